@@ -1,7 +1,8 @@
 # `make` alone lists what can be made; `make lab` and `make test` are all that a fresh clone needs.
 #
 # Variables worth setting: PYTHON (which interpreter makes the virtual environment), VENV (where it
-# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go), SEED (of random kernels).
+# lies), PINS (what is installed before us), PYTEST_ARGS, LAB_ARGS, FROM (whose solutions go), SEED (of random kernels),
+# BUDGET (seconds of processors that the tests of `make test` may take).
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,6 +16,8 @@ LAB_ARGS ?=
 FROM ?= notebooks
 SEED ?= 0
 HOSTILE_ARGS ?=
+BUDGET ?=
+CASES ?=
 
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
@@ -30,7 +33,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest test-gpu test-native test-arm64 coverage mutation hostile lint format hooks check-extension check-lab check-views notebooks \
+.PHONY: help lab test test-all pytest durations test-gpu test-native test-arm64 coverage mutation hostile lint format hooks check-extension check-lab check-views notebooks \
 	course-student course-zh \
 	translations gallery mistakes \
 	site bench upstream wheel \
@@ -45,12 +48,21 @@ lab: $(VENV)/.lab ## Open the first notebook in JupyterLab, its kernels running 
 
 # Lint and types stop the rest: makes of their own, so that this holds for `make -j` and `make -k` too. mypy takes one
 # core, and what checks TypeScript another.
-test: $(VENV)/.test ## Lint, type-check and run all tests
+test: $(VENV)/.test ## Lint, type-check and run the tests that a change can break, within five minutes
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint check-extension
+	@$(MAKE) --no-print-directory pytest PYTEST_ARGS="$(PYTEST_ARGS) -p tests.selection $(if $(BUDGET),--budget=$(BUDGET))"
+
+test-all: $(VENV)/.test ## Lint, type-check and run all tests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint check-extension
 	@$(MAKE) --no-print-directory pytest
 
-pytest: $(VENV)/.test ## Run all tests
+pytest: $(VENV)/.test ## Run all tests, without lint and types
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# One worker, so that each second is counted where it is spent.
+durations: $(VENV)/.test ## Measure all tests anew, for their order and for `make test`; CASES=2 in a third of the time
+	$(BIN)/python -m pytest -p tests.durations $(if $(CASES),--cases=$(CASES))
+	$(BIN)/python -m tests.durations
 
 # Cheap from Python 3.12 on, where the interpreter itself tells which lines run (sys.monitoring).
 coverage: $(VENV)/.test ## Run all tests and print which lines of the package none of them ran

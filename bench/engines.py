@@ -56,7 +56,7 @@ def time_engines(name: str, budget: float, threads: int, numpy: bool) -> dict[st
     return {"seconds": _in_turns(runs, budget), "ran": "; ".join(told), "whole": whole}
 
 
-def _told(ran: engine.Ran) -> str:
+def _told(ran: engine.EngineRun) -> str:
     if ran.handed:
         return f"{ran.kernel}: native, but {ran.handed} of {ran.programs} programs failed a check"
     return "native" if ran.engine == "native" else f"{ran.kernel}: NumPy, since {ran.why}"
@@ -101,7 +101,7 @@ def time_ready(name: str) -> dict[str, float]:
 
     A kernel was compiled before: what a process imports for its first one is in it no more. That is ``imported``.
     """
-    from triton_lab.native import built
+    from triton_lab.native.runtime import compiled_function
 
     found: dict[str, float] = {}
     start = time.process_time()
@@ -109,12 +109,12 @@ def time_ready(name: str) -> dict[str, float]:
     with lab.limits(engine="native"):
         page.run(**page.inputs("small", 0, "cpu"))
         found["imported"] = time.process_time() - start
-        compile_, kept = built.compiled, built.kept
-        built.compiled = _timed(compile_, found, "compiled")  # type: ignore[assignment]
-        built.kept = lambda plan, signature: None
+        compile_, kept = compiled_function.compiled, compiled_function.kept
+        compiled_function.compiled = _timed(compile_, found, "compiled")  # type: ignore[assignment]
+        compiled_function.kept = lambda plan, signature: None
         page = example(every_case()[name].example)
         page.run(**page.inputs("small", 0, "cpu"))
-        built.kept = _timed(kept, found, "kept")  # type: ignore[assignment]
+        compiled_function.kept = _timed(kept, found, "kept")  # type: ignore[assignment]
         engine._kernel_of = engine._Kernel  # nothing is known of it any more
         page.run(**page.inputs("small", 0, "cpu"))
     return found

@@ -186,12 +186,12 @@ def time_launch(name: str) -> dict[str, float]:
 
     import triton_lab
     from triton_lab.examples.vector_add import add
-    from triton_lab.launch.meanwhile import waiting
-    from triton_lab.notebook.show import PATIENCE
-    from triton_lab.notebook.unchecked import not_yet_checked
+    from triton_lab.launch.recording.progress_callback import waiting
+    from triton_lab.notebook.cell.pending_launch import not_yet_checked
+    from triton_lab.notebook.cell.show_launches import PATIENCE
     from triton_lab.views.drawing.png import png
-    from triton_lab.views.launch.card import Card
-    from triton_lab.views.launch.parts import opened, tabs
+    from triton_lab.views.launch.card.card_parts import opened, tabs
+    from triton_lab.views.launch.card.launch_card import Card
 
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -18,7 +18,7 @@ import torch
 
 import triton_lab as lab
 from triton_lab.native import engine
-from triton_lab.testing.cuda import in_place_of_a_gpu
+from triton_lab.testing.cuda_on_cpu import in_place_of_a_gpu
 
 Call = Callable[[], Any]
 MODULES = {"liger-kernel": "liger_kernel", "late-interaction-kernels": "late_interaction_kernels"}
@@ -51,7 +51,7 @@ def engines_of(library: str) -> dict[str, Any]:
     return {"kernels": told, "failed": failed}
 
 
-def _told(launches: list[engine.Ran]) -> str:
+def _told(launches: list[engine.EngineRun]) -> str:
     """``native``, or ``numpy`` and why."""
     reasons = Counter(
         f"native, {ran.handed} of {ran.programs} programs handed over"

@@ -83,7 +83,7 @@ def _kernel() -> Iterator[tuple[BlockingKernelClient, int]]:
     with TemporaryDirectory() as folder:
         startup = Path(folder) / "profile_default/startup"
         startup.mkdir(parents=True)
-        (startup / "50-triton-lab.py").symlink_to(ROOT / "triton_lab/notebook/startup.py")
+        (startup / "50-triton-lab.py").symlink_to(ROOT / "triton_lab/notebook/startup/ipython_startup.py")
         manager = KernelManager(kernel_name="python3")
         env = os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": folder, "JPY_SESSION_NAME": "/a.ipynb"}
         manager.start_kernel(env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

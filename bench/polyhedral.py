@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.views.drawing.png import png
-from triton_lab.views.polyhedral.iteration import iteration_view
+from triton_lab.views.polyhedral.iteration_view import iteration_view
 
 from .figure import AtMost, Figure
 
@@ -17,7 +17,7 @@ from .figure import AtMost, Figure
 def measure(quick: bool = False) -> Iterable[Figure]:
     """Milliseconds, the best of several runs."""
     times = 3 if quick else 10
-    nests = {"the page's nest": examples.PAGE, "wavefront": examples.WAVEFRONT, "matmul": examples.MATMUL}
+    nests = {"the page's nest": page_nests.PAGE, "wavefront": page_nests.WAVEFRONT, "matmul": page_nests.MATMUL}
     for name, text in nests.items():
         yield Figure(f"dependences and legality, {name}", _best(partial(_judge, text), times), "ms", AtMost(100))
     large = scop("for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) A[i][j] = 0;", n=316)

@@ -46,7 +46,7 @@ def time_threads(name: str, counts: list[int], budget: float) -> dict[str, objec
 
     Of products of fp16, torch's in float32 is timed alone: see `bench.native`.
     """
-    from triton_lab.native import running
+    from triton_lab.native.runtime import native_launch
 
     case = every_case()[name]
     page = example(case.example)
@@ -64,7 +64,7 @@ def time_threads(name: str, counts: list[int], budget: float) -> dict[str, objec
 
         return timed
 
-    shared = running.shared
+    shared = native_launch.shared
     times = 0
 
     def counted(*arguments: object) -> object:
@@ -79,10 +79,10 @@ def time_threads(name: str, counts: list[int], budget: float) -> dict[str, objec
             runs[f"torch {count}"] = on(count, lambda: case.eager(**wide))
         for run in runs.values():
             run()
-        running.shared = counted  # type: ignore[assignment]
+        native_launch.shared = counted  # type: ignore[assignment]
         torch.set_num_threads(2)
         page.check_on(**inputs)  # a wrong result would be no result
-        running.shared = shared
+        native_launch.shared = shared
         seconds = medians_in_turns(runs, budget=budget * len(runs))
     told = f"{times} launches shared" if times else "on one thread: it is small, or its programs may meet"
     return {"seconds": seconds, "shared": told}

@@ -73,8 +73,8 @@ def time_views(budget: float) -> dict[str, float]:
 
     import triton_lab
     from triton_lab.examples.vector_add import add
-    from triton_lab.views.launch.accesses import Accesses
-    from triton_lab.views.launch.card import SHOWN, Card
+    from triton_lab.views.launch.accesses.accesses_view import Accesses
+    from triton_lab.views.launch.card.launch_card import SHOWN, Card
 
     x, y = torch.rand(SIDE, SIDE), torch.rand(SIDE, SIDE)
 
@@ -180,7 +180,7 @@ def chromium() -> Iterator[Browser | None]:
 @contextmanager
 def page_of(browser: Browser, view: Any) -> Iterator[Page]:
     """A view's page, its scene and what draws it `within_reach`."""
-    from triton_lab.views.page import page
+    from triton_lab.views.html_page import page
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "view.html"

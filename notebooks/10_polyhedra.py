@@ -31,7 +31,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.course import exercise
 from triton_lab.polyhedral import NotAScop
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.related_work import page_nests
 
 # %% [markdown]
 # ## A nest is a polyhedron
@@ -41,8 +41,8 @@ from triton_lab.polyhedral.page import examples
 # polyhedron. Each run of the statement is an *instance*, one point of the *domain*. A scop draws itself:
 
 # %%
-print(examples.PAGE)
-page = lab.polyhedral.scop(examples.PAGE)
+print(page_nests.PAGE)
+page = lab.polyhedral.scop(page_nests.PAGE)
 page
 
 # %% [markdown]
@@ -56,7 +56,7 @@ page.domain.matrix.coefficients(["i", "j"]), page.domain.matrix.constants, page.
 # side where `i > j`. Here are both domains, drawn as they are.
 
 # %%
-from triton_lab.polyhedral.page.domain import page_domain
+from triton_lab.polyhedral.related_work.page_domain import page_domain
 
 page_domain()
 
@@ -93,8 +93,8 @@ lab.polyhedral.scop(band, n=6)
 # `(3, 2)` of another nest reads two elements that earlier instances have written.
 
 # %%
-print(examples.WAVEFRONT)
-wavefront = lab.polyhedral.scop(examples.WAVEFRONT, n=6)
+print(page_nests.WAVEFRONT)
+wavefront = lab.polyhedral.scop(page_nests.WAVEFRONT, n=6)
 wavefront.plot(instance=(3, 2), dependences="value")
 
 # %% [markdown]
@@ -136,7 +136,7 @@ exercise("quarter_turn").check(quarter_turn)
 
 # %%
 for text in [
-    examples.PAGE_SPARSE,
+    page_nests.PAGE_SPARSE,
     "for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    A[i*j] = 0;",
     "for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  break;\n}",
     "for (int i = 0; i < n; i++)\n  A[i] = 0",
@@ -150,7 +150,7 @@ for text in [
 # A text need not be a scop as a whole. Its largest parts that are, and what keeps them apart:
 
 # %%
-lab.polyhedral.scop(examples.PAGE_SPARSE, maximal=True)
+lab.polyhedral.scop(page_nests.PAGE_SPARSE, maximal=True)
 
 # %% [markdown]
 # ## Dependences decide what is legal
@@ -214,7 +214,7 @@ exercise("fronts").check(fronts)
 # isl has a scheduler of its own (in the manner of Pluto). Given the nest, it finds an order and marks what is parallel.
 
 # %%
-leaning = lab.polyhedral.scop(examples.SKEWED, n=6)
+leaning = lab.polyhedral.scop(page_nests.SKEWED, n=6)
 print(lab.schedule(leaning), "\n")
 lab.schedule(leaning).automatic()
 
@@ -262,9 +262,9 @@ one_pass(lab.schedule(NEIGHBOURS, n=8))
 # goes first) tiles make the difference.
 
 # %%
-from triton_lab.polyhedral.cost import Cache
+from triton_lab.polyhedral.cache_cost import Cache
 
-transpose = lab.polyhedral.scop(examples.TRANSPOSE, n=64)
+transpose = lab.polyhedral.scop(page_nests.TRANSPOSE, n=64)
 for schedule in (lab.schedule(transpose), lab.schedule(transpose).tile({"i": 8, "j": 8})):
     print(
         " . ".join(schedule.steps) or "as written",
@@ -273,7 +273,7 @@ for schedule in (lab.schedule(transpose), lab.schedule(transpose).tile({"i": 8, 
     )
 
 # %%
-small = lab.polyhedral.scop(examples.TRANSPOSE, n=8)
+small = lab.polyhedral.scop(page_nests.TRANSPOSE, n=8)
 lab.schedule(small).tile({"i": 4, "j": 4}).plot(order=True, instance=(2, 5))
 
 # %% [markdown]

@@ -30,7 +30,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.course import exercise
 from triton_lab.polyhedral import Cache
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.related_work import page_nests
 
 # %load_ext triton_lab
 
@@ -41,7 +41,7 @@ from triton_lab.polyhedral.page import examples
 # `reorder` then moves loops past each other. Point at the instances, or play them:
 
 # %%
-transpose = lab.polyhedral.scop(examples.TRANSPOSE, n=6)
+transpose = lab.polyhedral.scop(page_nests.TRANSPOSE, n=6)
 order = lab.schedule(transpose).split("j", 3).reorder("jo", "i", "ji")
 print(order)
 order.plot(order=True)
@@ -52,7 +52,7 @@ order.plot(order=True)
 
 # %%
 cache = Cache(lines=32, line_size=8)
-wide = lab.schedule(examples.TRANSPOSE, n=64)
+wide = lab.schedule(page_nests.TRANSPOSE, n=64)
 for attempt in (wide, wide.interchange("i", "j"), wide.tile({"i": 4, "j": 4})):
     print(" . ".join(attempt.steps) or "as written", "->", attempt.cost(cache))
 
@@ -128,7 +128,7 @@ tiles_in_time(lab.schedule(SMOOTHED, n=10))
 # by line. (Halide names loops from the innermost, we from the outermost.) It is legal, and it visits every point once.
 
 # %%
-from triton_lab.polyhedral.page.halide import halide_matmul
+from triton_lab.polyhedral.related_work.halide_matmul import halide_matmul
 
 halide = halide_matmul(32, block_size=16)
 print("\n".join(halide.steps))
@@ -160,7 +160,7 @@ np.abs(halide.run(arrays)["C"] - arrays["A"] @ arrays["B"]).max()
 # the steps above it: tiles of `y` and `x` are programs, a tile of `k` is a step of a loop.
 
 # %%
-matmul = lab.polyhedral.scop(examples.MATMUL, n=40)
+matmul = lab.polyhedral.scop(page_nests.MATMUL, n=40)
 tiled = lab.schedule(matmul).distribute("x").distribute("y")
 for loop in ("y", "x", "k"):
     tiled = tiled.split(loop, 16, statement="S1")
@@ -176,7 +176,7 @@ np.allclose(kernel.run(arrays)["C"], tiled.run(arrays)["C"], rtol=1e-5), kernel.
 # What cannot be a block program says why:
 
 # %%
-wavefront = lab.polyhedral.scop(examples.WAVEFRONT, n=6)
+wavefront = lab.polyhedral.scop(page_nests.WAVEFRONT, n=6)
 try:
     lab.schedule(wavefront).tile({"i": 4, "j": 4}).to_triton()
 except ValueError as reason:
@@ -214,7 +214,7 @@ lab.schedule(outer, n=8, m=14).tile({"y": 4, "x": 8}).plot(order=True)
 # (The page writes `B[k][j]`; it must be `B[col[i, k]][j]`.)
 
 # %%
-from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
+from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
 
 PAGE_RAGGED
 
@@ -224,7 +224,7 @@ PAGE_RAGGED
 # The same matrices, three programs. First where all three can speak:
 
 # %%
-from triton_lab.polyhedral.page.three_ways import matmul_ways, ragged_ways
+from triton_lab.polyhedral.related_work.three_ways import matmul_ways, ragged_ways
 
 matmul_ways()
 

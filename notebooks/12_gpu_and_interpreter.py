@@ -416,7 +416,7 @@ loaded.plot.tiling("y_ptr")
 
 # %% [markdown]
 # This is how the recordings were made: with `lab.target("gpu")` and `lab.record(time=True)` on a machine that has one,
-# by `python -m triton_lab.examples.recorded`.
+# by `python -m triton_lab.examples.gpu_recordings`.
 #
 # ## A sweep
 #

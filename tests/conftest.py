@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import machine
+from tests import machine, selection, sources
+from tests.durations import Durations
+from tests.order import order
+from tests.wordings import wording as wording
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,13 +35,16 @@ def pytest_collection() -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests take long come first, the others as they are: what is left at the end is short, and several
-    workers, each of which takes file after file, end together. Those that want the browser come before all, so that
-    it is opened once."""
-    browser = {item.path for item in items if _wants_browser(item)}
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: 0 if item.path in browser else 1 if item.path in slow else 2)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The order of `tests/order.py`; audits share what they parse."""
+    places = order(
+        [item.nodeid for item in items],
+        Durations.load(),
+        near={name for name, far in selection.distances(config).items() if far <= selection.NEAR},
+        browser={item.nodeid.partition("::")[0] for item in items if _wants_browser(item)},
+        together={item.nodeid.partition("::")[0] for item in items if _reads_sources(item)},
+    )
+    items[:] = [items[k] for k in places]
 
 
 @pytest.hookimpl
@@ -60,6 +66,15 @@ def pytest_sessionstart() -> None:
         from triton_lab.native import engine
 
         engine.lately = deque()
+
+
+def _reads_sources(item: pytest.Item) -> bool:
+    return getattr(getattr(item, "module", None), "sources", None) is sources
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    if nextitem is None or not _reads_sources(nextitem):
+        sources.forget()
 
 
 def _wants_browser(item: pytest.Item) -> bool:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import triton_lab
+from tests.sources import PACKAGE, source
 
-PACKAGE = Path(triton_lab.__file__).parent
 Kind = Literal["module", "type", "call"]
 
 
@@ -47,7 +46,7 @@ def folder_of(module: str) -> str:
 
 def imports(module: str, path: Path, known: Iterable[str]) -> Iterator[Import]:
     """What a module imports from the package, relative imports included."""
-    return _imports(ast.parse(path.read_text(encoding="utf-8")).body, module, frozenset(known), "module")
+    return _imports(source(path).tree.body, module, frozenset(known), "module")
 
 
 def _imports(body: list[ast.stmt], module: str, known: frozenset[str], kind: Kind) -> Iterator[Import]:

@@ -14,7 +14,7 @@ import torch
 import torch.utils._triton
 from triton.runtime import driver
 
-from triton_lab.backend import targets
+from triton_lab.backend.targets import active_target
 
 HAS_GPU = torch.cuda.is_available()
 _HIDING = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
@@ -37,11 +37,11 @@ def show_gpu(wanted: bool) -> None:
         else:
             os.environ[name] = value
     torch.cuda.is_available = _is_available if wanted else lambda: False
-    known = (driver._default, driver._active, targets._drivers)
-    (driver._default, driver._active, targets._drivers), _put_away = _put_away, known
+    known = (driver._default, driver._active, active_target._drivers)
+    (driver._default, driver._active, active_target._drivers), _put_away = _put_away, known
     _forget_what_torch_saw()
     if HAS_GPU:
-        targets._swap_autotuners(*(("cpu", "gpu") if wanted else ("gpu", "cpu")))
+        active_target._swap_autotuners(*(("cpu", "gpu") if wanted else ("gpu", "cpu")))
 
 
 def _forget_what_torch_saw() -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import sources
+
 ROOT = Path(__file__).parents[1]
 OURS = {"triton_lab", "tests", "bench"}
 # Run or plugged in by name, imported by nobody: what builds the wheel, and the tools of `make` and pytest.
@@ -70,7 +72,8 @@ def statements(tree: ast.AST, types: bool) -> Iterator[ast.AST]:
 @cache
 def names(path: Path) -> tuple[set[str], set[str]]:
     """The modules that a file imports when it runs, and those that it imports for mypy alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    ours = path.is_relative_to(sources.PACKAGE)
+    tree = sources.source(path).tree if ours else ast.parse(path.read_text(encoding="utf-8"))
     found: tuple[set[str], set[str]] = set(), set()
     for types in (False, True):
         for node in statements(tree, types):

@@ -21,7 +21,7 @@ import triton_lab.course
 import triton_lab.lazy
 import triton_lab.polyhedral
 import triton_lab.testing
-from triton_lab.views.launch.accessor import LaunchPlot
+from triton_lab.views.launch.card.launch_plot_accessor import LaunchPlot
 
 DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.course, triton_lab.testing)
 # The pictures of a launch under their old names: `launch.plot` has the examples.
@@ -33,7 +33,7 @@ PARSER = doctest.DocTestParser()
 
 
 class Checker(doctest.OutputChecker):
-    """Takes `KernelError: ...` for what Python prints as `triton_lab.interpreter.errors.KernelError: ...`."""
+    """Takes `KernelError: ...` for what Python prints as `triton_lab.interpreter.kernel_errors.KernelError: ...`."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         return super().check_output(want, re.sub(r"^triton_lab\.[\w.]*\.(\w+: )", r"\1", got), optionflags)

@@ -12,11 +12,11 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from triton_lab.interpreter.errors import KernelError, StepLimit
-from triton_lab.notebook.options import USAGE, VIEWS
-from triton_lab.notebook.status import environment
-from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.launches import Launches
+from triton_lab.interpreter.kernel_errors import KernelError, StepLimit
+from triton_lab.notebook.cell.magic_options import USAGE, VIEWS
+from triton_lab.notebook.cell.status_text import environment
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.card.launch_table import LaunchTable
 
 KERNEL = """\
 import torch
@@ -267,7 +267,7 @@ def test_both_without_a_gpu_runs_the_cpus_half(run: Callable[[str], Any], shell:
 def test_many_launches_are_one_view_with_a_card_for_each(run: Callable[[str], Any], shell: SimpleNamespace) -> None:
     run("%%triton cpu --show none\nfor k in range(50):\n    scale[(1 + k % 2,)](x, 8, BLOCK=8)")
     (view,) = shell.cards
-    assert isinstance(view, Launches)
+    assert isinstance(view, LaunchTable)
     assert shell.how[0]["metadata"] == {"triton_lab": {"target": "cpu"}}
     assert view.title() == "50 launches of 1 kernel"
     assert view.part("launch/49")["scene"]["grid"] == [2, 1, 1]
@@ -359,13 +359,13 @@ def test_an_interrupted_cell_shows_its_line_and_draws_nothing(
     shell: SimpleNamespace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("triton_lab.launch.checks.check", lambda launch: pytest.fail("checked"))
-    monkeypatch.setattr("triton_lab.backend.launcher.progress", None)
+    monkeypatch.setattr("triton_lab.backend.plugin.launcher.progress", None)
 
     def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
     shell.names["interrupted_from_here"] = lambda: monkeypatch.setattr(
-        "triton_lab.backend.launcher.progress", interrupt
+        "triton_lab.backend.plugin.launcher.progress", interrupt
     )
     launch = "scale[(2,)](x, 10, BLOCK=8)"
     shell.cell(f"%%triton cpu\n{KERNEL}{launch}\ninterrupted_from_here()\n{launch}")

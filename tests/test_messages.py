@@ -1,148 +1,216 @@
-"""Names that messages tell the user to write exist, and take the keywords that are named with them."""
+"""How things are told: each way to spell a program, a lane or a count stands once, and everybody uses it."""
 
 from __future__ import annotations
 
 import ast
-import functools
-import importlib
-import inspect
+import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from itertools import pairwise
 
-import triton_lab
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-PACKAGE = Path(triton_lab.__file__).parent
-# `lab.limits(max_steps=...)`, `triton_lab.record`; without the prefix where a call is shown: `record(max_bytes=...)`.
-# (Modules that lazy tensors generate bear a name of the package, too.)
-NAMED = re.compile(r"(?<![\w./-])(?:lab|triton_lab)(?!\.lazy\.generated)((?:\.[A-Za-z_]\w*)+)(?:\((\w+)=)?")
-CALLED = re.compile(r"(?<![\w.])(" + "|".join(triton_lab.__all__) + r")\((\w+)=")
+from tests import sources
+from triton_lab import messages
 
+GRIDS = st.tuples(*[st.integers(1, 9)] * 3)
 
-def strings() -> Iterator[tuple[str, str]]:
-    """All texts in the package that a user may read, docstrings included, with where they stand."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield f"{file.relative_to(PACKAGE)}:{node.lineno}", node.value
-
-
-def found(path: str) -> Any:
-    """What ``triton_lab.`` and ``path`` lead to: attributes of the package, else a module. None: nothing."""
-    value: Any = triton_lab
-    for number, name in enumerate(parts := path.split("."), start=1):
-        try:
-            value = getattr(value, name)
-        except AttributeError:
-            try:
-                value = importlib.import_module(".".join(["triton_lab", *parts[:number]]))
-            except ImportError:
-                return None
-    return value
-
-
-def test_every_name_that_is_shown_exists_and_takes_what_is_shown_with_it() -> None:
-    seen, wrong = 0, []
-    for where, text in strings():
-        shown = [(path[1:], keyword) for path, keyword in NAMED.findall(text)] + CALLED.findall(text)
-        for path, keyword in shown:
-            seen += 1
-            value = found(path)
-            if value is None or (keyword and keyword not in inspect.signature(value).parameters):
-                wrong.append(f"{where}: {path}({keyword})")
-    assert not wrong
-    assert seen > 20
-
-
-# What a variable of ours is called in a message -> where its class is.
-OBJECTS = {
-    "launch": "triton_lab.launch.launch:Launch",
-    "launches": "triton_lab.launch.record:Launches",
-    "finding": "triton_lab.launch.finding:Finding",
-    "access": "triton_lab.launch.access:Access",
-    "values": "triton_lab.launch.values:Values",
-    "scop": "triton_lab.polyhedral.scop:Scop",
-    "schedule": "triton_lab.polyhedral.schedule:Schedule",
+# What we count.
+COUNTED = (
+    "programs?|elements?|lanes?|iterations?|steps|findings?|launch(es)?|kernels?|arguments?|tensors?|bytes?|"
+    "operations?|executions?|terms|additions|visits|conflicts|instances?|statements?|sectors?|waves?|graphs?|numbers|names|units|times|lines|accesses"
+)
+AFTER = re.compile(rf"^ ({COUNTED})\b(?! as | in the grid)")
+PLURAL_BY_HAND = re.compile(r"""(['"]s['"] (if|\*) |['"]{2} if .* else ['"]s['"])""")
+# What stands before such a noun and is no number of them: a type, a grid, a shape, a block, a size that is always 128.
+NO_COUNT = {
+    "short(self.dtype)",
+    "' × '.join(map(str, grid))",
+    "block",
+    "LINE_BYTES",
+    "layout",
+    "shape_text(asked.shape)",
 }
-SENT = re.compile(r"(?<![\w./`])(" + "|".join(OBJECTS) + r")(?:\[\d\])?\.([a-z]\w*)(?:\((?:\.\.\., )?(\w+)=)?")
-# `use shared()`, `ask for values(..., programs=[…])`: of ours where nothing stands before the dot.
-ADVISED = re.compile(r"\b(?:use|call|see|ask for|allow more:) ([a-z]\w*)\((?:\.\.\., )?(?:(\w+)=)?")
 
 
-@functools.cache
-def messages() -> tuple[tuple[Path, int, str], ...]:
-    """All texts but docstrings, and what the front end says."""
-    return tuple(_messages())
+def told() -> Iterator[tuple[str, str]]:
+    """Each f-string of the package that speaks of how many there are, with where it stands."""
+    for file in sources.python():
+        if "codegen" in file.path.parts or file.path.name == "words.py":
+            continue
+        for node in file.nodes:
+            parts = node.values if isinstance(node, ast.JoinedStr) else []
+            for value, text in pairwise(parts):
+                if not isinstance(value, ast.FormattedValue) or not isinstance(text, ast.Constant):
+                    continue
+                if AFTER.match(str(text.value)) and not value.format_spec and ast.unparse(value.value) not in NO_COUNT:
+                    yield f"{file.name}:{node.lineno}", ast.unparse(value) + str(text.value)
 
 
-def _messages() -> Iterator[tuple[Path, int, str]]:
-    for file in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(file.read_text())
-        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        told = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and _has_words(node)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
-                yield file, node.lineno, node.value
-    for file in sorted((PACKAGE / "views" / "front").glob("*.js")):
-        for number, line in enumerate(file.read_text().splitlines(), start=1):
-            yield from ((file, number, text) for text in re.findall(r"""["'`]([^"'`]*)["'`]""", line))
+def test_whoever_counts_takes_the_words_from_one_place() -> None:
+    """A number before a noun by hand is "1 programs" one day."""
+    found = [f"{where}: {text}" for where, text in told()]
+    assert not found, "\n".join(found)
 
 
-def _has_words(node: Any) -> bool:
-    return bool(node.body) and isinstance(node.body[0], ast.Expr)
+def test_nobody_makes_plurals_by_hand() -> None:
+    found = [
+        f"{file.name}:{number}: {line.strip()}"
+        for file in sources.python()
+        for number, line in enumerate(file.text.splitlines(), start=1)
+        if file.path.name != "words.py" and PLURAL_BY_HAND.search(line)
+    ]
+    assert not found, "\n".join(found)
 
 
-def _class(place: str) -> type:
-    module, name = place.split(":")
-    found: type = getattr(importlib.import_module(module), name)
-    return found
+@given(GRIDS, st.data())
+def test_a_program_has_one_spelling_and_its_number_only_where_that_says_more(
+    grid: tuple[int, int, int], data: st.DataObject
+) -> None:
+    number = data.draw(st.integers(0, int(np.prod(grid)) - 1))
+    z, y, x = (int(n) for n in np.unravel_index(number, grid[::-1]))
+    beside = "" if grid[1:] == (1, 1) else f", number {number}"
+    assert messages.program(np.int64(number), grid) == f"program ({x}, {y}, {z}){beside}"
+    assert messages.who(number, grid) == messages.program(number, grid) + ("," if beside else "")
 
 
-def _takes(value: Any, keyword: str) -> bool:
-    return not keyword or keyword in inspect.signature(value).parameters
+@given(st.lists(st.integers(1, 6), max_size=4), st.data())
+def test_elements_and_lanes_are_counted_row_by_row(shape: list[int], data: st.DataObject) -> None:
+    number = data.draw(st.integers(0, int(np.prod(shape, dtype=int)) - 1))
+    expected = tuple(int(n) for n in np.unravel_index(number, tuple(shape))) if shape else ()
+    assert messages.index(number, shape) == expected
+    assert messages.element("x", number, shape) == f"x[{', '.join(map(str, expected))}]"
+    assert messages.lane(number, shape) == (f"lane {expected if len(shape) > 1 else number}" if shape else "")
 
 
-def _there(owner: type, name: str) -> bool:
-    """An attribute of a class, a field of a data class, or what its __init__ sets."""
-    return (
-        hasattr(owner, name) or name in getattr(owner, "__annotations__", {}) or f"self.{name}" in _text(owner.__init__)
-    )
+@given(st.integers(0, 99), st.integers(0, 99), st.sampled_from(["step", "lane", "element"]))
+def test_numbers_of_things_are_one_or_from_to(first: int, more: int, noun: str) -> None:
+    told = messages.numbered(first, first + more, noun)
+    assert told == (f"{noun}s {first} to {first + more}" if more else f"{noun} {first}")
+    assert messages.has(first, first + more, noun, 7) == f"has {told}, not 7"
+    assert messages.numbered(0, more, "access", "accesses").startswith("accesses 0 to" if more else "access 0")
 
 
-def _text(function: Any) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        return ""
+@given(st.integers(0, 1 << 40), st.sampled_from(["program", "lane", "element"]))
+def test_one_is_not_told_as_many(number: int, noun: str) -> None:
+    told = messages.count(number, noun)
+    assert told.endswith("s") == (number != 1)
+    assert int(told.split()[0].replace(",", "")) == number
+    assert messages.span(number, number, noun) == told and messages.span(number + 1, number, noun).endswith(told)
+    assert (number > 1) == messages.in_all(number, noun).endswith("s in all")
+    assert messages.all_of(number, noun) == (told if number == 1 else f"all {told}")
 
 
-def test_every_attribute_of_our_objects_that_a_message_names_exists() -> None:
-    seen, wrong = 0, []
-    for file, line, text in messages():
-        for name, attribute, keyword in SENT.findall(text) if file.suffix == ".py" else []:
-            seen += 1
-            owner = _class(OBJECTS[name])
-            if not _there(owner, attribute) or not _takes(getattr(owner, attribute, None), keyword):
-                wrong.append(f"{file.relative_to(PACKAGE)}:{line}: {name}.{attribute}({keyword})")
-    assert not wrong
-    assert seen > 2
+def test_articles_and_others() -> None:
+    assert [messages.a(each) for each in ("load", "atomic", "Element")] == ["a load", "an atomic", "an Element"]
+    assert messages.programs([4, 4, 1], (8, 1, 1)) == "program (1, 0, 0) and 1 other"
+    assert messages.programs([5], (2, 3, 1)) == "program (1, 2, 0), number 5,"
+    assert messages.program_range(0, 3, (4, 1, 1)) == "programs (0, 0, 0) to (3, 0, 0)"
 
 
-def test_every_call_that_a_message_advises_exists() -> None:
-    """Of the package, of a launch, or a method of what the message's own module is about."""
-    seen, wrong = 0, []
-    for file, line, text in messages():
-        for name, keyword in ADVISED.findall(text):
-            seen += 1
-            owners: list[Any] = [triton_lab, _class(OBJECTS["launch"])]
-            if file.suffix == ".py":
-                module = importlib.import_module(
-                    ".".join(["triton_lab", *file.relative_to(PACKAGE).with_suffix("").parts])
-                )
-                owners += [one for one in vars(module).values() if inspect.isclass(one)]
-            found_ = [getattr(owner, name) for owner in owners if hasattr(owner, name)]
-            if not any(_takes(one, keyword) for one in found_):
-                wrong.append(f"{file.relative_to(PACKAGE)}:{line}: {name}({keyword})")
-    assert not wrong
-    assert seen > 4
+def test_only_a_write_into_its_own_tensor_meets_what_may_not_be_written() -> None:
+    x = messages.TensorText("x", "float32", (4,), (1,), 0, 4, 1000, 1000, 16)
+    for access, kind, address, owner in itertools.product(
+        ("load", "store", "atomic"), ("out-of-bounds", "misaligned", "null-pointer"), (1000, 1012, 1016), (x, None)
+    ):
+        stray = messages.Stray(
+            access, kind, 4, address, "program (0, 0, 0)", "", 1, owner, [x], messages.AccessGuard("mask")
+        )
+        inside = owner is x and address < 1016
+        expected = access != "load" and kind == "out-of-bounds" and inside
+        assert bool(stray.read_only) == expected
+        assert (".clone()" in stray.hint) == expected
+
+
+X = messages.TensorText("x", "float32", (2, 5), (6, 1), 3, 4, 1012, 1000, 64)
+DENSE = messages.TensorText("d", "float32", (2, 5), (5, 1), 0, 4, 2000, 2000, 40)
+EMPTY = messages.TensorText("e", "float32", (0,), (1,), 0, 4, 0, 0, 0)
+BESIDE = messages.TensorText("beside", "int8", (64,), (1,), 0, 1, 1064, 1064, 64)
+
+
+OUT = "out-of-bounds"
+
+
+def stray(
+    kind: str, at: int, owner: messages.TensorText | None, guard: messages.AccessGuard, access: str = "load"
+) -> messages.Stray:
+    return messages.Stray(access, kind, 4, at, "program (1, 0, 0)", "lane 3", 42, owner, [X, DENSE, BESIDE], guard)
+
+
+NONE, MASK = messages.AccessGuard(""), messages.AccessGuard("mask")
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (stray(OUT, 1064, X, NONE), "element 13 of x, whose storage ends after element 12 (there lies beside)"),
+        (stray(OUT, 1128, X, NONE), "element 29 of x, whose storage ends after element 12"),
+        (stray(OUT, 996, X, NONE), "element -4 of x, whose storage begins at element -3"),
+        (stray(OUT, 2040, DENSE, NONE), "element 10 of d, whose storage ends after element 9"),
+        (stray(OUT, 1070, DENSE, NONE), "element -233 of d, whose storage begins at element 0 (there lies beside)"),
+        (stray("misaligned", 1014, X, NONE), "byte 2 of x, which is no multiple of 4 bytes"),
+        (stray(OUT, 8, EMPTY, NONE), "element 2 of e, which has no elements at all"),
+        (stray(OUT, 1012, X, NONE, "store"), "element 0 of x, whose memory may only be read"),
+        (stray("null-pointer", 0, None, NONE), "address 0x0, which belongs to no tensor"),
+    ],
+)
+def test_a_stray_lane_is_told_with_what_it_touches(found: messages.Stray, told: str) -> None:
+    wrong = {"out-of-bounds": "out of bounds", "misaligned": "misaligned", "null-pointer": "through a null pointer"}
+    assert str(found).endswith(f"lane 3 of program (1, 0, 0) touches {told}; 42 lanes in all")
+    assert str(found).startswith(f"{found.access} {wrong[found.kind]}: ")
+
+
+@pytest.mark.parametrize(
+    ("found", "hint"),
+    [
+        (stray("misaligned", 1014, X, MASK), "Addresses must be multiples of the element's size"),
+        (stray("null-pointer", 0, None, MASK), "The pointer is null: check the table of pointers"),
+        (stray(OUT, 7, None, MASK), "Look at where the pointer comes from"),
+        (stray(OUT, 1012, X, MASK, "store"), "Pass a copy of x (.clone()), or map its file for writing."),
+        (stray(OUT, 1012, X, MASK, "atomic"), "Pass a copy of x (.clone())"),
+        (stray(OUT, 1064, X, messages.AccessGuard("descriptor")), "The descriptor's shape and strides reach further"),
+        (stray(OUT, 1064, X, NONE), "There is no mask. Hold back the lanes that lie beyond x, or mend"),
+        (stray(OUT, 996, X, NONE), "There is no mask. Hold back the lanes that lie before x, or mend"),
+        (stray(OUT, 1064, X, messages.AccessGuard("", "at", "", "n")), "that lie beyond x (mask=at < n), or mend"),
+        (stray(OUT, 996, X, messages.AccessGuard("", "at", "", "n")), "that lie before x (mask=at >= 0), or mend"),
+        (stray(OUT, 1064, X, messages.AccessGuard("", "at")), "that lie beyond x, or mend"),
+        (stray(OUT, 1064, X, messages.AccessGuard("", "", "", "n")), "that lie beyond x, or mend"),
+        (stray(OUT, 996, X, messages.AccessGuard("mask", "at", "at < n")), "The mask asks for at < n alone"),
+        (stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at <= n", "n")),
+         "too wide: it asks for at <= n, and d has 10 elements, which is n."),
+        (stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at < m")),
+         "too wide: it asks for at < m, and d has 10 elements."),
+        (stray(OUT, 1064, X, messages.AccessGuard("mask", "at", "at < n")),
+         "compare the offsets with the extents of x"),
+        (stray(OUT, 1064, X, messages.AccessGuard("mask", "at")), "it does not ask whether at is within x."),
+        (stray(OUT, 1064, X, MASK), "compare the offsets with the extents of x."),
+    ],
+)  # fmt: skip
+def test_a_stray_lane_has_a_hint_by_what_should_have_held_it_back(found: messages.Stray, hint: str) -> None:
+    assert hint in found.hint
+
+
+def test_the_tensor_that_was_meant_is_the_nearest_of_the_pointers_or_the_one_that_is_met() -> None:
+    assert messages.owner_of(1100, [X, DENSE], [BESIDE]) is X
+    assert messages.owner_of(1900, [X, DENSE], [BESIDE]) is DENSE
+    assert messages.owner_of(1064, [], [X, DENSE, BESIDE]) is BESIDE
+    assert messages.owner_of(1063, [], [X, DENSE, BESIDE]) is X
+    assert messages.owner_of(1128, [], [X, DENSE, BESIDE]) is None
+    assert [X.distance(at) for at in (990, 1000, 1064, 1070)] == [10, 0, 0, 6]
+    assert [X.holds(*at) for at in ((999,), (1000,), (1063,), (1064,), (1060, 4), (1061, 4))] == [
+        False, True, True, False, True, False
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "dense"),
+    [
+        ((2, 5), (5, 1), True), ((2, 5), (6, 1), False), ((2, 5), (1, 2), False), ((1, 5), (77, 1), True),
+        ((5, 1), (1, 9), True), ((), (), True), ((4,), (2,), False), ((3, 1, 2), (2, 0, 1), True),
+    ],
+)  # fmt: skip
+def test_dense_is_one_element_behind_the_other(shape: tuple[int, ...], strides: tuple[int, ...], dense: bool) -> None:
+    assert messages.TensorText("t", "float32", shape, strides, 0, 4, 0, 0, 4).dense == dense

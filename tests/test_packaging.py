@@ -37,7 +37,6 @@ def names(wheel: Path) -> list[str]:
         return archive.namelist()
 
 
-@pytest.mark.slow
 def test_the_wheel_is_for_every_platform(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
 
@@ -63,7 +62,7 @@ def test_the_wheel_brings_the_file_that_ipython_runs_at_its_start(wheel: Path) -
     version = metadata.version(DISTRIBUTION)
     with zipfile.ZipFile(wheel) as archive:
         brought = archive.read(f"triton_lab-{version}.data/data/etc/ipython/startup/50-triton-lab.py").decode()
-    assert brought == (ROOT / "triton_lab/notebook/startup.py").read_text()
+    assert brought == (ROOT / "triton_lab/notebook/startup/ipython_startup.py").read_text()
 
 
 def test_the_wheel_brings_the_settings_and_what_the_server_loads(wheel: Path) -> None:

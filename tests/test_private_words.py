@@ -8,13 +8,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import triton_lab
+from tests import sources
+from tests.sources import PACKAGE
 
-PACKAGE = Path(triton_lab.__file__).parent
 # Words of ARCHITECTURE.md's last table, and turns of phrase, that nobody outside of the code would understand.
 OURS = re.compile(
     r"\b(lets? go|asked about|what a GPU has of|evidence|poison(ed)?|hull|mirror(ed)?|roots|the plan|its plan|planted|"
@@ -23,21 +22,20 @@ OURS = re.compile(
 # Texts that no user meets: mistakes of the code's own, and code that is written into kernels.
 INNER = {"a tensor without a mirror"}
 # Tools of who writes views: what they say is about scenes.
-TOOLS = {"views/declarations.py", "views/assembly.py"}
+TOOLS = {"views/declarations.py", "views/script_bundle.py", "views/scene_shapes.py"}
 QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`")
 COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", re.DOTALL)
 
 
 def texts_of_python() -> Iterator[tuple[str, str]]:
     """Strings of several words that are no docstrings."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        if file.relative_to(PACKAGE).as_posix() in TOOLS:
+    for file in sources.python():
+        if file.name in TOOLS:
             continue
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
+        alone = {id(node.value) for node in file.nodes if isinstance(node, ast.Expr)}
+        for node in file.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
-                yield f"{file.relative_to(PACKAGE)}:{node.lineno}", node.value
+                yield f"{file.name}:{node.lineno}", node.value
 
 
 def texts_of_the_front_end() -> Iterator[tuple[str, str]]:

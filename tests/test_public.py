@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import inspect
 import pkgutil
@@ -24,13 +25,24 @@ each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name_
 # Exceptions that no user's program has to catch.
 INSIDE = {
     "Bad": "the interpreter's own, it becomes a KernelError",
+    "Broken": "between the two processes that grade a notebook",
     "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",
     "CannotAssemble": "a module of `front/` that cannot be joined with others: a bug of ours, told to who writes it",
     "CellSyntaxError": "how `%%triton` shows a SyntaxError",
+    "DataError": "what a worker has sent is not what it should be: it becomes a RemoteError",
+    "FailedTask": "a task of Dask's that has failed, without what it says: it becomes a RemoteError",
+    "Ended": "between the two processes that grade a notebook: its reason is in the table",
     "Fell": "a native launch that was put back: NumPy runs it",
     "InvalidPlan": "a plan of ours that breaks the IR's rules: asked for in tests alone",
+    "NotData": "what a call returned there does not travel: it is told here as a TypeError",
+    "NothingToRun": "how the command line says that a file is no script",
     "ParseError": "a module that Triton printed and we cannot read: a bug of ours",
+    "Refused": "what a scheduler sends is not read: it becomes a RemoteError or a TargetError",
     "Retry": "the generator's own: a loop is written again, with less taken for granted",
+    "TookTooLong": "a check's own: what was not checked is in the verdict",
+    "Unanswered": "a judge's own: its fault is what the check says",
+    "UnreadableMemory": "an `ArgumentError`, which has a door",
+    "UnusableCache": "no folder can keep a kernel, not even a temporary one: the message says what to do",
     "UsageError": "how `%%triton` says what its line may hold",
 }
 
@@ -101,6 +113,7 @@ def test_every_exception_that_a_user_can_meet_has_a_door() -> None:
 
 
 def test_one_name_means_one_exception() -> None:
+    gc.collect()  # what a pytest within a test has imported and dropped
     names = [kind.__name__ for kind in set(exceptions())]
     assert sorted(names) == sorted(set(names))
 

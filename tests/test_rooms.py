@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import sources
 from tests.imports import PACKAGE, Import, circles, every_import, folder_of, imports, modules, table
 
 TABLE = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
@@ -19,7 +20,7 @@ ROOMS = [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in TABLE if
 RANK = {room: number for number, rooms in enumerate(ROOMS) for room in rooms}
 # What lies inside a room, in levels: those of one level may know each other. "." is the room's own modules.
 INSIDE = {
-    found[1]: [re.findall(r"`([\w.]+?)/?`", level) for level in row.split("|")[2].split(",")]
+    found[1]: [re.findall(r"`([\w./]+?)/?`", level) for level in row.split("|")[2].split(",")]
     for row in TABLE
     if (found := re.match(r"\| in `(\w+)/`", row))
 }
@@ -91,7 +92,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_every_package_says_what_it_is_for() -> None:
     for module, path in modules().items():
         if path.name == "__init__.py":
-            told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+            told = ast.get_docstring(sources.source(path).tree)
             assert told and len(told.split()) > 8, module
 
 
@@ -100,20 +101,20 @@ def test_imports_of_every_kind_are_read(tmp_path: Path) -> None:
 from . import record
 from .checks import race
 from ..ir import Plan
-import triton_lab.words
+import triton_lab.messages
 if TYPE_CHECKING:
     from ..views.view import View
 def call():
     from triton_lab import magics
 """
-    known = ["launch", "launch/record", "launch/checks", "launch/checks/race", "ir", "words", "views/view", "magics"]
+    known = ["launch", "launch/record", "launch/checks", "launch/checks/race", "ir", "messages", "views/view", "magics"]
     path = tmp_path / "launch.py"
     path.write_text(source, encoding="utf-8")
     assert [(edge.of, edge.kind) for edge in imports("launch/launch", path, known)] == [
         ("launch/record", "module"),
         ("launch/checks/race", "module"),
         ("ir", "module"),
-        ("words", "module"),
+        ("messages", "module"),
         ("views/view", "type"),
         ("magics", "call"),
     ]

@@ -92,7 +92,8 @@ def test_the_terminal_gets_the_same_counts_and_the_names_of_what_is_not_explaine
 SAID = {
     "runs inline PTX": (
         "test_inline_asm",
-        "triton_lab.interpreter.errors.Unsupported: the CPU target cannot run the operation tt.elementwise_inline_asm",
+        "triton_lab.interpreter.kernel_errors.Unsupported: the CPU target cannot run the operation "
+        "tt.elementwise_inline_asm",
         "",
     ),
     "runs a Gluon kernel": (
@@ -102,7 +103,7 @@ SAID = {
     ),
     "runs an operation of the GPU dialects": (
         "test_barrier",
-        "triton_lab.interpreter.errors.Unsupported: the CPU target cannot run the operation ttg.barrier",
+        "triton_lab.interpreter.kernel_errors.Unsupported: the CPU target cannot run the operation ttg.barrier",
         "",
     ),
     "reads what the GPU compiler made: TTGIR, LLVM IR, PTX or cubin": (
@@ -129,7 +130,8 @@ SAID = {
     ),
     "does arithmetic that sm_90 refuses": (
         "test_mul",
-        "triton_lab.backend.sm90.Refused: a multiplication in tl.float8e5, which a GPU of sm_90 does not have",
+        "triton_lab.backend.targets.sm90_limits.Refused: a multiplication in tl.float8e5, which a GPU of sm_90 "
+        "does not have",
         "",
     ),
     "takes a target that is not `cuda` for one with fewer fp8 types": (
@@ -144,8 +146,8 @@ SAID = {
     ),
     "stores past the end of its tensor": (
         "test_int_annotation",
-        "triton_lab.interpreter.errors.KernelError: store out of bounds: touches element 3 of 'X', whose storage ends "
-        "after element 0",
+        "triton_lab.interpreter.kernel_errors.KernelError: store out of bounds: touches element 3 of 'X', "
+        "whose storage ends after element 0",
         "",
     ),
     "looks for an optimisation in TTIR": ("test_unroll_attr", "assert 1 <= 0", "in check_loop_unroll_count"),
@@ -171,8 +173,16 @@ def test_each_reason_is_recognised_by_what_a_test_said(name: str) -> None:
         ("test_if", "assert False", ""),
         ("test_print", "assert False", 'Expected line "pid (0, 0, 0) idx (  3) x: 3" 1 time(s), but saw 0 time(s)'),
         ("test_const", "triton_lab.ir.parse.ParseError: unknown type 'f32, \"constant\"'", ""),
-        ("test_load", "triton_lab.interpreter.errors.KernelError: load out of bounds: touches element 3 of 'X'", ""),
-        ("test_scan", "triton_lab.interpreter.errors.Unsupported: the CPU target cannot run the operation tt.scan", ""),
+        (
+            "test_load",
+            "triton_lab.interpreter.kernel_errors.KernelError: load out of bounds: touches element 3 of 'X'",
+            "",
+        ),
+        (
+            "test_scan",
+            "triton_lab.interpreter.kernel_errors.Unsupported: the CPU target cannot run the operation tt.scan",
+            "",
+        ),
         ("test_err", "Failed: DID NOT RAISE CompilationError", ""),
         ("test_asm", "KeyError: \"Unknown key: 'ttir'\"", ""),
         (

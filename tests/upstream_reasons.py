@@ -102,7 +102,7 @@ FAILURES = (
         "does arithmetic that sm_90 refuses",
         "An NVIDIA GPU of sm_90 converts fp8 and multiplies matrices of it, and does not compute with it otherwise: "
         "what does not compile there is an error here.",
-        message=r"\bbackend\.sm90\.Refused: ",
+        message=r"\bbackend\.targets\.sm90_limits\.Refused: ",
     ),
     Reason(
         "takes a target that is not `cuda` for one with fewer fp8 types",

@@ -28,7 +28,6 @@ TORCH = ("torch",)
 KERNEL = (
     *("ipykernel.kernelapp", "torch"),
     *("matplotlib.figure", "matplotlib.backends.backend_agg", "islpy", "ipywidgets", "anywidget"),
-    "triton_lab.notebook.fingerprint:begin",  # a hash of Triton's 500 MB: once for all kernels
 )
 
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -25,6 +25,7 @@ The examples in docstrings go on from these lines:
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,54 +34,54 @@ if TYPE_CHECKING:
     from triton_lab import lazy as lazy
     from triton_lab import polyhedral as polyhedral
     from triton_lab import testing as testing
-    from triton_lab.backend.arguments import ArgumentError as ArgumentError
-    from triton_lab.backend.limiting import limits as limits
-    from triton_lab.backend.sm90 import NotCompilable as NotCompilable
-    from triton_lab.backend.stopwatch import Time as Time
-    from triton_lab.backend.targets import TargetError as TargetError
-    from triton_lab.backend.targets import target as target
+    from triton_lab.backend.plugin.kernel_arguments import ArgumentError as ArgumentError
+    from triton_lab.backend.targets.active_target import TargetError as TargetError
+    from triton_lab.backend.targets.active_target import target as target
+    from triton_lab.backend.targets.gpu_timer import Time as Time
+    from triton_lab.backend.targets.limits import limits as limits
+    from triton_lab.backend.targets.sm90_limits import NotCompilable as NotCompilable
+    from triton_lab.compiled.compile import compile as compile
+    from triton_lab.compiled.compile_failure import CompileError as CompileError
     from triton_lab.compiled.compiled import Compiled as Compiled
-    from triton_lab.compiled.entry import compile as compile
-    from triton_lab.compiled.failure import CompileError as CompileError
-    from triton_lab.compiled.layouts.conversion import Conversion as Conversion
+    from triton_lab.compiled.compiled_list import CompiledList as CompiledList
     from triton_lab.compiled.layouts.layout import Layout as Layout
     from triton_lab.compiled.layouts.layout import layout as layout
-    from triton_lab.compiled.layouts.refusal import LayoutError as LayoutError
-    from triton_lab.compiled.several import CompiledList as CompiledList
-    from triton_lab.interpreter.errors import Deadlock as Deadlock
-    from triton_lab.interpreter.errors import EndlessRecursion as EndlessRecursion
-    from triton_lab.interpreter.errors import KernelError as KernelError
-    from triton_lab.interpreter.errors import StepLimit as StepLimit
-    from triton_lab.interpreter.errors import Unsupported as Unsupported
+    from triton_lab.compiled.layouts.layout_conversion import Conversion as Conversion
+    from triton_lab.compiled.layouts.layout_error import LayoutError as LayoutError
+    from triton_lab.interpreter.kernel_errors import Deadlock as Deadlock
+    from triton_lab.interpreter.kernel_errors import EndlessRecursion as EndlessRecursion
+    from triton_lab.interpreter.kernel_errors import KernelError as KernelError
+    from triton_lab.interpreter.kernel_errors import StepLimit as StepLimit
+    from triton_lab.interpreter.kernel_errors import Unsupported as Unsupported
     from triton_lab.launch.access import Access as Access
     from triton_lab.launch.argument import Argument as Argument
-    from triton_lab.launch.check import CheckFailed as CheckFailed
-    from triton_lab.launch.check import CheckIncomplete as CheckIncomplete
-    from triton_lab.launch.check import check as check
-    from triton_lab.launch.comparing.compare import compare as compare
-    from triton_lab.launch.comparing.comparison import Comparison as Comparison
-    from triton_lab.launch.finding import Finding as Finding
+    from triton_lab.launch.benchmark.benchmark_result import Sweep as Sweep
+    from triton_lab.launch.benchmark.sweep import sweep as sweep
+    from triton_lab.launch.comparison.compare import compare as compare
+    from triton_lab.launch.comparison.comparison import Comparison as Comparison
+    from triton_lab.launch.diagnosis.check import CheckFailed as CheckFailed
+    from triton_lab.launch.diagnosis.check import CheckIncomplete as CheckIncomplete
+    from triton_lab.launch.diagnosis.check import check as check
+    from triton_lab.launch.diagnosis.finding import Finding as Finding
+    from triton_lab.launch.diagnosis.verdict import Unchecked as Unchecked
     from triton_lab.launch.launch import Launch as Launch
-    from triton_lab.launch.launches import Launches as Launches
-    from triton_lab.launch.origin import Origin as Origin
-    from triton_lab.launch.record import LaunchNotRecorded as LaunchNotRecorded
-    from triton_lab.launch.record import record as record
+    from triton_lab.launch.recording.launch_list import Launches as Launches
+    from triton_lab.launch.recording.record import LaunchNotRecorded as LaunchNotRecorded
+    from triton_lab.launch.recording.record import record as record
+    from triton_lab.launch.recording.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.recording.unrecordable import NotRecorded as NotRecorded
+    from triton_lab.launch.replay.program_trace import Trace as Trace
+    from triton_lab.launch.replay.value_origin import Origin as Origin
+    from triton_lab.launch.replay.variable_values import Values as Values
     from triton_lab.launch.saving.archive import SavedLaunchError as SavedLaunchError
     from triton_lab.launch.saving.load import load as load
-    from triton_lab.launch.snapshot import CannotReplay as CannotReplay
-    from triton_lab.launch.sweep import sweep as sweep
-    from triton_lab.launch.swept import Sweep as Sweep
-    from triton_lab.launch.trace import Trace as Trace
-    from triton_lab.launch.unseen import NotRecorded as NotRecorded
-    from triton_lab.launch.values import Values as Values
-    from triton_lab.launch.verdict import Unchecked as Unchecked
-    from triton_lab.native.told import engines as engines
-    from triton_lab.polyhedral.entry import schedule as schedule
-    from triton_lab.remote.failures import RemoteError as RemoteError
+    from triton_lab.native.engine_report import engines as engines
+    from triton_lab.polyhedral.to_scop import schedule as schedule
+    from triton_lab.remote.remote_errors import RemoteError as RemoteError
     from triton_lab.remote.spread import Outcome as Outcome
     from triton_lab.remote.spread import spread as spread
-    from triton_lab.views.launch.interact import interact as interact
-    from triton_lab.views.launch.storage import storage as storage
+    from triton_lab.views.launch.benchmark.interact import interact as interact
+    from triton_lab.views.launch.storage.storage_view import storage as storage
 
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it here
 
@@ -88,56 +89,56 @@ __version__ = "0.1.0"  # the one place: pyproject.toml reads it here
 _PUBLIC: dict[str, str | None] = {
     "Access": "triton_lab.launch.access",
     "Argument": "triton_lab.launch.argument",
-    "ArgumentError": "triton_lab.backend.arguments",
-    "CannotReplay": "triton_lab.launch.snapshot",
-    "CheckFailed": "triton_lab.launch.check",
-    "CheckIncomplete": "triton_lab.launch.check",
-    "Comparison": "triton_lab.launch.comparing.comparison",
-    "CompileError": "triton_lab.compiled.failure",
+    "ArgumentError": "triton_lab.backend.plugin.kernel_arguments",
+    "CannotReplay": "triton_lab.launch.recording.snapshot",
+    "CheckFailed": "triton_lab.launch.diagnosis.check",
+    "CheckIncomplete": "triton_lab.launch.diagnosis.check",
+    "Comparison": "triton_lab.launch.comparison.comparison",
+    "CompileError": "triton_lab.compiled.compile_failure",
     "Compiled": "triton_lab.compiled.compiled",
-    "CompiledList": "triton_lab.compiled.several",
+    "CompiledList": "triton_lab.compiled.compiled_list",
     "Conversion": "triton_lab.compiled.layouts",
-    "Deadlock": "triton_lab.interpreter.errors",
-    "EndlessRecursion": "triton_lab.interpreter.errors",
-    "Finding": "triton_lab.launch.finding",
-    "KernelError": "triton_lab.interpreter.errors",
+    "Deadlock": "triton_lab.interpreter.kernel_errors",
+    "EndlessRecursion": "triton_lab.interpreter.kernel_errors",
+    "Finding": "triton_lab.launch.diagnosis.finding",
+    "KernelError": "triton_lab.interpreter.kernel_errors",
     "Launch": "triton_lab.launch.launch",
-    "LaunchNotRecorded": "triton_lab.launch.record",
-    "Launches": "triton_lab.launch.launches",
+    "LaunchNotRecorded": "triton_lab.launch.recording.record",
+    "Launches": "triton_lab.launch.recording.launch_list",
     "Layout": "triton_lab.compiled.layouts",
     "LayoutError": "triton_lab.compiled.layouts",
-    "NotCompilable": "triton_lab.backend.sm90",
-    "NotRecorded": "triton_lab.launch.unseen",
-    "Origin": "triton_lab.launch.origin",
+    "NotCompilable": "triton_lab.backend.targets.sm90_limits",
+    "NotRecorded": "triton_lab.launch.recording.unrecordable",
+    "Origin": "triton_lab.launch.replay.value_origin",
     "Outcome": "triton_lab.remote.spread",
-    "RemoteError": "triton_lab.remote.failures",
+    "RemoteError": "triton_lab.remote.remote_errors",
     "SavedLaunchError": "triton_lab.launch.saving.archive",
-    "StepLimit": "triton_lab.interpreter.errors",
-    "Sweep": "triton_lab.launch.swept",
-    "TargetError": "triton_lab.backend.targets",
-    "Time": "triton_lab.backend.stopwatch",
-    "Trace": "triton_lab.launch.trace",
-    "Unchecked": "triton_lab.launch.verdict",
-    "Unsupported": "triton_lab.interpreter.errors",
-    "Values": "triton_lab.launch.values",
-    "check": "triton_lab.launch.check",
-    "compare": "triton_lab.launch.comparing.compare",
-    "compile": "triton_lab.compiled.entry",
+    "StepLimit": "triton_lab.interpreter.kernel_errors",
+    "Sweep": "triton_lab.launch.benchmark.benchmark_result",
+    "TargetError": "triton_lab.backend.targets.active_target",
+    "Time": "triton_lab.backend.targets.gpu_timer",
+    "Trace": "triton_lab.launch.replay.program_trace",
+    "Unchecked": "triton_lab.launch.diagnosis.verdict",
+    "Unsupported": "triton_lab.interpreter.kernel_errors",
+    "Values": "triton_lab.launch.replay.variable_values",
+    "check": "triton_lab.launch.diagnosis.check",
+    "compare": "triton_lab.launch.comparison.compare",
+    "compile": "triton_lab.compiled.compile",
     "course": None,
-    "engines": "triton_lab.native.told",
+    "engines": "triton_lab.native.engine_report",
     "examples": None,
-    "interact": "triton_lab.views.launch.interact",
+    "interact": "triton_lab.views.launch.benchmark.interact",
     "layout": "triton_lab.compiled.layouts",
     "lazy": None,
-    "limits": "triton_lab.backend.limiting",
+    "limits": "triton_lab.backend.targets.limits",
     "load": "triton_lab.launch.saving.load",
     "polyhedral": None,
-    "record": "triton_lab.launch.record",
+    "record": "triton_lab.launch.recording.record",
     "schedule": "triton_lab.polyhedral",
     "spread": "triton_lab.remote.spread",
-    "storage": "triton_lab.views.launch.storage",
-    "sweep": "triton_lab.launch.sweep",
-    "target": "triton_lab.backend.targets",
+    "storage": "triton_lab.views.launch.storage.storage_view",
+    "sweep": "triton_lab.launch.benchmark.sweep",
+    "target": "triton_lab.backend.targets.active_target",
     "testing": None,
 }
 
@@ -226,6 +227,35 @@ def unload_ipython_extension(shell: Any) -> None:
     from triton_lab.magics import unregister
 
     unregister(shell)
+
+
+def _tell_errors_in_the_users_lines() -> None:
+    """From now on what the lab and its backend refuse is told without what lies between: in IPython and in scripts."""
+    ipython = getattr(sys.modules.get("IPython.core.getipython"), "get_ipython", None)
+    shell = None if ipython is None else ipython()
+    if shell is not None:
+        from triton_lab.notebook.cell import excepthook
+
+        excepthook.tell(shell)
+        return
+    before = sys.excepthook
+
+    def tell(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        try:
+            from triton_lab.notebook.cell.excepthook import in_short
+
+            told = in_short(error)
+        except Exception:  # whatever goes wrong in telling: the error itself is shown
+            told = ""
+        if told:
+            print(told, file=sys.stderr)
+        else:
+            before(kind, error, trace)
+
+    sys.excepthook = tell
+
+
+_tell_errors_in_the_users_lines()
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from triton_lab.launch.launch import Launch
-    from triton_lab.notebook.options import Options
-    from triton_lab.notebook.progress import Sign
+    from triton_lab.notebook.cell.magic_options import Options
+    from triton_lab.notebook.cell.progress_line import Sign
 
 
 class _Follow:
@@ -25,13 +25,13 @@ class _Follow:
     def __call__(self, *_: Any) -> None:
         import sys
 
-        from triton_lab.notebook import uncaught
+        from triton_lab.notebook.cell import excepthook
 
         if "triton" in sys.modules:
-            from triton_lab.notebook.freshness import follow_all
+            from triton_lab.notebook.cell.kernel_freshness import follow_all
 
             follow_all(self.shell.user_ns)
-        uncaught.tell(self.shell)
+        excepthook.tell(self.shell)
 
 
 _hooks: dict[int, _Follow] = {}
@@ -39,17 +39,18 @@ _hooks: dict[int, _Follow] = {}
 
 def offer(shell: Any) -> None:
     """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
-    from triton_lab.launch import meanwhile
-    from triton_lab.notebook import compiled, completing
-    from triton_lab.notebook.ready import get_ready
-    from triton_lab.views.desk import DESK
-    from triton_lab.views.onlooker import listen, standing
+    from triton_lab.launch.recording import progress_callback
+    from triton_lab.notebook.cell import compiled_kernel_text
+    from triton_lab.notebook.extension import completion
+    from triton_lab.notebook.startup.warmup import get_ready
+    from triton_lab.views.extension_queries import DESK
+    from triton_lab.views.frontend_presence import listen, standing
 
     listen(shell, lambda: get_ready(shell))
     standing[DESK] = _of_the_desk
-    meanwhile.sign = lambda: _sign(shell)
-    completing.offer(shell)
-    compiled.offer(shell)
+    progress_callback.sign = lambda: _sign(shell)
+    completion.offer(shell)
+    compiled_kernel_text.offer(shell)
     shell.register_magic_function(triton_cell, "cell", "triton")
     shell.register_magic_function(triton_line, "line", "triton")
     if _help_alone not in shell.input_transformers_cleanup:
@@ -57,13 +58,13 @@ def offer(shell: Any) -> None:
 
 
 def _sign(shell: Any) -> contextlib.AbstractContextManager[object]:
-    from triton_lab.notebook.progress import where_none_is
+    from triton_lab.notebook.cell.progress_line import where_none_is
 
     return where_none_is(shell)
 
 
 def _of_the_desk(comm: Any, question: Mapping[str, Any]) -> None:
-    from triton_lab.notebook.desk import desk
+    from triton_lab.notebook.extension.extension_rpc import desk
 
     desk.asked(comm, question)
 
@@ -72,7 +73,7 @@ def _help_alone(lines: list[str]) -> list[str]:
     """A cell that only asks ``%%triton`` for help: IPython would refuse a cell magic without a body."""
     if not lines or not lines[0].startswith("%%triton ") or "".join(lines[1:]).strip():
         return lines
-    from triton_lab.notebook.options import asks_for_help
+    from triton_lab.notebook.cell.magic_options import asks_for_help
 
     return ["%triton --help\n"] if asks_for_help(lines[0].removeprefix("%%triton ")) else lines
 
@@ -85,12 +86,12 @@ def register(shell: Any) -> None:
 
 def follow(shell: Any) -> None:
     """Compile the notebook's kernels anew when what they use has changed; the kernel gets ready for pictures."""
-    from triton_lab.notebook.ready import get_ready
+    from triton_lab.notebook.startup.warmup import get_ready
 
     hook = _hooks.setdefault(id(shell), _Follow(shell))
     if hook not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", hook)
-    get_ready(shell, running=True)
+    get_ready(shell)
     follow_all_quietly(shell)
 
 
@@ -105,40 +106,41 @@ def unregister(shell: Any) -> None:
         shell.magics_manager.magics[kind].pop("triton", None)
     if _help_alone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_help_alone)
-    from triton_lab.launch import meanwhile
-    from triton_lab.notebook import compiled, completing
-    from triton_lab.notebook.ready import leave
+    from triton_lab.launch.recording import progress_callback
+    from triton_lab.notebook.cell import compiled_kernel_text
+    from triton_lab.notebook.extension import completion
+    from triton_lab.notebook.startup.warmup import leave
 
-    meanwhile.sign = contextlib.nullcontext
-    completing.withdraw(shell)
-    compiled.withdraw(shell)
+    progress_callback.sign = contextlib.nullcontext
+    completion.withdraw(shell)
+    compiled_kernel_text.withdraw(shell)
     leave(shell)
     hook = _hooks.pop(id(shell), None)
     if hook is not None:
         shell.events.unregister("post_run_cell", hook)
-        from triton_lab.notebook import uncaught
+        from triton_lab.notebook.cell import excepthook
 
-        uncaught.forget(shell)
+        excepthook.forget(shell)
 
 
 def triton_line(line: str) -> None:
     """Print versions, targets, and what is active, or choose the CPU target's engine; ``%triton --help`` says how."""
     __tracebackhide__ = True
-    from triton_lab.notebook import options, trouble
-    from triton_lab.notebook.status import status
+    from triton_lab.notebook.cell import error_display, magic_options
+    from triton_lab.notebook.cell.status_text import status
 
     if not line.strip():
         print(status())
-    elif options.asks_for_help(line):
-        print(options.USAGE)
+    elif magic_options.asks_for_help(line):
+        print(magic_options.USAGE)
     elif line.split()[0] == "engine" and len(line.split()) < 3:
         try:
             _engine(*line.split()[1:])
         except ValueError as error:
-            raise trouble.plain(options.UsageError(f"%triton {line.strip()}: {error}")) from None
+            raise error_display.plain(magic_options.UsageError(f"%triton {line.strip()}: {error}")) from None
     else:
-        raise trouble.plain(
-            options.UsageError(
+        raise error_display.plain(
+            magic_options.UsageError(
                 "%triton takes no arguments but --help and engine; "
                 f"for a cell write %%triton {line.strip()} as its first line"
             )
@@ -147,10 +149,10 @@ def triton_line(line: str) -> None:
 
 def _engine(name: str = "") -> None:
     """Take an engine for the launches to come, or tell which it is and what it ran. Raises ValueError."""
-    from triton_lab.backend.limiting import limits
+    from triton_lab.backend.targets.limits import limits
     from triton_lab.native.engine import checked
-    from triton_lab.native.told import engines
-    from triton_lab.notebook.status import engine
+    from triton_lab.native.engine_report import engines
+    from triton_lab.notebook.cell.status_text import engine
 
     if name:
         limits(engine=checked(name))
@@ -164,46 +166,41 @@ def triton_cell(line: str, body: str) -> None:
     __tracebackhide__ = True
     from IPython.core.getipython import get_ipython
 
-    from triton_lab.notebook.progress import working
+    from triton_lab.notebook.cell.progress_line import working
 
     shell = get_ipython()
     with working(shell) as sign:
-        follow(shell)  # first: what it begins goes on beside the imports
-        from triton_lab.notebook.unswept import unswept
+        follow(shell)
+        from triton_lab.notebook.cell import error_display, magic_options
 
-        with unswept():
-            from triton_lab.notebook import options, trouble
         try:
-            chosen = options.parse(line)
-        except options.UsageError as error:
-            raise trouble.plain(error) from None
+            chosen = magic_options.parse(line)
+        except magic_options.UsageError as error:
+            raise error_display.plain(error) from None
         if chosen.help:
-            print(options.USAGE)
+            print(magic_options.USAGE)
             return
         run_cell(shell, chosen, body, sign)
 
 
 def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
-    from triton_lab.notebook.unswept import unswept
+    from triton import knobs
 
-    with unswept():
-        from triton import knobs
+    from triton_lab.backend.targets.active_target import TargetError
+    from triton_lab.launch.recording.record import record
+    from triton_lab.launch.recording.unrecordable import NotRecorded
+    from triton_lab.notebook.cell import error_display
+    from triton_lab.notebook.cell import run_cell as cell
+    from triton_lab.notebook.cell.cell_target import switched
+    from triton_lab.notebook.cell.compiler_output import hushed
+    from triton_lab.notebook.cell.kernel_freshness import jit_function
+    from triton_lab.notebook.cell.progress_line import listening
+    from triton_lab.notebook.cell.session_launches import of_cell, session
+    from triton_lab.notebook.cell.show_launches import show_interrupted, show_launches, show_no_launch
+    from triton_lab.notebook.extension.error_marks import mark
+    from triton_lab.notebook.startup.warmup import enough
 
-        from triton_lab.backend.targets import TargetError
-        from triton_lab.launch.record import record
-        from triton_lab.launch.unseen import NotRecorded
-        from triton_lab.notebook import cell, fingerprint, trouble
-        from triton_lab.notebook.freshness import jit_function
-        from triton_lab.notebook.hushed import hushed
-        from triton_lab.notebook.marking import mark
-        from triton_lab.notebook.progress import listening
-        from triton_lab.notebook.ready import enough
-        from triton_lab.notebook.session import of_cell, session
-        from triton_lab.notebook.show import show_interrupted, show_launches, show_no_launch
-        from triton_lab.notebook.switch import switched
-
-    fingerprint.hand_over()  # where the cell is the one that imports Triton, too
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
     try:
         with contextlib.ExitStack() as stack:
@@ -215,24 +212,24 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             result = cell.run(shell, body)
             session.note(launches, *of_cell(shell))
     except (TargetError, NotRecorded) as error:
-        raise trouble.plain(error) from None
+        raise error_display.plain(error) from None
     for note in notes:
         print(note)
-    failed = None if result.error is None else trouble.clear(result.error, result.filename)
+    failed = None if result.error is None else error_display.clear(result.error, result.filename)
     refused = compile_cell(launches, chosen, sign, result.filename) if chosen.gpus and failed is None else None
-    if said.kept and not (result.error is not None and trouble.is_explained(result.error)):
+    if said.kept and not (result.error is not None and error_display.is_explained(result.error)):
         said.tell()
     if isinstance(failed, KeyboardInterrupt):
         show_interrupted(launches)
-        trouble.interrupted(failed, result.filename)
+        error_display.interrupted(failed, result.filename)
     elif launches:
         try:
-            shown = show_launches(launches, chosen, sign, trouble.text_of(failed))
+            shown = show_launches(launches, chosen, sign, error_display.text_of(failed))
             if failed is not None and shown is not None and shown.error is failed:
-                trouble.shorten(failed, result.filename, shown)
+                error_display.shorten(failed, result.filename, shown)
             enough(shell)
         except KeyboardInterrupt as error:
-            raise trouble.plain(error, "interrupted while pictures were made; the launches had ended") from None
+            raise error_display.plain(error, "interrupted while pictures were made; the launches had ended") from None
     elif failed is None:
         show_no_launch(
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
@@ -246,13 +243,13 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
 
 def compile_cell(launches: Sequence[Launch], chosen: Options, sign: Sign, filename: str) -> BaseException | None:
     """Compile what was launched, for the cards to show; gives the error that is told behind them."""
-    from triton_lab.notebook import trouble
-    from triton_lab.notebook.compiling import compile_launches
+    from triton_lab.notebook.cell import error_display
+    from triton_lab.notebook.cell.compile_option import compile_launches
 
     try:
         error = compile_launches(launches, chosen, sign)
-        return None if error is None else trouble.plain(error)
+        return None if error is None else error_display.plain(error)
     except KeyboardInterrupt as error:
-        raise trouble.plain(error, "interrupted while kernels were compiled; the launches had ended") from None
+        raise error_display.plain(error, "interrupted while kernels were compiled; the launches had ended") from None
     except Exception as error:
-        return trouble.clear(error, filename)
+        return error_display.clear(error, filename)

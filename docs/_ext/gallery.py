@@ -14,7 +14,7 @@ from pictures import live
 from sphinx.application import Sphinx
 
 from triton_lab.views.drawing.png import png
-from triton_lab.views.packing import packed
+from triton_lab.views.scene_packing import packed
 from triton_lab.views.view import View
 
 PAGE = "gallery.md"
@@ -100,7 +100,7 @@ def page() -> str:
 def _view(value: Any) -> View:
     if isinstance(value, View):
         return value
-    from triton_lab.views.launch.card import Card
+    from triton_lab.views.launch.card.launch_card import Card
 
     return Card(value)
 

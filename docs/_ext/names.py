@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 import triton_lab
-from triton_lab.notebook.options import usage
+from triton_lab.notebook.cell.magic_options import usage
 
 FOLDER = "reference"
 GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -76,8 +76,8 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 
 # What names lead to and no name is: the module and class, by page.
 ACCESSORS = {
-    "pictures": "triton_lab.views.launch.plot.Pictures",
-    "compiling": "triton_lab.views.compiled.plot.CompiledPlot",
+    "pictures": "triton_lab.views.launch.card.launch_plot.Pictures",
+    "compiling": "triton_lab.views.compiled.compiled_plot.CompiledPlot",
 }
 
 

@@ -19,10 +19,10 @@ import type { ISource } from './linktext.ts';
 
 /** Opens files for a card whose kernel is in none of the notebook's cells. */
 export interface IFiles {
-  /** Editors in which the file is open. */
-  editors(file: string): EditorView[];
+  /** Editors in which the file is open that the notebook `from` calls so. */
+  editors(file: string, from: string): EditorView[];
   /** Open it, or say where it is. */
-  open(file: string, line: number): Promise<EditorView | null>;
+  open(file: string, line: number, from: string): Promise<EditorView | null>;
 }
 
 /** So long the picks of a program are let go by before its values are asked for, in ms. */
@@ -217,7 +217,7 @@ export class LinkedNotebook {
   #editorsOf(card: LinkedCard): EditorView[] {
     const { place } = card.scene.source;
     if (place?.cell == null) {
-      return place?.path ? this.#files.editors(place.path) : [];
+      return place?.path ? this.#files.editors(place.path, this.panel.context.path) : [];
     }
     const view = editorView(this.panel.content.widgets[this.#indexOf(card)]?.editor);
     return view ? [view] : [];
@@ -240,8 +240,10 @@ export class LinkedNotebook {
   async #go(card: LinkedCard, line: number, opens: boolean): Promise<void> {
     const { place } = card.scene.source;
     if (place?.cell == null) {
-      const open = place?.path ? this.#files.editors(place.path) : [];
-      const view = open[0] && !opens ? open[0] : opens && place?.path ? await this.#files.open(place.path, line) : null;
+      const from = this.panel.context.path;
+      const open = place?.path ? this.#files.editors(place.path, from) : [];
+      const view =
+        open[0] && !opens ? open[0] : opens && place?.path ? await this.#files.open(place.path, line, from) : null;
       if (view) {
         show(view, lineOfText(card, view, line));
       }

@@ -10,25 +10,25 @@ import { editorView } from './linked.ts';
 import type { IFiles } from './linked.ts';
 import { mayBe, pathsOf } from './linktext.ts';
 
-/** The files that the server shows, by their path on the machine of the kernel. */
+/** The files that the server shows, by what a notebook's cards call them. */
 export function filesOf(shell: JupyterFrontEnd.IShell, documents: IDocumentManager, root: string): IFiles {
-  const editors = (file: string) =>
+  const editors = (file: string, from: string) =>
     [...shell.widgets('main')].flatMap(widget => {
       const path = documents.contextForWidget(widget)?.path;
-      const view = path !== undefined && mayBe(file, path, root) ? viewIn(widget) : null;
+      const view = path !== undefined && mayBe(file, path, root, from) ? viewIn(widget) : null;
       return view ? [view] : [];
     });
   const { contents } = documents.services;
   const isThere = (path: string) => contents.get(path, { content: false }).then(() => true, () => false);
   return {
     editors,
-    async open(file, line) {
-      for (const path of pathsOf(file, root)) {
-        if (editors(file).length || (await isThere(path))) {
+    async open(file, line, from) {
+      for (const path of pathsOf(file, root, from)) {
+        if (editors(file, from).length || (await isThere(path))) {
           const widget = documents.openOrReveal(path);
           await widget?.revealed;
           await widget?.context.ready;
-          return editors(file)[0] ?? null;
+          return editors(file, from)[0] ?? null;
         }
       }
       Notification.info(`The kernel is in ${file}, line ${line}: outside of the folder that this server shows.`);

@@ -90,9 +90,16 @@ export function cellOf(number: number, source: ISource, cells: readonly ICandida
 
 /**
  * Whether a file of the kernel's machine may be what the server calls `path`: its root may begin with `~`, which stands
- * for a folder that nobody here knows.
+ * for a folder that nobody here knows. The notebook that names the file is `from` on the server.
  */
-export function mayBe(file: string, path: string, root: string): boolean {
+export function mayBe(file: string, path: string, root: string, from: string): boolean {
+  if (!isWhole(file)) {
+    return pathsFrom(file, from).includes(path);
+  }
+  return mayBeWhole(file, path, root);
+}
+
+function mayBeWhole(file: string, path: string, root: string): boolean {
   const [whole, end] = [file.replaceAll('\\', '/'), root.replaceAll('\\', '/').replace(/\/$/, '')];
   if (!whole.endsWith(`/${path}`)) {
     return false;
@@ -101,11 +108,32 @@ export function mayBe(file: string, path: string, root: string): boolean {
   return end.startsWith('~') ? start !== '' && start.endsWith(end.slice(1)) : start === end;
 }
 
-/** What the server may call a file, the likeliest first: none where it lies outside of the root. */
-export function pathsOf(file: string, root: string): string[] {
+/** Whether a path begins at the root of its machine. */
+const isWhole = (file: string) => /^([\\/]|[A-Za-z]:)/.test(file);
+
+/** A path that is named in a notebook goes from its folder, or from one above, as those of packages do. */
+function pathsFrom(file: string, from: string): string[] {
+  const folders = from.split('/').slice(0, -1);
+  return [...folders.keys(), folders.length].reverse().flatMap(depth => {
+    const parts = folders.slice(0, depth);
+    for (const step of file.split('/')) {
+      if (step === '..' && parts.length === 0) {
+        return []; // above what the server shows
+      }
+      step === '..' ? parts.pop() : parts.push(step);
+    }
+    return [parts.join('/')];
+  });
+}
+
+/** What the server may call a file that the notebook `from` names, the likeliest first: none outside of the root. */
+export function pathsOf(file: string, root: string, from = ''): string[] {
+  if (!isWhole(file)) {
+    return pathsFrom(file, from);
+  }
   const parts = file.replaceAll('\\', '/').split('/');
-  const paths = parts.map((_, k) => parts.slice(k).join('/')).filter(path => path !== '' && mayBe(file, path, root));
-  // Homes are mostly `/home/ada`, and root's is `/root`.
+  const paths = parts.map((_, k) => parts.slice(k).join('/')).filter(path => path !== '' && mayBeWhole(file, path, root));
+  // Homes are mostly `/home/ada`, and root's is one folder less.
   const depth = parts[1] === 'root' ? 2 : 3;
   const folders = root.split('/').length - 1;
   const far = (path: string) => Math.abs(parts.length - path.split('/').length - depth - folders);

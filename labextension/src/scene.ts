@@ -28,6 +28,7 @@ type Front = Awaited<ReturnType<typeof front>>;
 
 const CLASS = 'triton-lab-scene';
 
+const WIDEST = 4096; // pixels of a still picture, whatever the output says
 const TOO_LARGE = 'This picture was too large to be saved with the notebook: run the cell again to have it live.';
 const NO_SLIDERS = 'Run the cell again to move the sliders: the kernel that ran it is gone.';
 const NO_CHANGE = 'Run the cell again to change this picture: the kernel that ran it is gone.';
@@ -73,10 +74,10 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     }
     const why = await attempt(front, async drawing => {
       const saved = drawing.savedOf(model.data[SCENE]);
-      const scene = saved.scene === undefined ? null : await drawing.sceneOf(saved.scene);
+      const { scene, why } = await startOf(saved, drawing);
       if (isShown() && !(scene && drawn?.grow(saved, scene))) {
         this.#clear();
-        this.#draw(model, saved, scene, drawing);
+        this.#draw(model, saved, scene, why, drawing);
       }
     });
     if (why !== null && isShown()) {
@@ -114,7 +115,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     this.#note.textContent = '';
   }
 
-  #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, drawing: Front): void {
+  #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, why: string, drawing: Front): void {
     const selection = drawing.createSelection({});
     let remove: () => void = () => undefined;
     let kept = this.#shown;
@@ -164,8 +165,8 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         }
         keeping.keep(() => drawing.packedOf(scene));
       },
-      unanswered: why => {
-        this.#note.textContent = start === null ? TOO_LARGE : saved.panel ? NO_SLIDERS : (why ?? NO_CHANGE);
+      unanswered: reason => {
+        this.#note.textContent = start === null ? why : saved.panel ? NO_SLIDERS : (reason ?? NO_CHANGE);
       }
     };
     const channel = saved.view === undefined ? null : new ViewChannel(saved.view, () => this.#line(), keeper);
@@ -269,7 +270,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       image.alt = textOf(data['text/plain']);
       const size = metadata['image/png'];
       if (typeof size === 'object' && size !== null && 'width' in size) {
-        image.width = Number(size.width) || 0;
+        image.width = Math.min(Number(size.width) || 0, WIDEST);
       }
       this.#place.replaceChildren(image);
     } else {
@@ -285,6 +286,21 @@ interface IDrawn {
   readonly view: string | undefined;
   /** Take what the picture has come to have; false where it is another. */
   grow(saved: Saved, scene: Scene): boolean;
+}
+
+/** What was saved; where it is too large, why, and the kernel is asked for it. */
+async function startOf(saved: Saved, drawing: Front): Promise<{ scene: Scene | null; why: string }> {
+  if (saved.scene === undefined) {
+    return { scene: null, why: TOO_LARGE };
+  }
+  try {
+    return { scene: await drawing.sceneOf(saved.scene), why: '' };
+  } catch (error) {
+    if (saved.view !== undefined && error instanceof drawing.TooLarge) {
+      return { scene: null, why: whyNot(error, drawing) };
+    }
+    throw error;
+  }
 }
 
 /** By which id the kernel is asked about an output, if it says so. */

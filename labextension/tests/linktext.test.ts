@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { cellOf, pathsOf, placed } from '../src/linktext.ts';
+import { cellOf, mayBe, pathsOf, placed } from '../src/linktext.ts';
 
 const KERNEL = ['@triton.jit', 'def add(x_ptr, n):', '    i = tl.arange(0, 8)', '    x = tl.load(x_ptr + i)', '    tl.store(x_ptr + i, x)'];
 const CELL = ['%%triton', 'import triton', '', ...KERNEL, 'add[(1,)](x, 8)'];
@@ -35,9 +35,9 @@ test('a kernel is found by the number beside its cell, and by its text', () => {
 });
 
 test('a file has a path on the server only below its root', () => {
-  assert.deepEqual(pathsOf('/work/a/k.py', '/work'), ['a/k.py']);
-  assert.deepEqual(pathsOf('/work/a/k.py', '/work/'), ['a/k.py']);
-  assert.deepEqual(pathsOf('/workshop/k.py', '/work'), []);
+  assert.deepEqual(pathsOf('/data/a/k.py', '/data'), ['a/k.py']);
+  assert.deepEqual(pathsOf('/data/a/k.py', '/data/'), ['a/k.py']);
+  assert.deepEqual(pathsOf('/database/k.py', '/data'), []);
   assert.deepEqual(pathsOf('/opt/k.py', '/'), ['opt/k.py']);
   assert.deepEqual(pathsOf('C:\\Users\\ada\\k.py', 'C:\\Users'), ['ada/k.py']);
 });
@@ -47,5 +47,14 @@ test('of a root below a home that nobody knows, the likeliest path comes first',
   assert.deepEqual(pathsOf('/data/people/ada/lab/k.py', '~/lab'), ['k.py']);
   assert.deepEqual(pathsOf('/opt/laboratory/k.py', '~/lab'), []);
   assert.equal(pathsOf('/home/ada/lab/k.py', '~')[0], 'lab/k.py');
-  assert.equal(pathsOf('/root/lab/k.py', '~')[0], 'lab/k.py');
+  assert.equal(pathsOf(['', 'root', 'lab', 'k.py'].join('/'), '~')[0], 'lab/k.py');
+});
+
+test('a path that is not whole goes from the folder of the notebook, or from one above', () => {
+  assert.deepEqual(pathsOf('k.py', '~', 'a/n.ipynb'), ['a/k.py', 'k.py']);
+  assert.deepEqual(pathsOf('../src/k.py', '/lab', 'a/b/n.ipynb'), ['a/src/k.py', 'src/k.py']);
+  assert.deepEqual(pathsOf('../k.py', '/lab', 'n.ipynb'), []);
+  assert.deepEqual(pathsOf('pkg/k.py', '/lab', 'notebooks/n.ipynb'), ['notebooks/pkg/k.py', 'pkg/k.py']);
+  assert.ok(mayBe('k.py', 'a/k.py', '~', 'a/n.ipynb') && !mayBe('k.py', 'b/k.py', '~', 'a/n.ipynb'));
+  assert.ok(mayBe('/lab/a/k.py', 'a/k.py', '/lab', 'n.ipynb'));
 });

@@ -10,14 +10,15 @@ from triton.runtime import driver
 import triton_lab as lab
 from tests.backend import fake_gpu
 from tests.backend.fake_device import FakeDevice
-from triton_lab.backend import mirror, targets
+from triton_lab.backend.plugin import device_mirror
+from triton_lab.backend.targets import active_target
 
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
     """A device whose addresses the CPU cannot touch."""
     fake = FakeDevice()
-    monkeypatch.setitem(mirror.devices, "fake", fake)
+    monkeypatch.setitem(device_mirror.devices, "fake", fake)
     return fake
 
 
@@ -25,7 +26,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine with a GPU: Triton's own choice is the GPU's driver."""
     monkeypatch.setitem(backends, "fakegpu", Backend(compiler=fake_gpu.FakeCompiler, driver=fake_gpu.FakeDriver))
-    monkeypatch.setattr(targets, "_drivers", {})
+    monkeypatch.setattr(active_target, "_drivers", {})
     monkeypatch.setattr(driver, "_default", None)
     monkeypatch.setattr(driver, "_active", None)
     # A buffer made on "the GPU" counts as its memory, which it reaches without a mirror, as it does pinned memory.

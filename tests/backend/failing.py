@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 
 
 def failure(kernel, x=None, y=None, grid=(1,), **more) -> KernelError:
@@ -30,3 +30,11 @@ def underlined(error: KernelError) -> list[str]:
             columns = "".join(c + "\0" * (ord(c) > 0x2E80) for c in text)
             found.append(columns[start:stop].replace("\0", ""))
     return found
+
+
+def unplaced(error: KernelError) -> str:
+    """What an error says, without the file, the number of the line and its text."""
+    lines = str(error).split("\n")
+    carets = {number for number, line in enumerate(lines) if re.fullmatch(r"\s+\^+", line)}
+    kept = [line for number, line in enumerate(lines) if not {number, number + 1} & carets]
+    return re.sub(r"\S+\.py, line \d+", "{file}, line {line}", "\n".join(kept))

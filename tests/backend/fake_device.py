@@ -95,7 +95,7 @@ class FakeDevice:
         return self
 
     def regions(self) -> list[tuple[int, int]]:
-        from triton_lab.backend.mirror import joined
+        from triton_lab.backend.plugin.device_mirror import joined
 
         return joined([(storage.address, storage.address + storage.nbytes()) for storage in self._storages])
 

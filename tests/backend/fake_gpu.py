@@ -12,10 +12,10 @@ import torch
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from triton_lab.backend.arguments import tensor_of
 from triton_lab.backend.compiler import CPUBackend
 from triton_lab.backend.driver import CPUDriver
-from triton_lab.backend.launcher import Launcher
+from triton_lab.backend.plugin.kernel_arguments import tensor_of
+from triton_lab.backend.plugin.launcher import Launcher
 
 TARGET = GPUTarget("fakegpu", 90, 32)
 NUMBER = 3

@@ -19,8 +19,8 @@ from triton.backends.compiler import GPUTarget
 
 from tests.backend.operations import DTYPES, OPERATIONS, compiled
 from triton_lab.backend.compiler import TARGET
-from triton_lab.backend.sm90 import NotCompilable
-from triton_lab.interpreter.executable import Executable
+from triton_lab.backend.targets.sm90_limits import NotCompilable
+from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.ir import parse_plan
 
 EVERY = bool(os.environ.get("TRITON_LAB_EVERY_OPERATION"))
@@ -56,7 +56,6 @@ def refused_among(operations: list[str], dtype: str) -> dict[str, str]:
     return refused_among(operations[:middle], dtype) | refused_among(operations[middle:], dtype)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_cpu_target_takes_what_a_gpu_takes(dtype, capfd):
     whole = EVERY or dtype in ("fp8e4nv", "fp8e5", "fp8e4b15")

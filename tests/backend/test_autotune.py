@@ -11,8 +11,8 @@ import triton.language as tl
 import triton.testing
 
 import triton_lab as lab
-from triton_lab.backend import timing
-from triton_lab.backend.recorders import Call, Recorder, Watch, recorders
+from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
+from triton_lab.backend.targets import benchmark_events
 
 
 @triton.jit
@@ -46,9 +46,9 @@ def grid(meta):
 
 
 @pytest.fixture
-def calls() -> Iterator[list[Call]]:
+def calls() -> Iterator[list[LaunchCall]]:
     """All launches of the test, trials too."""
-    heard: list[Call] = []
+    heard: list[LaunchCall] = []
 
     class Listener(Recorder):
         def before(self, call):
@@ -177,7 +177,7 @@ def test_do_bench_is_no_trial(calls):
 
 
 def test_what_a_benchmark_asks_of_a_device_answers():
-    interface = timing.DeviceInterface
+    interface = benchmark_events.DeviceInterface
     first, second = (interface.Event(enable_timing=True) for _ in range(2))
     first.record()
     second.record()

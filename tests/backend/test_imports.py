@@ -9,7 +9,14 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "name", ["backend.compiler", "backend.driver", "backend.gpu", "backend.targets", "polyhedral.blocks.proof"]
+    "name",
+    [
+        "backend.compiler",
+        "backend.driver",
+        "backend.targets.gpu",
+        "backend.targets.active_target",
+        "polyhedral.blocks.proof",
+    ],
 )
 def test_a_fresh_process_may_begin_with_it(name: str) -> None:
     command = [sys.executable, "-c", f"import triton_lab.{name}, triton; assert triton.runtime.driver.active"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.backend.process import run
 
 # Each model forward and backward, compiled and not; a warning of Inductor's is an error.
@@ -50,12 +48,11 @@ for name, (model, arguments) in MODELS.items():
     for a, b in zip(ours, results(model, model, arguments), strict=True):
         torch.testing.assert_close(a, b)
     wrong = [str(finding) for launch in launches for finding in launch.findings if finding.severity == "error"]
-    assert "triton_lab.compiled.child" not in sys.modules, "compiled for a GPU: Inductor asked what each kernel takes"
+    assert "triton_lab.compiled.compiler_client" not in sys.modules, "Inductor compiled for a GPU"
     print(name, bool(launches), {launch.target for launch in launches}, wrong)
 """
 
 
-@pytest.mark.slow
 def test_small_models_agree_with_eager_and_nothing_is_warned_of(tmp_path):
     wanted = [f"{name} True {{'cpu'}} []" for name in ("perceptron", "attention", "convolution", "embedding")]
     # Processes that compile beside it would each import torch: all is compiled here.

@@ -17,9 +17,9 @@ from triton.compiler import ASTSource
 
 import triton_lab as lab
 from tests.backend.process import run
-from triton_lab.backend import launcher
-from triton_lab.backend.progress import Bar, bar
-from triton_lab.interpreter.errors import StepLimit
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.plugin.terminal_progress import Bar, bar
+from triton_lab.interpreter.kernel_errors import StepLimit
 
 
 @triton.jit

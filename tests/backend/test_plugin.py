@@ -127,7 +127,6 @@ def test_where_another_device_is_active_we_are_not(monkeypatch):
     assert not CPUDriver.is_active()
 
 
-@pytest.mark.slow
 def test_torch_sees_triton_and_compiles_for_the_cpu_as_without_us(tmp_path):
     script = """
     import torch

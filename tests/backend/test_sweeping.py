@@ -12,8 +12,8 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.backend.fake_gpu import FakeDriver, clock, on_gpu
-from triton_lab.backend import stopwatch
-from triton_lab.launch import peaks
+from triton_lab.backend.targets import gpu_timer
+from triton_lab.launch.benchmark import gpu_peaks
 
 
 @triton.jit
@@ -28,7 +28,7 @@ def mine(n: int, BLOCK: int, num_warps: int = 4) -> Callable[[], Any]:
 
 
 def test_a_gpu_of_another_machine_is_not_timed_through_the_network(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_lab.backend.timing import DeviceInterface
+    from triton_lab.backend.targets.benchmark_events import DeviceInterface
 
     monkeypatch.setattr(FakeDriver, "get_device_interface", lambda self: DeviceInterface)
     with pytest.raises(lab.TargetError, match=r"lab\.sweep measures a GPU of this machine.*lab\.record\(time=True\)"):
@@ -38,9 +38,9 @@ def test_a_gpu_of_another_machine_is_not_timed_through_the_network(gpu: None, mo
 def test_a_gpus_times_are_its_own_and_have_a_share_of_what_it_reaches(
     gpu: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stopwatch, "time", clock)
-    monkeypatch.setattr(stopwatch, "MOST", 8)
-    monkeypatch.setattr(peaks, "_kept", {})
+    monkeypatch.setattr(gpu_timer, "time", clock)
+    monkeypatch.setattr(gpu_timer, "MOST", 8)
+    monkeypatch.setattr(gpu_peaks, "_kept", {})
     asked: list[int] = []
 
     def copy(driver: object, size: int) -> float:
@@ -49,8 +49,8 @@ def test_a_gpus_times_are_its_own_and_have_a_share_of_what_it_reaches(
             raise torch.OutOfMemoryError("CUDA out of memory")
         return size * 2 / 2e12
 
-    monkeypatch.setattr(peaks, "_copy", copy)
-    monkeypatch.setattr(peaks, "_product", lambda driver, rows, dtype: 2 * rows**3 / 4e14)
+    monkeypatch.setattr(gpu_peaks, "_copy", copy)
+    monkeypatch.setattr(gpu_peaks, "_product", lambda driver, rows, dtype: 2 * rows**3 / 4e14)
     configs = [{"BLOCK": 32}, {"BLOCK": 64, "num_warps": 2}]
     found = lab.sweep(mine, [64, 256], configs=configs, dtype="bfloat16")
     assert found.target == "gpu" and found.quantity == "bytes"

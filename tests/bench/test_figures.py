@@ -20,7 +20,7 @@ from bench.process import OURS, ProcessFailed, fresh
 from bench.timing import median_seconds, resident_bytes
 from bench.views import within_reach
 from triton_lab.examples import all_examples, example
-from triton_lab.views.page import page
+from triton_lab.views.html_page import page
 
 
 def test_targets_have_a_direction() -> None:

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.lab import VIEWPORT, Lab
 from tests.browser.server import JupyterServer, serve
 from triton_lab.views.drawing import style
-from triton_lab.views.page import page as page_of
+from triton_lab.views.html_page import page as page_of
 from triton_lab.views.view import View
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
-from triton_lab.views.launch.accesses import Accesses
+from triton_lab.views.launch.accesses.accesses_view import Accesses
 
 LEFT, TOP = 46, 18  # where the cells begin on a canvas
 

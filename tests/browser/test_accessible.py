@@ -21,9 +21,9 @@ from tests.browser.lab import Lab, Notebook
 from tests.browser.test_saved_lab import DOMAIN, SLIDERS, SMALL, written
 from tests.views.test_scenes import MAKERS
 from triton_lab.examples import example
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.card import SHOWN, Card
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.view import View
 

@@ -7,11 +7,11 @@ from playwright.sync_api import expect
 
 from tests.browser.lab import Lab
 from tests.browser.test_card_lab import opened
-from tests.launch.comparing.kernels import quotient, recorded
+from tests.launch.comparison.kernels import quotient, recorded
 from tests.launch.on_both import on_both
 
 SHOWN = """import triton_lab as lab
-from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.card.launch_card import Card
 launch = lab.load("both.launch")
 launch.interpreted = 9.0  # as if it took the interpreter long
 Card(launch, both=True)"""

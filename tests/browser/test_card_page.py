@@ -15,12 +15,12 @@ import triton.language as tl
 from playwright.sync_api import Locator, Page, expect
 
 import triton_lab as lab
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, paint
-from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.storage import Storage
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
+from triton_lab.views.launch.storage.storage_view import StorageView
 
 Open = Callable[..., Page]
 LEFT, TOP = 46, 18
@@ -65,8 +65,10 @@ def test_the_storage_follows_program_and_line(show: Open, launch: Launch, screen
     page.keyboard.press("]")
     page.keyboard.press("]")
     expect(page.locator(".tl-chosen")).to_have_text("program (1, 0, 0), number 1")
-    x = Storage([launch.argument("x_ptr")]).grids[0]  # alone, it is drawn larger: colours are the same, sizes are not
-    two = Storage([launch.argument("x_ptr"), launch.argument("y_ptr")])
+    x = StorageView([launch.argument("x_ptr")]).grids[
+        0
+    ]  # alone, it is drawn larger: colours are the same, sizes are not
+    two = StorageView([launch.argument("x_ptr"), launch.argument("y_ptr")])
     grid = two.grids[0]
     chosen = np.zeros((12, 8), dtype=bool)
     chosen[4:8, 0:4] = True  # program 1 is second in x: rows 4 to 7 of the first four columns

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import violations
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.examples import example
-from triton_lab.views.compiled.stages import Stages
+from triton_lab.views.compiled.stages_view import Stages
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.gallery import launches_of
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.lab import Lab
 from tests.course.chapters import FOLDER, answers, notebook
 from triton_lab.course.edition import checked, source_of, stripped
-from triton_lab.course.registry import exercise, exercises
+from triton_lab.course.exercise_registry import exercise, exercises
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from tests.browser.lab import Lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 
 LEFT, TOP = 46, 18  # where the cells begin on a canvas
 ADDITION, STEPS = 3, 9  # cells of the notebook

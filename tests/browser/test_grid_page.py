@@ -7,9 +7,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.views.launch.test_grid import launch
+from tests.views.launch.tiling.test_grid_view import launch
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.grid import Grid
+from triton_lab.views.launch.tiling.grid_view import GridView
 
 LEFT, TOP = 46, 18
 
@@ -17,7 +17,7 @@ Open = Callable[..., Page]
 
 
 def test_a_program_tells_its_work_and_its_partners(show: Open, screenshots: Path) -> None:
-    page = show(Grid(launch(), sms=2), style.DARK)
+    page = show(GridView(launch(), sms=2), style.DARK)
     grid = page.locator(".tl-overlay").first
     grid.hover(position={"x": LEFT + 1.5 * 28, "y": TOP + 1.5 * 28})
     expect(page.locator(".tl-status")).to_have_text(
@@ -42,7 +42,7 @@ def test_a_program_tells_its_work_and_its_partners(show: Open, screenshots: Path
 
 
 def test_waves_follow_the_number_of_multiprocessors(show: Open, screenshots: Path) -> None:
-    page = show(Grid(launch(), by="wave"))
+    page = show(GridView(launch(), by="wave"))
     page.get_by_label("multiprocessors").fill("3")
     cells = page.locator(".tl-cells").first
     colours = [
@@ -61,8 +61,8 @@ def test_waves_follow_the_number_of_multiprocessors(show: Open, screenshots: Pat
 
 def test_numbers_stand_where_python_writes_them(show: Open, screenshots: Path) -> None:
     for theme, name in ((style.LIGHT, "light"), (style.DARK, "dark")):
-        page = show(Grid(launch()), theme)
-        labels = Grid(launch()).heatmaps[0].labels
+        page = show(GridView(launch()), theme)
+        labels = GridView(launch()).heatmaps[0].labels
         assert [one.text for one in labels] == list("012345")
         for one in labels:
             seen = page.locator(".tl-cells").first.evaluate(

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from triton_lab.examples import example
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.gallery import launches_of
 
 Open = Callable[..., Page]

@@ -15,15 +15,15 @@ from playwright.sync_api import Page, expect
 
 import triton_lab as lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.launch.probes import Variable as Place
-from triton_lab.launch.values import Assignment, Values
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.replay.instrumented_copy import Variable as Place
+from triton_lab.launch.replay.variable_values import Assignment, Values
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import LEFT, TOP
-from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.grid import Grid
-from triton_lab.views.launch.tiling import Tiling
-from triton_lab.views.launch.variable import Variable
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
+from triton_lab.views.launch.tiling.grid_view import GridView
+from triton_lab.views.launch.tiling.tiling_view import Tiling
+from triton_lab.views.launch.values.variable_view import VariableView
 
 Open = Callable[..., Page]
 
@@ -63,7 +63,7 @@ def test_a_program_has_one_colour_in_every_picture(
         row, column = divmod(program, per_row)
         assert colour_of(page, 0, row, 32 * column, (seen.cell_width, seen.cell_height)) == expected[program]
     page.screenshot(path=screenshots / f"programs-{count}-{'light' if theme is style.LIGHT else 'dark'}.png")
-    beside = Grid(made)
+    beside = GridView(made)
     page = show(beside, theme)
     side = (beside.heatmaps[0].frame.cell_width, beside.heatmaps[0].frame.cell_height)
     for program in range(count):
@@ -106,7 +106,7 @@ def test_a_program_is_picked_by_typing_by_slider_and_by_pointing(show: Open) -> 
 
 
 def test_a_hundred_thousand_programs_need_no_more_control_than_two(show: Open) -> None:
-    page = show(Grid(launch((100_000, 1, 1), block=1)))
+    page = show(GridView(launch((100_000, 1, 1), block=1)))
     field, told = page.get_by_label("number or place"), page.locator(".tl-told")
     field.fill("77777")
     field.press("Enter")
@@ -122,7 +122,7 @@ def test_a_hundred_thousand_programs_need_no_more_control_than_two(show: Open) -
 def test_of_values_that_keep_some_programs_another_is_told_at_the_field(show: Open) -> None:
     block = np.arange(8, dtype=np.float32).reshape(2, 4)
     heard = [Assignment(0, Place(0, "acc", 7), np.array([4, 9]), block)]
-    page = show(Variable(Values("acc", 7, np.array([4, 9]), heard, None, grid=(20, 1, 1))))
+    page = show(VariableView(Values("acc", 7, np.array([4, 9]), heard, None, grid=(20, 1, 1))))
     field, told = page.get_by_label("number or place"), page.locator(".tl-told")
     field.fill("9")
     field.press("Enter")
@@ -172,7 +172,7 @@ def test_a_program_that_a_page_does_not_keep_leaves_the_picture_and_its_control(
 def test_the_argument_beside_a_grid_has_all_of_its_marks_in_the_legend(show: Open) -> None:
     argument = FakeArgument("x_ptr", (27,), (1,))
     store = tile(argument, "store", 3, (3, 1, 1), (8,), lambda px, py, pz, i: (10 * px,))
-    view = Grid(FakeLaunch((3, 1, 1), (argument,), [store]))
+    view = GridView(FakeLaunch((3, 1, 1), (argument,), [store]))
     page = show(view)
     shown = page.locator(".tl-legend").nth(1).locator(".tl-key").all_inner_texts()
     assert shown == [key.text for key in view.heatmaps[1].legend]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import nbformat
@@ -14,10 +15,10 @@ from playwright.sync_api import Locator, expect
 from tests.browser.lab import Lab, Notebook
 from tests.browser.test_notebook7 import ITS_OWN
 from triton_lab.examples import example
-from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.output import SCENE, WIDGET
-from triton_lab.views.packing import packed
+from triton_lab.views.scene_packing import packed
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 ADD = """%%triton cpu
@@ -47,7 +48,7 @@ _KEPT = """index => {
 # Run in the notebook's new kernel: whether it answers for pictures, as it does after the start-up hook.
 _EXECUTED = "code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done"
 _COMMS = "comms = get_ipython().kernel.comm_manager\n"
-LISTENS = f"{_COMMS}from triton_lab.views.onlooker import listen\nlisten(get_ipython())"
+LISTENS = f"{_COMMS}from triton_lab.views.frontend_presence import listen\nlisten(get_ipython())"
 KNOWS_NOBODY = f"{_COMMS}comms.targets.pop('triton_lab.views', None)"
 
 
@@ -198,6 +199,15 @@ def test_sliders_move_while_the_kernel_lives_and_say_so_when_it_does_not(lab: La
     assert lab.console_errors == []
 
 
+def with_numbers(value: Any, number: float, name: str = "") -> Any:
+    """The value with another number in place of those of that name, or of all."""
+    if isinstance(value, Mapping):
+        return {key: number if key == name else with_numbers(item, number, name) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_numbers(item, number, name) for item in value]
+    return number if not name and isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
 def hostile() -> dict[str, Any]:
     """Outputs that somebody made up, by what is wrong with them."""
     scene = copy.deepcopy(dict(Card(launches_of(example("vector_add"))[0]).live()))
@@ -223,6 +233,12 @@ def hostile() -> dict[str, Any]:
         "classes that are none": {
             **shown,
             "scene": packed({**scene, "parts": {**parts, "tiling/out_ptr": {**tiling, "classOf": wild}}}),
+        },
+        "panels without end": {**shown, "scene": packed(with_numbers(tiling, 1e308, "panels"))},
+        "all numbers large": {**shown, "scene": packed(with_numbers(tiling, 1e9))},
+        "a part that is too large": {
+            **shown,
+            "scene": packed({**scene, "parts": {**parts, "tiling/out_ptr": with_numbers(tiling, 1e9, "panels")}}),
         },
     }
 
@@ -270,10 +286,12 @@ def test_what_a_stranger_saved_is_harmless(lab: Lab) -> None:
     title = lab.page.title()
     for number, what in enumerate(found):
         output = notebook.cell(number).locator(".triton-lab-scene")
-        drawn = what in ("markup", "names of every object", "classes that are none")
+        drawn = what in ("markup", "names of every object", "classes that are none", "a part that is too large")
         if not drawn:
             expect(output.locator("img")).to_have_attribute("alt", "the picture in words")
             expect(output.locator(".triton-lab-note")).to_contain_text("Run the cell again")
+            if what in ("panels without end", "all numbers large", "a bomb"):
+                expect(output.locator(".triton-lab-note")).to_contain_text("too large to be drawn")
         else:
             expect(output.locator(".tl-card")).to_be_visible()
         expect(output.locator("script, [onerror]")).to_have_count(0)

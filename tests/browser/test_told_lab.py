@@ -52,7 +52,7 @@ def either(x, N: tl.constexpr):
 either[(1,)](torch.zeros(8), N=8)
 """
 
-CAUGHT = """from triton_lab.interpreter.errors import KernelError
+CAUGHT = """from triton_lab.interpreter.kernel_errors import KernelError
 import sys
 print(type(sys.last_value).__name__, "element 1000 of src" in str(sys.last_value))
 try:

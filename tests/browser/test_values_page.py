@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from triton_lab.launch.probes import Variable as Place
-from triton_lab.launch.values import Assignment, Values
+from triton_lab.launch.replay.instrumented_copy import Variable as Place
+from triton_lab.launch.replay.variable_values import Assignment, Values
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
-from triton_lab.views.launch.variable import Variable
+from triton_lab.views.launch.values.variable_view import VariableView
 
 LEFT, TOP = 46, 18
 
@@ -32,11 +32,11 @@ def values() -> Values:
 
 
 def test_a_picked_program_is_painted_as_the_model_says(show: Open, screenshots: Path) -> None:
-    page = show(Variable(values()))
+    page = show(VariableView(values()))
     page.get_by_label("program").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".tl-told").first).to_have_text("program (9, 0, 0)")
-    view = Variable(values(), program=9)
+    view = VariableView(values(), program=9)
     assert view.block is not None
     low_high = ends(*(values().at(i) for i in range(2)))
     heatmap = block_heatmap(view.block, *low_high)
@@ -62,7 +62,7 @@ def test_zooming_into_a_large_block_shows_each_number(show: Open, screenshots: P
     block = np.arange(512 * 1024, dtype=np.float32).reshape(1, 512, 1024)
     block[0, 5, 7], block[0, 9, 3] = np.nan, -np.inf
     heard = [Assignment(k, Place(0, "acc", 7), np.array([0]), block + k * (block > 1e4)) for k in range(2)]
-    page = show(Variable(Values("acc", 7, np.array([0]), heard, None), iteration=1))
+    page = show(VariableView(Values("acc", 7, np.array([0]), heard, None), iteration=1))
     status, overlay = page.locator(".tl-status"), page.locator(".tl-overlay")
     zoom = page.locator(".tl-zoom-told")
     expect(zoom).to_contain_text("zoom in to see each")
@@ -90,7 +90,7 @@ def whole_numbers() -> Values:
 
 @pytest.mark.parametrize("theme", [style.LIGHT, style.DARK], ids=["light", "dark"])
 def test_numbers_stand_in_their_cells(show: Open, screenshots: Path, theme: style.Theme) -> None:
-    page = show(Variable(whole_numbers()), theme)
+    page = show(VariableView(whole_numbers()), theme)
     heatmap = block_heatmap(whole_numbers().at(0)[0], -12, 12)
     assert len(heatmap.labels) == 24
     colours = paint(heatmap, heatmap.frame, theme=theme)
@@ -110,7 +110,7 @@ def test_numbers_stand_in_their_cells(show: Open, screenshots: Path, theme: styl
 
 
 def test_pointing_out_of_a_block_is_no_error(show: Open) -> None:
-    page = show(Variable(whole_numbers()))
+    page = show(VariableView(whole_numbers()))
     page.locator(".tl-overlay").hover(position={"x": LEFT + 14, "y": TOP + 14})
     expect(page.locator(".tl-status")).to_have_text("count[0, 0] = -12")
     page.mouse.move(5, 5)
@@ -121,7 +121,7 @@ def test_pointing_out_of_a_block_is_no_error(show: Open) -> None:
 def test_what_is_told_stands_at_the_pointer_and_in_the_window(
     show: Open, screenshots: Path, theme: style.Theme
 ) -> None:
-    page = show(Variable(whole_numbers()), theme)
+    page = show(VariableView(whole_numbers()), theme)
     page.set_viewport_size({"width": 330, "height": 200})  # the status line is below the fold
     overlay, readout = page.locator(".tl-overlay"), page.locator(".tl-readout")
     expect(readout).to_be_hidden()
@@ -146,7 +146,7 @@ def test_what_is_told_stands_at_the_pointer_and_in_the_window(
 
 
 def test_a_picture_larger_than_the_window_says_where_it_goes_on_and_follows_the_keyboard(show: Open) -> None:
-    page = show(Variable(whole_numbers()))
+    page = show(VariableView(whole_numbers()))
     page.set_viewport_size({"width": 180, "height": 110})
     told, box, overlay = page.locator(".tl-goes-on"), page.locator(".tl-scroll"), page.locator(".tl-overlay")
     expect(told).to_have_text("The picture goes on below and to the right: scroll it, or use the arrow keys.")

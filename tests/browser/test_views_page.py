@@ -14,15 +14,15 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import triton_lab as lab
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
-from triton_lab.launch.comparing.compared import Compared
-from triton_lab.views.assembly import script
+from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.raster import paint
-from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.compared import ComparedPicture
-from triton_lab.views.launch.comparison import Beside
-from triton_lab.views.launch.storage import storage
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.comparison.comparison_view import Beside
+from triton_lab.views.launch.comparison.difference_heatmaps import ComparedPicture
+from triton_lab.views.launch.storage.storage_view import storage
+from triton_lab.views.launch.tiling.tiling_view import Tiling
+from triton_lab.views.script_bundle import script
 
 LEFT, TOP = 46, 18  # where the cells begin on a canvas
 

@@ -16,10 +16,10 @@ import triton.language as tl
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import triton_lab as lab
-from triton_lab.views.assembly import WIDGET, script, stylesheet
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.card import Card
-from triton_lab.views.packing import beside
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.scene_packing import beside
+from triton_lab.views.script_bundle import WIDGET, script, stylesheet
 from triton_lab.views.view import View
 
 Open = Callable[..., Page]

@@ -8,59 +8,63 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-import triton_lab
-
-PACKAGE = Path(triton_lab.__file__).parent
+from tests import sources
 
 AUDITED = {
+    "backend/plugin/borrowed_memory.py:_code": "where this process has code, which it does not unload",
+    "backend/plugin/borrowed_memory.py:_ways": "how the torch that is loaded keeps what it borrows",
+    "backend/plugin/triton_cache.py:_instead": "the folder that stands in for another, until the process ends",
     "backend/compiler.py:_sources_hash": "our own source files, which a running process does not change",
-    "backend/gpu.py:_instance": "the driver class itself, one instance for good",
-    "backend/layouts.py:_taken": "the text that is compiled and the options; Triton does not change while it runs",
-    "backend/precedence.py:_in_function": "the text alone",
-    "backend/preview.py:follows_pointers": "a source of Triton by identity, kept alive as long as its answer",
-    "backend/resources.py:_compiled": "the text that is compiled and the options; Triton does not change while it runs",
-    "backend/shadow.py:_for_cpu": "a source of Triton by identity, kept alive as long as its answer; and its options",
-    "backend/source.py:_package": "where Triton is installed",
-    "backend/spans.py:_read": "the text alone",
-    "compiled/explained/__init__.py:explanation": "tables of ours, the stage and the name",
-    "compiled/transactions/registers.py:_special": "how many threads there are, alone",
-    "compiled/kept.py:_compiler": "Triton's own files, which a running process does not change",
-    "course/registry.py:exercises": "our own pages, which a running process does not change",
+    "backend/targets/gpu.py:_instance": "the driver class itself, one instance for good",
+    "backend/targets/sm90_layouts.py:_taken": "the text and the options; Triton does not change while it runs",
+    "backend/plugin/page_permissions.py:_reading": "a function of the system's",
+    "backend/source/operator_precedence.py:_in_function": "the text alone",
+    "backend/source/pointer_preview.py:follows_pointers": "a source of Triton by identity, alive as long as its answer",
+    "backend/targets/sm90_resources.py:_compiled": "the text and the options; Triton does not change while it runs",
+    "backend/targets/cpu_replay.py:_for_cpu": "a source of Triton by identity, as long as it lives; its options",
+    "backend/source/kernel_source.py:_package": "where Triton is installed",
+    "backend/source/source_spans.py:_read": "the text alone",
+    "compiled/explanations/__init__.py:explanation": "tables of ours, the stage and the name",
+    "compiled/transactions/ptx_registers.py:_special": "how many threads there are, alone",
+    "compiled/disk_cache.py:_compiler": "Triton's own files, which a running process does not change",
+    "course/exercise_registry.py:exercises": "our own pages, which a running process does not change",
     "interpreter/dtypes.py:numpy_dtype": "the name alone",
-    "interpreter/memory.py:span": "shape and strides alone",
-    "interpreter/special.py:_c_function": "the name alone",
+    "interpreter/memory_regions.py:span": "shape and strides alone",
+    "interpreter/special_functions.py:_c_function": "the name alone",
     "ir/effects.py:_operands": "the operation's name and how many operands it has, of each role",
     "ir/types.py:_bits": "the text alone",
     "ir/types.py:parse_type": "the text alone",
     "launch/access.py:_places": "shape and strides alone",
-    "launch/part.py:_executable": "the plan's text alone",
-    "lazy/asking.py:_asked": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
-    "lazy/asking.py:_asked_of_elements": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
-    "lazy/asking.py:_meeting": "torch's default dtype, which is an argument: tests/lazy/test_cache.py",
-    "native/cache.py:_sources": "our own source files, which a running process does not change",
-    "native/jit.py:_linker": "one instance for good",
-    "native/jit.py:_llvm": "where llvmlite is installed, and whether it can be imported",
-    "native/jit.py:_machine": "the target alone",
-    "native/jit.py:host": "the processor that the process runs on",
-    "native/jit.py:version": "llvmlite's version, which a running process does not change",
-    "native/team.py:_linked": "the code as text; the processor stays",
+    "launch/sharding/shard.py:_executable": "the plan's text alone",
+    "lazy/operations/torch_queries.py:_asked": "torch's default dtype, an argument: tests/lazy/test_cache.py",
+    "lazy/operations/torch_queries.py:_asked_of_elements": "torch's default dtype: (tests/lazy/test_cache.py)",
+    "lazy/operations/torch_queries.py:_meeting": "torch's default dtype, an argument: tests/lazy/test_cache.py",
+    "native/runtime/code_cache.py:_sources": "our own source files, which a running process does not change",
+    "native/llvm/jit.py:_linker": "one instance for good",
+    "native/llvm/jit.py:_llvm": "where llvmlite is installed, and whether it can be imported",
+    "native/llvm/jit.py:_machine": "the target alone",
+    "native/llvm/jit.py:host": "the processor that the process runs on",
+    "native/llvm/jit.py:version": "llvmlite's version, which a running process does not change",
+    "native/threads/thread_team.py:_linked": "the code as text; the processor stays",
+    "processes/isolation.py:namespaces_exist": "what the system allows this process",
+    "remote/wire_records.py:_hints": "the class alone",
+    "remote/wire_records.py:_names": "the class alone",
     "views/drawing/fonts.py:_with_chinese": "fonts of this machine: the next process finds one that comes later",
     "views/drawing/style.py:palette": "constants",
-    "views/polyhedral/text.py:width_of": "a text in a font of matplotlib's own",
+    "views/polyhedral/formula_figure.py:width_of": "a text in a font of matplotlib's own",
     "views/widget.py:_widget_class": "files of ours; its name has their hash: tests/views/test_widget.py",
-    "views/assembly.py:_joined": "files of ours: the entry and the folder",
+    "views/script_bundle.py:_joined": "files of ours: the entry and the folder",
     "views/declarations.py:contract": "classes of ours",
     "views/declarations.py:kinds": "files of ours",
 }
 
 
 def remembering() -> Iterator[str]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for file in sources.python():
+        for node in file.nodes:
             if isinstance(node, ast.FunctionDef) and any(_caches(decorator) for decorator in node.decorator_list):
-                yield f"{path.relative_to(PACKAGE)}:{node.name}"
+                yield f"{file.name}:{node.name}"
 
 
 def _caches(decorator: ast.expr) -> bool:

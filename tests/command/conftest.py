@@ -1,16 +1,30 @@
-"""The command line, called in this process."""
+"""The command line: called in this process, or in one of its own where it runs a script."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from triton_lab.command.main import triton_lab_command
 
-Call = Callable[..., Result]
+Call = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command said, and its exit code."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
 
 
 @pytest.fixture
@@ -26,7 +40,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def call() -> Call:
     """``call("check", "script.py")``: what `triton-lab check script.py` says, and its exit code."""
 
-    def called(*words: str, env: dict[str, str] | None = None) -> Result:
+    def called(*words: str, env: dict[str, str] | None = None) -> Any:
+        if words[0] in ("check", "run"):
+            return _of_its_own(words, env or {})
         return CliRunner().invoke(triton_lab_command, list(words), prog_name="triton-lab", env=env)
 
     return called
+
+
+def _of_its_own(words: tuple[str, ...], env: dict[str, str]) -> Done:
+    done = subprocess.run(
+        [sys.executable, "-m", "triton_lab", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **env},
+    )
+    return Done(done.returncode, done.stdout, done.stderr)

@@ -17,7 +17,7 @@ from tests.command.scripts import BEYOND, FINE, UNWRITTEN, written
 from triton_lab.command import doctor
 from triton_lab.command.main import main
 from triton_lab.command.sarif import ROOT, RULES
-from triton_lab.launch.finding import SEVERITY
+from triton_lab.launch.diagnosis.finding import SEVERITY
 
 # Some warnings and nothing worse: 1e38 * 10 is too large for a float32.
 INFINITE = UNWRITTEN.replace("x + y", "x * 3e38 * y").replace("torch.empty(1000))", "torch.full((1000,), 2.0))")

@@ -14,7 +14,7 @@ import pytest
 import triton_lab
 from tests.command.conftest import Call
 from triton_lab.command import doctor
-from triton_lab.command.course import notebooks
+from triton_lab.command.copy_course import notebooks
 from triton_lab.command.doctor import Checked, examine
 
 LISTED = (

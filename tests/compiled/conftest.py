@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from triton_lab.compiled import child, entry
+from triton_lab.compiled import compile, compiler_client
 
 
 @pytest.fixture(scope="session", autouse=True)
 def no_processes_are_left() -> Iterator[None]:
     yield
-    child.dismiss_all()
+    compiler_client.dismiss_all()
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch) -> Iterator[None]:
     """Nothing has been compiled before."""
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    entry.forget()
+    compile.forget()
     yield
-    entry.forget()
+    compile.forget()

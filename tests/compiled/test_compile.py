@@ -11,7 +11,7 @@ import triton.language as tl
 from triton.compiler import ASTSource
 
 import triton_lab as lab
-from triton_lab.compiled import child, entry
+from triton_lab.compiled import compile, compiler_client
 from triton_lab.compiled.architecture import ARCHITECTURES, architecture
 
 SCALE = tl.constexpr(2.0)
@@ -46,7 +46,7 @@ TYPES = {"x": "*fp16:16", "y": "*fp16:16", "z": "*fp32:16", "length": "i32:16"}
 def all_targets(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        entry.forget()
+        compile.forget()
         yield lab.compile(product, TYPES, {"N": 32}, NAMES)
 
 
@@ -125,8 +125,8 @@ def test_a_launch_is_compiled_with_what_it_had(cache):
 
 def test_what_was_compiled_is_kept(cache, monkeypatch):
     asked = []
-    ask = child.ask
-    monkeypatch.setattr(child, "ask", lambda *given: asked.append(1) or ask(*given))
+    ask = compiler_client.ask
+    monkeypatch.setattr(compiler_client, "ask", lambda *given: asked.append(1) or ask(*given))
 
     def made(**options):
         return lab.compile(shift, "*fp32, *fp32, i32", {"BLOCK": 64}, "gfx942", **options)
@@ -135,7 +135,7 @@ def test_what_was_compiled_is_kept(cache, monkeypatch):
     begun = time.perf_counter()
     assert made() is first
     assert time.perf_counter() - begun < 0.02
-    entry.forget()
+    compile.forget()
     again = made()
     assert again.stages == first.stages
     assert again.metadata == first.metadata
@@ -158,7 +158,7 @@ def test_a_file_of_the_cache_that_is_cut_is_made_anew(cache, tmp_path):
     first = lab.compile(shift, "*fp32, *fp32, i32", {}, "gfx942")
     (file,) = tmp_path.rglob("compiled.json")
     file.write_text(file.read_text()[:1000])
-    entry.forget()
+    compile.forget()
     assert lab.compile(shift, "*fp32, *fp32, i32", {}, "gfx942").stages == first.stages
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import tempfile
 import threading
 
 import pytest
@@ -12,8 +13,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.compiled import child, entry
-from triton_lab.compiled.failure import place_of
+from triton_lab.compiled import compile, compiler_client
+from triton_lab.compiled.compile_failure import place_of
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -52,7 +53,7 @@ def refused(kernel, signature, constants, target, **options) -> lab.CompileError
     error = caught.value
     assert (error.target, error.file) == (target, __file__)
     assert f"{__file__}, line {error.line}, in kernel {kernel.__name__}" in str(error)
-    entry.forget()
+    compile.forget()
     assert works()
     return error
 
@@ -83,7 +84,7 @@ def test_a_compiler_that_aborts_or_fails_is_an_error_at_the_line(target, code, c
 
 def test_a_process_that_is_killed_is_an_error(monkeypatch):
     assert works()
-    (waiting,) = child._idle[-1:]
+    (waiting,) = compiler_client._idle[-1:]
     answers = waiting._answers
 
     def killed(*given):
@@ -101,9 +102,9 @@ def test_a_process_that_is_killed_is_an_error(monkeypatch):
 
 def test_one_that_has_ended_while_nobody_asked_is_replaced():
     assert works()
-    for waiting in child._idle:
+    for waiting in compiler_client._idle:
         os.killpg(waiting.process.pid, signal.SIGKILL)
-    entry.forget()
+    compile.forget()
     assert lab.compile(squared, "*fp32, *fp32", {"N": 32}, "gfx942").stages
 
 
@@ -120,13 +121,15 @@ def test_memory_is_limited():
 
 
 def test_a_tool_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr(child, "environment", lambda: {"another": "environment"})
+    monkeypatch.setattr(compiler_client, "environment", lambda: {"another": "environment"})
     gone = (
         "from triton import knobs\n"
         "def gone(self): raise RuntimeError('Cannot find ptxas')\n"
         "type(knobs.nvidia).ptxas = type(knobs.nvidia).ptxas_blackwell = property(gone)\n"
     )
-    monkeypatch.setattr(child, "_START", child._START.replace("; ", "\n").replace("main()", f"{gone}main()"))
+    monkeypatch.setattr(
+        compiler_client, "_START", compiler_client._START.replace("; ", "\n").replace("main()", f"{gone}main()")
+    )
     error = refused(squared, "*fp32, *fp32", {"N": 16}, "sm_90")
     assert "Cannot find ptxas" in str(error)
     assert "TRITON_PTXAS_PATH" in str(error)
@@ -141,18 +144,37 @@ def test_too_much_shared_memory_is_told():
 
 
 def test_who_interrupts_does_not_wait(monkeypatch):
-    monkeypatch.setattr(child, "_PAUSE", 0.01)
-    asked = child.ask
+    monkeypatch.setattr(compiler_client, "_PAUSE", 0.01)
+    asked = compiler_client.ask
 
     def interrupting(*given):
         threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         return asked(*given)
 
-    monkeypatch.setattr(child, "ask", interrupting)
+    monkeypatch.setattr(compiler_client, "ask", interrupting)
     with pytest.raises(KeyboardInterrupt):  # with one warp it takes long
         lab.compile(product, "*fp32, *fp32, *fp32, i32", {"N": 128}, "sm_80", num_warps=1)
     monkeypatch.undo()
     assert works()
+
+
+def test_who_interrupts_leaves_no_files_behind(monkeypatch, tmp_path):
+    compiler_client.dismiss_all()
+    monkeypatch.setattr(compiler_client, "_PAUSE", 0.01)
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    answers = compiler_client.Child._answers
+
+    def interrupting(self, *given):
+        for answer in answers(self, *given):
+            yield answer
+            if answer.get("stage") == "llir":  # ptxas, or what writes for it, is at work
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(compiler_client.Child, "_answers", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        lab.compile(product, "*fp32, *fp32, *fp32, i32", {"N": 64}, "sm_80", num_warps=2)
+    assert os.listdir(temporary) == []
 
 
 def test_a_line_of_assembly_leads_to_one_of_the_source():

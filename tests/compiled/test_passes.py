@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from triton_lab.compiled import child
+from triton_lab.compiled import compiler_client
 from triton_lab.compiled import passes as reading
+from triton_lab.compiled.compile_failure import CompileError
 from triton_lab.compiled.compiled import Compiled
-from triton_lab.compiled.explained import operation
-from triton_lab.compiled.failure import CompileError
+from triton_lab.compiled.explanations import operation
 from triton_lab.compiled.passes import START, read
 from triton_lab.examples import example
 from triton_lab.views.launch.gallery import launches_of
@@ -85,16 +85,16 @@ def test_a_compiler_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPa
 def test_who_interrupts_leaves_no_compiler_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     made, begun = launches_of(example("softmax"))[0].compile("sm_90"), []
 
-    def interrupted(self: child.Child, deadline: float, stop: threading.Event) -> Iterator[dict[str, Any]]:
+    def interrupted(self: compiler_client.Child, deadline: float, stop: threading.Event) -> Iterator[dict[str, Any]]:
         begun.append(self)
         raise KeyboardInterrupt
         yield {}
 
-    monkeypatch.setattr(child.Child, "_answers", interrupted)
+    monkeypatch.setattr(compiler_client.Child, "_answers", interrupted)
     with pytest.raises(KeyboardInterrupt):
         _ = made.passes
     (asked,) = begun
-    assert not asked.alive and asked not in child._idle
+    assert not asked.alive and asked not in compiler_client._idle
     monkeypatch.undo()
     assert made.passes.changing
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 from tests.course.chapters import chapter_files, notebook
 from triton_lab.course.edition import stripped
-from triton_lab.course.running import ran
+from triton_lab.course.run_notebook import ran
 
 
 def main() -> None:

@@ -247,11 +247,11 @@ def main() -> None:
     from tests.course.chapters import answers
     from tests.course.same import means_the_same
     from tests.course.test_checkers import is_rejected
-    from triton_lab.course.kinds import Task
-    from triton_lab.course.nests import Nest, Order
-    from triton_lab.course.registry import exercises
+    from triton_lab.course.exercise_kinds import Task
+    from triton_lab.course.exercise_registry import exercises
+    from triton_lab.course.nest_exercises import NestExercise, OrderExercise
 
-    kinds: dict[type, tuple[Change, ...]] = {Task: CHANGES, Nest: LOOPS, Order: ORDERS}
+    kinds: dict[type, tuple[Change, ...]] = {Task: CHANGES, NestExercise: LOOPS, OrderExercise: ORDERS}
     tried = survived = 0
     for one in exercises():
         if type(one) not in kinds or (sys.argv[1:] and one.name not in sys.argv[1:]):

@@ -14,7 +14,7 @@ import pytest
 from tests import warm
 from tests.course.chapters import FOLDER, chapter_files, notebook
 from triton_lab.course.edition import checked, marked, source_of, stripped
-from triton_lab.course.registry import exercise, exercises
+from triton_lab.course.exercise_registry import exercise, exercises
 
 CHAPTERS = chapter_files()
 each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -49,7 +49,6 @@ def handed_out(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[
     return found
 
 
-@pytest.mark.slow
 @each_chapter
 def test_exactly_the_checks_fail_and_say_what_to_do(handed_out: dict[str, list[dict[str, Any]]], path: Path) -> None:
     cells = handed_out[path.stem]
@@ -106,4 +105,6 @@ def test_cells_bear_what_nbgrader_asks_for(path: Path) -> None:
                 assert told["grade"] == (checked(source_of(cell)) is not None) == ("points" in told) == told["locked"]
         assert len(set(ids)) == len(ids)
         names.append(ids)
-    assert names[0] == names[1] and names[0]
+    teachers, students = names
+    # nbgrader would put its own stub in the place of all of ours.
+    assert students == [one for one in teachers if one.endswith("-check")] and students

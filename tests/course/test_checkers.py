@@ -14,8 +14,8 @@ from tests.course import others
 from tests.course.chapters import answers, defined
 from tests.course.mutants import Mutant, mutants
 from tests.course.same import means_the_same
-from triton_lab.course.kinds import Exercise, Question, Task
-from triton_lab.course.registry import exercise, exercises
+from triton_lab.course.exercise_kinds import Exercise, Question, Task
+from triton_lab.course.exercise_registry import exercise, exercises
 
 TASKS = [one for one in exercises() if isinstance(one, Task)]
 VALUES = [one for one in exercises() if not isinstance(one, Task)]

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.course.registry import exercise
+from triton_lab.course.exercise_registry import exercise
 from triton_lab.examples.matmul import matmul
 
 

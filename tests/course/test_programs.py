@@ -10,9 +10,9 @@ import pytest
 import triton_lab as lab
 from tests.course.test_checkers import TRIED
 from triton_lab.course import exercise
-from triton_lab.course.kinds import Choice, Program
-from triton_lab.course.registry import exercises
-from triton_lab.course.stepping import stepped
+from triton_lab.course.exercise_kinds import Choice, Program
+from triton_lab.course.exercise_registry import exercises
+from triton_lab.course.lazy_steps import stepped
 
 step = lab.lazy.mark_step
 

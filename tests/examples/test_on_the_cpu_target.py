@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import triton_lab
-from triton_lab.backend import launcher
+from triton_lab.backend.plugin import launcher
 from triton_lab.examples import Example, all_examples
 from triton_lab.native import engine
 

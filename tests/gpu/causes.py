@@ -23,7 +23,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from tests.launch.comparing.kernels import (
+from tests.launch.comparison.kernels import (
     as_of_a_gpu,
     exponential,
     overlapping,
@@ -32,9 +32,9 @@ from tests.launch.comparing.kernels import (
     scale_and_shift,
     tile_product,
 )
-from triton_lab.interpreter import variants
-from triton_lab.launch.comparing.comparison import Comparison
-from triton_lab.launch.comparing.experiments import in_threads
+from triton_lab.interpreter.variants import arithmetic_variants
+from triton_lab.launch.comparison.comparison import Comparison
+from triton_lab.launch.comparison.numerics import in_threads
 from triton_lab.launch.launch import Launch
 
 # What a sentence about the cause has to say.
@@ -65,7 +65,7 @@ class Case:
     name: str
     run: Run
     against: Any = None
-    table: Callable[[Launch], variants.Table] = lambda launch: {}
+    table: Callable[[Launch], arithmetic_variants.Table] = lambda launch: {}
     fuses: bool = False
 
     def compared(self, side: str) -> Comparison:
@@ -174,11 +174,16 @@ def sums(number: int) -> Run:
 ARITHMETIC = [
     *(Case("fma", f"{number}", fused(number), fuses=True) for number in range(7)),
     *(
-        Case("tf32", f"{n} x {k}", products(n, k, n + k), table=lambda launch: variants.tf32(nearest=True))
+        Case("tf32", f"{n} x {k}", products(n, k, n + k), table=lambda launch: arithmetic_variants.tf32(nearest=True))
         for n, k in ((16, 16), (16, 32), (16, 64), (32, 32), (32, 64), (32, 16), (64, 32))
     ),
     *(
-        Case("approximate exp", f"{number}", exponentials(number), table=lambda launch: variants.APPROXIMATE_EXP)
+        Case(
+            "approximate exp",
+            f"{number}",
+            exponentials(number),
+            table=lambda launch: arithmetic_variants.APPROXIMATE_EXP,
+        )
         for number in range(7)
     ),
     *(

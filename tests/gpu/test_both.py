@@ -12,7 +12,7 @@ import triton.language as tl
 from IPython.core.interactiveshell import InteractiveShell
 
 import triton_lab as lab
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 
 pytestmark = pytest.mark.gpu
 

@@ -10,8 +10,8 @@ import torch
 import triton.language as tl
 
 import triton_lab as lab
-from tests.launch.comparing.kernels import exponential, quotient, row_sum, scale_and_shift, tile_product
-from triton_lab.launch.comparing.compared import DIFFERENT, EQUAL
+from tests.launch.comparison.kernels import exponential, quotient, row_sum, scale_and_shift, tile_product
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL
 from triton_lab.launch.launch import Launch
 
 pytestmark = pytest.mark.gpu

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import triton_lab as lab
-from triton_lab.backend.arguments import ArgumentError
+from triton_lab.backend.plugin.kernel_arguments import ArgumentError
 from triton_lab.examples import Example, all_examples
 
 pytestmark = pytest.mark.gpu

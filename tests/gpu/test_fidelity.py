@@ -24,7 +24,6 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.mark.gpu
-@pytest.mark.slow
 def test_all_that_must_be_bit_equal_on_a_gpu_is(tmp_path: Path) -> None:
     table = tmp_path / "fidelity.md"
     command = [sys.executable, "-m", "tests.gpu.fidelity", "--out", str(table), "--seconds", "300"]

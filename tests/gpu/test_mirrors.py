@@ -11,9 +11,10 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
-from triton_lab.backend import launcher, offload
-from triton_lab.backend.arguments import ArgumentError
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.plugin.kernel_arguments import ArgumentError
+from triton_lab.backend.targets import offload
+from triton_lab.interpreter.kernel_errors import KernelError
 
 pytestmark = pytest.mark.gpu
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import triton_lab as lab
-from triton_lab.examples.recorded import make
+from triton_lab.examples.gpu_recordings import make
 
 pytestmark = pytest.mark.gpu
 

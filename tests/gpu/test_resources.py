@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import triton_lab as lab
-from tests.backend.test_resources import CASES
+from tests.backend.targets.test_sm90_resources import CASES
 
 pytestmark = pytest.mark.gpu
 

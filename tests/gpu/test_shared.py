@@ -36,7 +36,7 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     folder = tmp_path_factory.mktemp("school") / "cluster"
     with shared(folder, "--resources", "GPU=1", TRITON_LAB_FAKE_GPU="") as made:
         yield made
-    from triton_lab.remote.target import disconnect
+    from triton_lab.remote.cluster_target import disconnect
 
     disconnect()
 

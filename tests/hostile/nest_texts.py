@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from random import Random
 
 from triton_lab.polyhedral.page import examples
+
 from triton_lab.polyhedral.polybench.problems import POLYBENCH
 
 COUNT = 2000

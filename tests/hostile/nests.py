@@ -16,7 +16,7 @@ from typing import Any
 from tests.hostile.nest_texts import texts
 from tests.hostile.outcome import Outcome, Try
 from triton_lab.polyhedral import NoAnswer, NotAScop, Scop, TooHard, scop
-from triton_lab.polyhedral.core.effort import SECONDS
+from triton_lab.polyhedral.core.isl_effort import SECONDS
 
 # Reading is one question; what is asked of the scop may be two (the picture wants an order as well).
 MOST_SECONDS = 2 * SECONDS + 1

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from triton_lab.backend import launcher
+from triton_lab.backend.plugin import launcher
 
 SIZES = (1, 7, None)
 

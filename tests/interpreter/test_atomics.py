@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.interpreter.support import array, bf16, kernel_from, same, tensor
-from triton_lab.backend import launcher
+from triton_lab.backend.plugin import launcher
 
 F16, F32, F64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
 I32, U32, I64, U64 = (np.dtype(t) for t in (np.int32, np.uint32, np.int64, np.uint64))

@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.interpreter.errors import Deadlock, KernelError
+from triton_lab.interpreter.kernel_errors import Deadlock, KernelError
 
 # More looks than anybody takes before others have a turn.
 MANY = tl.constexpr(600)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.interpreter.support import all_bits, bf16, e4m3, e5m2, evaluate, same
 from tests.interpreter.test_floats import patterns
-from triton_lab.interpreter import convert
+from triton_lab.interpreter import number_conversion
 
 F16, F32, F64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
 TL = {
@@ -245,7 +245,7 @@ def test_e4m3b15_rounds_ties_away_and_saturates_below_two():
 def test_arrays_of_every_float_become_arrays_of_every_other(source, target):
     """Whole numbers that all of them hold."""
     x = np.array([0, 1, -2, 3, 14, -0.5, 0.375], source)
-    found = convert.float_to_float(x, target)
+    found = number_conversion.float_to_float(x, target)
     assert found.dtype == target and found.tolist() == x.astype(F64).tolist()
-    cut = convert.float_to_float(x, target, towards_zero=True)
+    cut = number_conversion.float_to_float(x, target, towards_zero=True)
     assert cut.dtype == target and cut.tolist() == x.astype(F64).tolist()

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from tests.interpreter.support import kernel_from
-from triton_lab.interpreter import access
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
+from triton_lab.interpreter import memory_access
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.mask_box import MaskBox
 
 pytestmark = pytest.mark.usefixtures("on_numpy")
 
@@ -56,13 +56,13 @@ MASKS = {
 def seen(monkeypatch):
     """The pointers and masks of all loads."""
     found = []
-    original = access.load
+    original = memory_access.load
 
     def load(memory, pointer, mask, *others):
         found.append((pointer, mask))
         return original(memory, pointer, mask, *others)
 
-    monkeypatch.setattr(access, "load", load)
+    monkeypatch.setattr(memory_access, "load", load)
     return found
 
 
@@ -83,7 +83,7 @@ def test_offsets(offset, seen):
     ((pointer, _),) = seen
     k, p = np.arange(8)[None, :], np.arange(3)[:, None]
     function = OFFSETS[offset]
-    assert isinstance(pointer, Affine) == (function is not None)
+    assert isinstance(pointer, AffineBlock) == (function is not None)
     if function is not None:
         wanted = np.broadcast_to(function(k, p), (3, 8))
         assert (out.numpy() == wanted).all()
@@ -94,7 +94,7 @@ def test_offsets(offset, seen):
 def test_masks(mask, seen):
     _, out = run("k", mask)
     ((_, found),) = seen
-    assert isinstance(found, Box) == MASKS[mask]
+    assert isinstance(found, MaskBox) == MASKS[mask]
     k, p, n = np.arange(8)[None, :], np.arange(3)[:, None], np.int64(24)
     wanted = eval(mask.replace(".to(tl.uint32)", ""), {"k": k, "p": p, "n": n})
     assert (out.numpy() == np.where(np.broadcast_to(wanted, (3, 8)), np.broadcast_to(k, (3, 8)), -1)).all()
@@ -111,7 +111,7 @@ def test_a_block_of_two_axes_keeps_both_forms_through_views(seen):
     x, out = torch.arange(32, dtype=torch.int32).reshape(4, 8), torch.zeros(4, 8, dtype=torch.int32)
     kernel[(1,)](x, out, 3, 5)
     ((pointer, mask),) = seen
-    assert isinstance(pointer, Affine) and pointer.strides == (4, 32) and isinstance(mask, Box)
+    assert isinstance(pointer, AffineBlock) and pointer.strides == (4, 32) and isinstance(mask, MaskBox)
     wanted = torch.full((4, 8), -1, dtype=torch.int32)
     wanted[:3, :5] = x[:3, :5]
     assert torch.equal(out, wanted)

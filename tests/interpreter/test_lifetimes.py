@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from triton_lab.examples import all_examples, example
-from triton_lab.interpreter.access import _repeats
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.code import Code, Routine, compile_plan
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.bound_code import BoundBlock, Routine, compile_plan
 from triton_lab.interpreter.dtypes import dtype_of
-from triton_lab.ir.edges import taken
+from triton_lab.interpreter.memory_access import _repeats
+from triton_lab.ir.value_flow import taken
 
 
 def size(routine: Routine, value: int) -> int:
@@ -21,19 +21,19 @@ def size(routine: Routine, value: int) -> int:
     return 64 if type.is_descriptor else type.size * dtype_of(type).itemsize
 
 
-def uses(code: Code, position: int) -> set[int]:
+def uses(code: BoundBlock, position: int) -> set[int]:
     """What the step at ``position`` takes, for its regions as well."""
     ops = [*(step.op for step in code.steps), code.terminator]
     return {value for op in ops[position].walk() for value in taken(op)}
 
 
-def dies_at(code: Code, value: int, born: int) -> int | None:
+def dies_at(code: BoundBlock, value: int, born: int) -> int | None:
     """The last step that takes the value, or its own; None where the block's end takes it or it is never taken."""
     last = max((k for k in range(len(code.steps) + 1) if value in uses(code, k)), default=born)
     return last if 0 <= last < len(code.steps) else None
 
 
-def bytes_at_worst(routine: Routine, code: Code, keep: bool) -> int:
+def bytes_at_worst(routine: Routine, code: BoundBlock, keep: bool) -> int:
     born = dict.fromkeys(code.arguments, -1)
     born |= {result: k for k, step in enumerate(code.steps) for result in step.results}
     death = {value: None if keep else dies_at(code, value, at) for value, at in born.items()}
@@ -79,7 +79,7 @@ def test_values_die_with_their_last_use_and_count_as_long_as_they_live(name: str
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=1, max_size=3))
 def test_lanes_that_may_share_an_address_are_seen(axes: list[tuple[int, int]]) -> None:
     strides, shape = zip(*axes, strict=True)
-    block = Affine(np.array([64]), strides, shape)
+    block = AffineBlock(np.array([64]), strides, shape)
     addresses = np.broadcast_to(block.elements(np.dtype(np.int64)), (1, *shape))
     shared = len(np.unique(addresses)) < addresses.size
     assert _repeats(block) >= shared
@@ -92,7 +92,7 @@ def test_lanes_that_may_share_an_address_are_seen(axes: list[tuple[int, int]]) -
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_tile_of_a_matrix_repeats_where_its_rows_overlap(rows: int, columns: int, order: int) -> None:
     for stride in range(4 * columns + 9):
-        block = Affine(np.array([640]), (stride, 4)[::order], (rows, columns)[::order])
+        block = AffineBlock(np.array([640]), (stride, 4)[::order], (rows, columns)[::order])
         if stride % 4 == 0 and 4 <= stride <= 4 * columns:
             addresses = np.broadcast_to(block.elements(np.dtype(np.int64)), (1, *block.shape))
             assert _repeats(block) == (len(np.unique(addresses)) < addresses.size)

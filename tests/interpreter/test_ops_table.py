@@ -17,10 +17,10 @@ from triton.compiler import ASTSource
 from tests.interpreter.support import kernel_from
 from triton_lab.backend.compiler import TARGET
 from triton_lab.interpreter import ops
-from triton_lab.interpreter.registry import REGISTRY
+from triton_lab.interpreter.op_registry import REGISTRY
 from triton_lab.ir import parse_plan
-from triton_lab.ir.edges import TERMINATORS
 from triton_lab.ir.effects import ACCESSES
+from triton_lab.ir.value_flow import TERMINATORS
 
 ops.load_all()
 

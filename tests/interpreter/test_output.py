@@ -17,9 +17,9 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from tests.interpreter.support import bf16, e4m3, e5m2, evaluate, tensor
-from triton_lab.backend import launcher
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.interpreter.printing import Column, Printer, Statement
+from triton_lab.backend.plugin import launcher
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.printing import Column, KernelPrinter, PrintStatement
 
 
 @triton.jit
@@ -203,11 +203,11 @@ def test_what_was_printed_before_an_error_is_shown(capsys):
 
 def test_a_template_puts_a_program_on_a_line():
     lines = []
-    printer = Printer((2, 1, 1), 100, lines.append)
+    printer = KernelPrinter((2, 1, 1), 100, lines.append)
     programs = np.arange(2)
     block = np.array([[1.25, 2.5], [3.0, 4.0]], np.float32)
     columns = Column(block, True, False), Column(np.array([-1], np.int8), False, False)
-    printer.add(Statement(" x = {:.1f}, n = {}: ", False, columns, programs))
+    printer.add(PrintStatement(" x = {:.1f}, n = {}: ", False, columns, programs))
     printer.flush()
     assert "".join(lines).splitlines() == [
         "pid (0, 0, 0) x = [1.2 2.5], n = 255",
@@ -217,9 +217,9 @@ def test_a_template_puts_a_program_on_a_line():
 
 def test_braces_that_are_no_template_stand_as_they_are():
     lines = []
-    printer = Printer((1, 1, 1), 100, lines.append)
+    printer = KernelPrinter((1, 1, 1), 100, lines.append)
     for prefix in (" {: ", " {a}: ", " {}{}: "):
-        printer.add(Statement(prefix, False, (Column(np.array([3], np.int32), True, False),), np.arange(1)))
+        printer.add(PrintStatement(prefix, False, (Column(np.array([3], np.int32), True, False),), np.arange(1)))
     printer.flush()
     assert "".join(lines).splitlines() == [
         "pid (0, 0, 0) idx () {: 3",
@@ -291,7 +291,7 @@ def test_every_line_is_shown_or_counted(data):
     """Whatever comes in whatever batches: the first ``limit`` lines, program by program, and how many more."""
     limit = data.draw(st.integers(0, 12))
     written = []
-    printer = Printer((9, 1, 1), limit, written.append)
+    printer = KernelPrinter((9, 1, 1), limit, written.append)
     expected = []
     first = 0
     for _ in range(data.draw(st.integers(1, 3))):  # batches
@@ -303,7 +303,7 @@ def test_every_line_is_shown_or_counted(data):
             height = data.draw(st.integers(0, 3))  # 0: no operand
             values = np.arange(height, dtype=np.int32)[None] + 10 * number
             columns = (Column(values, True, False),) if height else ()
-            statement = Statement(f" s{number}: ", False, columns, programs)
+            statement = PrintStatement(f" s{number}: ", False, columns, programs)
             assert statement.height() == max(1, height)
             printer.add(statement)
             for program in programs:
@@ -337,9 +337,9 @@ def test_every_line_is_shown_or_counted(data):
 )
 def test_elements_in_a_template_keep_their_sign_and_take_the_format(dtype, signed, spec, shown):
     written = []
-    printer = Printer((1, 1, 1), 5, written.append)
+    printer = KernelPrinter((1, 1, 1), 5, written.append)
     column = Column(np.array([[-1, 0, 5]]).astype(dtype), signed, False)
-    printer.add(Statement(f" {{:{spec}}}: " if spec else " {}: ", False, (column,), np.arange(1)))
+    printer.add(PrintStatement(f" {{:{spec}}}: " if spec else " {}: ", False, (column,), np.arange(1)))
     printer.flush()
     assert " ".join("".join(written).split()) == f"pid (0, 0, 0) {' '.join(shown.split())}"
 
@@ -347,8 +347,8 @@ def test_elements_in_a_template_keep_their_sign_and_take_the_format(dtype, signe
 @pytest.mark.parametrize(("count", "shown"), [(64, 64), (65, 8)])
 def test_a_long_block_in_a_template_shows_four_elements_of_either_end(count, shown):
     written = []
-    printer = Printer((1, 1, 1), 100, written.append)
-    printer.add(Statement(" {}: ", False, (Column(np.arange(count)[None], True, False),), np.arange(1)))
+    printer = KernelPrinter((1, 1, 1), 100, written.append)
+    printer.add(PrintStatement(" {}: ", False, (Column(np.arange(count)[None], True, False),), np.arange(1)))
     printer.flush()
     numbers = [int(each) for each in "".join(written).replace("[", " ").replace("]", " ").split()[4:] if each.isdigit()]
     assert len(numbers) == shown

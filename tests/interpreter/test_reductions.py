@@ -10,7 +10,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.interpreter.support import array, bf16, kernel_from, same, tensor
 from tests.interpreter.test_floats import patterns
-from triton_lab.interpreter.ops import combine
+from triton_lab.interpreter.ops import combine_functions
 
 F16, F32, F64, I32 = (np.dtype(t) for t in (np.float16, np.float32, np.float64, np.int32))
 
@@ -364,7 +364,7 @@ def test_the_usual_reductions_and_sums_that_run_do_not_go_through_lanes_one_by_o
     def refuse(*_):
         raise AssertionError("lane by lane")
 
-    monkeypatch.setattr(combine, "lanes", refuse)
+    monkeypatch.setattr(combine_functions, "lanes", refuse)
     x = np.array([[3, -5, 7, 1], [2, 2, -9, 4]], np.int32)
     function = {"sum": np.add, "max": np.maximum, "min": np.minimum, "xor_sum": np.bitwise_xor}[name]
     same(over_block(f"z = tl.{name}(x, 1)", x, (2,), np.int32), function.reduce(x, axis=1).astype(np.int32))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.interpreter.support import bf16, same
 from tests.interpreter.test_floats import patterns
 from tests.interpreter.test_reductions import block, over_block
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 
 I32 = np.dtype(np.int32)
 

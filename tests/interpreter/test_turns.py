@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triton_lab.interpreter.ops.turns import Update, add_up, cut_into_turns, exchange, take_turns
+from triton_lab.interpreter.ops.serialized_lanes import Update, add_up, cut_into_turns, exchange, take_turns
 
 UPDATES = {
     "and": Update(np.bitwise_and),

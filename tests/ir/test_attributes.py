@@ -8,7 +8,7 @@ import pytest
 
 from triton_lab.ir import Bits, Dense, Type
 from triton_lab.ir.attributes import read_attribute, read_dictionary
-from triton_lab.ir.cursor import Cursor
+from triton_lab.ir.text_cursor import Cursor
 
 
 @pytest.mark.parametrize(

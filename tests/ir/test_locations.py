@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triton_lab.ir import Location
-from triton_lab.ir.cursor import Cursor, unescape
 from triton_lab.ir.locations import Locations
+from triton_lab.ir.text_cursor import Cursor, unescape
 
 # All that the format itself is made of, and what is no ASCII.
 names = st.text(st.sampled_from('ab ,[]()<>"\\#:1jö💥'), min_size=1, max_size=8)

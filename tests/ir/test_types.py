@@ -6,7 +6,7 @@ import pytest
 from triton._C.libtriton import ir
 
 from triton_lab.ir import Type
-from triton_lab.ir.cursor import Cursor
+from triton_lab.ir.text_cursor import Cursor
 from triton_lab.ir.types import parse_type
 
 

@@ -9,12 +9,12 @@ import pytest
 import triton
 import triton.language as tl
 
-from tests.ir.test_edges import CASES
 from tests.ir.test_parse import MODULE, plan_of
+from tests.ir.test_value_flow import CASES
 from triton_lab.ir import Block, Function, Op, Plan, Region, Successor, parse_plan
-from triton_lab.ir.edges import BRANCHES, TERMINATORS, YIELDS
 from triton_lab.ir.effects import is_access, operands_of
 from triton_lab.ir.parse import VERIFY
+from triton_lab.ir.value_flow import BRANCHES, TERMINATORS, YIELDS
 from triton_lab.ir.verify import InvalidPlan, verify
 
 

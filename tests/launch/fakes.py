@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.event import Event
+from triton_lab.launch.recording.access_event import AccessEvent
 
 Ints = npt.NDArray[np.int64]
 
@@ -71,12 +71,14 @@ class FakeAccess:
         return self.lanes[iteration][1] & self._ran(iteration)
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[AccessEvent]:
         """One for each iteration, of all programs."""
         found = []
         for iteration, (offsets, _) in enumerate(self.lanes):
             programs, shape = np.arange(len(offsets)), offsets.shape[1:]
-            found.append(Event(self.order(iteration), programs, self.address(iteration), self.mask(iteration), shape))
+            found.append(
+                AccessEvent(self.order(iteration), programs, self.address(iteration), self.mask(iteration), shape)
+            )
         return found
 
     def executed(self, iteration: int) -> npt.NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from triton_lab.launch.comparing.results import of_launch
+from triton_lab.launch.comparison.launch_results import of_launch
 from triton_lab.launch.launch import Launch
 
 

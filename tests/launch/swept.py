@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from triton_lab.backend.stopwatch import Time
-from triton_lab.launch.swept import Peaks, Row, Sweep
+from triton_lab.backend.targets.gpu_timer import Time
+from triton_lab.launch.benchmark.benchmark_result import Peaks, Sweep, SweepRow
 
 GPU = "Fake 9000"
 PEAKS = Peaks(2.5e12, 5e14, "float16", GPU)
@@ -18,7 +18,7 @@ def swept() -> Sweep:
             time = Time(seconds, seconds * 0.98, seconds * 1.03, 200, None, GPU)
             failed = name == "torch" and size == 1 << 24
             told = {"error": "OutOfMemoryError: no memory"} if failed else {"time": time}
-            rows.append(Row(name, size, config, bytes=12.0 * size, **told))  # type: ignore[arg-type]
+            rows.append(SweepRow(name, size, config, bytes=12.0 * size, **told))  # type: ignore[arg-type]
     return Sweep(tuple(rows), "gpu", PEAKS)
 
 
@@ -27,5 +27,5 @@ def products() -> Sweep:
     rows = []
     for size in (128, 512, 2048):
         flops, bytes = 2.0 * size**3, 6.0 * size**2
-        rows.append(Row("product", size, {}, Time.of([3e-6 + flops / 4e14], GPU), bytes, flops))
+        rows.append(SweepRow("product", size, {}, Time.of([3e-6 + flops / 4e14], GPU), bytes, flops))
     return Sweep(tuple(rows), "gpu", PEAKS)

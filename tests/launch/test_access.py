@@ -10,37 +10,39 @@ from hypothesis import strategies as st
 
 import triton_lab
 from tests.interpreter.support import kernel_from
-from triton_lab.interpreter import box
-from triton_lab.interpreter.affine import Affine
+from triton_lab.interpreter import mask_box
+from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.launch.access import Access, _places
-from triton_lab.launch.event import Event
-from triton_lab.launch.places import Digits, Places
+from triton_lab.launch.element_index import Digits, ElementPlaces
+from triton_lab.launch.recording.access_event import AccessEvent
 
 BLOCK = (4,)
 PROGRAMS = 5
 
 
 @st.composite
-def events(draw) -> list[Event]:
+def events(draw) -> list[AccessEvent]:
     """Executions by some of the programs, in the compact forms or not."""
     found = []
     for order in range(draw(st.integers(0, 4))):
         programs = np.array(sorted(draw(st.sets(st.integers(0, PROGRAMS - 1), min_size=1))))
         base = np.array(draw(st.lists(st.integers(0, 99), min_size=len(programs), max_size=len(programs))))
         shared = draw(st.booleans())
-        pointer = Affine(base[:1] if shared else base, (draw(st.integers(-3, 3)),), BLOCK)
+        pointer = AffineBlock(base[:1] if shared else base, (draw(st.integers(-3, 3)),), BLOCK)
         if draw(st.booleans()):
             pointer = pointer.elements(np.dtype(np.int64))
         mask = None
         if draw(st.booleans()):
             ends = np.array(draw(st.lists(st.integers(0, 4), min_size=len(programs), max_size=len(programs))))
-            mask = box.compare("lt", Affine(np.zeros(1, np.int64), (1,), BLOCK), Affine(ends, (0,), BLOCK))
+            mask = mask_box.compare(
+                "lt", AffineBlock(np.zeros(1, np.int64), (1,), BLOCK), AffineBlock(ends, (0,), BLOCK)
+            )
             mask = mask.elements() if draw(st.booleans()) else mask
-        found.append(Event(3 * order + 1, programs, pointer, mask, BLOCK))
+        found.append(AccessEvent(3 * order + 1, programs, pointer, mask, BLOCK))
     return found
 
 
-def access_of(found: list[Event]) -> Access:
+def access_of(found: list[AccessEvent]) -> Access:
     def recall(ops):
         return {7: [event.addresses() * 10 for event in found]}
 
@@ -89,12 +91,12 @@ def test_a_part_of_an_event_is_that_of_its_programs(found, random):
 
 def test_an_event_counts_the_bytes_of_its_arrays():
     programs = np.arange(3)
-    affine = Affine(np.arange(3), (8,), BLOCK)
-    assert Event(0, programs, affine, None, BLOCK).nbytes == 24 + 24
-    assert Event(0, programs, affine, box.full(BLOCK), BLOCK).nbytes == 24 + 24
+    affine = AffineBlock(np.arange(3), (8,), BLOCK)
+    assert AccessEvent(0, programs, affine, None, BLOCK).nbytes == 24 + 24
+    assert AccessEvent(0, programs, affine, mask_box.full(BLOCK), BLOCK).nbytes == 24 + 24
     whole = affine.elements(np.dtype(np.int64))
-    assert Event(0, programs, whole, np.ones((3, 4), bool), BLOCK).nbytes == 24 + 96 + 12
-    assert Event(0, programs, whole, None, BLOCK, took=np.ones((3, 4), bool)).nbytes == 24 + 96 + 12
+    assert AccessEvent(0, programs, whole, np.ones((3, 4), bool), BLOCK).nbytes == 24 + 96 + 12
+    assert AccessEvent(0, programs, whole, None, BLOCK, took=np.ones((3, 4), bool)).nbytes == 24 + 96 + 12
 
 
 def test_elements_and_offsets_of_a_view_that_begins_within_its_storage():
@@ -121,4 +123,4 @@ def test_elements_and_offsets_of_a_view_that_begins_within_its_storage():
 
 def test_offsets_are_taken_apart_as_digits_and_looked_up_in_a_table_only_where_elements_may_meet():
     assert isinstance(_places((3, 4), (4, 1)), Digits) and isinstance(_places((3, 4), (1, 3)), Digits)
-    assert isinstance(_places((3, 4), (2, 1)), Places)
+    assert isinstance(_places((3, 4), (2, 1)), ElementPlaces)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.diagnosis.finding import Finding
 
 LINE = "    x = tl.load(x_ptr + offsets, mask=mask)"
 FOUND = Finding(

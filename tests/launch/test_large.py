@@ -15,12 +15,12 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.interpreter.memory import Region
-from triton_lab.launch.check import CheckFailed, CheckIncomplete
-from triton_lab.launch.fresh import POISONED
+from triton_lab.interpreter.memory_regions import MemoryRegion
+from triton_lab.launch.diagnosis.check import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.resident import PAGE, untouched
-from triton_lab.launch.snapshot import Held
+from triton_lab.launch.recording.resident_pages import PAGE, untouched
+from triton_lab.launch.recording.snapshot import SavedRegion
+from triton_lab.launch.recording.uninitialized_memory import POISONED
 
 HUGE = 3 << 30  # bytes, of which only what is touched exists
 
@@ -125,7 +125,7 @@ def _zero_over(x: torch.Tensor) -> None:
 
 def test_a_replay_leaves_what_is_kept_as_it_was() -> None:
     data = np.random.default_rng(0).integers(0, 256, 20 << 20, np.uint8)
-    held = Held.of(Region(data.ctypes.data, data))
+    held = SavedRegion.of(MemoryRegion(data.ctypes.data, data))
     assert held.file is not None
     region = held.region()
     assert np.array_equal(region.data, data)

@@ -8,9 +8,9 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch import replay
-from triton_lab.launch.snapshot import CannotReplay
-from triton_lab.views.launch.card import Card
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay import replay_run
+from triton_lab.views.launch.card.launch_card import Card
 
 
 @triton.jit
@@ -68,7 +68,7 @@ def test_one_that_ends_shows_its_variables() -> None:
 
 
 def test_what_the_launch_ran_itself_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay, "PATIENCE", 20)
+    monkeypatch.setattr(replay_run, "PATIENCE", 20)
     launch = launched(counts_beside_a_long_loop, 50)
     assert len(loops(launch.twin.executable)) == 1
     assert int(launch.values("total").at(49)[0]) == 50

@@ -18,8 +18,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.backend import launcher
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.backend.plugin import launcher
+from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.access import Access
 from triton_lab.launch.launch import Launch
 

@@ -16,11 +16,11 @@ import triton
 import triton.language as tl
 
 import triton_lab
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.launch.finding import Finding
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.views.launch.card import Card
-from triton_lab.views.page import page
+from triton_lab.views.html_page import page
+from triton_lab.views.launch.card.launch_card import Card
 
 
 @triton.jit

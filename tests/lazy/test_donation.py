@@ -154,7 +154,6 @@ def tensor_bytes() -> int:
     return sum(storages.values())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("one_step", [True, False], ids=["in one step", "in a step each"])
 def test_a_hundred_updates_of_64_megabytes_stay_under_one_and_a_half_times_that(one_step: bool) -> None:
     size = 64 * 2**20

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from triton_lab import lazy
-from triton_lab.lazy import elementwise, executable
+from triton_lab.lazy import elementwise_table, executable
 
 
 class Failing:
@@ -132,8 +132,8 @@ def test_an_operation_that_torch_refuses_leaves_the_tensor_alone() -> None:
 @pytest.fixture
 def broken_sine(monkeypatch: pytest.MonkeyPatch) -> None:
     """An operation that torch knows and the compiler does not."""
-    sine = dataclasses.replace(elementwise.ELEMENTWISE["sin"], triton="tl.nonsense({0})")
-    monkeypatch.setitem(elementwise.ELEMENTWISE, "sin", sine)
+    sine = dataclasses.replace(elementwise_table.ELEMENTWISE["sin"], triton="tl.nonsense({0})")
+    monkeypatch.setitem(elementwise_table.ELEMENTWISE, "sin", sine)
 
 
 @pytest.mark.usefixtures("broken_sine")
@@ -173,8 +173,8 @@ def test_a_step_that_cannot_compile_leaves_the_other_tensors_readable() -> None:
 def test_what_failed_is_computed_from_its_old_inputs_once_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     x = lazy.tensor([1.0, 2.0])
     with monkeypatch.context() as patch:
-        sine = dataclasses.replace(elementwise.ELEMENTWISE["sin"], triton="tl.nonsense({0})")
-        patch.setitem(elementwise.ELEMENTWISE, "sin", sine)
+        sine = dataclasses.replace(elementwise_table.ELEMENTWISE["sin"], triton="tl.nonsense({0})")
+        patch.setitem(elementwise_table.ELEMENTWISE, "sin", sine)
         y = x.sin()
         with pytest.raises(lazy.StepFailed):
             lazy.mark_step()

@@ -13,8 +13,8 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from triton_lab import lazy
-from triton_lab.lazy.codegen.kernel import TRITON_DTYPES, Kernel
-from triton_lab.lazy.executable import Executable
+from triton_lab.lazy.codegen.generated_kernel import TRITON_DTYPES, GeneratedKernel
+from triton_lab.lazy.executable import StepExecutable
 
 
 def done() -> lazy.Step:
@@ -142,7 +142,7 @@ POINTERS = {
 }  # fmt: skip
 
 
-def ptx_of(executable: Executable, kernel: Kernel, function: Any) -> str:
+def ptx_of(executable: StepExecutable, kernel: GeneratedKernel, function: Any) -> str:
     """What the GPU compiler makes of a kernel, without a GPU."""
     names = function.arg_names
     signature = {
@@ -154,7 +154,6 @@ def ptx_of(executable: Executable, kernel: Kernel, function: Any) -> str:
     return str(compiled.asm["ptx"])
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
 @pytest.mark.parametrize("dtype", list(TRITON_DTYPES), ids=str)
 def test_every_kind_of_kernel_compiles_for_a_gpu(dtype: torch.dtype) -> None:

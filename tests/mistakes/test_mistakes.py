@@ -17,17 +17,17 @@ from triton.compiler.errors import CompilationError
 import triton_lab as lab
 from tests.mistakes import MISTAKES, values
 from tests.mistakes.mistake import Mistake, Place
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
-from triton_lab.notebook.trouble import rendering
+from triton_lab.notebook.cell.error_display import rendering
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
 from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.png import SCALE, png
-from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.marks import SAYS
-from triton_lab.views.launch.tiled_cells import ERROR_STATE, STOPPED_STATE
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.finding_marks import SAYS
+from triton_lab.views.launch.tiling.tiled_cells import ERROR_STATE, STOPPED_STATE
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 Pixels = NDArray[np.uint8]

@@ -109,7 +109,7 @@ def test_a_recording_says_which_test_runs_which_line(tmp_path: Path) -> None:
 
 
 def test_the_files_of_a_room_are_those_of_its_folders_its_own_first() -> None:
-    path = "triton_lab/launch/checks/race.py"
+    path = "triton_lab/launch/checks/rules/race.py"
     files = files_of_tests(path, ROOT)
     assert len(set(files)) == len(files) and all((ROOT / file).is_file() for file in files)
     assert {"tests/launch/checks", "tests/planted"} <= set(own_tests(path, ROOT))

@@ -7,8 +7,8 @@ import ctypes
 import llvmlite.binding as llvm
 import numpy as np
 
-from triton_lab.native.code import Code, Reg
-from triton_lab.native.loops import counted
+from triton_lab.native.llvm.builder import FunctionBuilder, Reg
+from triton_lab.native.llvm.counted_loop import counted
 
 NARROW = {"float16": "i16", "bfloat16": "i16"}
 _alive = []
@@ -51,7 +51,7 @@ def code_of(build, kinds, lanes, halves=True):
     """``build`` in a loop over arrays of registers of ``kinds``; the last pointer takes what it gives."""
     pointers = [Reg(f"%a{k}", "ptr") for k in range(len(kinds) + 1)]
     count = Reg("%n", "i64")
-    code = Code("run", [*pointers, count], "i64", halves)
+    code = FunctionBuilder("run", [*pointers, count], "i64", halves)
 
     def body(i, _):
         regs = [

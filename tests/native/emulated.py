@@ -29,8 +29,10 @@ from unittest.mock import patch
 import pytest
 
 from tests.native.harness import BESIDE
-from triton_lab.native import built, jit, team
-from triton_lab.native.program import Generated, Slot
+from triton_lab.native.function_contract import Generated, RegionSlot
+from triton_lab.native.llvm import jit
+from triton_lab.native.runtime import compiled_function
+from triton_lab.native.threads import thread_team
 
 _TRIPLE = "aarch64-unknown-linux-gnu"
 EMULATOR, COMPILER, _LIBRARIES = "qemu-aarch64", "aarch64-linux-gnu-gcc", "/usr/aarch64-linux-gnu"
@@ -100,7 +102,7 @@ class Emulated:
 
     def call(
         self,
-        kernel: tuple[str, Sequence[Slot]],
+        kernel: tuple[str, Sequence[RegionSlot]],
         arguments: bytes,
         first: int,
         end: int,
@@ -137,7 +139,7 @@ class Emulated:
         return came
 
 
-def _ranges(regions: bytes, slots: Sequence[Slot]) -> list[tuple[int, int]]:
+def _ranges(regions: bytes, slots: Sequence[RegionSlot]) -> list[tuple[int, int]]:
     """The memory that a function may touch: entries without those that say where others are, each byte once."""
     numbers = struct.unpack(f"<{len(regions) // 8}q", regions)
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
@@ -184,7 +186,7 @@ def emulating(name: str) -> Iterator[Emulated]:
                 assert symbol == "run" and jit.made_for(code, target)
                 self.address = emulated.linked(code)
 
-        class Built(built.Built):
+        class Built(compiled_function.Built):
             def __init__(self, made: Generated, code: bytes) -> None:
                 super().__init__(made, code)
                 self._function = functools.partial(emulated.call, (self._function, made.regions))
@@ -194,10 +196,10 @@ def emulating(name: str) -> Iterator[Emulated]:
                 patch.object(jit, "host", lambda: target),
                 patch.object(jit, "Linked", Linked),
                 # Threads of this process cannot run it.
-                patch.object(team, "make_ready", lambda: None),
-                patch.object(team, "_ways", None),
-                patch.object(built, "_FUNCTION", str),
-                patch.object(built, "Built", Built),
+                patch.object(thread_team, "make_ready", lambda: None),
+                patch.object(thread_team, "_ways", None),
+                patch.object(compiled_function, "_FUNCTION", str),
+                patch.object(compiled_function, "Built", Built),
             ):
                 yield emulated
         finally:

@@ -29,9 +29,12 @@ import triton_lab as lab
 from tests.interpreter.support import kernel_from
 from tests.native.harness import forcing
 from tests.native.kernels import Arguments, Case, cases
-from triton_lab.backend import launcher
-from triton_lab.backend.sm90 import NotCompilable
-from triton_lab.native import engine, jit, running, shares, transaction
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.targets.sm90_limits import NotCompilable
+from triton_lab.native import engine
+from triton_lab.native.llvm import jit
+from triton_lab.native.runtime import native_launch, transaction
+from triton_lab.native.threads import work_queue
 
 Result = tuple[str, list[np.ndarray]]
 # Features that processors of narrower vectors lack.
@@ -78,8 +81,8 @@ def check(case: Case) -> str:
         patched.enter_context(patch.object(engine, "_kernel_of", engine._Kernel))  # compiled anew: a fault comes again
         if case.seed % 2:  # on several threads, as soon as the programs may
             for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
-                patched.enter_context(patch.object(running, seconds, 0.0))
-            patched.enter_context(patch.object(shares, "_TAKEN_SECONDS", 0.0))
+                patched.enter_context(patch.object(native_launch, seconds, 0.0))
+            patched.enter_context(patch.object(work_queue, "_TAKEN_SECONDS", 0.0))
         found, actual = ran(case, kernel, arguments, "native")
     assert found == error, f"error {found}\ninstead of\n{error}\n{shown(case)}"
     if not error:

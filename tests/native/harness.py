@@ -11,8 +11,9 @@ from unittest.mock import patch
 import torch
 
 import triton_lab as lab
-from triton_lab.native import cache, engine
-from triton_lab.native.guards import Guard, Guards
+from triton_lab.native import engine
+from triton_lab.native.lowering.guards import Guard, Guards
+from triton_lab.native.runtime import code_cache
 
 # Where memory starts and stops that functions touch beside what a call hands them.
 BESIDE: list[tuple[int, int]] = []
@@ -93,8 +94,8 @@ def forcing() -> Iterator[Forced]:
     with (
         patch.object(Guards, "require", required),
         patch.object(engine, "_kernel_of", kernel_of),
-        patch.object(cache, "find", lambda name: None),
-        patch.object(cache, "keep", lambda name, notes, code: False),
+        patch.object(code_cache, "find", lambda name: None),
+        patch.object(code_cache, "keep", lambda name, notes, code: False),
     ):
         BESIDE.append(forced.range)
         yield forced

@@ -80,7 +80,7 @@ def outcome(launch: Callable[[], object], *tensors: torch.Tensor) -> tuple[str, 
     return told, held
 
 
-def on_both(launch: Callable[[], object], *tensors: torch.Tensor) -> tuple[str, engine.Ran]:
+def on_both(launch: Callable[[], object], *tensors: torch.Tensor) -> tuple[str, engine.EngineRun]:
     """Assert that both engines do the same; the error or nothing, and how the native one ran it."""
     with lab.limits(engine="numpy"):
         expected = outcome(launch, *tensors)

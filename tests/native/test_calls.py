@@ -8,9 +8,9 @@ import llvmlite.binding as llvm
 import pytest
 
 from tests.native.compiled import code_of
-from triton_lab.native import jit
-from triton_lab.native.math import FUNCTIONS, conversions
-from triton_lab.native.math.library import SYMBOLS, library
+from triton_lab.native.llvm import jit
+from triton_lab.native.math import FUNCTIONS, number_conversions
+from triton_lab.native.math.libdevice_symbols import SYMBOLS, library
 
 TARGETS = {
     "avx512": jit.host(),
@@ -75,12 +75,12 @@ def test_conversions_call_nothing(source, target):
         total = code.constant("i64", 0, LANES)
         for to in FLOATS:
             for towards_zero in (False, True):
-                found = conversions.float_to_float(code, x, source, to, towards_zero)
+                found = number_conversions.float_to_float(code, x, source, to, towards_zero)
                 bits = code.cast("bitcast", found, {"float": "i32", "double": "i64"}.get(found.kind, found.kind))
                 total = code.op("xor", total, code.cast("zext", bits, "i64"))
         for to in ("i8", "i16", "i32", "i64"):
             for signed in (False, True):
-                found = conversions.float_to_integer(code, x, source, to, signed)
+                found = number_conversions.float_to_integer(code, x, source, to, signed)
                 total = code.op("xor", total, code.cast("zext", found, "i64"))
         return total
 

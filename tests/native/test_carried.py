@@ -13,7 +13,8 @@ import triton
 import triton.language as tl
 
 from tests.native.harness import both
-from triton_lab.native import built, engine
+from triton_lab.native import engine
+from triton_lab.native.runtime import compiled_function
 
 N = 32
 BLOCK = 4 * N * N
@@ -172,13 +173,13 @@ def test_products_of_bfloat16_start_again_from_what_they_started_with(every: int
 def test_one_buffer_holds_what_is_only_added_to(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scratch of three blocks at most: the factors and the sum; the kernel whose sums are factors has one more."""
     sizes = []
-    own = built.build
+    own = compiled_function.build
 
     def noting(plan: Any, signature: Any) -> Any:
-        sizes.append(built.generate(plan, signature).scratch)
+        sizes.append(compiled_function.generate(plan, signature).scratch)
         return own(plan, signature)
 
-    monkeypatch.setattr(built, "build", noting)
+    monkeypatch.setattr(compiled_function, "build", noting)
     monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
     x, w, out = torch.ones(N, N), torch.ones(N, N), torch.zeros(N, N)
     both(lambda: kernel[(1,)](x, w, out, 3, N))
@@ -199,9 +200,9 @@ def strided(x, out, M, N, stride_m, stride_n, BLOCK: tl.constexpr):
 def test_blocks_of_any_strides_are_read_without_a_look_at_each_lane(monkeypatch: pytest.MonkeyPatch) -> None:
     """Offsets of a program, times a stride that is known at the launch, stay affine."""
     texts = []
-    own = built.generate
-    monkeypatch.setattr(built, "generate", lambda *given: texts.append(own(*given)) or texts[-1])
-    monkeypatch.setattr(built, "kept", lambda *given: None)
+    own = compiled_function.generate
+    monkeypatch.setattr(compiled_function, "generate", lambda *given: texts.append(own(*given)) or texts[-1])
+    monkeypatch.setattr(compiled_function, "kept", lambda *given: None)
     monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
     wide = torch.randn(50, 141)
     x = wide[:, :70]

@@ -11,8 +11,8 @@ import pytest
 from tests.interpreter.support import all_bits
 from tests.interpreter.test_casts import around_boundaries
 from tests.native.compiled import compiled
-from triton_lab.interpreter import convert, exact
-from triton_lab.native.math import conversions
+from triton_lab.interpreter import exact_arithmetic, number_conversion
+from triton_lab.native.math import number_conversions
 
 E4M3, E5M2, BF16 = (np.dtype(t) for t in (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.bfloat16))
 F16, F32, F64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
@@ -76,10 +76,10 @@ PAIRS = [(s, t) for s, t in itertools.product(ELEMENTS, ELEMENTS) if s != t]
 @pytest.mark.parametrize("towards_zero", [False, True])
 def test_floats_become_other_floats(source, target, towards_zero):
     def build(code, x):
-        return conversions.float_to_float(code, x, ELEMENTS[source], ELEMENTS[target], towards_zero)
+        return number_conversions.float_to_float(code, x, ELEMENTS[source], ELEMENTS[target], towards_zero)
 
     x = patterns(source)
-    found, expected = compiled(build, [source], target)(x), convert.float_to_float(x, target, towards_zero)
+    found, expected = compiled(build, [source], target)(x), number_conversion.float_to_float(x, target, towards_zero)
     same_bits(found, expected)
     one_nan = target in NARROW and target.itemsize < source.itemsize
     if one_nan:
@@ -91,11 +91,13 @@ def test_floats_become_other_floats(source, target, towards_zero):
 def test_narrow_floats_become_wide_and_come_back(element):
     name = ELEMENTS[element]
     x = all_bits(element)
-    wide = compiled(lambda code, x: conversions.widen(code, x, name), [element], F32)(x)
+    wide = compiled(lambda code, x: number_conversions.widen(code, x, name), [element], F32)(x)
     same_bits(wide, x.astype(F32))
-    same_bits(compiled(lambda code, x: conversions.narrow(code, x, name), [F32], element)(wide), x)
+    same_bits(compiled(lambda code, x: number_conversions.narrow(code, x, name), [F32], element)(wide), x)
     some = patterns(F32)
-    same_bits(compiled(lambda code, x: conversions.narrow(code, x, name), [F32], element)(some), some.astype(element))
+    same_bits(
+        compiled(lambda code, x: number_conversions.narrow(code, x, name), [F32], element)(some), some.astype(element)
+    )
 
 
 @pytest.mark.parametrize("source", ELEMENTS, ids=name_of)
@@ -104,10 +106,10 @@ def test_floats_become_integers(source, target):
     kind = "i1" if target.kind == "b" else f"i{8 * target.itemsize}"
 
     def build(code, x):
-        return conversions.float_to_integer(code, x, ELEMENTS[source], kind, target.kind == "i")
+        return number_conversions.float_to_integer(code, x, ELEMENTS[source], kind, target.kind == "i")
 
     x = patterns(source)
-    same_bits(compiled(build, [source], target)(x), convert.float_to_integer(x, target))
+    same_bits(compiled(build, [source], target)(x), number_conversion.float_to_integer(x, target))
 
 
 def whole_patterns(dtype):
@@ -130,17 +132,19 @@ def whole_patterns(dtype):
 @pytest.mark.parametrize("target", ELEMENTS, ids=name_of)
 def test_integers_become_floats(source, target):
     def build(code, x):
-        return conversions.integer_to_float(code, x, ELEMENTS[target], source.kind == "i")
+        return number_conversions.integer_to_float(code, x, ELEMENTS[target], source.kind == "i")
 
     x = whole_patterns(source)
-    same_bits(compiled(build, [source], target)(x), convert.integer_to_float(x, target))
+    same_bits(compiled(build, [source], target)(x), number_conversion.integer_to_float(x, target))
 
 
 def test_fp8_with_a_bias_of_fifteen():
     x = all_bits(np.dtype(np.int8))
-    same_bits(compiled(conversions.e4m3b15_to_half, [np.int8], F16)(x), convert.e4m3b15_to_half(x))
+    same_bits(compiled(number_conversions.e4m3b15_to_half, [np.int8], F16)(x), number_conversion.e4m3b15_to_half(x))
     half = all_bits(F16)
-    same_bits(compiled(conversions.half_to_e4m3b15, [F16], np.int8)(half), convert.half_to_e4m3b15(half))
+    same_bits(
+        compiled(number_conversions.half_to_e4m3b15, [F16], np.int8)(half), number_conversion.half_to_e4m3b15(half)
+    )
 
 
 @pytest.mark.parametrize("dtype", [F16, BF16], ids=name_of)
@@ -151,5 +155,5 @@ def test_a_fused_product_of_narrow_floats_is_rounded_once(dtype):
     # Sums that all but cancel, and products near the middle of two numbers with a small third.
     c[::4] = -(a[::4].astype(F64) * b[::4].astype(F64)).astype(dtype)
     c[1::4] = (rng.standard_normal(c[1::4].size) * 1e-6).astype(dtype)
-    found = compiled(lambda code, *x: conversions.narrow_fma(code, *x, name), [dtype] * 3, dtype)(a, b, c)
-    same_bits(found, convert.float_to_float(exact.multiply_add(a, b, c), dtype))
+    found = compiled(lambda code, *x: number_conversions.narrow_fma(code, *x, name), [dtype] * 3, dtype)(a, b, c)
+    same_bits(found, number_conversion.float_to_float(exact_arithmetic.multiply_add(a, b, c), dtype))

@@ -11,10 +11,11 @@ from tests.native.emulated import COMPILER, EMULATOR, PROCESSORS, Emulated, emul
 from tests.native.harness import forcing
 from tests.native.launches import add, counted, gather, on_both
 from tests.native.waits import locked, met
-from triton_lab.native import engine, jit
+from triton_lab.native import engine
+from triton_lab.native.llvm import jit
 
 HERE = shutil.which(EMULATOR) and shutil.which(COMPILER)
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not HERE, reason="no QEMU and compiler for arm64 are installed")]
+pytestmark = pytest.mark.skipif(not HERE, reason="no QEMU and compiler for arm64 are installed")
 
 
 @pytest.fixture(params=PROCESSORS)

@@ -16,8 +16,9 @@ import triton_lab as lab
 from tests.backend.process import finished
 from tests.interpreter.support import kernel_from
 from tests.native.launches import add, chased, counted, gather, on_both, outcome, shifted, wrapping
-from triton_lab.backend import launcher
-from triton_lab.native import built, engine, pool
+from triton_lab.backend.plugin import launcher
+from triton_lab.native import engine
+from triton_lab.native.runtime import background_compiler, compiled_function
 
 
 @pytest.fixture(autouse=True)
@@ -221,7 +222,7 @@ def test_an_interrupt_between_programs_tells_the_kernel_and_how_far_it_came(monk
     x, out = torch.rand(4096), torch.zeros(4096)
     with lab.limits(engine="native"):
         add[(4,)](x, x, out, 4096, BLOCK=1024)
-        monkeypatch.setattr(built.Built, "__call__", lambda *_: signal.raise_signal(signal.SIGINT))
+        monkeypatch.setattr(compiled_function.Built, "__call__", lambda *_: signal.raise_signal(signal.SIGINT))
         with pytest.raises(KeyboardInterrupt) as raised:
             add[(4,)](x, x, out, 4096, BLOCK=1024)
     assert "def add(" in str(raised.value) and "in kernel add, program (0, 0, 0)" in str(raised.value)
@@ -229,7 +230,7 @@ def test_an_interrupt_between_programs_tells_the_kernel_and_how_far_it_came(monk
 
 def test_a_compilation_goes_on_when_who_waits_for_it_is_interrupted(monkeypatch) -> None:
     kernel, out = kernel_from(COUNTS + "# interrupted\n"), torch.zeros(64, dtype=torch.int32)
-    build, begun, release = built.build, [], threading.Event()
+    build, begun, release = compiled_function.build, [], threading.Event()
 
     def slow(*given):
         begun.append(1)
@@ -237,7 +238,7 @@ def test_a_compilation_goes_on_when_who_waits_for_it_is_interrupted(monkeypatch)
         release.wait()
         return build(*given)
 
-    monkeypatch.setattr(built, "build", slow)
+    monkeypatch.setattr(compiled_function, "build", slow)
     with lab.limits(engine="native"):
         with pytest.raises(KeyboardInterrupt):
             kernel[(1,)](out, 7, B=64)
@@ -276,12 +277,12 @@ def test_a_kernel_turns_native_once_it_has_cost_enough_and_not_before(monkeypatc
             kernel[(1,)](out, 2 * turn + 3, B=64)  # 1 and multiples of 16 would be other kernels
         assert (out == torch.arange(64) + 2 * turn + 3).all()
         told.append(engine.lately[-1].why)
-        pool.background.wait()
+        background_compiler.background.wait()
     assert told == ["it is not hot yet"] * 2 + [""] * 3
 
 
 def test_nothing_is_compiled_for_a_kernel_that_runs_once(monkeypatch) -> None:
-    monkeypatch.setattr(pool.background, "submit", pytest.fail)
+    monkeypatch.setattr(background_compiler.background, "submit", pytest.fail)
     kernel, out = kernel_from(COUNTS + "# once\n"), torch.zeros(64, dtype=torch.int32)
     with lab.limits(engine="auto"):
         kernel[(1,)](out, 7, B=64)
@@ -297,13 +298,13 @@ def test_a_kernel_that_cannot_be_compiled_is_tried_once_and_says_why(monkeypatch
         tried.append(1)
         raise engine.Unsupported("there is a moon in it")
 
-    monkeypatch.setattr(built, "build", refused)
-    monkeypatch.setattr(built, "kept", lambda *_: None)
+    monkeypatch.setattr(compiled_function, "build", refused)
+    monkeypatch.setattr(compiled_function, "kept", lambda *_: None)
     kernel, out = kernel_from(COUNTS + "# refused\n"), torch.zeros(64, dtype=torch.int32)
     with lab.limits(engine="auto"):
         for _ in range(3):
             kernel[(1,)](out, 7, B=64)
-            pool.background.wait()
+            background_compiler.background.wait()
     assert len(tried) == 1 and engine.lately[-1].why == "there is a moon in it"
 
 
@@ -334,11 +335,11 @@ def counts(out, n, B: tl.constexpr):
 def test_an_engine_that_there_is_not_is_refused_with_those_there_are(monkeypatch) -> None:
     with pytest.raises(ValueError, match="engine='llvm': there is 'auto', 'numpy', 'native'"):
         lab.limits(engine="llvm")
-    done = finished("import triton_lab.backend.launcher", TRITON_LAB_ENGINE="fast")
+    done = finished("import triton_lab.backend.plugin.launcher", TRITON_LAB_ENGINE="fast")
     assert "TRITON_LAB_ENGINE='fast'" in done.stderr
 
 
 def test_the_environment_chooses_too() -> None:
-    script = "from triton_lab.backend import launcher; print(launcher.limits.engine)"
+    script = "from triton_lab.backend.plugin import launcher; print(launcher.limits.engine)"
     assert finished(script, TRITON_LAB_ENGINE="native").stdout == "native\n"
     assert finished(script).stdout == "auto\n"

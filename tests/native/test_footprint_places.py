@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from tests.interpreter.support import kernel_from
-from tests.native.test_footprint import Remembering, Touches, before_launches
+from tests.native.analysis.test_launch_footprint import Remembering, Touches, before_launches
 from triton_lab.interpreter.machine import Machine
 
 

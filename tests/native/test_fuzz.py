@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from tests.native.writing import Writer
 from tests.native.writing_control import control
 
 
-@pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(cases())
 def test_random_kernels_give_the_same_bits_and_the_same_errors(case: Case) -> None:

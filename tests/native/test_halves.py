@@ -8,9 +8,9 @@ import torch
 
 from tests.interpreter.support import all_bits
 from tests.native.compiled import code_of, compiled
-from triton_lab.native import elf, jit
-from triton_lab.native.code import Code, Reg
-from triton_lab.native.math import conversions
+from triton_lab.native.llvm import elf, jit
+from triton_lab.native.llvm.builder import FunctionBuilder, Reg
+from triton_lab.native.math import number_conversions
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 # SSE4.2 and SSE2: vectors of 16 bytes, the second with few instructions to choose among.
@@ -27,12 +27,12 @@ def features(request: pytest.FixtureRequest) -> str:
     return ",".join(one for one in early if one.startswith("-"))
 
 
-def widen(code: Code, x: Reg) -> Reg:
-    return conversions.widen(code, x, "f16")
+def widen(code: FunctionBuilder, x: Reg) -> Reg:
+    return number_conversions.widen(code, x, "f16")
 
 
-def narrow(code: Code, x: Reg) -> Reg:
-    return conversions.narrow(code, x, "f16")
+def narrow(code: FunctionBuilder, x: Reg) -> Reg:
+    return number_conversions.narrow(code, x, "f16")
 
 
 def singles() -> np.ndarray:

@@ -16,7 +16,10 @@ import triton_lab as lab
 from tests.interpreter.support import kernel_from
 from tests.native.interrupts import interrupted
 from tests.native.launches import add, counted
-from triton_lab.native import built, engine, jit, pool, running, shares, team
+from triton_lab.native import engine
+from triton_lab.native.llvm import jit
+from triton_lab.native.runtime import background_compiler, compiled_function, native_launch
+from triton_lab.native.threads import thread_team, work_queue
 
 # What is ours in a launch, and what of Python's it rests on.
 FILES = ("/native/", "threading.py", "queue.py", "contextlib.py")
@@ -45,11 +48,11 @@ def at_every_point(act: Callable[[], object], check: Callable[[str], None], file
 def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches are shared among three threads however small they are, in calls of a few programs."""
     for seconds in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
-        monkeypatch.setattr(running, seconds, 0.0)
-    monkeypatch.setattr(shares, "_TAKEN_SECONDS", 0.0)
-    monkeypatch.setattr(shares, "CALL_SECONDS", 1e-5)
-    monkeypatch.setattr(running, "CALL_SECONDS", 1e-5)
-    monkeypatch.setattr(team, "size", lambda: 3)
+        monkeypatch.setattr(native_launch, seconds, 0.0)
+    monkeypatch.setattr(work_queue, "_TAKEN_SECONDS", 0.0)
+    monkeypatch.setattr(work_queue, "CALL_SECONDS", 1e-5)
+    monkeypatch.setattr(native_launch, "CALL_SECONDS", 1e-5)
+    monkeypatch.setattr(thread_team, "size", lambda: 3)
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -87,14 +90,14 @@ def test_at_any_point_where_a_loop_asks_whether_to_go_on() -> None:
     with lab.limits(engine="native"):
         launch()
         # How many calls a launch takes hangs on how long its programs took before.
-        assert at_every_point(launch, check, ("native/built.py",)) > 12
+        assert at_every_point(launch, check, ("native/runtime/compiled_function.py",)) > 12
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_that_meets_another_one_where_a_loop_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one comes while the first is written down."""
     out = torch.zeros(1, dtype=torch.int64)
-    room_of = built._Room
+    room_of = compiled_function._Room
 
     class Room(room_of):
         """Two interrupts at once, in the first call."""
@@ -122,10 +125,10 @@ def test_an_interrupt_that_meets_another_one_where_a_loop_asks(monkeypatch: pyte
         def _rounds(self, rounds: int) -> None:
             self._few = rounds
 
-    monkeypatch.setattr(built, "_rooms", [])
+    monkeypatch.setattr(compiled_function, "_rooms", [])
     with lab.limits(engine="native"):
         counted[(0,)](out, 10**12)
-        monkeypatch.setattr(built, "_Room", Room)
+        monkeypatch.setattr(compiled_function, "_Room", Room)
         with pytest.raises(KeyboardInterrupt):
             counted[(1,)](out, 10**12)
         counted[(1,)](out, 10**5 + 1)
@@ -150,7 +153,7 @@ def llvm_is_free() -> bool:
 def test_at_any_point_of_a_compilation_that_a_launch_waits_for() -> None:
     """LLVM's lock stayed taken where one came as the launch had just taken it; no other thread compiled any more."""
     out = torch.zeros(64, dtype=torch.int32)
-    waiting = ("native/engine.py", "native/pool.py", "llvmlite")
+    waiting = ("native/engine.py", "native/runtime/background_compiler.py", "llvmlite")
     for at in range(1000):
         kernel = kernel_from(FRESH.replace("NUMBER", str(at)))
         with lab.limits(engine="numpy"):
@@ -174,13 +177,15 @@ def test_at_any_point_where_a_launch_has_a_kernel_compiled_in_the_background(mon
         kernel = kernel_from(FRESH.replace("NUMBER", str(-1 - at)))
         with lab.limits(engine="numpy"):
             kernel[(1,)](out, 7, B=64)
-        monkeypatch.setattr(pool, "background", pool.Background())  # its thread has not begun
+        monkeypatch.setattr(
+            background_compiler, "background", background_compiler.Background()
+        )  # its thread has not begun
         with lab.limits(engine="auto"):
             where, told = interrupted(lambda: kernel[(1,)](out, 7, B=64), at, (*FILES, "llvmlite"))  # noqa: B023
             for _ in range(2):
                 kernel[(1,)](out, 7, B=64)
-                pool.background.wait()
-        pool.background.close()
+                background_compiler.background.wait()
+        background_compiler.background.close()
         assert engine.lately[-1].engine == "native", where
         if not where:
             break
@@ -210,8 +215,8 @@ def test_a_signal_that_comes_just_before_a_wait_ends_it(monkeypatch: pytest.Monk
     sleeper = threading.Thread(target=release.wait, daemon=True)
     sleeper.start()
     other = sleeper.ident
-    background = pool.Background()
-    monkeypatch.setattr(pool.queue, "SimpleQueue", Late)
+    background = background_compiler.Background()
+    monkeypatch.setattr(background_compiler.queue, "SimpleQueue", Late)
     try:
         with pytest.raises(KeyboardInterrupt):
             background.finish(release.wait)

@@ -8,8 +8,8 @@ import pytest
 from tests.native.compiled import compiled
 from tests.native.exhaustive import ulps
 from tests.native.test_math import ENDS, numbers
-from triton_lab.interpreter.ops.libdevice import FUNCTIONS as INTERPRETED
-from triton_lab.native.math.library import SYMBOLS, library
+from triton_lab.interpreter.ops.extern_elementwise import FUNCTIONS as INTERPRETED
+from triton_lab.native.math.libdevice_symbols import SYMBOLS, library
 
 F32, F64, I32, I64 = (np.dtype(t) for t in ("f4", "f8", "i4", "i8"))
 

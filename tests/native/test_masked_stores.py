@@ -7,15 +7,15 @@ import ctypes
 import numpy as np
 import pytest
 
-from triton_lab.native import jit
-from triton_lab.native.code import Code, Reg
+from triton_lab.native.llvm import jit
+from triton_lab.native.llvm.builder import FunctionBuilder, Reg
 
 LANES = 8
 
 
 def stored(wide: str, kind: str, mask: list[bool]) -> tuple[np.ndarray, np.ndarray]:
     """What a store of truncated numbers leaves in memory that was zero, and the numbers."""
-    code = Code("run", [Reg("%a", "ptr"), Reg("%b", "ptr"), Reg("%n", "i64")], "i64")
+    code = FunctionBuilder("run", [Reg("%a", "ptr"), Reg("%b", "ptr"), Reg("%n", "i64")], "i64")
     value = code.cast("trunc", code.load(wide, code.arguments[0], LANES, 1), kind)
     code.masked_store(value, code.arguments[1], code.literals("i1", mask), 1)
     code.leave(code.constant("i64", 0))

@@ -8,7 +8,7 @@ import pytest
 from tests.native.compiled import compiled
 from tests.native.exhaustive import ulps
 from triton_lab.interpreter import error_functions
-from triton_lab.interpreter.ops.math import UNARY
+from triton_lab.interpreter.ops.math_functions import UNARY
 from triton_lab.native.math import FUNCTIONS
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)

@@ -9,8 +9,10 @@ import pytest
 
 import triton_lab as lab
 from triton_lab.examples import example
-from triton_lab.native import built, elf, engine, jit
-from triton_lab.native.program import Signature, generate
+from triton_lab.native import engine
+from triton_lab.native.function_contract import Signature, generate
+from triton_lab.native.llvm import elf, jit
+from triton_lab.native.runtime import compiled_function
 
 NAMES = ("vector_add", "attention_causal", "matmul_float16", "softmax", "histogram", "layer_norm", "prefix_sum")
 # What has no AVX-512, and what has no AVX.
@@ -31,13 +33,13 @@ LIBRARY = {"memcpy", "memset", "memmove"}
 def seen(monkeypatch: pytest.MonkeyPatch):
     """The plans and signatures of what is built, each of which is made anew."""
     found = []
-    own = built.build
+    own = compiled_function.build
 
     def noting(plan, signature):
         found.append((plan, signature))
         return own(plan, signature)
 
-    monkeypatch.setattr(built, "build", noting)
+    monkeypatch.setattr(compiled_function, "build", noting)
     monkeypatch.setattr(engine, "_kernel_of", engine._Kernel)
     return found
 
@@ -65,7 +67,7 @@ def run_without(lacking: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyP
 def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_without(NARROWER[features], name, monkeypatch)
     assert {(ran.engine, ran.why) for ran in engine.lately} == {("native", "")}
-    found = built.host_signature(())
+    found = compiled_function.host_signature(())
     # What converts fp16 has come with AVX.
     assert (found.vector, found.halves) == {"avx2": (32, True), "sse": (16, False)}[features]
 
@@ -75,7 +77,7 @@ def test_an_example_runs_with_narrower_vectors(name: str, features: str, monkeyp
 def test_an_example_runs_on_early_processors(name: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = run_without(EARLY[features], name, monkeypatch)
     assert {(ran.engine, ran.why) for ran in engine.lately} == {("native", "")}
-    found = built.host_signature(())
+    found = compiled_function.host_signature(())
     assert (found.fused, found.halves) == (target.has("fma"), False)
 
 

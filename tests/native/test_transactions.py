@@ -16,7 +16,8 @@ from tests.native import waits
 from tests.native.harness import forcing
 from tests.native.launches import on_both
 from tests.native.test_waits import by_numpy, natively, whole
-from triton_lab.native import engine, running, transaction
+from triton_lab.native import engine
+from triton_lab.native.runtime import native_launch, transaction
 
 FAILED = "a check failed that depends on what was written"
 
@@ -87,8 +88,8 @@ def test_tensors_that_share_storage_come_out_alike() -> None:
 
 def test_one_thread_runs_it(monkeypatch) -> None:
     for name in ("_WORTH_SECONDS", "_TELLING_SECONDS", "_FINDING_SECONDS"):
-        monkeypatch.setattr(running, name, 0.0)
-    monkeypatch.setattr(running, "shared", pytest.fail)
+        monkeypatch.setattr(native_launch, name, 0.0)
+    monkeypatch.setattr(native_launch, "shared", pytest.fail)
     x, lock, total = torch.arange(400 * 16, dtype=torch.int32), whole(), whole(16)
     natively(lambda: waits.locked[(400,)](lock, total, x, 16, ROW=16), lock, total)
 

@@ -15,7 +15,9 @@ from tests.native import waits
 from tests.native.launches import on_both
 from triton_lab.examples import example
 from triton_lab.interpreter.machine import Machine
-from triton_lab.native import built, engine, rounds
+from triton_lab.native import engine
+from triton_lab.native.lowering import progress_guard
+from triton_lab.native.runtime import compiled_function
 
 WAITED = "a program waited for a later one"
 
@@ -102,16 +104,16 @@ def test_a_flag_that_a_later_program_sets_is_waited_for(how: str) -> None:
 
 def test_what_falls_twice_is_left_to_numpy_for_its_grid_alone(monkeypatch) -> None:
     calls: list[int] = []
-    call = built.Built.__call__
+    call = compiled_function.Built.__call__
 
     def counted(self, *arguments):
         calls.append(1)
         return call(self, *arguments)
 
-    monkeypatch.setattr(built.Built, "__call__", counted)
+    monkeypatch.setattr(compiled_function.Built, "__call__", counted)
     flags, out = whole(7), whole(7)
 
-    def launch(programs: int) -> engine.Ran:
+    def launch(programs: int) -> engine.EngineRun:
         flags.zero_()
         with lab.limits(engine="native"):
             waits.flagged[(programs,)](flags, out, HOW="volatile", BACKWARDS=True)
@@ -153,7 +155,7 @@ def test_who_waits_for_memory_that_nobody_writes_to_is_told_with_all_others(prog
 
 
 def test_a_wait_that_writes_meanwhile_is_left_in_the_end(monkeypatch) -> None:
-    monkeypatch.setattr(rounds, "_MOST_ROUNDS", 1000)
+    monkeypatch.setattr(progress_guard, "_MOST_ROUNDS", 1000)
     left: list[int] = []
     flag, spins = whole(), whole()
     monkeypatch.setattr(Machine, "run", lambda machine, programs=None: left.append(spins.item()))

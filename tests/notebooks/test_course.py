@@ -28,7 +28,6 @@ def is_fit_to_store(notebook: nbformat.NotebookNode) -> None:
     assert len(nbformat.writes(notebook)) < MOST_BYTES
 
 
-@pytest.mark.slow
 @each_source
 def test_the_notebook_runs_from_top_to_bottom(source: Path) -> None:
     if source.stem != SHORTEST and has_chromium():

@@ -11,7 +11,7 @@ import pytest
 import triton_lab
 from tests.planted.mutants import Mutant, mutants
 from triton_lab.examples import Example
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 
 # What the mistake does, where it is not what its kind does elsewhere.
 HARMLESS = {

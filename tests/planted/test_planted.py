@@ -43,7 +43,7 @@ from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 
 BEDS = (
     bounds_masks,

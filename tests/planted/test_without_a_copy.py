@@ -14,8 +14,8 @@ from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant
 from tests.planted.test_planted import PLANTS, launched
-from triton_lab.launch import record, snapshot
-from triton_lab.launch.checks import added_atomically
+from triton_lab.launch.checks.analysis import atomic_sums
+from triton_lab.launch.recording import record, snapshot
 
 KINDS = ("overflow", "non-finite", "uninitialized", "lost-precision", "lossy-store", "undefined")
 LOOKED_AT = [plant for plant in PLANTS if plant.kind in KINDS]
@@ -66,6 +66,6 @@ def test_what_only_looks_wrong_is_left_in_peace_without_a_replay(run: Callable[[
 def test_sums_are_the_same_however_often_they_are_put_together(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     *_, launch = launched(plant, mended=False)
     whole = list(map(str, launch.findings))
-    monkeypatch.setattr(added_atomically, "_MOST_LANES", 8)
+    monkeypatch.setattr(atomic_sums, "_MOST_LANES", 8)
     *_, launch = launched(plant, mended=False)
     assert list(map(str, launch.findings)) == whole

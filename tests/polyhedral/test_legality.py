@@ -9,13 +9,13 @@ import pytest
 
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.execute import run_terms
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.related_work import page_nests
 
 MATRICES = [((a, b), (c, d)) for a, b, c, d in itertools.product(range(-2, 3), repeat=4) if a * d - b * c != 0]
 # Every element is written once at most, so that each broken dependence changes a value that survives.
 NESTS = {
-    "wavefront": examples.WAVEFRONT,
-    "skewed": examples.SKEWED,
+    "wavefront": page_nests.WAVEFRONT,
+    "skewed": page_nests.SKEWED,
     "anti": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = A[i+1][j] + A[i][j+1];",
     "knight": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = A[i-2][j+1] - A[i+1][j+2];",
 }
@@ -38,7 +38,7 @@ def test_for_all_invertible_matrices_the_verdict_is_that_of_executing_both_order
 
 
 def test_a_schedule_with_ties_between_dependent_instances_is_illegal_and_says_so() -> None:
-    found = scop(examples.WAVEFRONT, n=6)
+    found = scop(page_nests.WAVEFRONT, n=6)
     # Singular matrices: rows run at once, or antidiagonals.
     rows = found.schedule.matrix([[1, 0]])
     assert [v.kind for v in rows.legality.violations] == ["tied"]
@@ -48,7 +48,7 @@ def test_a_schedule_with_ties_between_dependent_instances_is_illegal_and_says_so
 
 
 def test_the_violated_instances_are_those_that_run_too_early() -> None:
-    found = scop(examples.WAVEFRONT, n=4)
+    found = scop(page_nests.WAVEFRONT, n=4)
     backwards = found.schedule.reverse("i")
     (violation,) = backwards.legality.violations
     assert violation.kind == "reversed"
@@ -61,7 +61,7 @@ def test_the_violated_instances_are_those_that_run_too_early() -> None:
 
 
 def test_interchange_of_the_skewed_nest_needs_a_skew_first() -> None:
-    found = scop(examples.SKEWED, n=6)
+    found = scop(page_nests.SKEWED, n=6)
     assert not found.schedule.interchange("i", "j").is_legal
     assert found.schedule.skew("j", "i").interchange("i", "j").is_legal
 
@@ -78,12 +78,12 @@ def test_interchange_of_the_skewed_nest_needs_a_skew_first() -> None:
     ],
 )
 def test_a_parallel_loop_must_carry_no_dependence(transform, legal) -> None:  # type: ignore[no-untyped-def]
-    found = scop(examples.WAVEFRONT, n=5)
+    found = scop(page_nests.WAVEFRONT, n=5)
     assert transform(found.schedule).is_legal == legal
 
 
 def test_the_loop_of_a_violation_is_named() -> None:
-    schedule = scop(examples.WAVEFRONT).schedule.parallel("j")
+    schedule = scop(page_nests.WAVEFRONT).schedule.parallel("j")
     assert [(v.kind, v.loop, v.dependence.vector) for v in schedule.legality.violations] == [
         ("concurrent", "j", (0, 1))
     ]
@@ -98,7 +98,7 @@ def test_statements_without_a_loop_in_common_have_no_distance() -> None:
 
 
 def test_dependences_of_matmul() -> None:
-    found = scop(examples.MATMUL)
+    found = scop(page_nests.MATMUL)
     assert {str(d) for d in found.dependences} == {
         "flow S0 → S1 on C, distance (0, 0)",
         "output S0 → S1 on C, distance (0, 0)",
@@ -122,7 +122,7 @@ def test_memory_and_value_dependences_differ_where_a_value_is_overwritten() -> N
 
 def test_isls_own_schedule_is_legal_and_computes_the_same() -> None:
     rng = np.random.default_rng(0)
-    for text in (examples.MATMUL, examples.WAVEFRONT, examples.SKEWED, examples.TRANSPOSE, examples.STENCIL):
+    for text in (page_nests.MATMUL, page_nests.WAVEFRONT, page_nests.SKEWED, page_nests.TRANSPOSE, page_nests.STENCIL):
         found = scop(text, n=7)
         schedule = found.schedule.automatic()
         assert schedule.is_legal

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_lab.polyhedral import Schedule, schedule, scop
+from triton_lab.polyhedral.core.loop_nest import every_loop as written_loops
 from triton_lab.polyhedral.core.loop_tree import every_loop
-from triton_lab.polyhedral.core.nest import every_loop as written_loops
-from triton_lab.polyhedral.page import examples
-from triton_lab.polyhedral.page.halide import halide_matmul
+from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.polyhedral.related_work.halide_matmul import halide_matmul
 
 NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = B[i][j];"
 CUBE = "for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) for (int k = i; k < 4; k++) A[i][j] += B[k];"
@@ -70,7 +70,7 @@ def test_a_sum_is_called_as_after_a_skew() -> None:
 
 
 def test_loops_that_isl_finds_have_the_names_of_the_axes() -> None:
-    program = schedule(examples.MATMUL).automatic().program()
+    program = schedule(page_nests.MATMUL).automatic().program()
     assert [line.split("int ")[1][0] for line in program.splitlines() if "for" in line] == ["y", "x", "k"]
     assert "C[y][x] += A[y][k] * B[k][x];" in program
 
@@ -201,7 +201,7 @@ def test_a_loop_of_many_with_one_name_is_chosen_by_its_statement() -> None:
 
 
 def test_imperfect_nests_must_be_distributed_before_reordering() -> None:
-    start = schedule(examples.MATMUL)
+    start = schedule(page_nests.MATMUL)
     with pytest.raises(ValueError, match="distribute first"):
         start.reorder("k", "y")
     assert start.distribute("x").distribute("y").reorder("k", "y", "x", statement="S1").is_legal
@@ -220,7 +220,7 @@ def test_the_pages_halide_schedule_visits_all_points_once_and_multiplies(n: int)
     assert set(counts.values()) == {1}
     assert len(counts) == n**2 + n**3
     arrays = _arrays(n)
-    assert np.array_equal(halide.run(arrays)["C"], schedule(examples.MATMUL, n=n).run(arrays)["C"])
+    assert np.array_equal(halide.run(arrays)["C"], schedule(page_nests.MATMUL, n=n).run(arrays)["C"])
 
 
 def test_the_halide_schedule_prints_what_it_is_told() -> None:
@@ -233,7 +233,7 @@ def test_the_halide_schedule_prints_what_it_is_told() -> None:
 def test_running_keeps_the_given_arrays_and_their_dtype() -> None:
     arrays = _arrays(6)
     before = arrays["C"].copy()
-    after = schedule(examples.MATMUL).run(arrays, n=6)
+    after = schedule(page_nests.MATMUL).run(arrays, n=6)
     assert np.array_equal(arrays["C"], before)
     assert after["C"].dtype == np.float32
     assert np.allclose(after["C"], arrays["A"] @ arrays["B"])
@@ -241,7 +241,7 @@ def test_running_keeps_the_given_arrays_and_their_dtype() -> None:
 
 def test_running_a_vectorized_loop_gives_the_same_bits() -> None:
     arrays = _arrays(9)
-    plain = schedule(examples.MATMUL, n=9).distribute("x").distribute("y")
+    plain = schedule(page_nests.MATMUL, n=9).distribute("x").distribute("y")
     fast = plain.split("x", 4, statement="S1").reorder("y", "k", "xo", "xi", statement="S1").vectorize("xi")
     assert np.array_equal(plain.run(arrays)["C"], fast.run(arrays)["C"])
 
@@ -269,10 +269,10 @@ def test_c_and_python_programs_of_one_schedule_are_the_same_loops() -> None:
 
 
 def test_tiling_pays_in_the_simulated_cache() -> None:
-    from triton_lab.polyhedral.cost import Cache
+    from triton_lab.polyhedral.cache_cost import Cache
 
     cache = Cache(lines=32, line_size=8)
-    plain = scop(examples.TRANSPOSE, n=64).schedule
+    plain = scop(page_nests.TRANSPOSE, n=64).schedule
     tiled = plain.tile({"i": 8, "j": 8})
     lines = 2 * 64 * 64 // 8
     assert tiled.cost(cache).misses == lines  # each line once: the least there is
@@ -280,7 +280,7 @@ def test_tiling_pays_in_the_simulated_cache() -> None:
 
 
 def test_the_cache_forgets_what_was_used_longest_ago() -> None:
-    from triton_lab.polyhedral.cost import Cache
+    from triton_lab.polyhedral.cache_cost import Cache
 
     lines = np.array([0, 1, 0, 2, 1, 0])
     assert Cache(lines=2, line_size=1).misses(lines).tolist() == [True, True, False, True, True, True]

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.core.affine import Affine, isl_name, source_name
-from triton_lab.polyhedral.core.conditions import (
+from triton_lab.polyhedral.core.affine_conditions import (
     Extremum,
     Value,
     add,
@@ -22,21 +21,22 @@ from triton_lab.polyhedral.core.conditions import (
     scale,
     truncate_divide,
 )
-from triton_lab.polyhedral.core.corners import corners
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, source_name
+from triton_lab.polyhedral.core.polyhedron_corners import corners
 from triton_lab.polyhedral.execute import value_at
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.related_work import page_nests
 
 _NAMES = ("i", "j", "n")
 _small = st.integers(-4, 4)
 
 
 @st.composite
-def affines(draw: st.DrawFn) -> Affine:
-    total = Affine.make({name: draw(_small) for name in _NAMES}, draw(_small))
+def affines(draw: st.DrawFn) -> AffineExpr:
+    total = AffineExpr.make({name: draw(_small) for name in _NAMES}, draw(_small))
     for _ in range(draw(st.integers(0, 2))):
         divisor = draw(st.integers(1, 4))
         total = total // divisor if draw(st.booleans()) else total % divisor
-        total += Affine.of(draw(st.sampled_from(_NAMES)))
+        total += AffineExpr.of(draw(st.sampled_from(_NAMES)))
     return total
 
 
@@ -60,7 +60,7 @@ def number(value: Value, place: dict[str, int]) -> int:
 
 @given(affines(), affines(), st.integers(-5, 5), st.integers(1, 5), _places)
 def test_arithmetic_is_that_of_the_integers(
-    a: Affine, b: Affine, factor: int, divisor: int, place: dict[str, int]
+    a: AffineExpr, b: AffineExpr, factor: int, divisor: int, place: dict[str, int]
 ) -> None:
     x, y = number(a, place), number(b, place)
     assert number(a + b, place) == x + y
@@ -103,7 +103,7 @@ def test_a_comparison_is_a_disjunction_of_conjunctions(a: Value, b: Value, op: s
 
 
 @given(affines(), st.sampled_from(["≥", "<", "=", "≠"]), _places)
-def test_a_constraint_in_words_says_what_it_says(e: Affine, relation: str, place: dict[str, int]) -> None:
+def test_a_constraint_in_words_says_what_it_says(e: AffineExpr, relation: str, place: dict[str, int]) -> None:
     if e.quotients:
         return
     words = comparison(e, relation, ("i", "j")).replace("−", "-")
@@ -130,7 +130,7 @@ def test_corners_are_those_of_the_constraints_as_written() -> None:
     assert corners([(2, 0, 0), (-2, 0, 9), (0, 1, 0), (0, -2, 9)]) == tuple(
         itertools.product((Fraction(0), Fraction(9, 2)), repeat=2)
     )
-    assert scop(examples.PAGE).domain.vertices({}) == ((0, 0), (0, 4), (2, 2), (2, 4))
+    assert scop(page_nests.PAGE).domain.vertices({}) == ((0, 0), (0, 4), (2, 2), (2, 4))
     assert corners([(1, 0), (-1, -1)]) == ()
 
 
@@ -144,5 +144,5 @@ def test_counts_are_those_of_brute_force(n: int) -> None:
 
 def test_an_unbounded_domain_is_told_of() -> None:
     with pytest.raises(ValueError, match="give a value for n"):
-        scop(examples.WAVEFRONT).count()
-    assert np.array_equal(scop(examples.WAVEFRONT, n=2).points(), [[1, 1]])
+        scop(page_nests.WAVEFRONT).count()
+    assert np.array_equal(scop(page_nests.WAVEFRONT, n=2).points(), [[1, 1]])

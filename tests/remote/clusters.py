@@ -99,7 +99,7 @@ def _does_a_job(process: Path) -> bool:
         parent = re.search(r"^PPid:\t(\d+)", (process / "status").read_text(), re.MULTILINE)
         ours = "=".join(_TOKEN).encode() in (process / "environ").read_bytes()
         names = [(one / "cmdline").read_bytes() for one in (process, Path("/proc") / parent[1])] if parent else [b""]
-        return ours and all(b"triton_lab.remote.child" in name for name in names)
+        return ours and all(b"triton_lab.remote.job_process" in name for name in names)
     except OSError:  # it has just ended
         return False
 

@@ -9,7 +9,7 @@ from triton.backends import Backend, backends
 import triton_lab as lab
 from tests.remote.fakegpu.compiler import FakeCompiler
 from tests.remote.fakegpu.driver import FakeDriver
-from triton_lab.backend import targets
+from triton_lab.backend.targets import active_target
 
 if TYPE_CHECKING:
     from tests.remote.clusters import Shared
@@ -28,11 +28,11 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What is lost is given up soon; no test leaves a target or a connection behind."""
     from triton_lab.remote import cluster
-    from triton_lab.remote.target import disconnect
+    from triton_lab.remote.cluster_target import disconnect
 
     monkeypatch.setattr(cluster, "LOST", 3.0)
     monkeypatch.setitem(backends, "fakegpu", Backend(compiler=FakeCompiler, driver=FakeDriver))
-    monkeypatch.setattr(targets, "_shared", None)
+    monkeypatch.setattr(active_target, "_shared", None)
     yield
     lab.target("auto")
     disconnect()

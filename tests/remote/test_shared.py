@@ -40,12 +40,14 @@ def there(request: pytest.FixtureRequest, school: Shared) -> str:
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """The jobs on their way."""
-    import pickle
+    from triton_lab.remote.wire_data import unpacked
 
     found: list[Job] = []
     run = cluster.Cluster.run
     monkeypatch.setattr(
-        cluster.Cluster, "run", lambda self, job, *rest: (found.append(pickle.loads(job)), run(self, job, *rest))[1]
+        cluster.Cluster,
+        "run",
+        lambda self, job, *rest: (found.append(unpacked(job, 1 << 30)), run(self, job, *rest))[1],
     )
     return found
 
@@ -220,17 +222,14 @@ def test_calls_are_spread_and_come_back_in_order(school: Shared) -> None:
 
 
 class Particular(Exception):
-    """Pickled by its message, it cannot be made again of that alone."""
+    """No error that is known here."""
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(f"{what}: {why}")
 
 
-class Unreadable:
-    """Pickled there, it cannot be read here."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return int, ("no number",)
+class Opaque:
+    """No data."""
 
 
 def fails_particularly() -> None:
@@ -238,13 +237,13 @@ def fails_particularly() -> None:
 
 
 def test_what_does_not_survive_the_way_back_is_an_error_of_its_call_alone(school: Shared) -> None:
-    calls = [fails_particularly, Unreadable, lambda: (bytearray(1 << 33), 7)[1], lambda: 7]
+    calls = [fails_particularly, Opaque, lambda: (bytearray(1 << 33), 7)[1], lambda: 7]
     found = lab.spread(calls, scheduler=school.address, security=school.certificates.security)
-    particular, unreadable, greedy, fine = (one.error for one in found)
+    particular, opaque, greedy, fine = (one.error for one in found)
     assert fine is None and found[3].value == 7
     assert isinstance(particular, RuntimeError) and str(particular).startswith(
         "Particular: this: that\n  in the call of"
     )
-    assert isinstance(unreadable, lab.RemoteError) and "no number" in str(unreadable)
+    assert type(opaque) is TypeError and "test_shared.Opaque" in str(opaque) and "arrays of NumPy" in str(opaque)
     assert isinstance(greedy, lab.RemoteError) and "lab.spread(..., max_bytes=...), or call less" in str(greedy)
-    assert not any("launch" in str(error) for error in (particular, unreadable, greedy))
+    assert not any("the launch of" in str(error) for error in (particular, opaque, greedy))

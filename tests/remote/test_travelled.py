@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,11 @@ from triton.compiler import ASTSource
 import triton_lab as lab
 from tests.kernels import double
 from triton_lab.compiled.architecture import architecture
-from triton_lab.compiled.front import read
+from triton_lab.compiled.front_end import read
 from triton_lab.examples import example
-from triton_lab.remote.job import Changed, Compiled
-from triton_lab.remote.on_gpu import Travelled
+from triton_lab.remote.gpu_job import Travelled
+from triton_lab.remote.job import Changed, CompiledJob
+from triton_lab.remote.wire_data import packed, unpacked
 
 HOPPER = GPUTarget("cuda", 90, 32)
 
@@ -45,10 +45,10 @@ def test_what_has_travelled_compiles_to_the_same_instructions(name: str) -> None
     options: dict[str, Any] = {"num_warps": 4, "enable_fp_fusion": False}
     here = triton.compile(source, target=HOPPER, options=options)
     request = read(source, architecture("sm_90"), options)
-    work = Compiled(
+    work = CompiledJob(
         request.module, ("cuda", 90, 32), request.options, triton.__version__, tuple(source.signature.items()), (), 0.0
     )
-    there = triton.compile(Travelled("kernel", pickle.loads(pickle.dumps(work))), target=HOPPER, options=options)
+    there = triton.compile(Travelled("kernel", unpacked(packed(work), 1 << 20)), target=HOPPER, options=options)
     assert there.metadata.name == here.metadata.name and there.metadata.shared == here.metadata.shared
     assert instructions(there.asm["ptx"]) == instructions(here.asm["ptx"])
     assert len(there.asm["cubin"]) > 1000
@@ -59,7 +59,7 @@ def test_two_kernels_of_one_name_are_kept_apart() -> None:
     for block in (32, 64):
         source = ASTSource(double, {"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": block})
         request = read(source, architecture("sm_90"), {})
-        works.append(Compiled(request.module, ("cuda", 90, 32), "{}", "", tuple(source.signature.items()), (), 0.0))
+        works.append(CompiledJob(request.module, ("cuda", 90, 32), "{}", "", tuple(source.signature.items()), (), 0.0))
     assert len({Travelled("double", work).hash() for work in works}) == 2
 
 

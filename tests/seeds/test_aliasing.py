@@ -12,7 +12,7 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.backend.fake_device import FakeDevice
-from triton_lab.backend import mirror
+from triton_lab.backend.plugin import device_mirror
 
 
 @triton.jit
@@ -42,7 +42,7 @@ def place(request, monkeypatch) -> Place:
     if request.param == "cpu":
         return lambda *tensors: list(tensors)
     device = FakeDevice()
-    monkeypatch.setitem(mirror.devices, "fake", device)
+    monkeypatch.setitem(device_mirror.devices, "fake", device)
 
     def move(*tensors):
         extents = [(t.untyped_storage().data_ptr(), t.untyped_storage().nbytes()) for t in tensors]

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from tests.backend.fake_device import FakeDevice
-from triton_lab.backend import mirror
+from triton_lab.backend.plugin import device_mirror
 
 
 @triton.jit
@@ -70,7 +70,7 @@ def test_the_split_demo():
 
 def test_the_split_demo_on_another_device(monkeypatch):
     device = FakeDevice()
-    monkeypatch.setitem(mirror.devices, "fake", device)
+    monkeypatch.setitem(device_mirror.devices, "fake", device)
     start = torch.arange(24.0).reshape(4, 6)
     original = device.tensor(start)
     for part in start.split([2, 4], dim=1):
@@ -97,7 +97,7 @@ VIEWS = {
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS.keys())
 def test_every_view_is_read_as_torch_reads_it(monkeypatch, view, where):
     device = FakeDevice()
-    monkeypatch.setitem(mirror.devices, "fake", device)
+    monkeypatch.setitem(device_mirror.devices, "fake", device)
     x = view(torch.arange(48.0).reshape(6, 8))
     y = torch.zeros(x.shape)
     there = x if where == "cpu" else device.tensor(x)

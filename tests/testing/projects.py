@@ -11,11 +11,6 @@ import pytest
 # What pytester takes out of sys.modules behind a run would be loaded anew, and known twice.
 import torch.distributed.tensor  # noqa: F401
 
-import triton_lab.testing.coverage.following
-import triton_lab.testing.cuda
-import triton_lab.testing.session
-import triton_lab.testing.traces  # noqa: F401
-
 KERNELS = """\
 import pytest
 import torch

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from triton_lab.testing.baseline import BaselineError, load, update
-from triton_lab.testing.summary import Summary
+from triton_lab.testing.kernel_summary import SessionSummary
 
 
 def test_what_the_command_line_wrote_is_kept_beside_what_the_plugin_did(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_what_the_command_line_wrote_is_kept_beside_what_the_plugin_did(tmp_path
     by_check = {**same, "fingerprint": "a", "argument": None, "line": 12, "message": "wraps"}
     by_pytest = {**same, "fingerprint": "b", "argument": "x_ptr", "line": "x += 1"}
     file.write_text(json.dumps({"version": 1, "findings": [by_pytest, by_check]}))
-    assert update(file, load(file), Summary(), []) == (0, 0)
+    assert update(file, load(file), SessionSummary(), []) == (0, 0)
     assert list(load(file)) == ["a", "b"]
 
 

@@ -205,3 +205,26 @@ def test_without_the_option_nothing_is_imported_and_nothing_changes(pytester: py
     command = [sys.executable, "-m", "pytest", "-q", *plugin(), *without, "--strict-markers", str(pytester.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+FORKS = """
+import os
+
+
+def test_forks():
+    if os.fork() == 0:
+        race()
+        os._exit(0)
+    os.wait()
+
+
+def test_none():
+    race(1)
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_launches_of_forks_are_told_and_fail_where_that_is_asked_for(strict: bool, pytester: pytest.Pytester) -> None:
+    ran = run(pytester, FORKS, "--triton-lab=check", *["--triton-lab-strict"] * strict)
+    assert ran.outcomes == {"test_forks": "failed" if strict else "passed", "test_none": "passed"}
+    assert "not checked: 1 launch of racy_kernel in forked processes" in ran.text

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.views.artists import Areas, Dots, Drawn, Pixels, Strokes, Words, artists, size
-from triton_lab.views.polyhedral import text as measured
+from triton_lab.views.polyhedral import formula_figure as measured
 from triton_lab.views.view import View
 
 HERE = f"{Path(__file__).parent}/"  # where the kernels are, as errors tell

@@ -17,23 +17,23 @@ from tests.launch.on_both import on_both
 from tests.launch.swept import swept
 from tests.views.kernels import line_kernel, pointers_kernel, slices_kernel, sums_kernel, tiles_kernel
 from triton_lab import KernelError, lazy
-from triton_lab.backend.tuning import Tried, Tuning
+from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.launch.launch import Launch
 from triton_lab.lazy import buffer
 from triton_lab.lazy import step as steps
-from triton_lab.lazy.totals import Totals, Use
+from triton_lab.lazy.step_totals import Totals, Use
 from triton_lab.polyhedral import Schedule, scop
-from triton_lab.polyhedral.page import examples
-from triton_lab.polyhedral.page.three_ways import ragged_ways
-from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.launches import Launches
-from triton_lab.views.launch.storage import storage
-from triton_lab.views.lazy.report import LazyReport
-from triton_lab.views.polyhedral.kernel import KernelView
-from triton_lab.views.polyhedral.maximal import maximal_view
-from triton_lab.views.polyhedral.page import PageFigures
-from triton_lab.views.polyhedral.ragged import RaggedView
-from triton_lab.views.polyhedral.ways import WaysView
+from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.polyhedral.related_work.three_ways import ragged_ways
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
+from triton_lab.views.launch.card.launch_table import LaunchTable
+from triton_lab.views.launch.storage.storage_view import storage
+from triton_lab.views.lazy.lazy_report import LazyReport
+from triton_lab.views.polyhedral.kernel_view import KernelView
+from triton_lab.views.polyhedral.maximal_view import maximal_view
+from triton_lab.views.polyhedral.page_view import PageFigures
+from triton_lab.views.polyhedral.ragged_view import RaggedView
+from triton_lab.views.polyhedral.three_ways_view import WaysView
 from triton_lab.views.view import View
 
 
@@ -146,7 +146,7 @@ def report() -> View:
 
 
 def skewed() -> Schedule:
-    return scop(examples.SKEWED, n=6).schedule.skew("j", "i", 1).interchange("i", "j")
+    return scop(page_nests.SKEWED, n=6).schedule.skew("j", "i", 1).interchange("i", "j")
 
 
 TRIANGLE = "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) A[i][j] = A[i][j-1];"
@@ -164,7 +164,7 @@ PARTLY_AFFINE = "for (int i = 0; i < n; i++) A[i] = 0;\nwhile (p) x = f(x);\nfor
 LAUNCHED: dict[str, Callable[[], View]] = {
     "card": lambda: Card(sums(), SHOWN),
     "card of a failure": lambda: Card(beyond(), ("tiling", "findings")),
-    "launches": lambda: Launches([sums(), tiles(), sums()], lambda launch: Card(launch, ("grid",))),
+    "launches": lambda: LaunchTable([sums(), tiles(), sums()], lambda launch: Card(launch, ("grid",))),
     "tiling of rows": lambda: sums().plot.tiling("x_ptr", program=2),
     "tiling over edges": lambda: tiles().plot.tiling("x_ptr"),
     "tiling of many": lambda: many().plot.tiling("out_ptr", program=7),
@@ -200,24 +200,24 @@ NESTS: dict[str, Callable[[], View]] = {
     "triangle": lambda: scop(TRIANGLE, n=6).plot(dependences="value"),
     "triangle, one instance": lambda: scop(TRIANGLE, n=5).plot(instance=(1, 3), order=True),
     "skewed": lambda: (
-        scop(examples.SKEWED, n=6)
+        scop(page_nests.SKEWED, n=6)
         .schedule.skew("j", "i", 1)
         .interchange("i", "j")
         .plot(dependences="value", order=True)
     ),
-    "tiled": lambda: scop(examples.TRANSPOSE, n=7).schedule.tile({"i": 3, "j": 2}).plot(time=True),
-    "parallel": lambda: scop(examples.WAVEFRONT, n=6).schedule.automatic().plot(),
-    "illegal": lambda: scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]).plot(dependences="memory"),
+    "tiled": lambda: scop(page_nests.TRANSPOSE, n=7).schedule.tile({"i": 3, "j": 2}).plot(time=True),
+    "parallel": lambda: scop(page_nests.WAVEFRONT, n=6).schedule.automatic().plot(),
+    "illegal": lambda: scop(page_nests.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]).plot(dependences="memory"),
     "line": lambda: scop(LINE).plot(dependences="value"),
-    "statements": lambda: scop(examples.STENCIL, n=5).plot(dependences="memory"),
+    "statements": lambda: scop(page_nests.STENCIL, n=5).plot(dependences="memory"),
     "wide": lambda: scop(WIDE).plot(),
     "tall": lambda: scop(TALL).plot(dependences="value"),
     "below zero": lambda: scop(BELOW).plot(dependences="memory", order=True),
     "long line": lambda: scop("for (int i = 3; i < 75; i++) A[i] = A[i-3];").plot(dependences="value"),
     "steps and gaps": lambda: scop(GAPS).plot(order=True),
-    "large tiles": lambda: scop(examples.TRANSPOSE, n=14).schedule.tile({"i": 5, "j": 3}).plot(),
+    "large tiles": lambda: scop(page_nests.TRANSPOSE, n=14).schedule.tile({"i": 5, "j": 3}).plot(),
     "box": lambda: scop(BOX).plot(dependences="value"),
-    "cube": lambda: scop(examples.MATMUL, n=2).plot(dependences="value", order=True),
+    "cube": lambda: scop(page_nests.MATMUL, n=2).plot(dependences="value", order=True),
     "race": race,
     "ragged": RaggedView,
     "ways": ways,

@@ -22,15 +22,15 @@ from tests.views.small_kernels import (
 )
 from tests.views.told import Told
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.maps.heat import BY
+from triton_lab.launch.maps.access_heat import BY
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.frame import frame, ticks
-from triton_lab.views.drawing.layout import layout, wrapped_words
-from triton_lab.views.launch.accesses import Accesses
-from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.grid import LAYERS
-from triton_lab.views.launch.storage import storage
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.drawing.cell_frame import frame, ticks
+from triton_lab.views.drawing.cell_layout import layout, wrapped_words
+from triton_lab.views.launch.accesses.accesses_view import Accesses
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
+from triton_lab.views.launch.storage.storage_view import storage
+from triton_lab.views.launch.tiling.grid_view import LAYERS
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 
 WHICH = [3, 3, 9, 0, 7, 1, 3, 8, 2, 2]
 

@@ -15,12 +15,12 @@ from PIL import Image
 
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
-from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.held import Held
-from triton_lab.views.launch.interact import interact
-from triton_lab.views.launch.launches import Launches
-from triton_lab.views.launch.storage import storage
-from triton_lab.views.page import page
+from triton_lab.views.html_page import page
+from triton_lab.views.launch.benchmark.interact import interact
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
+from triton_lab.views.launch.card.launch_table import LaunchTable
+from triton_lab.views.launch.storage.storage_view import storage
+from triton_lab.views.launch.values.program_variables import ProgramVariables
 from triton_lab.views.view import View
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -54,7 +54,7 @@ def store_of(launch: Launch) -> object:
 
 VIEWS: dict[str, Callable[[Launch], View]] = {
     "card": lambda one: Card(one, SHOWN),
-    "launches": lambda one: Launches([one] * 20),
+    "launches": lambda one: LaunchTable([one] * 20),
     "tiling": lambda one: one.tiling("x_ptr", program=2),
     "storage": lambda one: one.storage(),
     "storage of tensors": lambda one: storage(*torch.arange(24.0).reshape(4, 6).split(3, dim=1), names=["a", "b"]),
@@ -66,7 +66,7 @@ VIEWS: dict[str, Callable[[Launch], View]] = {
     "timeline": lambda one: one.plot.timeline("x_ptr", program=2),
     "grid": lambda one: one.grid_view("shared", program=1),
     "variable": lambda one: one.values("total").view(),
-    "held": lambda one: Held(one),
+    "held": lambda one: ProgramVariables(one),
     "steps": lambda one: one.steps(2),
     "origins": lambda one: one.origins_view(store_of(one), program=3),
     "two programs": lambda one: one.values("total").compare(programs=(1, 3)),

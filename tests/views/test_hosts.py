@@ -18,8 +18,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import triton_lab as lab
 from triton_lab.examples import example
-from triton_lab.views import onlooker
-from triton_lab.views.launch.card import Card
+from triton_lab.views import frontend_presence
+from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.output import SCENE, WIDGET
 
@@ -35,8 +35,8 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
     shell = InteractiveShell.instance()
     comms = SimpleNamespace(targets={}, register_target=lambda *_: None)
     monkeypatch.setattr(shell, "kernel", SimpleNamespace(comm_manager=comms), raising=False)
-    monkeypatch.setattr(onlooker, "_announced", False)
-    monkeypatch.setattr(onlooker, "_inherited", lambda: False)
+    monkeypatch.setattr(frontend_presence, "_announced", False)
+    monkeypatch.setattr(frontend_presence, "_inherited", lambda: False)
     for name in ("JPY_SESSION_NAME", "VSCODE_PID", "COLAB_RELEASE_TAG"):
         monkeypatch.delenv(name, raising=False)
     yield shell

@@ -12,7 +12,7 @@ SCRIPT = """
 import os, signal, threading, time
 import torch, triton, triton.language as tl
 import triton_lab
-from triton_lab.views.launch.card import Card
+from triton_lab.views.launch.card.launch_card import Card
 
 torch.set_num_threads(1)
 

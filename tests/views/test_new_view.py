@@ -24,8 +24,9 @@ REPOSITORY = PACKAGE.parent
 VIEW = '''
 from typing import Literal, TypedDict
 
-from triton_lab.views.drawing.pieces import lines, stack, title
-from triton_lab.views.launch.tab import NUMBERS, Panel, unknown
+from triton_lab.views.drawing.scene_bounds import Name, Whole
+from triton_lab.views.drawing.figure_pieces import lines, stack, title
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
 
@@ -33,8 +34,8 @@ class CensusScene(TypedDict):
     """How many accesses of this ``sort`` there are."""
 
     kind: Literal["census"]
-    sort: str
-    count: int
+    sort: Name
+    count: Whole
 
 
 class Census(View):
@@ -97,14 +98,14 @@ METHOD = f'''
 
         return Census(self._launch, kind)
 '''
-TABLE = "views/launch/plot.py"
+TABLE = "views/launch/card/launch_plot.py"
 ADDED = {"views/launch/census.py": VIEW, "views/front/launch/census.js": SCRIPT}
 
 ASKED = """
 import torch, triton_lab as lab
 from triton_lab.examples.vector_add import add
-from triton_lab.notebook.options import USAGE, parse
-from triton_lab.views.page import page
+from triton_lab.notebook.cell.magic_options import USAGE, parse
+from triton_lab.views.html_page import page
 
 with lab.target("cpu"), lab.record() as launches:
     add(torch.ones(100), torch.ones(100), block=16)

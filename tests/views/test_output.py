@@ -18,12 +18,12 @@ import triton_lab as lab
 from tests.views.test_scenes import MAKERS
 from tests.views.unpacking import unpacked
 from triton_lab.examples import example
-from triton_lab.views import answering, onlooker, output
-from triton_lab.views.launch.card import SAVED_LANES, Card
+from triton_lab.views import comm_handlers, frontend_presence, output
+from triton_lab.views.launch.card.launch_card import SAVED_LANES, Card
 from triton_lab.views.launch.gallery import launches_of
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 from triton_lab.views.output import MOST_CHARACTERS, SCENE, WIDGET
-from triton_lab.views.packing import packed
+from triton_lab.views.scene_packing import packed
 
 
 class Comms:
@@ -41,7 +41,7 @@ class Comm:
 
     def __init__(self, comms: Comms) -> None:
         self.heard: list[tuple[dict[str, Any], list[bytes]]] = []
-        comms.targets[onlooker.TARGET](self, None)
+        comms.targets[frontend_presence.TARGET](self, None)
 
     def on_msg(self, then: Callable[[Any], None]) -> None:
         self.then = then
@@ -61,7 +61,7 @@ def comms(monkeypatch: pytest.MonkeyPatch) -> Iterator[Comms]:
     found = Comms()
     shell = InteractiveShell.instance()
     monkeypatch.setattr(shell, "kernel", SimpleNamespace(comm_manager=found), raising=False)
-    monkeypatch.setattr(onlooker, "_announced", False)
+    monkeypatch.setattr(frontend_presence, "_announced", False)
     for name in ("JPY_SESSION_NAME", "VSCODE_PID", "COLAB_RELEASE_TAG"):
         monkeypatch.delenv(name, raising=False)
     yield found
@@ -87,7 +87,7 @@ def test_a_small_launch_keeps_every_tab() -> None:
 def test_a_large_launch_keeps_what_it_opens_with(monkeypatch: pytest.MonkeyPatch) -> None:
     view = card()
     assert 3 * 1000 <= view.lanes() <= 3 * 1024 < SAVED_LANES
-    monkeypatch.setattr("triton_lab.views.launch.card.SAVED_LANES", view.lanes() - 1)
+    monkeypatch.setattr("triton_lab.views.launch.card.launch_card.SAVED_LANES", view.lanes() - 1)
     assert view.saved() == view.live()
 
 
@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unpacked(output.saved(view)["scene"])["parts"].keys() == view.live()["parts"].keys()  # type: ignore[attr-defined]
     monkeypatch.setattr(output, "MOST_CHARACTERS", 100)
     saved = output.saved(view)
-    assert "scene" not in saved and answering.part(saved["view"], answering.WHOLE) == view.live()
+    assert "scene" not in saved and comm_handlers.part(saved["view"], comm_handlers.WHOLE) == view.live()
 
 
 def test_a_number_that_json_has_not_is_left_to_the_picture() -> None:
@@ -112,7 +112,7 @@ def test_a_widget_goes_where_somebody_shows_it(
 ) -> None:
     for name, value in host.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(onlooker, "_inherited", lambda: False)
+    monkeypatch.setattr(frontend_presence, "_inherited", lambda: False)
     view = card()
     data, _ = view._repr_mimebundle_()
     assert set(data) == {SCENE, "image/png", "text/plain"} | ({WIDGET} if host else set())
@@ -123,7 +123,7 @@ def test_a_widget_goes_where_somebody_shows_it(
 
 def test_no_kernel_no_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
-    assert not onlooker.widgets_are_shown()
+    assert not frontend_presence.widgets_are_shown()
 
 
 def test_a_notebook_run_from_a_cell_has_nobody(comms: Comms, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,9 +131,9 @@ def test_a_notebook_run_from_a_cell_has_nobody(comms: Comms, monkeypatch: pytest
     monkeypatch.setenv("JPY_SESSION_NAME", "a.ipynb")
     monkeypatch.setattr(os, "getppid", os.getpid)
     # What a process was started with is what counts: this one was started without.
-    assert onlooker.widgets_are_shown()
-    monkeypatch.setattr(onlooker.Path, "read_bytes", lambda _: b"A=1\0JPY_SESSION_NAME=a.ipynb\0")
-    assert not onlooker.widgets_are_shown()
+    assert frontend_presence.widgets_are_shown()
+    monkeypatch.setattr(frontend_presence.Path, "read_bytes", lambda _: b"A=1\0JPY_SESSION_NAME=a.ipynb\0")
+    assert not frontend_presence.widgets_are_shown()
 
 
 def test_a_front_end_that_draws_scenes_gets_no_widget(comms: Comms, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_sliders_stay_around_their_picture(comms: Comms, monkeypatch: pytest.Mon
     view = lab.interact(run, block=[16, 32])
     data, _ = view._repr_mimebundle_()
     comm = Comm(comms)
-    ((answer, _),) = comm.ask(view=data[SCENE]["view"], part=answering.WHOLE)
+    ((answer, _),) = comm.ask(view=data[SCENE]["view"], part=comm_handlers.WHOLE)
     assert data[SCENE]["panel"] and data[WIDGET]["model_id"] == answer["panel"] == view.panel_id()
     assert view._repr_mimebundle_()[0][WIDGET]["model_id"] == answer["panel"]
     ((answer, _),) = comm.ask(view=data[SCENE]["view"], part="grid")
@@ -184,16 +184,16 @@ def test_a_picture_follows_what_is_picked(comms: Comms) -> None:
     assert saved["follows"] and not output.saved(card())["follows"]
     comm = Comm(comms)
     ((answer, _),) = comm.ask(view=saved["view"], picked={"parameters": {"n": 2}})
-    assert answer["part"] == answering.WHOLE and answer["scene"]["kind"] == "iteration"
+    assert answer["part"] == comm_handlers.WHOLE and answer["scene"]["kind"] == "iteration"
     assert comm.ask(view=saved["view"], picked={"dims": ["no", "such"]}) == []
 
 
 def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comms) -> None:
     launch = launches_of(example("vector_add"))[0]
-    cards = [Card(launch) for _ in range(answering.MOST_KEPT)]
-    names = [answering.keep(view) for view in cards]
-    assert answering.keep(cards[0]) == names[0], "shown again, it is among the newest"
-    answering.keep(Card(launch))
+    cards = [Card(launch) for _ in range(comm_handlers.MOST_KEPT)]
+    names = [comm_handlers.keep(view) for view in cards]
+    assert comm_handlers.keep(cards[0]) == names[0], "shown again, it is among the newest"
+    comm_handlers.keep(Card(launch))
     comm = Comm(comms)
     ((told, _),) = comm.ask(view=names[1], part="grid")
     assert told["scene"]["kind"] == "words" and "no longer kept" in told["scene"]["text"]
@@ -204,9 +204,9 @@ def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comm
 
 
 def test_what_answers_nothing_is_not_kept(comms: Comms) -> None:
-    before = dict(answering._kept)
+    before = dict(comm_handlers._kept)
     assert "view" not in output.saved(lab.storage(torch.zeros(3)))
-    assert answering._kept == before
+    assert comm_handlers._kept == before
 
 
 def test_a_converted_notebook_shows_the_picture() -> None:

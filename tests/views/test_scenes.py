@@ -19,25 +19,25 @@ from tests.views.contract import wrongs
 from triton_lab import lazy
 from triton_lab.examples import example
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.page import examples
-from triton_lab.polyhedral.page.three_ways import ragged_ways
+from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.polyhedral.related_work.three_ways import ragged_ways
 from triton_lab.views import declarations
-from triton_lab.views.assembly import FRONT
 from triton_lab.views.declarations import FILES, contract, kinds, kinds_module, written
-from triton_lab.views.launch import tiling
-from triton_lab.views.launch.card import SHOWN, Card
-from triton_lab.views.launch.comparison import CausesView
+from triton_lab.views.launch.accesses.timeline_view import TimelineView
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
+from triton_lab.views.launch.card.launch_table import LaunchTable
+from triton_lab.views.launch.comparison.comparison_view import CausesView
 from triton_lab.views.launch.gallery import launches_of
-from triton_lab.views.launch.launches import Launches
-from triton_lab.views.launch.steps import Steps
-from triton_lab.views.launch.storage import storage
-from triton_lab.views.launch.timeline import Timeline
-from triton_lab.views.polyhedral.iteration import iteration_view
-from triton_lab.views.polyhedral.kernel import KernelView
-from triton_lab.views.polyhedral.maximal import maximal_view
-from triton_lab.views.polyhedral.page import PageFigures
-from triton_lab.views.polyhedral.ragged import RaggedView
-from triton_lab.views.polyhedral.ways import WaysView
+from triton_lab.views.launch.storage.storage_view import storage
+from triton_lab.views.launch.tiling import tiling_view
+from triton_lab.views.launch.values.steps_view import Steps
+from triton_lab.views.polyhedral.iteration_view import iteration_view
+from triton_lab.views.polyhedral.kernel_view import KernelView
+from triton_lab.views.polyhedral.maximal_view import maximal_view
+from triton_lab.views.polyhedral.page_view import PageFigures
+from triton_lab.views.polyhedral.ragged_view import RaggedView
+from triton_lab.views.polyhedral.three_ways_view import WaysView
+from triton_lab.views.script_bundle import FRONT
 from triton_lab.views.view import View
 
 PARTLY_AFFINE = "for (int i = 0; i < n; i++) A[i] = 0;\nwhile (p) x = f(x);\nfor (int i = 0; i < n; i++) B[i] = A[i];\n"
@@ -48,7 +48,7 @@ def softmax() -> Any:
 
 
 def illegal() -> View:
-    return iteration_view(scop(examples.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]), dependences="memory")
+    return iteration_view(scop(page_nests.WAVEFRONT, n=4).schedule.matrix([[0, -1], [1, 0]]), dependences="memory")
 
 
 def comparison() -> View:
@@ -90,10 +90,10 @@ def conversion() -> lab.Conversion:
 MAKERS: dict[str, Callable[[], View]] = {
     "card": lambda: Card(softmax(), SHOWN),
     "two outputs": lambda: Card(launches_of(example("producer_consumer"))[0], SHOWN),
-    "launches": lambda: Launches(launches_of(example("softmax")) * 2),
+    "launches": lambda: LaunchTable(launches_of(example("softmax")) * 2),
     "steps": lambda: Steps(softmax()),
     "heat": lambda: softmax().plot.accesses("y_ptr", "count", "storage"),
-    "timeline": lambda: Timeline(softmax(), "y_ptr"),
+    "timeline": lambda: TimelineView(softmax(), "y_ptr"),
     "grid": lambda: softmax().plot.grid("shared", program=0),
     "storage": lambda: storage(torch.zeros(4, 6).t()[::2], torch.zeros(0)),
     "autotuned": lambda: autotuned().plot("autotune"),
@@ -103,8 +103,8 @@ MAKERS: dict[str, Callable[[], View]] = {
     "card of both": lambda: Card(on_both(softmax(), interpreted=9.0), both=True),
     "causes": lambda: CausesView(lab.compare(on_both(softmax()))),
     "page": PageFigures,
-    "space": lambda: iteration_view(scop(examples.MATMUL, n=3), dependences="value"),
-    "hidden": lambda: iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")),
+    "space": lambda: iteration_view(scop(page_nests.MATMUL, n=3), dependences="value"),
+    "hidden": lambda: iteration_view(scop(page_nests.MATMUL, n=3), dims=("y", "x")),
     "time": illegal,
     "kernel": kernel,
     "ragged": RaggedView,
@@ -205,8 +205,8 @@ def test_two_scenes_of_one_name_or_kind_are_refused(monkeypatch: pytest.MonkeyPa
     class WordsScene(TypedDict):
         kind: Literal["words"]
 
-    monkeypatch.setattr(WordsScene, "__module__", tiling.__name__)
-    monkeypatch.setattr(tiling, "WordsScene", WordsScene, raising=False)
+    monkeypatch.setattr(WordsScene, "__module__", tiling_view.__name__)
+    monkeypatch.setattr(tiling_view, "WordsScene", WordsScene, raising=False)
     with pytest.raises(TypeError, match=r"WordsScene is a type of triton_lab\.views\.\S+ and of triton_lab\.views\."):
         contract.__wrapped__()
     monkeypatch.setattr(declarations, "contract", lambda: {"WordsScene": WordsScene, "Told": WordsScene})

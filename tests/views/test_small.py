@@ -11,8 +11,8 @@ import pytest
 from tests.views.small import SMALL, Touch
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
-from triton_lab.views.launch.accesses import Accesses
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.accesses.accesses_view import Accesses
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 
 ARGUMENTS = {name: sorted({touch.argument for touch in one.touches()}) for name, one in SMALL.items()}
 EVERY = [(name, argument) for name, arguments in ARGUMENTS.items() for argument in arguments]

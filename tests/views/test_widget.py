@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests import warm
-from triton_lab.views import assembly, widget
-from triton_lab.views.assembly import FRONT
+from triton_lab.views import script_bundle, widget
 from triton_lab.views.scenes import WordsScene
+from triton_lab.views.script_bundle import FRONT
 
 
 def test_words_never_become_markup() -> None:
@@ -35,7 +35,7 @@ def test_another_style_sheet_is_another_name_to_the_page(monkeypatch: pytest.Mon
     for rule in ("a {}", "b {}", "a {}"):
         shutil.copytree(FRONT, tmp_path, dirs_exist_ok=True)
         (tmp_path / "view.css").write_text(rule)
-        monkeypatch.setattr(assembly, "FRONT", tmp_path)
+        monkeypatch.setattr(script_bundle, "FRONT", tmp_path)
         widget._widget_class.cache_clear()
         names.append(widget.scene_widget(WordsScene(kind="words", text=""))._anywidget_id)
     widget._widget_class.cache_clear()

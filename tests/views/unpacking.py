@@ -1,4 +1,4 @@
-"""A packed scene read back: the other side of `triton_lab.views.packing`, in Python."""
+"""A packed scene read back: the other side of `triton_lab.views.scene_packing`, in Python."""
 
 from __future__ import annotations
 

@@ -6,10 +6,8 @@ types and the smallest dot are those of Triton's own CUDA backend.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -26,7 +24,7 @@ def _sources_hash() -> str:
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
     for folder in ("ir", "backend"):
-        for file in sorted((package / folder).glob("*.py")):
+        for file in sorted((package / folder).rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()
 
@@ -59,28 +57,6 @@ def options_of(metadata: Any) -> dict[str, Any]:
     return {name: getattr(metadata, name) for name in _MEANINGFUL if hasattr(metadata, name)}
 
 
-# The stack that a call in a kernel is sure to find, in frames, and the largest that we wait for.
-_ROOM = 250
-_DEEPEST = 3000
-
-
-class _Modules(dict[str, ModuleType]):
-    """What stands for which module, which Triton asks as often as it begins to read a function.
-
-    ``endless`` is raised when the stack is nearly full.
-    """
-
-    def __init__(self, known: dict[str, ModuleType], endless: type[BaseException]) -> None:
-        super().__init__(known)
-        self._endless = endless
-
-    def get(self, name: str, default: Any = None) -> Any:
-        with contextlib.suppress(ValueError):  # the stack is not that deep
-            sys._getframe(min(sys.getrecursionlimit(), _DEEPEST) - _ROOM)
-            raise self._endless("functions of the kernel call each other without end")
-        return super().get(name, default)
-
-
 class CPUBackend(BaseBackend):
     """Compiles for the target ``cpu``: TTIR, then the same in MLIR's generic form."""
 
@@ -111,18 +87,18 @@ class CPUBackend(BaseBackend):
         return (metadata.num_warps, metadata.num_ctas, metadata.shared)
 
     def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
-        from triton_lab.backend.float8 import convert_custom_types
+        from triton_lab.backend.plugin.float8_e4b15 import convert_custom_types
 
         functions: dict[str, Any] = self._model.get_codegen_implementation(options)
         # The CUDA backend converts its unusual fp8 by inline PTX.
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
-        from triton_lab.interpreter.errors import EndlessRecursion
+        from triton_lab.backend.source import recursion_depth
 
         if reading is not None:  # this is what Triton asks for last
             reading.begin()
-        return _Modules(self._model.get_module_map(), EndlessRecursion)
+        return recursion_depth.watched(self._model.get_module_map())
 
     def load_dialects(self, context: Any) -> None:
         self._model.load_dialects(context)
@@ -137,8 +113,10 @@ class CPUBackend(BaseBackend):
 
     @staticmethod
     def make_ttir(module: Any, metadata: dict[str, Any]) -> Any:
+        from triton_lab.backend.source import recursion_depth
         from triton_lab.ir.lower import simplify
 
+        recursion_depth.ended()
         if reading is not None:
             reading.end(True)
         simplify(module)
@@ -146,7 +124,7 @@ class CPUBackend(BaseBackend):
 
     @staticmethod
     def make_plan(module: Any, metadata: dict[str, Any]) -> bytes:
-        from triton_lab.backend.sm90 import may_be_refused, refuse
+        from triton_lab.backend.targets.sm90_limits import may_be_refused, refuse
         from triton_lab.ir import parse_plan
         from triton_lab.ir.lower import generic_text
 

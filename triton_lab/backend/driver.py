@@ -27,19 +27,21 @@ class CPUDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
-        from triton_lab.backend.loading import Utils
+        from triton_lab.backend.plugin.kernel_loading import Utils
+        from triton_lab.backend.plugin.triton_cache import guard
 
+        guard()
         self.utils = Utils()
 
     def launcher_cls(self, source: Any, metadata: Any) -> Any:
         """What launches a kernel: ours, or a GPU's own for what was compiled for it all the same."""
         if metadata.target.backend == self.get_current_target().backend:
-            from triton_lab.backend.launcher import Launcher
-            from triton_lab.backend.loading import announce
+            from triton_lab.backend.plugin.kernel_loading import announce
+            from triton_lab.backend.plugin.launcher import Launcher
 
             announce(source, metadata)
             return Launcher(source, metadata)
-        from triton_lab.backend.gpu import gpu_driver
+        from triton_lab.backend.targets.gpu import gpu_driver
 
         driver = gpu_driver()
         if driver is None:
@@ -87,12 +89,12 @@ class CPUDriver(DriverBase):
         return 0
 
     def get_device_interface(self) -> Any:
-        from triton_lab.backend.timing import DeviceInterface
+        from triton_lab.backend.targets.benchmark_events import DeviceInterface
 
         return DeviceInterface
 
     def get_benchmarker(self) -> Any:
-        from triton_lab.backend.timing import benchmark_once
+        from triton_lab.backend.targets.benchmark_events import benchmark_once
 
         return benchmark_once
 
@@ -107,3 +109,15 @@ class CPUDriver(DriverBase):
 
     def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
         return args
+
+
+def _join() -> None:
+    """`triton-lab check` and `run` hear of the launches of processes that their script starts, too."""
+    asked = os.environ.get("TRITON_LAB_JOURNAL")
+    if asked:
+        from triton_lab.command.child_journal import join
+
+        join(asked)
+
+
+_join()

@@ -88,8 +88,8 @@ def _backend() -> Iterator[Checked]:
         remedy = "Install triton-lab into this environment: a folder on PYTHONPATH alone registers nothing."
         yield Checked("backend", "missing", f"Triton does not see it: {why}", remedy)
         return
-    from triton_lab.backend.targets import current
-    from triton_lab.notebook.status import environment
+    from triton_lab.backend.targets.active_target import current
+    from triton_lab.notebook.cell.status_text import environment
 
     yield Checked("backend", "ok", f"Triton sees it; launches run on: {current()}")
     yield Checked("target cpu", "ok", "there")
@@ -100,7 +100,7 @@ def _backend() -> Iterator[Checked]:
 def _gpu() -> Iterator[Checked]:
     import torch
 
-    from triton_lab.notebook.status import gpu_name
+    from triton_lab.notebook.cell.status_text import gpu_name
 
     name = gpu_name()
     if name:
@@ -143,7 +143,8 @@ def _cache() -> Iterator[Checked]:
 
 def _native() -> Iterator[Checked]:
     """Whether kernels can be compiled to machine code, and kept."""
-    from triton_lab.native import cache, jit
+    from triton_lab.native.llvm import jit
+    from triton_lab.native.runtime import code_cache
 
     lacking = jit.missing()
     if lacking:
@@ -155,9 +156,9 @@ def _native() -> Iterator[Checked]:
     except jit.CannotCompile as error:
         yield Checked("native engine", "note", str(error), f"NumPy runs everything. {_PIP} --force-reinstall llvmlite")
         return
-    if why := cache.trouble():
+    if why := code_cache.trouble():
         remedy = "Compiled kernels are not kept. Set TRITON_CACHE_DIR to a folder of yours."
-        yield Checked("native engine", "note", f"{cache.folder()}: {why}", remedy)
+        yield Checked("native engine", "note", f"{code_cache.folder()}: {why}", remedy)
 
 
 def _hook() -> Iterator[Checked]:
@@ -199,10 +200,10 @@ def _extension() -> Iterator[Checked]:
 
 
 def _course() -> Iterator[Checked]:
-    from triton_lab import words
-    from triton_lab.command.course import notebooks
+    from triton_lab import messages
+    from triton_lab.command.copy_course import notebooks
 
-    yield Checked("course", "ok", words.count(len(notebooks()), "notebook"))
+    yield Checked("course", "ok", messages.count(len(notebooks()), "notebook"))
 
 
 _LOOKS: tuple[tuple[str, Callable[[], Iterator[Checked]]], ...] = (

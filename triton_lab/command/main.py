@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import triton_lab
-from triton_lab.command.arguments import EPILOG, ScriptCommand, script_of
+from triton_lab.command.script_arguments import EPILOG, ScriptCommand, script_of
 
 if TYPE_CHECKING:
-    from triton_lab.command.course import Put
+    from triton_lab.command.copy_course import Put
 
 TARGETS = click.Choice(["auto", "cpu", "gpu"])
 LANGUAGES = click.Choice(["en", "zh"])
@@ -38,7 +38,7 @@ def lab(arguments: tuple[str, ...]) -> None:
 
     In a folder that `triton-lab course` has made, the first notebook of the course opens.
     """
-    from triton_lab.command.lab import start
+    from triton_lab.command.open_lab import start
 
     start(arguments)
 
@@ -53,7 +53,7 @@ def course(folder: Path | None, list_: bool, language: str | None, solutions: bo
 
     Notebooks that you have changed stay as they are; to have one as it was, delete or rename yours and call this again.
     """
-    from triton_lab.command.course import ENGLISH, notebooks, put, title
+    from triton_lab.command.copy_course import ENGLISH, notebooks, put, title
 
     if not list_ and folder is None:
         raise click.UsageError("Say where to: triton-lab course FOLDER. (--list only lists the notebooks.)")
@@ -114,7 +114,7 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
     What is told goes to standard error; the exit code is the script's.
     """
     script = script_of(arguments, module, "run")
-    from triton_lab.command.launches import run_and_report
+    from triton_lab.command.run_and_check import run_and_report
 
     sys.exit(run_and_report(script, target, html))
 
@@ -132,7 +132,7 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
     The exit code is 1 if anything of severity error was found, 2 if the script itself failed, else 0.
     """
     script = script_of(arguments, module, "check")
-    from triton_lab.command.launches import check
+    from triton_lab.command.run_and_check import check
 
     sys.exit(check(script, **options))
 
@@ -141,6 +141,8 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Write the table there, a row for each exercise.")
 @click.option("--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help="For each notebook.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Notebooks at a time; by default half as many as CPUs.")
+@click.option("--released", type=FILE, metavar="PATH", help="A notebook, or a folder of them: what it checks counts.")
 @click.option("--scheduler", metavar="ADDRESS", help="Of Dask's, as tls://host:8786: its workers share the notebooks.")
 @click.option("--tls-ca-file", type=FILE, metavar="FILE", help="Who signs its certificates; as dask worker has it.")
 @click.option("--tls-cert", type=FILE, metavar="FILE", help="Your certificate.")
@@ -149,22 +151,32 @@ def grade(
     files: tuple[Path, ...],
     table: Path | None,
     seconds: float,
+    jobs: int | None,
+    released: Path | None,
     scheduler: str | None,
     tls_ca_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Run learners' notebooks of the course and judge their answers.
+    """Run learners' notebooks of the course and judge their answers; a line as each ends, then the table.
 
-    Each runs in a process of its own. Who grades strangers does so in a container: a process is no jail. Without
-    --tls-... Dask's own configuration says what proves who is who.
+    Each runs in a process of its own, and another one judges. The exercises of the chapter count that a file's name
+    begins with, as 06_reductions.ipynb does. Without --tls-... Dask's own configuration says what proves who is who.
     """
-    from triton_lab.backend.targets import TargetError
+    from triton_lab.backend.targets.active_target import TargetError
     from triton_lab.course.grading import grade
 
     try:
         security = _security(tls_ca_file, tls_cert, tls_key) if scheduler is not None else None
-        grades = grade(files, seconds=seconds, scheduler=scheduler, security=security)
+        grades = grade(
+            files,
+            seconds=seconds,
+            jobs=jobs,
+            released=released,
+            told=lambda line: click.echo(line, err=True),
+            scheduler=scheduler,
+            security=security,
+        )
         if table is not None:
             grades.to_csv(table)
     except (OSError, ValueError, TargetError) as error:
@@ -188,11 +200,18 @@ def _security(authority: Path | None, certificate: Path | None, key: Path | None
 
 def main() -> None:
     """What ``triton-lab`` and ``python -m triton_lab`` run."""
-    _open_closed_streams()
-    triton_lab_command(prog_name="triton-lab")
+    from triton_lab.command.terminal import CLOSED, let_go
+
+    open_closed_streams()
+    try:
+        triton_lab_command(prog_name="triton-lab")
+    except BrokenPipeError:  # click tells of others; this one comes from what is printed at the end
+        sys.exit(CLOSED)
+    finally:
+        let_go(sys.stdout, sys.stderr)
 
 
-def _open_closed_streams() -> None:
+def open_closed_streams() -> None:
     """Where a stream was closed when we were started (``>&-``), what would go there goes nowhere.
 
     Else Python has None in its place, and the next file that a script opens would get its number.

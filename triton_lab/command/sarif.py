@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 import triton_lab
-from triton_lab.command.heard import Found, Heard
-from triton_lab.command.told import seen
-from triton_lab.launch.finding import SEVERITY
+from triton_lab.command.console_report import seen
+from triton_lab.command.session_log import Heard, SessionFinding
+from triton_lab.launch.diagnosis.finding import SEVERITY
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"  # what code hosts take for the folder of the repository
@@ -98,7 +98,7 @@ def _rule(kind: str) -> Mapping[str, Any]:
     }
 
 
-def _result(found: Found, kinds: Sequence[str], root: Path) -> Mapping[str, Any]:
+def _result(found: SessionFinding, kinds: Sequence[str], root: Path) -> Mapping[str, Any]:
     finding = found.finding
     known = [{"kind": "external", "justification": "It is in the list of known findings."}] if found.known else []
     said = [finding.message, *finding.orders, finding.hint, *finding.fix_lines, f"({seen(found)})"]
@@ -114,7 +114,7 @@ def _result(found: Found, kinds: Sequence[str], root: Path) -> Mapping[str, Any]
     }
 
 
-def _locations(found: Found, root: Path) -> Iterator[Mapping[str, Any]]:
+def _locations(found: SessionFinding, root: Path) -> Iterator[Mapping[str, Any]]:
     """Where it is; nothing of a kernel that is in no file."""
     if not found.file:
         return

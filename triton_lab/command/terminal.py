@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
@@ -29,6 +31,28 @@ def is_coloured(stream: TextIO) -> bool:
     """Whether colours are shown there."""
     made = console(stream)
     return made.is_terminal and not made.no_color and made.color_system is not None
+
+
+CLOSED = 128 + 13  # what a shell is told of a program that SIGPIPE ended
+
+
+def is_cut_off(stream: TextIO) -> bool:
+    """Whether nobody reads any more what is written there (``| head``)."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+    except (OSError, ValueError, AttributeError):  # a stream without a file
+        return False
+
+
+def let_go(*streams: TextIO) -> None:
+    """What would still go to a stream that nobody reads goes nowhere: Python would complain of it at its end."""
+    for stream in streams:
+        if is_cut_off(stream):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def show(stream: TextIO, what: Any) -> None:

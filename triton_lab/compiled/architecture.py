@@ -76,7 +76,7 @@ def architectures(names: str | Sequence[str] | None) -> list[Architecture]:
 
 def of_machine() -> Architecture | None:
     """The GPU that is there; None without one."""
-    from triton_lab.backend.gpu import gpu_driver
+    from triton_lab.backend.targets.gpu import gpu_driver
 
     driver = gpu_driver()
     if driver is None:

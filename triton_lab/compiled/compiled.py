@@ -9,21 +9,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.compiled.architecture import Architecture
-from triton_lab.compiled.child import Outcome
-from triton_lab.compiled.facts import Metadata, metadata_of
-from triton_lab.compiled.front import Request
-from triton_lab.compiled.sources import Source
-from triton_lab.compiled.text import aligned, side_by_side, without_places
+from triton_lab.compiled.compilation_text import aligned, side_by_side, without_places
+from triton_lab.compiled.compiler_client import CompileOutcome
+from triton_lab.compiled.front_end import Request
+from triton_lab.compiled.resource_facts import Metadata, metadata_of
+from triton_lab.compiled.user_sources import Source
 
 if TYPE_CHECKING:
-    from triton_lab.compiled.cost.cost import Cost
-    from triton_lab.compiled.laid_out import KernelLayouts
-    from triton_lab.compiled.lines.lines import Lines
+    from triton_lab.compiled.cost.cost import LaunchCost
+    from triton_lab.compiled.kernel_layouts import KernelLayouts
+    from triton_lab.compiled.lines.stage_lines import StageLines
     from triton_lab.compiled.passes import Passes
     from triton_lab.compiled.transactions.transactions import Transactions
     from triton_lab.launch.access import Access
-    from triton_lab.launch.recorded import Recorded
-    from triton_lab.views.compiled.plot import CompiledPlot
+    from triton_lab.launch.recording.launch_record import Recorded
+    from triton_lab.views.compiled.compiled_plot import CompiledPlot
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Compiled:
     options: Mapping[str, Any]
     file: str
     line: int
-    outcome: Outcome = field(repr=False)
+    outcome: CompileOutcome = field(repr=False)
     sources: tuple[Source, ...] = field(repr=False, default=())
     request: Request | None = field(repr=False, default=None)
     launch: Recorded | None = field(repr=False, default=None)
@@ -82,16 +82,16 @@ class Compiled:
         return metadata_of(self.architecture, self.outcome)
 
     @cached_property
-    def lines(self) -> Lines:
+    def lines(self) -> StageLines:
         """Which lines of each stage belong to which lines of the source.
 
         >>> compiled = launch.compile("sm_90")
         >>> [compiled.stages["sass"].splitlines()[k - 1].split()[-3] for k in compiled.lines.of("sass", 22)][-1]
         'LDG.E'
         """
-        from triton_lab.compiled.lines.lines import Lines
+        from triton_lab.compiled.lines.stage_lines import StageLines
 
-        return Lines(self.stages, self.sources)
+        return StageLines(self.stages, self.sources)
 
     @cached_property
     def layouts(self) -> KernelLayouts:
@@ -101,7 +101,7 @@ class Compiled:
         >>> launch.compile("sm_90").layouts.of(21)[-1].layout.kind.name
         'blocked'
         """
-        from triton_lab.compiled.laid_out import KernelLayouts
+        from triton_lab.compiled.kernel_layouts import KernelLayouts
 
         return KernelLayouts(self.kernel, str(self.stages.get("ttgir", "")), self.lines)
 
@@ -152,7 +152,7 @@ class Compiled:
         return transactions(launch, accesses, self.architecture, self.metadata, self.stages)
 
     @cached_property
-    def cost(self) -> Cost:
+    def cost(self) -> LaunchCost:
         """What its launch moves and computes, what limits it, and which lines do it.
 
         Raises LookupError for what was compiled without a launch.
@@ -164,11 +164,11 @@ class Compiled:
         operations on floats       1,024
         operations on integers     ...
         """
-        from triton_lab.compiled.cost.cost import Cost
+        from triton_lab.compiled.cost.cost import LaunchCost
 
         launch, accesses = self._recorded()
         moved = self.transactions if self.architecture.is_nvidia else None
-        return Cost(launch, accesses, self.target, self.metadata, moved)
+        return LaunchCost(launch, accesses, self.target, self.metadata, moved)
 
     def _recorded(self) -> tuple[Recorded, Sequence[Access]]:
         """The launch and its accesses. Raises LookupError."""
@@ -217,7 +217,7 @@ class Compiled:
         >>> launch.compile("sm_90").plot()
         add_kernel for sm_90 with BLOCK=128...
         """
-        from triton_lab.views.compiled.plot import CompiledPlot
+        from triton_lab.views.compiled.compiled_plot import CompiledPlot
 
         return CompiledPlot(self)
 

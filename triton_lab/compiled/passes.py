@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import SupportsIndex, overload
 
-from triton_lab.compiled import child
-from triton_lab.compiled.child import MAX_BYTES, SECONDS
-from triton_lab.compiled.explained import operation
-from triton_lab.compiled.failure import CompileError
-from triton_lab.compiled.front import Request
-from triton_lab.compiled.text import aligned, without_places
+from triton_lab.compiled import compiler_client
+from triton_lab.compiled.compilation_text import aligned, without_places
+from triton_lab.compiled.compile_failure import CompileError
+from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
+from triton_lab.compiled.explanations import operation
+from triton_lab.compiled.front_end import Request
 
 MOST_BYTES = 128 << 20  # of what the compiler writes
 MOST_LINES = 400  # of one pass's diff
@@ -101,7 +101,7 @@ def passes_of(request: Request, kernel: str, place: tuple[str, int]) -> Passes:
     """What `Compiled.passes` gives of a kernel that begins at ``place``."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "passes"
-        outcome = child.ask(request, SECONDS, MAX_BYTES, threading.Event(), str(path))
+        outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event(), str(path))
         if outcome.failure:
             told = f"{kernel}: its passes cannot be told: {outcome.failure}"
             raise CompileError(told, request.target.name, "llir", place, outcome.said)

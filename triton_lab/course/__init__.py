@@ -12,25 +12,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from triton_lab.course.edition import BrokenSolution as BrokenSolution
     from triton_lab.course.edition import student as student
-    from triton_lab.course.grading import Grades as Grades
+    from triton_lab.course.exercise_kinds import Exercise as Exercise
+    from triton_lab.course.exercise_registry import exercise as exercise
+    from triton_lab.course.exercise_registry import exercises as exercises
+    from triton_lab.course.feedback import NotSolved as NotSolved
+    from triton_lab.course.grade_table import Grades as Grades
     from triton_lab.course.grading import grade as grade
-    from triton_lab.course.kinds import Exercise as Exercise
-    from triton_lab.course.notes import ProgressNotKept as ProgressNotKept
-    from triton_lab.course.notes import progress as progress
-    from triton_lab.course.registry import exercise as exercise
-    from triton_lab.course.registry import exercises as exercises
-    from triton_lab.course.shown import NotSolved as NotSolved
+    from triton_lab.course.progress_file import ProgressNotKept as ProgressNotKept
+    from triton_lab.course.progress_file import ProgressSetAside as ProgressSetAside
+    from triton_lab.course.progress_store import progress as progress
 
 _PUBLIC = {
     "BrokenSolution": "edition",
-    "Exercise": "kinds",
-    "Grades": "grading",
-    "NotSolved": "shown",
-    "ProgressNotKept": "notes",
-    "exercise": "registry",
-    "exercises": "registry",
+    "Exercise": "exercise_kinds",
+    "Grades": "grade_table",
+    "NotSolved": "feedback",
+    "ProgressNotKept": "progress_file",
+    "ProgressSetAside": "progress_file",
+    "exercise": "exercise_registry",
+    "exercises": "exercise_registry",
     "grade": "grading",
-    "progress": "notes",
+    "progress": "progress_store",
     "student": "edition",
 }
 
@@ -40,6 +42,7 @@ __all__ = [
     "Grades",
     "NotSolved",
     "ProgressNotKept",
+    "ProgressSetAside",
     "exercise",
     "exercises",
     "grade",

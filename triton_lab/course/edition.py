@@ -3,7 +3,8 @@
 A solution stands between ``# BEGIN SOLUTION: what to do`` and ``# END SOLUTION``. In its place the students find a stub
 that says what to do: in a kernel an assertion of the compiler's, in a function an error, elsewhere dots to fill in. Or,
 where the task is to mend something, the lines that are comments after ``# INSTEAD``.
-Cells bear the metadata of nbgrader (its schema, version 3), so that its own tools take either edition.
+Cells bear the metadata of nbgrader (its schema, version 3), so that its own tools take either edition. In the students'
+the stubs stay as they are: nbgrader, which replaces all of a solution cell without marks, takes them for plain cells.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from triton_lab.course.fault import TO_DO
+from triton_lab.course.answer_fault import TO_DO
 
 Notebook = dict[str, Any]
 
@@ -84,7 +85,7 @@ def write(made: Mapping[Path, Notebook], folder: Path) -> list[Path]:
 
 def marked(notebook: Notebook, stem: str = "notebook") -> Notebook:
     """The notebook with nbgrader's metadata in the cells that hold a solution or check one."""
-    from triton_lab.course.registry import exercise
+    from triton_lab.course.exercise_registry import exercise
 
     notebook = copy.deepcopy(notebook)
     solutions = 0
@@ -112,8 +113,11 @@ def stripped(notebook: Notebook, stem: str = "notebook") -> Notebook:
         text, ours = source_of(cell), "nbgrader" in cell["metadata"]
         read, made = _names(text)
         if ours:
-            cell["metadata"]["nbgrader"]["cell_type"] = "code"
+            told = cell["metadata"]["nbgrader"]
+            told["cell_type"] = "code"
             cell["source"] = without_solutions(text)
+            if told.get("solution") and cell["source"] != text:
+                del cell["metadata"]["nbgrader"]
         if ours or _PROGRESS.search(text) or not solved.isdisjoint(read):
             cell["outputs"], cell["execution_count"] = [], None
             solved |= made

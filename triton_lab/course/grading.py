@@ -1,4 +1,4 @@
-"""A class's notebooks, graded: each run in a process of its own, with limits, and judged by the course's own checks.
+"""A class's notebooks, graded: each run in a process of its own, with limits, and judged by another one (`graded/`).
 
 Here, or where several workers share the work: a notebook travels as text, and what its checks said comes back.
 """
@@ -6,107 +6,44 @@ Here, or where several workers share the work: a notebook travels as text, and w
 from __future__ import annotations
 
 import contextlib
-import csv
 import functools
-import html
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triton_lab import words
-from triton_lab.course.edition import checked, source_of
-from triton_lab.course.registry import exercise
+from triton_lab import messages
+from triton_lab.course.grade_table import Grades, Row, plain
+from triton_lab.course.released_exercises import Cell, HandedIn, handed_in
 
 SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
-_GRACE = 30.0  # seconds that a worker has beside them, to end a notebook itself and say how far it came
+_GRACE = 60.0  # seconds beside them: to begin, to end, and to say how far it came
 
-Judgements = tuple[dict[str, tuple[bool, str]], str]
-"""What the checks said, by exercise: whether the answer is right, and what is wrong. And why there are no more."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One exercise in one notebook. ``message`` says what is wrong with an answer that got no points."""
-
-    file: str
-    exercise: str
-    points: float
-    possible: float
-    message: str
-
-
-class Grades(tuple[Row, ...]):
-    """A row for each exercise of each notebook. It shows itself as a table: points by notebook.
-
-    >>> lab.course.grade([])
-    no notebook was graded
-    """
-
-    def by_file(self) -> dict[str, tuple[float, float]]:
-        """Points and what was possible, by file.
-
-        >>> lab.course.grade([]).by_file()
-        {}
-        """
-        found: dict[str, tuple[float, float]] = {}
-        for row in self:
-            points, possible = found.get(row.file, (0.0, 0.0))
-            found[row.file] = points + row.points, possible + row.possible
-        return found
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write all rows to a file that spreadsheets open.
-
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "grades.csv")
-        >>> lab.course.grade([]).to_csv(path)
-        >>> path.read_text()
-        'file,exercise,points,possible,message\\n'
-        """
-        with open(path, "w", encoding="utf-8", newline="") as opened:
-            writer = csv.writer(opened, lineterminator="\n")
-            writer.writerow(("file", "exercise", "points", "possible", "message"))
-            writer.writerows(
-                (_harmless(row.file), row.exercise, *_numbers(row), _harmless(row.message)) for row in self
-            )
-
-    def __repr__(self) -> str:
-        if not self:
-            return "no notebook was graded"
-        width = max(len(name) for name in self.by_file())
-        lines = []
-        for name, (points, possible) in self.by_file().items():
-            lines.append(f"{name:{width}}  {points:g} of {possible:g}")
-            lines += [f"  {row.exercise}: {row.message}" for row in self if row.file == name and row.message]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><td style="text-align: left">{html.escape(row.file)}</td>'
-            f'<td style="text-align: left">{html.escape(row.exercise)}</td><td>{row.points:g} of {row.possible:g}</td>'
-            f'<td style="text-align: left">{html.escape(row.message)}</td></tr>'
-            for row in self
-        )
-        head = "".join(f"<th>{name}</th>" for name in ("Notebook", "Exercise", "Points", "What is wrong"))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+# Of the environment: where programs and libraries are, what a language is, and what Triton is told.
+_NAMES = frozenset({"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "USER", "VIRTUAL_ENV", "CONDA_PREFIX"})
+_PREFIXES = ("TRITON", "LC_", "LD_", "OMP_", "MKL_", "XDG_CACHE")
+Said = tuple[bytes, str]
+_MEMORY_EXCEEDED = "a cell took more memory than it may have"
 
 
 @dataclass(frozen=True)
-class _HandedIn:
-    """A notebook as somebody handed it in: its ``text``, and the exercises that it ``asked`` to be checked in their
-    order; None where it is no notebook."""
+class Judgements:
+    """What the checks said, by exercise: whether the answer is right, and what is wrong; ``ended`` is why there are no
+    more. ``limits`` is what was not closed off. ``memory``: a cell needed too much. ``lost``: nobody has looked."""
 
-    file: str
-    text: str
-    asked: tuple[str, ...] | None
+    told: Mapping[str, tuple[bool, str]]
+    ended: str
+    limits: str = ""
+    memory: bool = False
+    lost: bool = False
 
 
 def grade(
@@ -114,15 +51,23 @@ def grade(
     *,
     seconds: float = SECONDS,
     memory: int = MEMORY,
+    jobs: int | None = None,
+    released: str | os.PathLike[str] | None = None,
+    told: Callable[[str], None] | None = print,
     scheduler: str | None = None,
     security: Any = None,
     insecure: bool = False,
 ) -> Grades:
-    """Run learners' notebooks and judge their answers: a table with points.
+    """Run learners' notebooks and judge their answers: a table with points, and a line as each notebook ends.
 
-    Each runs in a process of its own, in an empty folder, for ``seconds`` at most and with ``memory`` bytes of data; a
-    notebook that needs more gets the points that it had by then. Only those exercises count that it has a check of.
-    A process is no jail: who grades strangers does so in a container.
+    Those exercises count that the chapter has which the file's name begins with (``06_reductions.ipynb``); of another
+    name, the chapters of which the notebook has checks; or those that ``released``, a notebook or a folder of them,
+    checks. Each answer is judged where the notebook has its check.
+
+    Cells run in a process of their own, in an empty folder, for ``seconds`` at most and with ``memory`` bytes of data;
+    a notebook that needs more gets the points that it had by then. Another process judges: it makes the inputs, and
+    runs launches again. ``jobs`` notebooks at a time, by default as many as half the CPUs. Where the system has user
+    namespaces, cells see neither the grader nor the network; where not, a line says so. ``told`` gets the lines.
 
     With a ``scheduler`` of Dask's, and what `target` takes beside it, its workers share the notebooks. Where they are
     lost, those that are left get no points and a message that says so. Raises TargetError where there is none at first.
@@ -132,106 +77,174 @@ def grade(
         ...
     FileNotFoundError: no notebook is at nowhere.ipynb
     """
-    chosen = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    missing = [os.fspath(one) for one in chosen if not Path(one).is_file()]
+    chosen = [Path(one) for one in ([files] if isinstance(files, (str, os.PathLike)) else files)]
+    missing = [str(one) for one in chosen if not os.path.lexists(one)]
     if missing:
         raise FileNotFoundError(f"no notebook is at {missing[0]}")
-    handed = [_handed_in(Path(one)) for one in chosen]
-    calls = [functools.partial(judgements, one.text, seconds, memory) for one in handed if one.asked]
+    handed = [handed_in(one, None if released is None else Path(released)) for one in chosen]
+    calls = {
+        number: functools.partial(judged, one.cells, seconds, memory)
+        for number, one in enumerate(handed)
+        if not one.broken
+    }
     if scheduler is None:
-        found: Iterator[Judgements] = (call() for call in calls)
+        found = _here(calls, jobs or max(1, (os.cpu_count() or 1) // 2))
     else:
-        limits = {"max_seconds": seconds + _GRACE, "max_bytes": memory}
+        limits = {"max_seconds": _longest(seconds) + _GRACE, "max_bytes": 3 * memory}
         found = _elsewhere(calls, scheduler=scheduler, security=security, insecure=insecure, **limits)
-    return Grades(row for one in handed for row in _rows(one, next(found) if one.asked else ({}, "")))
+    rows: dict[int, list[Row]] = {number: list(_broken(one)) for number, one in enumerate(handed) if one.broken}
+    tell = _Lines(told, len(handed))
+    for number, own in rows.items():
+        tell.ended(handed[number], own)
+    for number, judgement in found:
+        tell.limits(judgement.limits)
+        rows[number] = list(_rows(handed[number], judgement))
+        tell.ended(handed[number], rows[number])
+    return Grades(row for number in range(len(handed)) for row in rows[number])
 
 
-def _handed_in(path: Path) -> _HandedIn:
+class _Lines:
+    """A line for each notebook that has ended, and one for what is not closed off."""
+
+    def __init__(self, told: Callable[[str], None] | None, total: int) -> None:
+        self._told, self._total, self._done = told or (lambda line: None), total, 0
+        self._limits: set[str] = set()
+
+    def ended(self, one: HandedIn, rows: Sequence[Row]) -> None:
+        self._done += 1
+        points, possible = sum(row.points for row in rows), sum(row.possible for row in rows)
+        why = f": {one.broken}" if one.broken else ""
+        self._told(plain(f"[{self._done}/{self._total}] {one.file}: {points:g} of {possible:g}{why}"))
+
+    def limits(self, limits: str) -> None:
+        if limits and limits not in self._limits:
+            self._limits.add(limits)
+            self._told(limits)
+
+
+def _broken(one: HandedIn) -> Iterator[Row]:
+    """Rows of a notebook that is not run: nothing of it counts."""
+    for exercise in one.count:
+        yield Row(one.file, exercise.name, 0.0, float(exercise.points), one.broken)
+    if not one.count:
+        yield Row(one.file, "", 0.0, 0.0, one.broken)
+
+
+def _rows(one: HandedIn, found: Judgements) -> Iterator[Row]:
+    checks = {cell.checks for cell in one.cells}
+    for exercise in one.count:
+        points = float(exercise.points)
+        if exercise.name in found.told:
+            solved, message = found.told[exercise.name]
+        elif exercise.name not in checks and not found.lost:
+            solved, message = False, "the notebook has no check of it"
+        else:
+            solved, message = False, found.ended or "the notebook ended before this check"
+        more = f" ({_MEMORY_EXCEEDED})" if found.memory and not solved else ""
+        yield Row(one.file, exercise.name, points if solved else 0.0, points, "" if solved else message + more)
+
+
+def _here(calls: Mapping[int, Callable[[], Said]], jobs: int) -> Iterator[tuple[int, Judgements]]:
+    """What the calls give, so many at a time, each as it ends."""
+    pool = ThreadPoolExecutor(jobs)
     try:
-        text = path.read_text(encoding="utf-8")
-        cells = json.loads(text)["cells"]
-        asked = dict.fromkeys(name for cell in cells if (name := checked(source_of(cell))) is not None)
-    except (ValueError, KeyError, TypeError):
-        return _HandedIn(str(path), "", None)
-    return _HandedIn(str(path), text, tuple(asked))
+        waiting = {pool.submit(call): number for number, call in calls.items()}
+        for done in as_completed(waiting):
+            yield waiting[done], _heard(*done.result())
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _rows(one: _HandedIn, found: Judgements) -> Iterator[Row]:
-    if one.asked is None:
-        yield Row(one.file, "", 0.0, 0.0, "this is no notebook")
-        return
-    told, ended = found
-    for name in one.asked:
-        try:
-            points = float(exercise(name).points)
-        except LookupError as error:
-            yield Row(one.file, name, 0.0, 0.0, str(error))
-            continue
-        solved, message = told.get(name, (False, ended or "the notebook ended before this check"))
-        yield Row(one.file, name, points if solved else 0.0, points, "" if solved else message)
-
-
-def _elsewhere(calls: Sequence[Callable[[], Judgements]], **where: Any) -> Iterator[Judgements]:
+def _elsewhere(calls: Mapping[int, Callable[[], Said]], **where: Any) -> Iterator[tuple[int, Judgements]]:
     """What the calls give on a scheduler's workers, in their order: what came back stays, whatever is lost later."""
-    from triton_lab.remote.failures import RemoteError
+    from triton_lab.remote.remote_errors import RemoteError
     from triton_lab.remote.spread import outcomes
 
-    done = 0
+    left = list(calls)
     try:
-        for outcome in outcomes(calls, **where):
-            yield outcome.value if outcome.error is None else ({}, f"not graded: {outcome.error}")
-            done += 1
+        for outcome in outcomes(list(calls.values()), **where):
+            lost = Judgements({}, f"not graded: {outcome.error}", lost=True)
+            yield left.pop(0), _sent(outcome.value) if outcome.error is None else lost
     except RemoteError:
-        lost: Judgements = {}, "not graded: the workers were lost; grade it again when one is there"
-        yield from [lost] * (len(calls) - done)
+        lost = Judgements({}, "not graded: the workers were lost; grade it again when one is there", lost=True)
+        yield from ((number, lost) for number in left)
 
 
-def judgements(text: str, seconds: float, memory: int) -> Judgements:
-    """Run the notebook of which this is the file's text, and hear what its checks say. Workers call it, too."""
-    with tempfile.TemporaryDirectory() as folder:
-        file, told, inside = (os.path.join(folder, name) for name in ("notebook", "told", "inside"))
-        Path(file).write_text(text, encoding="utf-8")
-        os.mkdir(inside)
-        environment = os.environ | {
-            "TRITON_LAB_PROGRESS": os.path.join(folder, "progress.json"),
-            "TRITON_DEFAULT_BACKEND": "triton_lab",
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+def _longest(seconds: float) -> float:
+    """How long a notebook may take with all that judges it."""
+    return 2 * seconds + _GRACE
+
+
+def _sent(value: Any) -> Judgements:
+    """What a worker has sent, which may be anything."""
+    match value:
+        case (bytes() as said, str() as ended):
+            return _heard(said, ended)
+    return Judgements({}, "not graded: the worker sent something else than what a judge says", lost=True)
+
+
+def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
+    """Run the cells of a notebook: what its judge says, as lines of JSON, and why it said no more."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        asked = {
+            "cells": [{"text": cell.text, "checks": cell.checks} for cell in cells],
+            "folder": folder,
+            "seconds": seconds,
+            "memory": memory,
         }
-        child = subprocess.Popen(
-            [sys.executable, "-m", "triton_lab.course.running", file, told, str(memory)],
-            cwd=inside,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+        judge = subprocess.Popen(
+            [sys.executable, "-m", "triton_lab.course.judging.judge"],
+            cwd="/",  # modules must not come from a folder that cells may write to
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        ended = _wait(child, seconds)
-        found: dict[str, tuple[bool, str]] = {}
-        for line in Path(told).read_text(encoding="utf-8").splitlines() if os.path.exists(told) else ():
-            with contextlib.suppress(ValueError):  # the last line, of a process that was ended while it wrote
-                one = json.loads(line)
-                found[one["exercise"]] = bool(one["solved"]), str(one["message"])
-        return found, ended
+        late = ""
+        try:
+            said, _ = judge.communicate(json.dumps(asked).encode(), _longest(seconds))
+        except subprocess.TimeoutExpired:
+            late = f"to judge what it did took longer than {messages.seconds_text(_longest(seconds))}"
+            said = _killed(judge)
+        except BaseException:  # who interrupts does not wait for it
+            _killed(judge)
+            raise
+        return said, late or (f"its judge ended with {judge.returncode}" if judge.returncode else "")
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: float) -> str:
-    """Wait for the process, or end it and all that it has started; why there is no more to be heard of it."""
-    try:
-        code = child.wait(seconds)
-        ended = f"its process ended with {code}" if code else ""
-    except subprocess.TimeoutExpired:
-        ended = f"the notebook did not end within {words.seconds_text(seconds)}"
+def _environment() -> dict[str, str]:
+    """What the judge's process needs, and no secrets, since cells can read it."""
+    kept = {name: value for name, value in os.environ.items() if name in _NAMES or name.startswith(_PREFIXES)}
+    return kept | {
+        "TRITON_DEFAULT_BACKEND": "triton_lab",
+        "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path))),
+        "PYTHONSAFEPATH": "1",
+    }
+
+
+def _killed(judge: subprocess.Popen[bytes]) -> bytes:
+    """End the judge, with which all ends that it has started, and hear what it has said."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    return ended
+        os.killpg(judge.pid, signal.SIGKILL)
+    return judge.communicate()[0]
 
 
-def _numbers(row: Row) -> Sequence[str]:
-    return f"{row.points:g}", f"{row.possible:g}"
-
-
-def _harmless(text: str) -> str:
-    """Text for a cell of a spreadsheet, which must not take it for a formula."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+def _heard(said: bytes, ended: str) -> Judgements:
+    found: dict[str, tuple[bool, str]] = {}
+    limits, memory = "", False
+    for line in said.decode("utf-8", "replace").splitlines():
+        try:
+            one = json.loads(line)
+        except (ValueError, RecursionError):  # the last line, of a judge that was ended while it wrote
+            continue
+        match one:
+            case {"exercise": str() as exercise, "solved": bool() as solved, "message": str() as message}:
+                found[exercise] = solved, message
+            case {"ended": str() as ended}:
+                pass
+            case {"limits": str() as limits}:
+                pass
+            case {"memory": _}:
+                memory = True
+    return Judgements(found, ended, limits, memory)

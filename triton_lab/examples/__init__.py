@@ -15,11 +15,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.examples.registry import Example, Size
+from triton_lab.examples.example import Example, Size
 
 if TYPE_CHECKING:
-    from triton_lab.examples.recorded import recording as recording
-    from triton_lab.examples.recorded import recordings as recordings
+    from triton_lab.examples.gpu_recordings import recording as recording
+    from triton_lab.examples.gpu_recordings import recordings as recordings
 
 __all__ = ["PAGES", "Example", "Size", "all_examples", "example", "recording", "recordings"]
 
@@ -67,4 +67,4 @@ def example(name: str) -> Example:
 def __getattr__(name: str) -> Any:
     if name not in ("recording", "recordings"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.recorded"), name)
+    return getattr(importlib.import_module(f"{__name__}.gpu_recordings"), name)

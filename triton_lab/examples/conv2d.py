@@ -16,7 +16,7 @@ import torch
 import triton
 import triton.language as tl
 
-from triton_lab.examples.registry import Example, Size
+from triton_lab.examples.example import Example, Size
 
 
 @triton.jit

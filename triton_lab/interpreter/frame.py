@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import values
-from triton_lab.interpreter.code import Code, Routine, Step
-from triton_lab.interpreter.errors import KernelError, from_signal
-from triton_lab.interpreter.executable import Executable
-from triton_lab.interpreter.memory import Memory, Reachable
-from triton_lab.interpreter.printing import Printer
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter import runtime_values as values
+from triton_lab.interpreter.bound_code import BoundBlock, BoundStep, Routine
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.kernel_errors import KernelError, from_signal
+from triton_lab.interpreter.memory_regions import Memory, Reachable
+from triton_lab.interpreter.printing import KernelPrinter
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Type
 
 Array = NDArray[Any]
@@ -68,7 +68,7 @@ class Host(Protocol):
     memory: Memory
     observer: Observer | None
     access_observer: Observer | None
-    printer: Printer | None
+    printer: KernelPrinter | None
     marks: Marks | None
     steps: int
 
@@ -132,10 +132,10 @@ class Frame:
         """Operand ``position`` of ``op`` with the block axes at their full extent."""
         return values.spread(value, self.routine.types[op.operands[position]])
 
-    def region(self, op: Op) -> tuple[Code, ...]:
+    def region(self, op: Op) -> tuple[BoundBlock, ...]:
         return self.routine.regions[op.index]
 
-    def run(self, code: Code, arguments: Sequence[Value] = ()) -> tuple[Value, ...]:
+    def run(self, code: BoundBlock, arguments: Sequence[Value] = ()) -> tuple[Value, ...]:
         """Run a block and return the operands of its terminator."""
         environment = self.environment
         for number, value in zip(code.arguments, arguments, strict=True):
@@ -150,7 +150,7 @@ class Frame:
             self.machine.observer.handed(self, numbers, found)
         return found
 
-    def run_steps(self, steps: Sequence[Step]) -> None:
+    def run_steps(self, steps: Sequence[BoundStep]) -> None:
         """Run operations one after the other."""
         environment = self.environment
         for step in steps:
@@ -168,7 +168,7 @@ class Frame:
                     raise self.machine.explain(error, step.op, self) from error
             self.finish(step, operands, result)
 
-    def finish(self, step: Step, operands: Sequence[Value], result: Any) -> None:
+    def finish(self, step: BoundStep, operands: Sequence[Value], result: Any) -> None:
         """An operation has run: keep its result, tell who watches, and forget what nobody uses any more."""
         environment = self.environment
         results = step.results

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.exact import multiply_add
+from triton_lab.interpreter.exact_arithmetic import multiply_add
 
 Array = NDArray[Any]
 

@@ -9,16 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import Deadlock, KernelError, StepLimit
-from triton_lab.interpreter.executable import Executable
+from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Environment, Frame, Marks, Observer
-from triton_lab.interpreter.memory import Memory, Reachable, Region
-from triton_lab.interpreter.printing import Printer
-from triton_lab.interpreter.strands import Strand, Wait
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.kernel_errors import Deadlock, KernelError, StepLimit
+from triton_lab.interpreter.memory_regions import Memory, MemoryRegion, Reachable
+from triton_lab.interpreter.printing import KernelPrinter
+from triton_lab.interpreter.program_strands import Strand, Wait
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
-from triton_lab.ir.awaited import Awaited, awaited
-from triton_lab.words import count
+from triton_lab.ir.spin_wait_memory import Awaited, awaited
+from triton_lab.messages import count
 
 Array = NDArray[Any]
 
@@ -62,7 +62,7 @@ class Machine:
         access_observer: Observer | None = None,
         limits: Limits | None = None,
         progress: Callable[[int, int], None] | None = None,
-        printer: Printer | None = None,
+        printer: KernelPrinter | None = None,
         marks: Marks | None = None,
     ) -> None:
         self.executable = executable
@@ -79,7 +79,7 @@ class Machine:
         self.ended = 0
         # The programs that run, or did last, of a kernel in which they may wait.
         self._turn: Strand | None = None
-        self._awaited: Awaited[Region] | None = None
+        self._awaited: Awaited[MemoryRegion] | None = None
         self._has_asked = False
         self._anything = Reachable(memory)
         self._reachable: Mapping[int, Reachable] = {}
@@ -107,7 +107,7 @@ class Machine:
             if self.printer is not None:
                 self.printer.close()
 
-    def allow(self, reach: Mapping[int, frozenset[Region] | None]) -> None:
+    def allow(self, reach: Mapping[int, frozenset[MemoryRegion] | None]) -> None:
         """Hold each access, by operation index, to the given regions; None or absent: to any."""
         self._reachable = {op: Reachable(self.memory, regions) for op, regions in reach.items()}
 
@@ -115,7 +115,7 @@ class Machine:
         """What ``op`` may touch of the memory."""
         return self._reachable.get(op.index, self._anything)
 
-    def allowed(self, access: int) -> frozenset[Region] | None:
+    def allowed(self, access: int) -> frozenset[MemoryRegion] | None:
         """The regions that an access, by operation index, is held to; None: to any."""
         reachable = self._reachable.get(access)
         return None if reachable is None else reachable.allowed
@@ -183,7 +183,7 @@ class Machine:
         Under an observer each program runs by itself, whatever the batch, and a wait ends as early as it can:
         one that ends too early is seen only where others have not yet done what it should wait for.
         """
-        from triton_lab.interpreter.levels import started
+        from triton_lab.interpreter.resumable_regions import started
 
         watched = self.observer is not None or self.access_observer is not None
         size = 1 if watched else self.limits.batch or min(self.batch_size(), _MOST_WAITING)

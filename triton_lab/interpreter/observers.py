@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame, Observer
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 
 

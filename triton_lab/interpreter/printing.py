@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.convert import widen
-from triton_lab.words import coordinates, noun
-from triton_lab.words import count as counted
+from triton_lab.interpreter.number_conversion import widen
+from triton_lab.messages import coordinates, noun
+from triton_lab.messages import count as counted
 
 Array = NDArray[Any]
 
@@ -33,7 +33,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class PrintStatement:
     """One execution of a print by ``programs`` (linear numbers, ascending)."""
 
     prefix: str
@@ -74,7 +74,7 @@ def _hexadecimal(value: float) -> str:
     return digits.rstrip("0").rstrip(".") + power + exponent if "." in digits else digits + power + exponent
 
 
-def template(statement: Statement) -> str | None:
+def template(statement: PrintStatement) -> str | None:
     """The prefix, if it is a format string for just these operands; without the colon that Triton adds."""
     if "{" not in statement.prefix:
         return None
@@ -107,7 +107,7 @@ class _Shown:
         return np.array2string(self.values, separator=" ", threshold=64, edgeitems=4, formatter={"all": one})
 
 
-def lines(statement: Statement, row: int, grid: tuple[int, int, int]) -> Iterator[str]:
+def lines(statement: PrintStatement, row: int, grid: tuple[int, int, int]) -> Iterator[str]:
     """The lines that program ``row`` of the statement prints."""
     program = int(statement.programs[row])
     place = f"pid {coordinates(program, grid)}"
@@ -142,7 +142,7 @@ def to_stdout(text: str) -> None:
     sys.stdout.write(text)
 
 
-class Printer:
+class KernelPrinter:
     """Collects what a batch prints and writes it in the order of programs, up to ``limit`` lines."""
 
     def __init__(self, grid: tuple[int, int, int], limit: int, write: Callable[[str], None] = to_stdout) -> None:
@@ -150,9 +150,9 @@ class Printer:
         self.left = limit
         self.write = write
         self.untold = 0
-        self.statements: list[Statement] = []
+        self.statements: list[PrintStatement] = []
 
-    def add(self, statement: Statement) -> None:
+    def add(self, statement: PrintStatement) -> None:
         if self.left > 0:
             self.statements.append(statement)
         else:
@@ -184,7 +184,7 @@ class Printer:
             self.untold = 0
 
 
-def _in_order(statements: Sequence[Statement]) -> Iterator[tuple[Statement, int]]:
+def _in_order(statements: Sequence[PrintStatement]) -> Iterator[tuple[PrintStatement, int]]:
     """Each program's part of each statement: programs ascending, then in the order of time."""
     programs = np.concatenate([statement.programs for statement in statements])
     moments = np.repeat(np.arange(len(statements)), [len(statement.programs) for statement in statements])

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from triton_lab.ir.cursor import Cursor
 from triton_lab.ir.plan import Bits, Dense
+from triton_lab.ir.text_cursor import Cursor
 from triton_lab.ir.types import Type
 
 _KEY = re.compile(r'[\w$.]+|"[^"]*"')

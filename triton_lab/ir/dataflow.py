@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from triton_lab.ir.edges import HANDS_ON, Value, decisive, edges
 from triton_lab.ir.plan import Op, Plan
+from triton_lab.ir.value_flow import HANDS_ON, Value, decisive, edges
 
 
 @dataclass

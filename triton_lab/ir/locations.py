@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from triton_lab.ir.cursor import unescape
 from triton_lab.ir.plan import Location
+from triton_lab.ir.text_cursor import unescape
 
 _ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.MULTILINE)
 # A range (`"f":1:2 to 3:4`, `to :7`) is reduced to where it starts.

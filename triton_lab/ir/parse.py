@@ -13,9 +13,9 @@ import re
 from typing import Any
 
 from triton_lab.ir.attributes import read_dictionary
-from triton_lab.ir.cursor import Cursor
 from triton_lab.ir.locations import Locations
 from triton_lab.ir.plan import Block, Function, Location, Op, Plan, Region, Successor
+from triton_lab.ir.text_cursor import Cursor
 from triton_lab.ir.types import Type
 from triton_lab.ir.verify import verify
 

@@ -7,8 +7,8 @@ storages happen to lie; an access through a pointer that was itself loaded may g
 from __future__ import annotations
 
 from triton_lab.ir import effects
-from triton_lab.ir.edges import HANDS_ON, Value, edges
 from triton_lab.ir.plan import Op, Plan
+from triton_lab.ir.value_flow import HANDS_ON, Value, edges
 
 # The arguments of the kernel (by position) that a value can come from; None: it cannot be known.
 Roots = frozenset[int] | None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_lab.ir import effects
-from triton_lab.ir.edges import HANDS_ON, TERMINATORS, Handover, handovers, taken
 from triton_lab.ir.plan import Function, Op, Plan, Region
 from triton_lab.ir.types import Type
+from triton_lab.ir.value_flow import HANDS_ON, TERMINATORS, Handover, handovers, taken
 
 
 class InvalidPlan(ValueError):

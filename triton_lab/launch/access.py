@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.event import Event
-from triton_lab.launch.places import Digits, Places, digits, places
-from triton_lab.words import count as counted
+from triton_lab.launch.element_index import Digits, ElementPlaces, digits, places
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.messages import count as counted
 
 Array = NDArray[Any]
 _INT64 = np.dtype(np.int64)
@@ -45,7 +45,7 @@ class Access:
         itemsize: int,
         argument: Argument | None,
         programs: int,
-        events: list[Event],
+        events: list[AccessEvent],
         recall: Callable[[Collection[int]], dict[int, list[Array]]],
     ) -> None:
         self.op = op
@@ -75,7 +75,7 @@ class Access:
         return self.events[0].shape if self.events else ()
 
     @property
-    def stopped(self) -> Event | None:
+    def stopped(self) -> AccessEvent | None:
         """The event that stopped the launch, if it is one of this operation: it changed no memory."""
         return self.events[-1] if self.events and self.events[-1].strayed is not None else None
 
@@ -133,7 +133,7 @@ class Access:
         """
         return sum(event.lanes for event in self.completed.events) * self.itemsize
 
-    def parts(self, iteration: int) -> list[Event]:
+    def parts(self, iteration: int) -> list[AccessEvent]:
         """The events of an iteration, each cut to the programs that are in it then.
 
         >>> [(len(event.programs), event.shape) for event in launch.accesses[0].parts(0)]
@@ -296,6 +296,6 @@ def elements_at(offsets: Array, argument: Argument) -> Array:
 
 
 @lru_cache(maxsize=8)
-def _places(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | Places:
+def _places(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | ElementPlaces:
     """What a launch's arguments are asked again and again; a table only where there is no other way."""
     return digits(shape, strides) or places(shape, strides)

@@ -11,26 +11,29 @@ from typing import TYPE_CHECKING, Any, overload
 from numpy.typing import NDArray
 
 from triton_lab.launch.access import Access
-from triton_lab.launch.finding import FindingList
-from triton_lab.launch.recorded import Recorded
+from triton_lab.launch.diagnosis.finding import FindingList
+from triton_lab.launch.recording.launch_record import Recorded
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.compiled.several import CompiledList
-    from triton_lab.launch.origin import Origin
-    from triton_lab.launch.trace import Trace
-    from triton_lab.launch.values import Values
-    from triton_lab.launch.verdict import Unchecked, Verdict
-    from triton_lab.views.launch.accesses import Accesses
-    from triton_lab.views.launch.accessor import LaunchPlot
-    from triton_lab.views.launch.grid import Grid
-    from triton_lab.views.launch.origins import Origins
-    from triton_lab.views.launch.steps import Steps
-    from triton_lab.views.launch.storage import Storage
-    from triton_lab.views.launch.tiling import Tiling
-    from triton_lab.views.launch.touched_values import TouchedValues
+    from triton_lab.compiled.compiled_list import CompiledList
+    from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
+    from triton_lab.launch.replay.program_trace import Trace
+    from triton_lab.launch.replay.value_origin import Origin
+    from triton_lab.launch.replay.variable_values import Values
+    from triton_lab.views.launch.accesses.access_values import TouchedValues
+    from triton_lab.views.launch.accesses.accesses_view import Accesses
+    from triton_lab.views.launch.card.launch_plot_accessor import LaunchPlot
+    from triton_lab.views.launch.storage.storage_view import StorageView
+    from triton_lab.views.launch.tiling.grid_view import GridView
+    from triton_lab.views.launch.tiling.tiling_view import Tiling
+    from triton_lab.views.launch.values.origins_view import Origins
+    from triton_lab.views.launch.values.steps_view import Steps
 
 Array = NDArray[Any]
+
+# What all checks together may take: so many seconds, and so many times what the launch took.
+CHECKING, TIMES = 120.0, 100.0
 
 
 class Launch(Recorded):
@@ -90,7 +93,7 @@ class Launch(Recorded):
         >>> values.shape
         (8, 128)
         """
-        from triton_lab.launch.replay import recall
+        from triton_lab.launch.replay.replay_run import recall
 
         return recall(self, ops)
 
@@ -98,9 +101,11 @@ class Launch(Recorded):
     def verdict(self) -> Verdict:
         """What all checks together say."""
         from triton_lab.launch.checks import check
-        from triton_lab.launch.checks.fixes import with_fix
+        from triton_lab.launch.diagnosis.tried_fixes import with_fix
+        from triton_lab.launch.recording.progress_callback import within
 
-        return with_fix(self, check(self), check)
+        with within(CHECKING + TIMES * max(self.seconds, self.interpreted)):
+            return with_fix(self, check(self), check)
 
     @cached_property
     def findings(self) -> FindingList:
@@ -125,7 +130,7 @@ class Launch(Recorded):
             ...
         LookupError: add_kernel has no variable 'offset'; it has x_ptr (line 18), y_ptr (line 18), out_ptr...
         """
-        from triton_lab.launch.values import values
+        from triton_lab.launch.replay.variable_values import values
 
         return values(self, name, line, programs)
 
@@ -136,7 +141,7 @@ class Launch(Recorded):
         >>> [(step.kind, step.name) for step in trace.steps if step.kind != "assign"]
         [('load', 'x_ptr'), ('load', 'y_ptr'), ('store', 'out_ptr')]
         """
-        from triton_lab.launch.trace import trace
+        from triton_lab.launch.replay.program_trace import trace
 
         return trace(self, program)
 
@@ -147,7 +152,7 @@ class Launch(Recorded):
         >>> [(origin.argument, origin.elements) for origin in launch.origins(store, program=1, lane=5)]
         [('x_ptr', array([133])), ('y_ptr', array([133]))]
         """
-        from triton_lab.launch.origin import origins
+        from triton_lab.launch.replay.value_origin import origins
 
         return origins(self, access, program, lane, iteration)
 
@@ -165,7 +170,7 @@ class Launch(Recorded):
         >>> [compiled.metadata.warps for compiled in two]
         [4, 8]
         """
-        from triton_lab.compiled.launched import compiled_launch
+        from triton_lab.compiled.launch_compilation import compiled_launch
 
         return compiled_launch(self, target, **options)
 
@@ -175,7 +180,7 @@ class Launch(Recorded):
     def plot(self) -> LaunchPlot:
         """The launch's pictures: ``launch.plot()`` is its card, ``launch.plot.tiling("x_ptr")`` one picture of it;
         the others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``."""
-        from triton_lab.views.launch.accessor import LaunchPlot
+        from triton_lab.views.launch.card.launch_plot_accessor import LaunchPlot
 
         return LaunchPlot(self)
 
@@ -189,7 +194,7 @@ class Launch(Recorded):
         """`plot.tiling`."""
         return self.plot.tiling(name, program)
 
-    def storage(self, *names: str) -> Storage:
+    def storage(self, *names: str) -> StorageView:
         """`plot.storage`."""
         return self.plot.storage(*names)
 
@@ -201,7 +206,7 @@ class Launch(Recorded):
 
     def grid_view(
         self, by: str = "order", sms: int = 132, argument: str | None = None, program: int | None = None
-    ) -> Grid:
+    ) -> GridView:
         """`plot.grid`."""
         return self.plot.grid(by, sms, argument, program)
 
@@ -239,7 +244,7 @@ class Launch(Recorded):
         >>> os.path.getsize(path) > 10_000
         True
         """
-        from triton_lab.views.launch.plot import SHOWN
-        from triton_lab.views.page import page
+        from triton_lab.views.html_page import page
+        from triton_lab.views.launch.card.launch_plot import SHOWN
 
         Path(path).write_text(page(self.plot(*SHOWN)), encoding="utf-8")

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from triton_lab.launch.footprint import tensor_bytes
-from triton_lab.launch.ranges import Ints, Ranges
+from triton_lab.launch.access_footprint import tensor_bytes
+from triton_lab.launch.byte_ranges import Ints, Ranges
 
 
 class ViewBytes:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from triton_lab.lazy.buffer import Gone, meter
 from triton_lab.lazy.compile_cache import cache
 from triton_lab.lazy.executable import Lost, StepFailed
-from triton_lab.lazy.factories import (
+from triton_lab.lazy.hashing import hash_includes_donors
+from triton_lab.lazy.operations.factories import (
     arange,
     full,
     full_like,
@@ -32,14 +33,13 @@ from triton_lab.lazy.factories import (
     zeros,
     zeros_like,
 )
-from triton_lab.lazy.hashing import hash_includes_donors
-from triton_lab.lazy.joining import cat, stack, where
+from triton_lab.lazy.operations.joining import cat, stack, where
+from triton_lab.lazy.operations.make_tensor import Tensor, tensor
 from triton_lab.lazy.step import Step, history, mark_step
-from triton_lab.lazy.tensors import Tensor, tensor
 
 if TYPE_CHECKING:
     from triton_lab.views.lazy.explain import StepView
-    from triton_lab.views.lazy.report import LazyReport
+    from triton_lab.views.lazy.lazy_report import LazyReport
 
 __all__ = [
     "Gone",
@@ -112,6 +112,6 @@ def report() -> LazyReport:
     >>> lab.lazy.report().title()
     '1 step: 0 hits, 1 miss'
     """
-    from triton_lab.views.lazy.report import LazyReport  # as above
+    from triton_lab.views.lazy.lazy_report import LazyReport  # as above
 
     return LazyReport(cache.totals())

@@ -21,7 +21,7 @@ class Gone(RuntimeError):
     """A buffer has no memory any more."""
 
 
-class Buffer:
+class ValueBuffer:
     """One finished value in memory: `numel` elements of `dtype`, and its `memory` unless it was given away."""
 
     def __init__(self, memory: torch.Tensor, name: str | None = None):

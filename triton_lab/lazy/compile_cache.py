@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from triton_lab.lazy.executable import Executable
+from triton_lab.lazy.executable import StepExecutable
 from triton_lab.lazy.hashing import Ingredients
-from triton_lab.lazy.sharing import shared
-from triton_lab.lazy.totals import Ledger, Totals
+from triton_lab.lazy.kernel_sharing import shared
+from triton_lab.lazy.step_totals import Ledger, Totals
 
 LARGEST = 256  # executables; the one not used for longest goes first
 
@@ -23,11 +23,11 @@ class Nearest:
     differences: tuple[tuple[str, str, str], ...]
 
 
-class Cache:
+class CompileCache:
     """Executables by key, with counts. Not locked: steps are (`storage.lock`)."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[str, Executable] = OrderedDict()
+        self._entries: OrderedDict[str, StepExecutable] = OrderedDict()
         self.hits = 0
         self.misses = 0
         self.ledger = Ledger()
@@ -35,7 +35,7 @@ class Cache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def find(self, key: str) -> Executable | None:
+    def find(self, key: str) -> StepExecutable | None:
         """The executable under this key; counts a hit or a miss."""
         found = self._entries.get(key)
         if found is None:
@@ -45,7 +45,7 @@ class Cache:
             self._entries.move_to_end(key)
         return found
 
-    def keep(self, key: str, executable: Executable) -> None:
+    def keep(self, key: str, executable: StepExecutable) -> None:
         """Add an executable."""
         self._entries[key] = executable
         while len(self._entries) > LARGEST:
@@ -95,4 +95,4 @@ class Cache:
         )
 
 
-cache = Cache()
+cache = CompileCache()

@@ -21,12 +21,12 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 from triton_lab.lazy.buffer import allocate
-from triton_lab.lazy.codegen import Kernel, write_kernels
+from triton_lab.lazy.codegen import GeneratedKernel, write_kernels
+from triton_lab.lazy.fusion import partition
 from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.hashing import Ingredients
+from triton_lab.lazy.kernel_sharing import SharedKernel, key, shared
 from triton_lab.lazy.placement import Placement, place
-from triton_lab.lazy.regions import partition
-from triton_lab.lazy.sharing import Compiled, key, shared
 
 # A GPU may join a product and a sum and round once: faster, but not what the operations mean one by one.
 OPTIONS = {"enable_fp_fusion": False}
@@ -61,15 +61,15 @@ class Lost(RuntimeError):
 
 
 @dataclass(frozen=True, eq=False)
-class Executable:
+class StepExecutable:
     """Kernels in order, where their arguments live, and the ingredients of the graph that they were made from."""
 
     graph: Graph
     ingredients: Ingredients
     donors: tuple[int, ...]
     placement: Placement
-    kernels: tuple[Kernel, ...]
-    compiled: tuple[Compiled, ...]  # one for each kernel; an equal kernel of another graph has the same
+    kernels: tuple[GeneratedKernel, ...]
+    compiled: tuple[SharedKernel, ...]  # one for each kernel; an equal kernel of another graph has the same
     fresh: int  # how many of them were compiled for this graph
 
     @property
@@ -108,7 +108,7 @@ class Executable:
         size = sum(slots[slot].numel() * slots[slot].element_size() for slot in overwritten)
         undo = {slot: _copied(slots[slot]) for slot in overwritten} if size <= UNDO_LIMIT else {}
         touched: set[int] = set()
-        at: Kernel | None = None
+        at: GeneratedKernel | None = None
         try:
             with _on(device):
                 for kernel, function in zip(self.kernels, self.functions, strict=True):
@@ -144,7 +144,9 @@ def _copied(memory: torch.Tensor) -> torch.Tensor:
     return copy.copy_(memory)
 
 
-def compile_graph(graph: Graph, ingredients: Ingredients, donors: tuple[int, ...], device: torch.device) -> Executable:
+def compile_graph(
+    graph: Graph, ingredients: Ingredients, donors: tuple[int, ...], device: torch.device
+) -> StepExecutable:
     """Partition, place, write down, compile, load. What fails in this is raised here, before anything has run."""
     offered = [graph.inputs[index] for index in donors]
     placement = place(graph, partition(graph, offered), donors)
@@ -152,15 +154,15 @@ def compile_graph(graph: Graph, ingredients: Ingredients, donors: tuple[int, ...
     before = shared.compiled
     with _on(device):
         compiled = tuple(_compiled(kernel, placement, graph, ingredients.target) for kernel in kernels)
-    return Executable(graph, ingredients, donors, placement, kernels, compiled, shared.compiled - before)
+    return StepExecutable(graph, ingredients, donors, placement, kernels, compiled, shared.compiled - before)
 
 
-def _compiled(kernel: Kernel, placement: Placement, graph: Graph, target: str) -> Compiled:
+def _compiled(kernel: GeneratedKernel, placement: Placement, graph: Graph, target: str) -> SharedKernel:
     """The kernel as it was compiled before, else as it is compiled now."""
     dtypes = [placement.slots[slot].dtype for slot in kernel.slots]
     found = shared.find(key(kernel, dtypes, target))
     if found is None:
-        found = Compiled(define(kernel))
+        found = SharedKernel(define(kernel))
         try:
             made = found.function.warmup(*dtypes, grid=kernel.grid, **dict(kernel.tiles), **_options(kernel))
             if made is not None:  # None under TRITON_INTERPRET
@@ -171,12 +173,12 @@ def _compiled(kernel: Kernel, placement: Placement, graph: Graph, target: str) -
     return found
 
 
-def _options(kernel: Kernel) -> dict[str, Any]:
+def _options(kernel: GeneratedKernel) -> dict[str, Any]:
     """Assertions are compiled under `debug` alone, which would also take integers that wrap for errors."""
     return {**OPTIONS, "debug": True, "sanitize_overflow": False} if kernel.checks else OPTIONS
 
 
-def _blamed(kernel: Kernel, placement: Placement, graph: Graph, error: Exception) -> tuple[int, ...]:
+def _blamed(kernel: GeneratedKernel, placement: Placement, graph: Graph, error: Exception) -> tuple[int, ...]:
     """The operation on whose line of the kernel the compiler stopped; all that the kernel computes if it told none."""
     computes = placement.regions[kernel.region].computes(graph)
     lines = str(getattr(error, "src", "")).splitlines()
@@ -199,7 +201,7 @@ def _cause(error: BaseException) -> str:
     return said.splitlines()[0] if said else type(error).__name__
 
 
-def define(kernel: Kernel) -> Any:
+def define(kernel: GeneratedKernel) -> Any:
     """The Triton function of a generated kernel.
 
     Triton reads a kernel's source through `inspect`, so the text is registered with `linecache`, as IPython does

@@ -1,6 +1,6 @@
 """The graph, twice: as the user's program draws it, and as numbered plain data.
 
-`Value` is what tracing builds: a promise of a tensor, linked to the values it comes from. `Graph` is the same
+`LazyValue` is what tracing builds: a promise of a tensor, linked to the values it comes from. `Graph` is the same
 thing numbered in execution order, free of buffers and of Python objects: two programs that do the same have
 equal graphs. Nothing in either is ever changed. In-place operations do not occur: writing to a tensor makes a
 new value, and writing through a view is an `update` of the base (`handle.py` does that translation).
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import torch
 
-from triton_lab.lazy.buffer import Buffer
-from triton_lab.lazy.maps import Map
-from triton_lab.lazy.origins import Origin, here
+from triton_lab.lazy.buffer import ValueBuffer
+from triton_lab.lazy.index_maps import Map
+from triton_lab.lazy.operations.program_lines import ProgramLine, here
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Dims:
 
 
 @dataclass(frozen=True)
-class Axis:
+class JoinedAxis:
     """The dimension along which operands are joined ("cat"), added up ("cumsum") or looked up in ("gather")."""
 
     dim: int
@@ -54,32 +54,32 @@ class Axis:
         return f"dim {self.dim}"
 
 
-Attribute = Map | Constant | Dims | Axis | None
+Attribute = Map | Constant | Dims | JoinedAxis | None
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
+class LazyValue:
     """A promise of a tensor. `buffer` is set where the promise is already kept (op "input").
 
     `origin` is the line of the user's program that made it.
     """
 
     op: str
-    operands: tuple[Value, ...]
+    operands: tuple[LazyValue, ...]
     shape: tuple[int, ...]
     dtype: torch.dtype
     attribute: Attribute = None
-    buffer: Buffer | None = None
-    origin: Origin | None = field(default_factory=here)
+    buffer: ValueBuffer | None = None
+    origin: ProgramLine | None = field(default_factory=here)
 
 
-def kept(buffer: Buffer, shape: tuple[int, ...]) -> Value:
+def kept(buffer: ValueBuffer, shape: tuple[int, ...]) -> LazyValue:
     """The value that a buffer holds."""
-    return Value("input", (), shape, buffer.dtype, buffer=buffer, origin=None)
+    return LazyValue("input", (), shape, buffer.dtype, buffer=buffer, origin=None)
 
 
 @dataclass(frozen=True)
-class Op:
+class GraphOp:
     """One numbered operation; `operands` are the numbers of earlier ones. Where it was written makes no difference."""
 
     name: str
@@ -87,7 +87,7 @@ class Op:
     shape: tuple[int, ...]
     dtype: torch.dtype
     attribute: Attribute = None
-    origin: Origin | None = field(default=None, compare=False, repr=False)
+    origin: ProgramLine | None = field(default=None, compare=False, repr=False)
 
     @property
     def numel(self) -> int:
@@ -100,7 +100,7 @@ class Op:
         operands = [f"%{number}" for number in self.operands]
         if isinstance(self.attribute, Constant):
             operands.append(self.attribute.text)
-        elif isinstance(self.attribute, Dims | Axis):
+        elif isinstance(self.attribute, Dims | JoinedAxis):
             operands.append(str(self.attribute))
         elif isinstance(self.attribute, Map):
             operands.append(f"[{self.attribute}]")
@@ -111,7 +111,7 @@ class Op:
 class Graph:
     """Operations in execution order and the numbers of those whose results outlive the step."""
 
-    ops: tuple[Op, ...]
+    ops: tuple[GraphOp, ...]
     outputs: tuple[int, ...]
 
     @property
@@ -129,30 +129,30 @@ def short(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def number(roots: Iterable[Value]) -> tuple[Graph, tuple[Buffer, ...]]:
+def number(roots: Iterable[LazyValue]) -> tuple[Graph, tuple[ValueBuffer, ...]]:
     """The graph that computes `roots`, and the buffer of each of its inputs.
 
     Walks without recursion: a thousand updates in a row are a graph a thousand deep.
     """
-    ops: list[Op] = []
-    buffers: list[Buffer] = []
+    ops: list[GraphOp] = []
+    buffers: list[ValueBuffer] = []
     numbers: dict[int, int] = {}
     input_of: dict[int, int] = {}
     outputs: list[int] = []
 
-    def place(value: Value) -> int:
+    def place(value: LazyValue) -> int:
         if value.buffer is None:
             operands = tuple(numbers[id(operand)] for operand in value.operands)
-            ops.append(Op(value.op, operands, value.shape, value.dtype, value.attribute, value.origin))
+            ops.append(GraphOp(value.op, operands, value.shape, value.dtype, value.attribute, value.origin))
         elif value.buffer.number not in input_of:
             input_of[value.buffer.number] = len(ops)
             buffers.append(value.buffer)
-            ops.append(Op("input", (), value.shape, value.dtype))
+            ops.append(GraphOp("input", (), value.shape, value.dtype))
         else:  # a second tensor that shares the buffer, perhaps under another shape
             first = input_of[value.buffer.number]
             if ops[first].shape == value.shape:
                 return first
-            ops.append(Op("view", (first,), value.shape, value.dtype, Map.whole(value.shape), value.origin))
+            ops.append(GraphOp("view", (first,), value.shape, value.dtype, Map.whole(value.shape), value.origin))
         return len(ops) - 1
 
     for root in roots:

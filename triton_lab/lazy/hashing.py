@@ -18,7 +18,7 @@ import hashlib
 from dataclasses import dataclass, fields
 
 from triton_lab.lazy.graph import Constant, Graph, short
-from triton_lab.lazy.maps import Map
+from triton_lab.lazy.index_maps import Map
 
 
 @dataclass(frozen=True)

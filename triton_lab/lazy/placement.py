@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from triton_lab.lazy.fusion import FusedRegion
 from triton_lab.lazy.graph import Graph
-from triton_lab.lazy.maps import Map
-from triton_lab.lazy.regions import Region
+from triton_lab.lazy.index_maps import Map
 
 
 @dataclass(frozen=True)
-class Slot:
+class MemorySlot:
     """A piece of memory during the step: an input's (`name` in0, in1, ...), an output's (out0), or a temporary."""
 
     name: str
@@ -32,8 +32,8 @@ class Slot:
 class Placement:
     """Kernels in order, the slot of every value in memory, and what became of each donor."""
 
-    regions: tuple[Region, ...]
-    slots: tuple[Slot, ...]
+    regions: tuple[FusedRegion, ...]
+    slots: tuple[MemorySlot, ...]
     slot_of: dict[int, int]
     copied: frozenset[int]  # updates whose base is copied first, since it is still needed
     taken: dict[int, int]  # value -> the operand whose memory it takes over in the same kernel
@@ -50,7 +50,7 @@ class Placement:
         return found
 
 
-def place(graph: Graph, regions: Iterable[Region], donors: Iterable[int]) -> Placement:
+def place(graph: Graph, regions: Iterable[FusedRegion], donors: Iterable[int]) -> Placement:
     """Order the kernels and give every value in memory a slot. `donors` are input indices."""
     return _Placer(graph, frozenset(donors)).run(list(regions))
 
@@ -61,12 +61,12 @@ class _Placer:
         self.donors = donors
         self.inputs = graph.inputs
         self.lasting = set(graph.outputs) | {n for i, n in enumerate(self.inputs) if i not in donors}
-        self.slots: list[Slot] = []
+        self.slots: list[MemorySlot] = []
         self.slot_of: dict[int, int] = {}
         self.taken: dict[int, int] = {}
         self.copied: set[int] = set()
 
-    def run(self, regions: list[Region]) -> Placement:
+    def run(self, regions: list[FusedRegion]) -> Placement:
         for index, number in enumerate(self.inputs):
             op = self.graph.ops[number]
             self.slot_of[number] = self._slot(f"in{index}", op.numel, op.dtype, index)
@@ -90,10 +90,10 @@ class _Placer:
         )
 
     def _slot(self, name: str, numel: int, dtype: torch.dtype, index: int | None = None) -> int:
-        self.slots.append(Slot(name, numel, dtype, index))
+        self.slots.append(MemorySlot(name, numel, dtype, index))
         return len(self.slots) - 1
 
-    def _house(self, region: Region, root: int, dying: set[int], free: list[int]) -> None:
+    def _house(self, region: FusedRegion, root: int, dying: set[int], free: list[int]) -> None:
         """Find a slot for a result: an operand's, a free one, a new one."""
         op = self.graph.ops[root]
         for operand in self._takeable(region, root):
@@ -110,7 +110,7 @@ class _Placer:
                 return
         self.slot_of[root] = self._slot(f"tmp{root}", op.numel, op.dtype)
 
-    def _takeable(self, region: Region, root: int) -> list[int]:
+    def _takeable(self, region: FusedRegion, root: int) -> list[int]:
         """The operands that the kernel reads only where it writes `root`, in the order in which it reads them."""
         op = self.graph.ops[root]
         if region.kind == "update":
@@ -128,10 +128,10 @@ class _Placer:
                 found.append(node)
         return found
 
-    def _ordered(self, regions: list[Region]) -> list[Region]:
+    def _ordered(self, regions: list[FusedRegion]) -> list[FusedRegion]:
         """An order in which the kernel that is to overwrite a value waits for its other readers, where it can."""
         heirs = self._heirs(regions)
-        order: list[Region] = []
+        order: list[FusedRegion] = []
         done = set(self.inputs)
         while regions:
             ready = [region for region in regions if region.uses <= done]
@@ -146,9 +146,9 @@ class _Placer:
             done.update(chosen.roots)
         return order
 
-    def _heirs(self, regions: list[Region]) -> dict[int, Region]:
+    def _heirs(self, regions: list[FusedRegion]) -> dict[int, FusedRegion]:
         """Who should overwrite each value that may be: an update of it, else who makes an output, else the first."""
-        heirs: dict[int, Region] = {}
+        heirs: dict[int, FusedRegion] = {}
         rank: dict[int, int] = {}
         for region in regions:
             for root in region.roots:
@@ -158,7 +158,7 @@ class _Placer:
                         heirs[node], rank[node] = region, worth
         return heirs
 
-    def _refused(self, order: list[Region]) -> dict[int, str]:
+    def _refused(self, order: list[FusedRegion]) -> dict[int, str]:
         written = {self.slot_of[root] for region in order for root in region.roots}
         refused = {}
         for index in sorted(self.donors):
@@ -175,5 +175,5 @@ class _Placer:
         return refused
 
 
-def _others_read(node: int, region: Region, waiting: list[Region]) -> bool:
+def _others_read(node: int, region: FusedRegion, waiting: list[FusedRegion]) -> bool:
     return any(node in other.uses for other in waiting if other is not region)

@@ -17,16 +17,16 @@ from typing import Any
 
 import torch
 
-from triton_lab.launch import meanwhile
-from triton_lab.lazy import device as devices
-from triton_lab.lazy.buffer import Buffer, Gone, place_of
+from triton_lab.launch.recording import progress_callback
+from triton_lab.lazy import tensor_device as devices
+from triton_lab.lazy.buffer import Gone, ValueBuffer, place_of
 from triton_lab.lazy.compile_cache import Nearest, cache
 from triton_lab.lazy.donation import donors as decide_donors
-from triton_lab.lazy.executable import Executable, Lost, StepFailed, compile_graph
-from triton_lab.lazy.graph import Graph, Value, number
+from triton_lab.lazy.executable import Lost, StepExecutable, StepFailed, compile_graph
+from triton_lab.lazy.graph import Graph, LazyValue, number
 from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
-from triton_lab.lazy.naming import find_names
-from triton_lab.lazy.simplify import simplify
+from triton_lab.lazy.operations.variable_names import find_names
+from triton_lab.lazy.simplification import simplify
 from triton_lab.lazy.storage import Storage, live, lock, restored
 
 SHOWN = 16  # elements of a buffer that a step remembers, to show what it held
@@ -34,7 +34,7 @@ _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class Sight:
+class BufferState:
     """A buffer as it was before or after a step. `seen_by` are the tensors that stand on it once the step is done."""
 
     role: str  # in0, in1, ... or out0, ...
@@ -59,9 +59,9 @@ class Step:
     donors_hashed: bool
     hit: bool
     nearest: Nearest | None
-    executable: Executable
-    before: tuple[Sight, ...]  # the inputs
-    after: tuple[Sight, ...]  # the inputs that are still seen, then the outputs
+    executable: StepExecutable
+    before: tuple[BufferState, ...]  # the inputs
+    after: tuple[BufferState, ...]  # the inputs that are still seen, then the outputs
     seconds: float  # that the kernels ran
     compile_seconds: float  # seconds, 0 after a hit
 
@@ -150,7 +150,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
     began = time.perf_counter()
     if executable is None:
         try:
-            with meanwhile.sign():
+            with progress_callback.sign():
                 executable = compile_graph(graph, recipe, donors, place)
         except StepFailed as failure:
             _leave_out(failure.operations, graph, pending)
@@ -187,7 +187,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
 
 
 def _seen_by(
-    graph: Graph, buffers: list[Buffer], pending: list[Storage], storages: list[Storage]
+    graph: Graph, buffers: list[ValueBuffer], pending: list[Storage], storages: list[Storage]
 ) -> list[tuple[str, ...]]:
     """For each input, the names of the tensors that stand on it when the step is done. None: it can be donated."""
     holders: dict[int, list[str]] = {buffer.number: [] for buffer in buffers}
@@ -205,7 +205,7 @@ def _seen_by(
     return [tuple(holders[buffer.number]) for buffer in buffers]
 
 
-def _stands_on(value: Value) -> set[int]:
+def _stands_on(value: LazyValue) -> set[int]:
     """The numbers of the buffers that a value is, or is to be computed from."""
     found, seen, stack = set(), {id(value)}, [value]
     while stack:
@@ -220,16 +220,16 @@ def _stands_on(value: Value) -> set[int]:
 
 
 def _settle(
-    graph: Graph, buffers: list[Buffer], memories: list[torch.Tensor], pending: list[Storage]
-) -> dict[int, tuple[Buffer, tuple[str, ...]]]:
+    graph: Graph, buffers: list[ValueBuffer], memories: list[torch.Tensor], pending: list[Storage]
+) -> dict[int, tuple[ValueBuffer, tuple[str, ...]]]:
     """Put the storages onto their new buffers; the buffers made, by output index, with who sees them."""
-    on: dict[int, Buffer] = {number_: buffers[index] for index, number_ in enumerate(graph.inputs)}
-    made: dict[int, tuple[Buffer, tuple[str, ...]]] = {}
+    on: dict[int, ValueBuffer] = {number_: buffers[index] for index, number_ in enumerate(graph.inputs)}
+    made: dict[int, tuple[ValueBuffer, tuple[str, ...]]] = {}
     first: dict[int, int] = {}
     for index, (storage, output) in enumerate(zip(pending, graph.outputs, strict=True)):
         names = storage.names()
         if output not in on:
-            on[output] = Buffer(memories[index], _named(storage))
+            on[output] = ValueBuffer(memories[index], _named(storage))
             first[output] = index
         if output in first:
             buffer, others = made.get(first[output], (on[output], ()))
@@ -243,7 +243,7 @@ def _named(storage: Storage) -> str | None:
     return known[0] if known else None
 
 
-def _sight(role: str, buffer: Buffer, seen_by: tuple[str, ...]) -> Sight:
+def _sight(role: str, buffer: ValueBuffer, seen_by: tuple[str, ...]) -> BufferState:
     memory = buffer.read()
     values = tuple(memory.tolist()) if buffer.numel <= SHOWN else ()
-    return Sight(role, buffer.name or "", place_of(memory), buffer.numel, buffer.dtype, values, seen_by)
+    return BufferState(role, buffer.name or "", place_of(memory), buffer.numel, buffer.dtype, values, seen_by)

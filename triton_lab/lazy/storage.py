@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 import torch
 
-from triton_lab.lazy.buffer import Buffer, allocate
-from triton_lab.lazy.device import default_device
-from triton_lab.lazy.graph import Value, kept
+from triton_lab.lazy.buffer import ValueBuffer, allocate
+from triton_lab.lazy.graph import LazyValue, kept
+from triton_lab.lazy.tensor_device import default_device
 
 _numbers = itertools.count()
 _live: weakref.WeakValueDictionary[int, Storage] = weakref.WeakValueDictionary()
@@ -43,11 +43,11 @@ class Looking(Protocol):
 class Storage:
     """A slot for a value and the tensors that look at it."""
 
-    def __init__(self, value: Value, device: torch.device):
+    def __init__(self, value: LazyValue, device: torch.device):
         self.value = value
         self.device = device
         self.number = next(_numbers)
-        self.failed: Value | None = None  # the value that a step could not compute
+        self.failed: LazyValue | None = None  # the value that a step could not compute
         self.tensors: weakref.WeakValueDictionary[int, Looking] = weakref.WeakValueDictionary()
         with lock:
             _live[self.number] = self
@@ -61,7 +61,7 @@ class Storage:
         return math.prod(self.value.shape)
 
     @property
-    def buffer(self) -> Buffer | None:
+    def buffer(self) -> ValueBuffer | None:
         """Where the value is, if it has been computed."""
         return self.value.buffer
 
@@ -70,7 +70,7 @@ class Storage:
         """True if the next step is to compute the value: it is not there, and no step has failed to compute it."""
         return self.buffer is None and self.failed is not self.value
 
-    def settle(self, buffer: Buffer) -> None:
+    def settle(self, buffer: ValueBuffer) -> None:
         """The promise is kept: the value is in `buffer`."""
         self.value = kept(buffer, self.value.shape)
         self.failed = None
@@ -84,7 +84,7 @@ def restored(values: torch.Tensor, shape: tuple[int, ...], device: torch.device)
     """A storage with these flat values, on its device if that is here, else where kernels run."""
     here = device.type == "cpu" or (device.type == "cuda" and (device.index or 0) < torch.cuda.device_count())
     memory = allocate(values.numel(), values.dtype, device if here else default_device())
-    return Storage(kept(Buffer(memory.copy_(values)), shape), memory.device)
+    return Storage(kept(ValueBuffer(memory.copy_(values)), shape), memory.device)
 
 
 def live() -> list[Storage]:

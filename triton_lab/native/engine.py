@@ -12,18 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from triton_lab.interpreter.errors import KernelError, Unsupported
+from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
 from triton_lab.interpreter.machine import Engine
-from triton_lab.native import pool
-from triton_lab.native.transaction import Falls, Fell
+from triton_lab.native.runtime import background_compiler
+from triton_lab.native.runtime.transaction import Fell, RollbackCounts
 
 if TYPE_CHECKING:
-    from triton_lab.interpreter.executable import Executable
+    from triton_lab.interpreter.bound_plan import Executable
     from triton_lab.interpreter.machine import Limits, Machine
-    from triton_lab.native.built import Built
-    from triton_lab.native.footprint import Footprints
-    from triton_lab.native.running import Regions
-    from triton_lab.native.shares import Left
+    from triton_lab.native.analysis.launch_footprint import Footprints
+    from triton_lab.native.runtime.compiled_function import Built
+    from triton_lab.native.runtime.native_launch import Regions
+    from triton_lab.native.threads.work_queue import Left
 
 # Under "auto" a kernel is looked for in the cache once it has cost NumPy so many seconds in this process, if others are
 # native already, and compiled after more.
@@ -35,7 +35,7 @@ _COLD = "it is not hot yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class EngineRun:
     """A launch that has run: on which engine, and why not the native one; ``handed`` are the programs that went over
     from there to NumPy's, of so many in the grid."""
 
@@ -46,7 +46,7 @@ class Ran:
     handed: int = 0
 
 
-lately: deque[Ran] = deque(maxlen=_KEPT)
+lately: deque[EngineRun] = deque(maxlen=_KEPT)
 """The launches that were run last while there was a choice."""
 
 
@@ -109,11 +109,11 @@ def _on_numpy(machine: Machine, why: str, kernel: _Kernel | None = None, left: L
 def _on_native(
     machine: Machine, kernel: _Kernel, variant: _Variant, built: Built, regions: Regions, left: Left | None
 ) -> None:
-    from triton_lab.native import running
+    from triton_lab.native.runtime import native_launch
 
     handed, fell = 0, ""
     try:
-        handed = running.run(machine, built, regions, functools.partial(variant.is_apart, machine, regions), left)
+        handed = native_launch.run(machine, built, regions, functools.partial(variant.is_apart, machine, regions), left)
     except Fell as why:
         fell = str(why)
     except KernelError:
@@ -131,8 +131,8 @@ def _on_native(
 def note(
     executable: Executable, grid: tuple[int, int, int], engine: Literal["numpy", "native"], why: str, handed: int = 0
 ) -> None:
-    """A launch has run: see `Ran`."""
-    lately.append(Ran(executable.plan.kernel.name, engine, why, grid[0] * grid[1] * grid[2], handed))
+    """A launch has run: see `EngineRun`."""
+    lately.append(EngineRun(executable.plan.kernel.name, engine, why, grid[0] * grid[1] * grid[2], handed))
 
 
 def _unfit(machine: Machine, kernel: _Kernel) -> str:
@@ -170,7 +170,7 @@ class _Kernel:
     def __init__(self, executable: Executable) -> None:
         self.seconds = 0.0
         self.variants: dict[tuple[tuple[int, tuple[int, ...]], ...], _Variant] = {}
-        # What `triton_lab.backend.again` keeps here.
+        # What `triton_lab.backend.plugin.dispatch_cache` keeps here.
         self.again: Any = None
         self.why = _never(executable)
 
@@ -186,7 +186,7 @@ class _Variant:
         self._stage = 0
         self._final = False
         self._handed = 0
-        self.falls = Falls()
+        self.falls = RollbackCounts()
         self._footprints: Footprints | None = None
         self._lock = threading.Lock()
 
@@ -196,7 +196,7 @@ class _Variant:
         for stage, (least, work) in enumerate(self._stages[self._stage :], self._stage):
             if seconds < least:
                 break
-            pool.background.submit(functools.partial(work, executable))
+            background_compiler.background.submit(functools.partial(work, executable))
             self._stage = stage + 1
 
     def make_ready(self, executable: Executable) -> None:
@@ -204,11 +204,12 @@ class _Variant:
 
         The thread that compiles does it, for there no interrupt leaves LLVM's lock taken: one ends the waiting alone.
         """
-        if not self._final and not pool.background.finish(functools.partial(self._make, executable)):
+        if not self._final and not background_compiler.background.finish(functools.partial(self._make, executable)):
             self.why = "nothing is compiled any more: the process ends, or was forked while a kernel was compiled"
 
     def _make(self, executable: Executable) -> None:
-        from triton_lab.native import built, jit
+        from triton_lab.native.llvm import jit
+        from triton_lab.native.runtime import compiled_function as built
 
         with self._lock:
             if self._final:
@@ -227,7 +228,8 @@ class _Variant:
 
     def _look(self, executable: Executable) -> None:
         """Take what the cache has, if the compiler is here: for a kernel that is warm it is not imported."""
-        from triton_lab.native import built, jit
+        from triton_lab.native.llvm import jit
+        from triton_lab.native.runtime import compiled_function as built
 
         if self._final or not jit.is_imported():
             return
@@ -241,7 +243,7 @@ class _Variant:
 
         See `Footprints.are_apart`.
         """
-        from triton_lab.native.footprint import Footprints
+        from triton_lab.native.analysis.launch_footprint import Footprints
 
         try:
             if self._footprints is None:
@@ -279,7 +281,7 @@ def _kernel_of(executable: Executable) -> _Kernel:
 
 
 def _variant_of(machine: Machine, kernel: _Kernel) -> tuple[_Variant, Regions] | str:
-    from triton_lab.native.running import groups_of, regions_of
+    from triton_lab.native.runtime.native_launch import groups_of, regions_of
 
     regions = regions_of(machine, machine.executable.roots)
     if isinstance(regions, str):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from triton_lab.interpreter.errors import Unsupported
+from triton_lab.interpreter.kernel_errors import Unsupported
 
 __all__ = ["Unsupported"]

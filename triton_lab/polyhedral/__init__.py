@@ -9,36 +9,36 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.polyhedral.core.access import Access
-from triton_lab.polyhedral.core.domain import Domain
-from triton_lab.polyhedral.core.effort import NoAnswer, TooHard
-from triton_lab.polyhedral.core.source import NotAScop
+from triton_lab.polyhedral.core.access_function import Access
+from triton_lab.polyhedral.core.isl_effort import NoAnswer, TooHard
+from triton_lab.polyhedral.core.iteration_domain import Domain
+from triton_lab.polyhedral.core.source_text import NotAScop
 from triton_lab.polyhedral.core.statement import Array, Statement
 from triton_lab.polyhedral.dependence import Dependence
-from triton_lab.polyhedral.entry import schedule, scop
 from triton_lab.polyhedral.legality import Legality, Violation
-from triton_lab.polyhedral.maximal import Maximal, Part
+from triton_lab.polyhedral.maximal_parts import Maximal, Part
 from triton_lab.polyhedral.schedule import Schedule
 from triton_lab.polyhedral.scop import Scop
+from triton_lab.polyhedral.to_scop import schedule, scop
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram as NotABlockProgram
     from triton_lab.polyhedral.blocks.triton_kernel import TritonKernel as TritonKernel
-    from triton_lab.polyhedral.core.visits import Visits as Visits
-    from triton_lab.polyhedral.cost import Cache as Cache
-    from triton_lab.polyhedral.cost import Cost as Cost
-    from triton_lab.polyhedral.kernels.scop import KernelScop as KernelScop
-    from triton_lab.polyhedral.kernels.statement import Gap as Gap
+    from triton_lab.polyhedral.cache_cost import Cache as Cache
+    from triton_lab.polyhedral.cache_cost import Cost as Cost
+    from triton_lab.polyhedral.core.schedule_visits import Visits as Visits
+    from triton_lab.polyhedral.kernels.access_statement import Gap as Gap
+    from triton_lab.polyhedral.kernels.launch_scop import KernelScop as KernelScop
 
 # Found on first use: name -> where it lives.
 _LATER = {
-    "Cache": "triton_lab.polyhedral.cost",
-    "Cost": "triton_lab.polyhedral.cost",
-    "Gap": "triton_lab.polyhedral.kernels.statement",
-    "KernelScop": "triton_lab.polyhedral.kernels.scop",
+    "Cache": "triton_lab.polyhedral.cache_cost",
+    "Cost": "triton_lab.polyhedral.cache_cost",
+    "Gap": "triton_lab.polyhedral.kernels.access_statement",
+    "KernelScop": "triton_lab.polyhedral.kernels.launch_scop",
     "NotABlockProgram": "triton_lab.polyhedral.blocks.triton_kernel",
     "TritonKernel": "triton_lab.polyhedral.blocks.triton_kernel",
-    "Visits": "triton_lab.polyhedral.core.visits",
+    "Visits": "triton_lab.polyhedral.core.schedule_visits",
 }
 
 

@@ -12,9 +12,9 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral.core.effort import OPERATIONS, TooHard, answered, effort, series
+from triton_lab.polyhedral.core.integer_points import relation_points, set_points
+from triton_lab.polyhedral.core.isl_effort import OPERATIONS, TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import path, time_text
-from triton_lab.polyhedral.core.points import relation_points, set_points
 from triton_lab.polyhedral.core.static_part import StaticPart
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]

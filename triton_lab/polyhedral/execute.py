@@ -12,9 +12,9 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral.core.compiled import compiled
-from triton_lab.polyhedral.core.effort import answered
-from triton_lab.polyhedral.core.nest import (
+from triton_lab.polyhedral.core.compile_text import compiled
+from triton_lab.polyhedral.core.isl_effort import answered
+from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
     Assign,
     Binary,
@@ -29,12 +29,12 @@ from triton_lab.polyhedral.core.nest import (
     Number,
     Unary,
 )
-from triton_lab.polyhedral.core.ordered import Ordered
-from triton_lab.polyhedral.core.printer import PythonPrinter
+from triton_lab.polyhedral.core.nest_printer import PythonPrinter
+from triton_lab.polyhedral.core.schedule_protocol import Ordered
+from triton_lab.polyhedral.core.schedule_visits import Visits
 from triton_lab.polyhedral.core.static_part import StaticPart
-from triton_lab.polyhedral.core.visits import Visits
 from triton_lab.polyhedral.frontends.from_python import shape_parameter
-from triton_lab.polyhedral.program import program, with_bodies
+from triton_lab.polyhedral.scheduled_program import program, with_bodies
 
 
 class _Executable(PythonPrinter):
@@ -286,7 +286,7 @@ def run_terms(schedule: Ordered) -> dict[tuple[str, tuple[int, ...]], int]:
 
 def value_at(value: Any, environment: Mapping[str, Any]) -> Any:
     """An affine value, min and max included, where every name is a number or an array."""
-    from triton_lab.polyhedral.core.conditions import Extremum
+    from triton_lab.polyhedral.core.affine_conditions import Extremum
 
     if isinstance(value, Extremum):
         parts = [value_at(a, environment) for a in value.arguments]

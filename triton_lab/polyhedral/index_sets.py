@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from triton_lab.polyhedral.core.affine import Affine
-from triton_lab.polyhedral.core.conditions import TRUE, Constraint
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.loop_nest import Assign
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Sequence, Tree, replace_loop, sequence, statements
-from triton_lab.polyhedral.core.nest import Assign
-from triton_lab.polyhedral.core.source import NotAScop, SourceText
+from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
 from triton_lab.polyhedral.core.statement import Statement
 from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.frontends.affine_reader import AffineReader
@@ -23,10 +23,10 @@ from triton_lab.polyhedral.frontends.from_python import nest_from_python
 _Names = Callable[[str], tuple[str, ...]]
 
 
-def border(scop: StaticPart, at: int | str) -> Affine:
+def border(scop: StaticPart, at: int | str) -> AffineExpr:
     """Where to cut: a number, or an affine expression of the scop's parameters as text."""
     if isinstance(at, int):
-        return Affine((), at)
+        return AffineExpr((), at)
     source = SourceText(f"at = {at}")
     try:
         (node,) = nest_from_python(source).body
@@ -34,7 +34,7 @@ def border(scop: StaticPart, at: int | str) -> Affine:
         value = AffineReader(source, "python", (), TRUE, ()).value(node.value, "where to cut")
     except NotAScop as refused:
         raise ValueError(f"{at!r}: {refused.reason}") from None
-    if not isinstance(value, Affine) or not value.names <= set(scop.parameters):
+    if not isinstance(value, AffineExpr) or not value.names <= set(scop.parameters):
         known = ", ".join(scop.parameters) or "none"
         raise ValueError(f"{at!r}: a cut is at a number or an affine expression of the parameters ({known})")
     return value
@@ -49,7 +49,7 @@ class Parted:
     order: Tree
 
 
-def cut(scop: StaticPart, tree: Tree, loop: Loop, at: Affine) -> Parted:
+def cut(scop: StaticPart, tree: Tree, loop: Loop, at: AffineExpr) -> Parted:
     """``loop`` of ``tree`` in two, where its expression is below ``at`` and where it is not."""
     parted = statements(loop)
     taken = {s.name for s in scop.statements}
@@ -98,7 +98,7 @@ def _renamed(tree: Tree, names: _Names) -> Tree:
             return Sequence(tuple(_renamed(child, names) for child in tree.children))
 
 
-def _spread(expressions: Mapping[str, Affine], names: _Names) -> dict[str, Affine]:
+def _spread(expressions: Mapping[str, AffineExpr], names: _Names) -> dict[str, AffineExpr]:
     return {new: expression for name, expression in expressions.items() for new in names(name)}
 
 

@@ -11,9 +11,9 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral.core.effort import TooHard, answered, effort, series
+from triton_lab.polyhedral.core.integer_points import relation_points
+from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import Tree, path, time_text
-from triton_lab.polyhedral.core.points import relation_points
 from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.dependence import Dependence
 

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from triton_lab.polyhedral.core.affine import Affine
+from triton_lab.messages import count as counted
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.axis_names import named_by_axes
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree
 from triton_lab.polyhedral.core.static_part import StaticPart
-from triton_lab.words import count as counted
 
 Rows: TypeAlias = "Sequence[Sequence[int]]"
 
@@ -32,12 +32,12 @@ def tree_of_rows(scop: StaticPart, rows: Rows | Mapping[str, Rows]) -> Tree:
     depth = max(len(e) for e in expressions.values())
     tree: Tree = Leaf(tuple(names))
     for k in reversed(range(depth)):
-        row = {name: e[k] if k < len(e) else Affine() for name, e in expressions.items()}
+        row = {name: e[k] if k < len(e) else AffineExpr() for name, e in expressions.items()}
         tree = Loop(f"t{k}", row, tree)
     return named_by_axes(tree, {s.name: s.iterators for s in scop.statements})
 
 
-def _expressions(scop: StaticPart, name: str, rows: Any) -> list[Affine]:
+def _expressions(scop: StaticPart, name: str, rows: Any) -> list[AffineExpr]:
     columns = (*scop[name].iterators, *scop.parameters)
     matrix = np.asarray(rows)
     if matrix.ndim != 2 or not np.issubdtype(matrix.dtype, np.integer):
@@ -47,4 +47,4 @@ def _expressions(scop: StaticPart, name: str, rows: Any) -> list[Affine]:
         raise ValueError(f"{name}: rows of {counted(matrix.shape[1], 'number')}, the columns are {shown}")
     padded = np.zeros((len(matrix), len(columns) + 1), dtype=np.int64)
     padded[:, : matrix.shape[1]] = matrix
-    return [Affine.make(dict(zip(columns, map(int, row[:-1]), strict=True)), int(row[-1])) for row in padded]
+    return [AffineExpr.make(dict(zip(columns, map(int, row[:-1]), strict=True)), int(row[-1])) for row in padded]

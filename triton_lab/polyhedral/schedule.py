@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral import transform
-from triton_lab.polyhedral.core.affine import Affine, latex_name
-from triton_lab.polyhedral.core.effort import TooHard
+from triton_lab.polyhedral import loop_transforms
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, latex_name
+from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
+from triton_lab.polyhedral.core.isl_effort import TooHard
+from triton_lab.polyhedral.core.loop_nest import Node
 from triton_lab.polyhedral.core.loop_tree import Loop, Tree, every_loop, times
-from triton_lab.polyhedral.core.matrix import AffineMatrix
-from triton_lab.polyhedral.core.nest import Node
-from triton_lab.polyhedral.core.visits import Visits
+from triton_lab.polyhedral.core.schedule_visits import Visits
+from triton_lab.polyhedral.display_mixin import Pictured, refuse_many
 from triton_lab.polyhedral.index_sets import border, cut
 from triton_lab.polyhedral.instances import Instances
 from triton_lab.polyhedral.legality import Legality, legality
 from triton_lab.polyhedral.matrix_schedule import Rows, tree_of_rows
-from triton_lab.polyhedral.pictured import Pictured, refuse_many
-from triton_lab.polyhedral.program import extent, program, program_text
+from triton_lab.polyhedral.scheduled_program import extent, program, program_text
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.blocks.triton_kernel import TritonKernel
-    from triton_lab.polyhedral.cost import Cache, Cost
-    from triton_lab.views.polyhedral.iteration import IterationView
+    from triton_lab.polyhedral.cache_cost import Cache, Cost
+    from triton_lab.views.polyhedral.iteration_view import IterationView
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +45,7 @@ class Schedule(Pictured):
         return Schedule(self.scop, tree, (*self.steps, step))
 
     def _find(self, name: str, statement: str | None) -> Loop:
-        return transform.find(self.tree, name, statement)
+        return loop_transforms.find(self.tree, name, statement)
 
     # The scheduling language.
 
@@ -69,7 +69,7 @@ class Schedule(Pictured):
         legal: every dependence is kept
         """
         names = outer or f"{loop}o", inner or f"{loop}i"
-        tree = transform.split(self.tree, self._find(loop, statement), factor, *names)
+        tree = loop_transforms.split(self.tree, self._find(loop, statement), factor, *names)
         return self._next(tree, f"split({loop}, {factor}, {names[0]}, {names[1]})")
 
     def reorder(self, *loops: str, statement: str | None = None) -> Schedule:
@@ -83,7 +83,7 @@ class Schedule(Pictured):
         legal: every dependence is kept
         """
         found = [self._find(name, statement) for name in loops]
-        return self._next(transform.reorder(self.tree, found), f"reorder({', '.join(loops)})")
+        return self._next(loop_transforms.reorder(self.tree, found), f"reorder({', '.join(loops)})")
 
     def interchange(self, first: str, second: str, *, statement: str | None = None) -> Schedule:
         """The two loops in each other's place.
@@ -98,7 +98,7 @@ class Schedule(Pictured):
         one, other = self._find(first, statement), self._find(second, statement)
         outside_first = one if other in every_loop(one.body) else other
         inner = other if outside_first is one else one
-        tree = transform.reorder(self.tree, [inner, outside_first])
+        tree = loop_transforms.reorder(self.tree, [inner, outside_first])
         return self._next(tree, f"interchange({first}, {second})")
 
     def tile(self, sizes: Mapping[str, int], *, statement: str | None = None) -> Schedule:
@@ -128,7 +128,7 @@ class Schedule(Pictured):
         >>> square.interchange("i", "j").is_legal, square.skew("j", "i").interchange("i", "j").is_legal
         (False, True)
         """
-        tree = transform.skew(self.tree, self._find(loop, statement), self._find(by, statement), factor)
+        tree = loop_transforms.skew(self.tree, self._find(loop, statement), self._find(by, statement), factor)
         return self._next(tree, f"skew({loop}, {by}, {factor})")
 
     def reverse(self, loop: str, *, statement: str | None = None) -> Schedule:
@@ -141,7 +141,7 @@ class Schedule(Pictured):
             A[i][-j] = A[i][-j] + 1;
         legal: every dependence is kept
         """
-        return self._next(transform.reverse(self.tree, self._find(loop, statement)), f"reverse({loop})")
+        return self._next(loop_transforms.reverse(self.tree, self._find(loop, statement)), f"reverse({loop})")
 
     def shift(self, loop: str, amount: int | str, *, statement: str | None = None) -> Schedule:
         """The iterations of ``statement`` (or of all) in ``loop`` later by ``amount``: a number, or an expression of
@@ -166,7 +166,7 @@ class Schedule(Pictured):
         (False, True)
         """
         by = border(self.scop, amount)
-        tree = transform.shift(self.tree, self._find(loop, statement), by, statement)
+        tree = loop_transforms.shift(self.tree, self._find(loop, statement), by, statement)
         return self._next(tree, f"shift({', '.join([loop, str(by), *([statement] if statement else [])])})")
 
     def cut(self, loop: str, at: int | str, *, statement: str | None = None) -> Schedule:
@@ -224,7 +224,7 @@ class Schedule(Pictured):
                 f"split {inner}, or write its bounds as numbers"
             )
         called = name or f"{outer}{inner}"
-        tree = transform.collapse(self.tree, around, within, called, *found)
+        tree = loop_transforms.collapse(self.tree, around, within, called, *found)
         return self._next(tree, f"collapse({outer}, {inner}, {called})")
 
     def fuse(self, first: str, second: str) -> Schedule:
@@ -239,7 +239,7 @@ class Schedule(Pictured):
         }
         legal: every dependence is kept
         """
-        return self._next(transform.fuse(self.tree, first, second), f"fuse({first}, {second})")
+        return self._next(loop_transforms.fuse(self.tree, first, second), f"fuse({first}, {second})")
 
     def distribute(self, loop: str, *, statement: str | None = None) -> Schedule:
         """``loop`` once for each piece of its body.
@@ -253,7 +253,7 @@ class Schedule(Pictured):
           B[i] = A[i];
         legal: every dependence is kept
         """
-        return self._next(transform.distribute(self.tree, self._find(loop, statement)), f"distribute({loop})")
+        return self._next(loop_transforms.distribute(self.tree, self._find(loop, statement)), f"distribute({loop})")
 
     def unroll(self, loop: str, *, statement: str | None = None) -> Schedule:
         """``loop`` written out; its count of iterations must be a constant.
@@ -262,7 +262,7 @@ class Schedule(Pictured):
         A[0] = 0;
         A[1] = 0;
         """
-        return self._next(transform.mark(self.tree, self._find(loop, statement), "unroll"), f"unroll({loop})")
+        return self._next(loop_transforms.mark(self.tree, self._find(loop, statement), "unroll"), f"unroll({loop})")
 
     def vectorize(self, loop: str, *, statement: str | None = None) -> Schedule:
         """All iterations of an innermost ``loop`` in one operation; legal if it carries no dependence.
@@ -270,7 +270,9 @@ class Schedule(Pictured):
         >>> schedule.vectorize("j").is_legal
         True
         """
-        return self._next(transform.mark(self.tree, self._find(loop, statement), "vectorize"), f"vectorize({loop})")
+        return self._next(
+            loop_transforms.mark(self.tree, self._find(loop, statement), "vectorize"), f"vectorize({loop})"
+        )
 
     def parallel(self, loop: str, *, statement: str | None = None) -> Schedule:
         """The iterations of ``loop`` in any order or at once; legal if it carries no dependence.
@@ -280,7 +282,7 @@ class Schedule(Pictured):
         >>> lab.schedule("for (int i = 1; i < n; i++) A[i] = A[i - 1];").parallel("i").is_legal
         False
         """
-        return self._next(transform.mark(self.tree, self._find(loop, statement), "parallel"), f"parallel({loop})")
+        return self._next(loop_transforms.mark(self.tree, self._find(loop, statement), "parallel"), f"parallel({loop})")
 
     def matrix(self, rows: Rows | Mapping[str, Rows]) -> Schedule:
         """A schedule typed as a matrix: one row per time dimension, columns iterators, parameters, 1.
@@ -306,13 +308,13 @@ class Schedule(Pictured):
           for (int j = 0; j < i; j++)
             A[i][j] = A[i][j] + 1;
         """
-        from triton_lab.polyhedral.automatic import automatic_tree
+        from triton_lab.polyhedral.isl_scheduler import automatic_tree
 
         return self._next(automatic_tree(self.scop), "automatic")
 
     # What it is.
 
-    def expressions(self, statement: str) -> tuple[Affine, ...]:
+    def expressions(self, statement: str) -> tuple[AffineExpr, ...]:
         """The time of an instance of ``statement``, dimension by dimension.
 
         >>> [str(time) for time in schedule.split("j", 2).expressions("S0")]
@@ -413,8 +415,8 @@ class Schedule(Pictured):
         >>> square.cost(cache).misses, square.interchange("i", "j").cost(cache).misses
         (128, 1024)
         """
-        from triton_lab.polyhedral.cost import Cache as SomeCache
-        from triton_lab.polyhedral.cost import simulate
+        from triton_lab.polyhedral.cache_cost import Cache as SomeCache
+        from triton_lab.polyhedral.cache_cost import simulate
 
         return simulate(self, cache or SomeCache(), arrays or {})
 
@@ -463,11 +465,11 @@ class Schedule(Pictured):
         values.
 
         >>> from triton_lab.polyhedral import schedule
-        >>> from triton_lab.polyhedral.page import examples
+        >>> from triton_lab.polyhedral.related_work import page_nests as examples
         >>> schedule(examples.WAVEFRONT, n=6).interchange("i", "j").plot(order=True).title()
         '25 instances at n = 6'
         """
-        from triton_lab.views.polyhedral.iteration import IterationView
+        from triton_lab.views.polyhedral.iteration_view import IterationView
 
         return IterationView(self, dims, at, dependences, order, instance, title, time)
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.polyhedral.display_mixin import Pictured, refuse_many
 from triton_lab.polyhedral.instances import Instances
-from triton_lab.polyhedral.pictured import Pictured, refuse_many
 from triton_lab.polyhedral.schedule import Schedule
 
 if TYPE_CHECKING:
-    from triton_lab.views.polyhedral.iteration import IterationView
+    from triton_lab.views.polyhedral.iteration_view import IterationView
 
 
 class Scop(Instances, Pictured):
@@ -41,7 +41,7 @@ class Scop(Instances, Pictured):
         """The instances as points in the order of the source: `Schedule.plot`.
 
         >>> from triton_lab.polyhedral import scop
-        >>> from triton_lab.polyhedral.page import examples
+        >>> from triton_lab.polyhedral.related_work import page_nests as examples
         >>> scop(examples.WAVEFRONT, n=6).plot(dependences="value").title()
         '25 instances at n = 6'
         """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import ssl
 import threading
 import time
@@ -12,20 +11,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from triton_lab.backend.targets import TargetError
-from triton_lab.remote import worker
-from triton_lab.remote.child import READY
-from triton_lab.remote.failures import RemoteError
-from triton_lab.remote.job import Answer
-from triton_lab.remote.queue import PREFIX, Place, place
-from triton_lab.remote.waiting import waiting
+from triton_lab.backend.targets.active_target import TargetError
+from triton_lab.remote import scheduler_connection, worker_task
+from triton_lab.remote.job import JobAnswer
+from triton_lab.remote.job_answers import answer_of
+from triton_lab.remote.job_process import BESIDE, PRINTED, READY
+from triton_lab.remote.queue_display import waiting
+from triton_lab.remote.queue_position import PREFIX, QueuePosition, forbid_retries, place
+from triton_lab.remote.remote_errors import RemoteError
+from triton_lab.remote.scheduler_address import check_address as check_address
+from triton_lab.remote.wire_data import DataError
 
 RESOURCE = "GPU"
 """The resource of Dask's that a worker with a GPU is started with: ``--resources "GPU=1"``."""
 CONNECT = 10.0  # seconds that a scheduler may take to answer
 LOST = 15.0  # seconds after which a job that no worker can run, or whose worker is silent, is given up
 _PAUSE = 0.5
-_LOCAL = ("localhost", "127.", "[::1]", "inproc")
+_PLACE = 1 << 16  # bytes of what a scheduler says of a job
 
 
 @dataclass
@@ -50,6 +52,14 @@ class Cluster:
                 return self._client
             self._forget()
             self._client = connected(self.address, self.security)
+            try:
+                self._client.sync(self._client._run_on_scheduler, forbid_retries, callback_timeout=CONNECT)
+            except Exception as error:
+                self._forget()
+                raise TargetError(
+                    f"the scheduler {self.address} does not take what it is to do with jobs ({error!s:.200}): it needs "
+                    "the same triton-lab as this notebook, and Dask's setting distributed.scheduler.pickle"
+                ) from None
             return self._client
 
     def close(self) -> None:
@@ -64,14 +74,18 @@ class Cluster:
 
     def check(self) -> None:
         """Raises TargetError where no worker is there that could run a job."""
-        workers = self.client().scheduler_info(n_workers=-1)["workers"]
-        if not workers:
+        told = self.client().scheduler_info(n_workers=-1)
+        try:
+            offers = [one.get("resources", {}).get(RESOURCE) for one in told["workers"].values()]
+        except (AttributeError, KeyError, TypeError):
+            raise TargetError(f"the scheduler {self.address} does not say which workers it has") from None
+        if not offers:
             raise TargetError(f"the scheduler {self.address} has no worker now: {_START[self.kind]}")
-        if self.kind == "gpu" and not any(one.get("resources", {}).get(RESOURCE) for one in workers.values()):
+        if self.kind == "gpu" and not any(offers):
             raise TargetError(f"no worker of the scheduler {self.address} offers a GPU: {_START['gpu']}")
 
-    def run(self, job: bytes, kernel: str, only: str | None = None) -> Answer:
-        """What becomes of ``job``, a `Job` pickled, on the worker ``only`` or any that will do.
+    def run(self, job: bytes, kernel: str, only: str | None = None) -> JobAnswer:
+        """What becomes of ``job``, a `Job` packed, on the worker ``only`` or any that will do.
 
         Raises RemoteError where it is lost, TargetError where nobody can be reached. An interrupt takes it back.
         """
@@ -79,8 +93,8 @@ class Cluster:
             (answer,) = self._answers(self.client(), [job], kernel, told, workers=only)
         return answer
 
-    def run_all(self, jobs: Sequence[bytes], name: str, shared: Any, ended: Callable[[int], None]) -> list[Answer]:
-        """What becomes of each of ``jobs``, which have the argument ``shared`` in common: it travels once.
+    def run_all(self, jobs: Sequence[bytes], name: str, shared: bytes, ended: Callable[[int], None]) -> list[JobAnswer]:
+        """What becomes of each of ``jobs``, which have ``shared``, packed, in common: it travels once.
 
         ``ended`` is told how many have. Raises as `run` does; the others are taken back then.
         """
@@ -90,11 +104,11 @@ class Cluster:
             ended(len(answers))
         return answers
 
-    def each(self, jobs: Sequence[bytes], name: str, shared: Any = None) -> Iterator[Answer]:
+    def each(self, jobs: Sequence[bytes], name: str, shared: bytes = b"") -> Iterator[JobAnswer]:
         """As `run_all`, one after the other as they come."""
         client = self.client()
         with _large():
-            there = None if shared is None else client.scatter(pickle.dumps(shared, protocol=5), hash=False)
+            there = client.scatter(shared, hash=False) if shared else b""
         yield from self._answers(client, jobs, name, lambda _: None, there)
 
     def _answers(
@@ -102,10 +116,10 @@ class Cluster:
         client: Any,
         jobs: Sequence[bytes],
         name: str,
-        told: Callable[[Place], None],
+        told: Callable[[QueuePosition], None],
         *shared: Any,
         workers: str | None = None,
-    ) -> Iterator[Answer]:
+    ) -> Iterator[JobAnswer]:
         """All of them are sent at once; the answers come in order."""
         futures = []
         try:
@@ -113,7 +127,7 @@ class Cluster:
                 for job in jobs:
                     key = f"{PREFIX}{self.kind}-{name}-{uuid.uuid4().hex}"
                     sent = client.submit(
-                        worker.perform,
+                        worker_task.perform,
                         job,
                         self.kind,
                         self.seconds,
@@ -127,12 +141,14 @@ class Cluster:
                     futures.append(sent)
             for future in futures:
                 self._wait(client, future.key, name, _ended(future), told)
-                yield self._result(future, name)
+                yield self._result(client, future, name)
         finally:
             for future in futures:
                 _let_go(future)
 
-    def _wait(self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[Place], None]) -> None:
+    def _wait(
+        self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[QueuePosition], None]
+    ) -> None:
         """Until it has ended. Raises RemoteError where that is not to be hoped for any more."""
         well = time.monotonic()  # when all was well last
         running: float | None = None
@@ -149,7 +165,7 @@ class Cluster:
             if running is not None and now - running > self.seconds + LOST + READY:
                 raise RemoteError(self._lost(kernel, found))
 
-    def _lost(self, kernel: str, found: Place | None) -> str:
+    def _lost(self, kernel: str, found: QueuePosition | None) -> str:
         if found is None:
             return (
                 f"the scheduler {self.address} was lost while {kernel} was there. Nothing was written to the tensors; "
@@ -165,27 +181,38 @@ class Cluster:
             f"has come within {LOST:g} s. Nothing was written to the tensors; launch it again when a worker is there."
         )
 
-    def _result(self, future: Any, kernel: str) -> Answer:
+    def _result(self, client: Any, future: Any, kernel: str) -> JobAnswer:
         import distributed
 
         try:
-            answer: Answer = future.result(timeout=CONNECT + LOST)
-        except distributed.KilledWorker:
-            raise RemoteError(
-                f"the launch of {kernel} was given up: several workers ended while they ran it. Nothing was written to "
-                "the tensors; who keeps the workers finds the reason in their logs."
-            ) from None
+            result = future.result(timeout=CONNECT + LOST)
         except (distributed.CancelledError, TimeoutError, OSError) as error:
             raise RemoteError(
                 f"the launch of {kernel} was lost on its way back ({type(error).__name__}). Nothing was written to the "
                 "tensors; launch it again."
             ) from None
-        except Exception as error:
+        except Exception:  # what it was is not read here: a failure is one of Dask's, since ours are data
+            raise RemoteError(self._failure(kernel, _placed(client, future.key))) from None
+        try:
+            most = self.memory + BESIDE
+            return answer_of(scheduler_connection.opened(result, most + 2 * PRINTED + BESIDE), most)
+        except (scheduler_connection.Refused, DataError) as error:
             raise RemoteError(
-                f"the launch of {kernel} failed outside its process ({type(error).__name__}: {error}): the scheduler "
-                "and its workers need the same triton-lab as this notebook. Nothing was written to the tensors."
+                f"the answer to the launch of {kernel} cannot be read: {error}. Nothing was written to the tensors; "
+                "the workers need the same triton-lab as this notebook."
             ) from None
-        return answer
+
+    def _failure(self, kernel: str, found: QueuePosition | None) -> str:
+        if found is not None and found.killed:
+            return (
+                f"the launch of {kernel} was given up: the worker ended while it ran it, and it is not tried on "
+                "another one. Nothing was written to the tensors; the log of the worker says why it ended."
+            )
+        why = "it does not say why" if found is None or not found.error else found.error
+        return (
+            f"the launch of {kernel} failed outside its process ({why}): the scheduler and its workers need the same "
+            "triton-lab as this notebook. Nothing was written to the tensors."
+        )
 
 
 _START = {
@@ -207,15 +234,15 @@ def _ended(future: Any) -> threading.Event:
     return ended
 
 
-def _placed(client: Any, key: str) -> Place | None:
+def _placed(client: Any, key: str) -> QueuePosition | None:
     """Where a job stands; None where the scheduler does not say so."""
     if client.status != "running":
         return None
     try:
-        found: Place | None = client.sync(client._run_on_scheduler, place, key, callback_timeout=CONNECT)
+        told = client.sync(client._run_on_scheduler, place, key, callback_timeout=CONNECT)
+        return QueuePosition.read(scheduler_connection.opened(told, _PLACE))
     except Exception:  # the connection is about to be lost, in one of many ways
         return None
-    return found
 
 
 def _let_go(future: Any) -> None:
@@ -230,14 +257,12 @@ def _let_go(future: Any) -> None:
 
 def connected(address: str, security: Any) -> Any:
     """A client of the scheduler. Raises TargetError, which says why there is none."""
-    import distributed
-
     try:
         with warnings.catch_warnings():
             # Another patch version on the other side is nothing that a user need do something about.
             warnings.simplefilter("ignore")
-            return distributed.Client(address, security=security, timeout=CONNECT, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as error:
+            return scheduler_connection.client(address, security, CONNECT)
+    except Exception as error:  # Dask asserts what another one may send
         raise TargetError(_refusal(address, error)) from None
 
 
@@ -254,25 +279,11 @@ def _refusal(address: str, error: BaseException) -> str:
             "security=distributed.Security(tls_ca_file=..., tls_client_cert=..., tls_client_key=..., "
             "require_encryption=True) with files that the scheduler's authority has signed"
         )
-    if isinstance(error, (TypeError, ValueError)):
-        return f"the scheduler {address} cannot be asked: {error}"
+    if not isinstance(error, (OSError, RuntimeError)):
+        return f"the scheduler {address} cannot be asked ({type(error).__name__}: {error!s:.200})"
     return (
         f"the scheduler {address} did not answer within {CONNECT:g} s: look whether the address is right, whether it "
         "runs, and whether it speaks TLS as the address says"
-    )
-
-
-def check_address(address: str, security: Any, insecure: bool) -> None:
-    """Raises ValueError for an address whose traffic anybody could read, or who answers nobody knows."""
-    scheme, found, rest = address.partition("://")
-    if not found:
-        raise ValueError(f"scheduler={address!r}: an address like 'tls://gpu.example.org:8786' is needed")
-    if scheme in ("tls", "wss") or insecure or rest.startswith(_LOCAL) or scheme == "inproc":
-        return
-    raise ValueError(
-        f"scheduler={address!r}: over {scheme}:// kernels and data can be read and changed on their way, and whoever "
-        "reaches the scheduler may run programs on its workers: use tls:// with certificates, or, in a network where "
-        "that does not matter, insecure=True"
     )
 
 

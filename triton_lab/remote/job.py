@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.errors import Stopped
+from triton_lab.interpreter.kernel_errors import KernelErrorData
 from triton_lab.interpreter.machine import Limits
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.runtime_values import Value
 
-FORMAT = 2
+FORMAT = 3
 """Of what travels: a worker refuses another one's jobs."""
 
 Bytes = NDArray[np.uint8]
@@ -29,7 +29,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TensorArgument:
     """An argument that points into memory that was sent; ``strides`` count elements."""
 
     address: int
@@ -42,15 +42,15 @@ class Tensor:
 class Reinterpreted:
     """A tensor whose elements are read as Triton's type ``dtype``."""
 
-    base: Tensor
+    base: TensorArgument
     dtype: str
 
 
 @dataclass(frozen=True)
-class Described:
+class DescriptorArgument:
     """A host-side tensor descriptor: its tensor, and its other fields by name."""
 
-    base: Tensor
+    base: TensorArgument
     fields: dict[str, Any]
 
 
@@ -68,7 +68,7 @@ class Interpreted:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledJob:
     """Work for a GPU: the front end's module for ``target`` (backend, architecture, lanes), options as JSON, and the
     arguments by name as Triton's launcher takes them. ``seconds`` are for measuring its time; 0: it runs once."""
 
@@ -82,11 +82,15 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Called:
-    """Work of another kind for the CPU: a function of Python's and its arguments, pickled.
+class ShardWork:
+    """Work of another kind for the CPU: the programs ``own`` of a launch that runs in parts, which comes apart."""
 
-    Where jobs have one more argument in common, it comes first, and apart from them.
-    """
+    own: range
+
+
+@dataclass(frozen=True)
+class Called:
+    """Work of another kind for the CPU: a function of Python's, pickled. It is code, and unpickled in the job alone."""
 
     call: bytes
 
@@ -98,13 +102,13 @@ class Job:
     kernel: str
     grid: tuple[int, int, int]
     memory: tuple[Sent, ...]
-    work: Interpreted | Compiled | Called
+    work: Interpreted | CompiledJob | ShardWork | Called
     format: int = FORMAT
 
     @property
     def kind(self) -> str:
         """``"cpu"`` or ``"gpu"``."""
-        return "gpu" if isinstance(self.work, Compiled) else "cpu"
+        return "gpu" if isinstance(self.work, CompiledJob) else "cpu"
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,10 @@ class Changed:
             return None
         return cls(start, np.packbits(differs).tobytes(), after[differs].tobytes())
 
+    def fits(self, size: int) -> bool:
+        """Whether this can be of a run of so many bytes."""
+        return len(self.flags) == (size + 7) // 8 and int(self.where(size).sum()) == len(self.data)
+
     def where(self, size: int) -> NDArray[np.bool_]:
         """Which of the run's ``size`` bytes have changed."""
         return np.unpackbits(np.frombuffer(self.flags, np.uint8), count=size).astype(bool)
@@ -138,18 +146,18 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobEnded:
     """The job's process was ended: ``why`` it was, in words."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class Answer:
+class JobAnswer:
     """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
 
-    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. Of what was
-    `Called`, ``returned`` is the result, pickled, or with ``threw`` the exception.
+    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. ``returned`` is
+    the result of what was `Called`, or what a `ShardWork` did, as `data.packed` has it.
     """
 
     changed: tuple[Changed, ...] = ()
@@ -158,10 +166,23 @@ class Answer:
     device: str = ""
     worker: str = ""
     printed: str = ""
-    failure: Stopped | Raised | Ended | None = None
+    failure: KernelErrorData | Raised | JobEnded | None = None
     other: tuple[str, int | str, int] | None = None
     returned: bytes = b""
-    threw: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker sends back: the job's answer, packed, as its process has written it, and what is known beside it.
+
+    ``why`` says why there is no answer. The worker does not look into the answer: it is whatever the job has made it.
+    """
+
+    worker: str
+    printed: str
+    why: str
+    answer: bytes
+    format: int = FORMAT
 
 
 def changes(memory: Sequence[Sent], after: Sequence[Bytes]) -> tuple[Changed, ...]:

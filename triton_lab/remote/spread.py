@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triton_lab.backend.targets import target
-from triton_lab.remote.cluster import Cluster, check_address, installed
-from triton_lab.remote.failures import RemoteError, raised
-from triton_lab.remote.job import Answer, Job
-from triton_lab.remote.on_call import packed, result
+from triton_lab.backend.targets.active_target import target
+from triton_lab.remote.call_job import sent
+from triton_lab.remote.cluster import Cluster, installed
+from triton_lab.remote.job import Job, JobAnswer
+from triton_lab.remote.remote_errors import RemoteError, raised
+from triton_lab.remote.scheduler_address import check_address
+from triton_lab.remote.wire_data import DataError, packed, unpacked
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,11 @@ def spread(
 
     Each is a job in a process of its own, forked from one that is warm, with the limits of `target`; one that is ended
     for them, or crashes, has a RemoteError as ``error`` and is nobody else's. Kernels run on the CPU target there. A
-    call and what it returns are pickled: ``functools.partial`` of a function in a module that workers can import, or a
-    function of the notebook's own. Raises TargetError, RemoteError and ValueError as launches on a scheduler do.
+    call travels as code: ``functools.partial`` of a function in a module that workers can import, or a function of the
+    notebook's own. What it returns travels as data: None, bool, int, float, str, bytes, list, tuple, dict, NumPy
+    arrays, torch tensors and recorded launches; another type is a TypeError that names it. What it raises is an error
+    by its kind, if that is Python's or triton_lab's, else a RemoteError, and by its text. Raises TargetError,
+    RemoteError and ValueError as launches on a scheduler do.
 
     ``lab.spread([functools.partial(pytest.main, [file]) for file in files], scheduler="tls://...")`` is a test suite.
 
@@ -76,9 +80,9 @@ def outcomes(
     cluster = Cluster(scheduler, "cpu", security, max_seconds, max_bytes)
     try:
         cluster.check()
-        jobs = [pickle.dumps(Job(_name(call), (1, 1, 1), (), packed(_called, call)), protocol=5) for call in calls]
+        jobs = [packed(Job(_name(call), (1, 1, 1), (), sent(_called, call))) for call in calls]
         for call, answer in zip(calls, cluster.each(jobs, "calls"), strict=True):
-            yield _outcome(call, answer)
+            yield _outcome(call, answer, max_bytes)
     finally:
         cluster.close()
 
@@ -95,15 +99,14 @@ def _name(call: Callable[[], Any]) -> str:
     return getattr(call, "__name__", type(call).__name__)
 
 
-def _outcome(call: Callable[[], Any], answer: Answer) -> Outcome:
-    value, error = None, None
+def _outcome(call: Callable[[], Any], answer: JobAnswer, most: int) -> Outcome:
+    value: Any = None
+    error: BaseException | None = None
     if answer.failure is not None:
         error = raised(answer, None, _name(call), "call")
     else:
         try:
-            made = result(answer)
-            value, error = (None, made) if answer.threw else (made, None)
-        except Exception as unread:  # of a type that is there alone
-            why = f"{type(unread).__name__}: {unread}"
-            error = RemoteError(f"what the call of {_name(call)} on {answer.worker} gave cannot be read here: {why}")
+            value = unpacked(answer.returned, most)
+        except DataError as unread:
+            error = RemoteError(f"what the call of {_name(call)} on {answer.worker} gave cannot be read here: {unread}")
     return Outcome(value, error, answer.printed, sum(answer.times), answer.worker)

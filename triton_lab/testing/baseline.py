@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_lab.testing.summary import Found, Summary
+from triton_lab.testing.kernel_summary import SessionSummary, SummarizedFinding
 
 _VERSION = 1
 _TOLD = ("fingerprint", "kind", "severity", "kernel", "argument", "line")
@@ -18,7 +18,7 @@ class BaselineError(ValueError):
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFinding:
     """A finding of the file: what it is told by, and what a reader wants to know of it."""
 
     fingerprint: str
@@ -29,7 +29,7 @@ class Known:
     line: str = ""
 
 
-def load(path: Path) -> dict[str, Known]:
+def load(path: Path) -> dict[str, KnownFinding]:
     """The known findings by fingerprint; none where there is no file yet. Raises BaselineError."""
     if not path.exists():
         return {}
@@ -38,7 +38,7 @@ def load(path: Path) -> dict[str, Known]:
         if held["version"] != _VERSION:
             raise BaselineError(f"{path} is of version {held['version']}; this triton-lab reads version {_VERSION}")
         # What `triton-lab check` wrote has numbers of lines, and null for an argument that there is not.
-        found = [Known(**{name: str(each.get(name) or "") for name in _TOLD}) for each in held["findings"]]
+        found = [KnownFinding(**{name: str(each.get(name) or "") for name in _TOLD}) for each in held["findings"]]
     except BaselineError:
         raise
     except OSError as error:
@@ -49,12 +49,14 @@ def load(path: Path) -> dict[str, Known]:
     return {each.fingerprint: each for each in found}
 
 
-def update(path: Path, before: Mapping[str, Known], summary: Summary, found: Sequence[Found]) -> tuple[int, int]:
+def update(
+    path: Path, before: Mapping[str, KnownFinding], summary: SessionSummary, found: Sequence[SummarizedFinding]
+) -> tuple[int, int]:
     """Write ``found``, and what was known of kernels that were not launched this time; how many came and went."""
     launched = {kernel.name for kernel in summary.kernels.values()}
     kept = {each.fingerprint: each for each in before.values() if each.kernel not in launched}
     for each in found:
-        kept[each.fingerprint] = Known(
+        kept[each.fingerprint] = KnownFinding(
             each.fingerprint, each.kind, each.severity, each.kernel, each.argument, each.source
         )
     ordered = sorted(kept.values(), key=lambda one: (one.kernel, one.kind, one.argument, one.line, one.fingerprint))
@@ -63,7 +65,7 @@ def update(path: Path, before: Mapping[str, Known], summary: Summary, found: Seq
     return len(kept.keys() - before.keys()), len(before.keys() - kept.keys())
 
 
-def gone(known: Mapping[str, Known], summary: Summary) -> list[Known]:
+def gone(known: Mapping[str, KnownFinding], summary: SessionSummary) -> list[KnownFinding]:
     """What is known of kernels that were launched, and was not found: mended, or no test comes by any more."""
     launched = {kernel.name for kernel in summary.kernels.values()}
     return [each for each in known.values() if each.kernel in launched and each.fingerprint not in summary.found]

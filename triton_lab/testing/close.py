@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab import words
-from triton_lab.launch.comparing.compared import DIFFERENT, Compared
-from triton_lab.launch.comparing.formats import as_array, is_float, numpy_type, ulp, unit_roundoff, wide
+from triton_lab import messages
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, Compared
+from triton_lab.launch.comparison.number_formats import as_array, is_float, numpy_type, ulp, unit_roundoff, wide
 
 Array = NDArray[Any]
 _SHOWN = 3
@@ -48,7 +48,7 @@ def assert_close(
     """
     if isinstance(got, (tuple, list)):
         if not isinstance(expected, (tuple, list)) or len(got) != len(expected):
-            raise NotClose(f"{name}: {words.count(len(got), 'result')}, and another number expected")
+            raise NotClose(f"{name}: {messages.count(len(got), 'result')}, and another number expected")
         for position, (one, other) in enumerate(zip(got, expected, strict=True)):
             assert_close(
                 one,
@@ -102,10 +102,10 @@ def _told(compared: Compared) -> str:
     wrong = np.flatnonzero(~compared.explained)
     lines = [compared.told()]
     for at in wrong[:_SHOWN].tolist():
-        index = words.index(at, compared.a.shape)
+        index = messages.index(at, compared.a.shape)
         one, other = compared.a[index], compared.b[index]
-        allowed = words.significant(float(compared.bound[index]))
-        lines.append(f"  {words.element_at(compared.name, index)} is {one}, expected {other}, within {allowed}")
+        allowed = messages.significant(float(compared.bound[index]))
+        lines.append(f"  {messages.element_at(compared.name, index)} is {one}, expected {other}, within {allowed}")
     if len(wrong) > _SHOWN:
-        lines.append(f"  and {words.count(len(wrong) - _SHOWN, 'more')}".replace("mores", "more"))
+        lines.append(f"  and {messages.count(len(wrong) - _SHOWN, 'more')}".replace("mores", "more"))
     return "\n".join(lines)

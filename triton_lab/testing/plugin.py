@@ -1,23 +1,23 @@
 """The pytest plugin: ``pytest --triton-lab=cpu|check``.
 
-pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and does nothing, until
-the option is given.
+pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and changes nothing
+until the option is given, but for one thing: what the lab or its backend refuses is told in the user's lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from triton_lab.testing.options import MARKERS, MODES, OPTIONS, key
+from triton_lab.testing.plugin_options import MARKERS, MODES, NEEDING, OPTIONS, key
 
 if TYPE_CHECKING:
-    from triton_lab.launch.launches import Launches
-    from triton_lab.testing.session import Session
+    from triton_lab.launch.recording.launch_list import Launches
+    from triton_lab.testing.test_session import CheckedSession
 
-_SESSION: pytest.StashKey[Session] = pytest.StashKey()
+_SESSION: pytest.StashKey[CheckedSession] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,6 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--triton-lab-update-baseline",
         action="store_true",
         help="write what is found to the file of --triton-lab-baseline, instead of failing tests for it",
+    )
+    group.addoption(
+        "--triton-lab-strict",
+        action="store_true",
+        help="with --triton-lab=check, fail tests of whose launches something could not be checked, too",
     )
     group.addoption(
         "--triton-lab-cov",
@@ -58,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
     mode = config.getoption("--triton-lab")
     if mode is None:
-        given = [name for name in ("--triton-lab-update-baseline", "--triton-lab-cov") if config.getoption(name)]
+        given = [name for name in NEEDING if config.getoption(name)]
         if given:
             raise pytest.UsageError(f"{given[0]} needs --triton-lab=cpu or --triton-lab=check")
         return
@@ -67,13 +72,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(session, "triton-lab-session")
 
 
-def _started(config: pytest.Config, mode: str) -> Session:
-    from triton_lab.testing.session import Session
+def _started(config: pytest.Config, mode: str) -> CheckedSession:
+    from triton_lab.testing.test_session import CheckedSession
 
-    session = Session(config, mode)
+    session = CheckedSession(config, mode)
     config.stash[_SESSION] = session
     config.add_cleanup(session.close)
     return session
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, Any]:
+    report = yield
+    if call.excinfo is not None and report.failed:
+        from triton_lab.notebook.cell.excepthook import is_to_be_told
+
+        if is_to_be_told(call.excinfo.value):
+            from triton_lab.testing.short_tracebacks import shorten
+
+            shorten(report, call.excinfo, item)
+    return report
 
 
 @pytest.fixture
@@ -84,7 +104,7 @@ def triton_launches(request: pytest.FixtureRequest) -> Iterator[Launches]:
     if running is not None:
         yield running
         return
-    from triton_lab.launch.record import record
+    from triton_lab.launch.recording.record import record
 
     with record() as launches:
         yield launches

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from triton_lab import views
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.glossary import GLOSSARY
+from triton_lab.views.scene_shapes import WHOLE, record
 from triton_lab.views.scenes import NotedSource, Scene
 
 if TYPE_CHECKING:
-    from triton_lab.views.polyhedral.style import Look
+    from triton_lab.views.polyhedral.polyhedral_style import Look
 
 FRONT = Path(__file__).parent / "front"
 
@@ -140,45 +141,24 @@ def written(hint: Any) -> str:
 
 def shapes_module() -> str:
     """What each scene is made of, and the notes beside it, as an ES module that exports ``SHAPES``, by which `check.js`
-    judges what was saved: the fields of every type, and behind ``scene`` the type of each kind."""
+    judges what was saved: the fields of every type with their bounds, and behind ``scene`` the type of each kind.
+
+    Raises TypeError for a field without a bound.
+    """
     found: dict[str, dict[str, Any]] = {}
     left = [*kinds().values(), NotedSource]
     while left:
         one = left.pop()
         if one.__name__ not in found:
-            hints = get_type_hints(one)
-            names = {name: name + "?" * (name in one.__optional_keys__) for name in hints}
-            found[one.__name__] = {names[name]: shape(hint, left) for name, hint in hints.items()}
+            found[one.__name__] = record(one, left)
     of_kind = json.dumps({kind: one.__name__ for kind, one in sorted(kinds().items())}, separators=(",", ":"))
     lines = [f"/** Made from the scenes of all views {_MADE} */"]
     lines += ["", '/** @typedef {import("./check.js").Shape} Shape */']
-    lines += ["/** @type {{kinds: Record<string, string>, types: Record<string, Record<string, Shape>>}} */"]
-    lines += ["export const SHAPES = {", f"  kinds: {of_kind},", "  types: {"]
+    lines += ["/** @typedef {Record<string, Record<string, Shape>>} Types */"]
+    lines += ["/** @type {{most: Record<string, number>, kinds: Record<string, string>, types: Types}} */"]
+    lines += ["export const SHAPES = {", f"  most: {json.dumps(WHOLE)},", f"  kinds: {of_kind},", "  types: {"]
     lines += [f"    {name}: {json.dumps(found[name], separators=(',', ':'))}," for name in sorted(found)]
     return "\n".join([*lines, "  },", "};", ""])
-
-
-def shape(hint: Any, named: list[Any]) -> Any:
-    """A type of Python as plain data; the records that it names are added to ``named``."""
-    if hint in _PLAIN:
-        return _PLAIN[hint]
-    if hint is bytes:
-        return "bytes"
-    if is_typeddict(hint):
-        named.append(hint)
-        return {"of": hint.__name__}
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return {"is": list(arguments)}
-    if hint == Scene:
-        return "scene"
-    if origin in (Union, UnionType):
-        return {"any": [shape(one, named) for one in arguments]}
-    if origin is list:
-        return {"list": shape(arguments[0], named)}
-    if origin is tuple:
-        return {"tuple": [shape(one, named) for one in arguments]}
-    return {"map": shape(arguments[1], named)}
 
 
 def _interface(one: Any) -> str:
@@ -192,14 +172,14 @@ def _interface(one: Any) -> str:
 
 def _themes() -> list[tuple[str, style.Theme, Look]]:
     """The names of the themes, their colours, and those of polyhedral pictures."""
-    from triton_lab.views.polyhedral import style as domains
+    from triton_lab.views.polyhedral import polyhedral_style as domains
 
     return [("light", style.LIGHT, domains.LIGHT), ("dark", style.DARK, domains.DARK)]
 
 
 def style_module() -> str:
     """The look's constants as an ES module that exports ``STYLE``."""
-    from triton_lab.views.polyhedral import style as domains
+    from triton_lab.views.polyhedral import polyhedral_style as domains
 
     constants: dict[str, Any] = {
         "pattern": {

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from triton_lab.views.answering import keep
-from triton_lab.views.onlooker import announced, widgets_are_shown
-from triton_lab.views.packing import packed
-from triton_lab.views.reason import attempt
+from triton_lab.views.comm_handlers import keep
+from triton_lab.views.frontend_presence import announced, widgets_are_shown
+from triton_lab.views.missing_picture import attempt
+from triton_lab.views.scene_packing import packed
 from triton_lab.views.scenes import Saved, Scene
 from triton_lab.views.view import View
 

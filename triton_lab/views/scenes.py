@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypedDict
 
+from triton_lab.views.drawing.scene_bounds import Many, Number, Sentence, Text, Whole
+
 Target = Literal["cpu", "gpu", "both"]
 Scene = Mapping[str, object]  # any of them: which there are, `declarations` finds by their ``kind``
 
 
 class WordsScene(TypedDict):
     kind: Literal["words"]
-    text: str
+    text: Text
 
 
 class Picked(TypedDict, total=False):
@@ -69,38 +71,41 @@ class ViewAnswer(Answer):
 
 
 class Whereabouts(TypedDict):
-    """Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``."""
+    """Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``.
 
-    cell: int | None
-    path: str
+    The path goes from the folder of the notebook, or from where its package lies. Earlier notebooks have whole ones.
+    """
+
+    cell: Whole | None
+    path: Sentence
 
 
 class LineNote(TypedDict):
     """``text`` stands beside the line, ``told`` says it in full; ``share``: of the bytes that the kernel moves."""
 
-    line: int
-    share: float
-    text: str
-    told: str
+    line: Whole
+    share: Number
+    text: Sentence
+    told: Sentence
 
 
 class FindingNote(TypedDict):
     """``fix``: for each edit its line, before and after; none where there is none."""
 
-    line: int
+    line: Whole
     severity: Literal["error", "warning", "note"]
-    message: str
-    hint: str
-    fix: list[tuple[int, str, str]]
+    message: Sentence
+    hint: Sentence
+    fix: Many[tuple[Whole, Sentence, Sentence]]
 
 
 class NotedSource(Whereabouts):
     """``lines`` from the ``first`` on, as they were when the launch ran."""
 
-    first: int
-    lines: list[str]
-    notes: list[LineNote]
-    findings: list[FindingNote]
+    first: Whole
+    lines: Many[Sentence]
+    notes: Many[LineNote]
+    findings: Many[FindingNote]
 
 
 class _Saved(TypedDict):

@@ -15,7 +15,7 @@ from triton_lab.views.scenes import NotedSource, Picked, Scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from triton_lab.views.drawing.pieces import Piece
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
     from triton_lab.views.widget import SceneWidget
 
 
@@ -69,7 +69,7 @@ class View(ABC):
     def figure(self) -> Figure:
         """A new matplotlib figure; the caller owns it."""
 
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[FigurePiece]:
         """The figure in pieces that stand one below the other, for a card that has others beside it."""
         raise NotImplementedError(f"{type(self).__name__} is drawn by itself alone")
 
@@ -113,8 +113,8 @@ class View(ABC):
 
         What cannot be drawn says why: IPython would show an error here twice, with all that led to it in the lab.
         """
+        from triton_lab.views.missing_picture import is_for_readers, reason
         from triton_lab.views.output import bundle
-        from triton_lab.views.reason import is_for_readers, reason
 
         try:
             return bundle(self)

@@ -10,10 +10,10 @@ from typing import Any
 import anywidget
 import traitlets
 
-from triton_lab.views.answering import Answering, keep, part
-from triton_lab.views.assembly import WIDGET, script, stylesheet
-from triton_lab.views.packing import beside
+from triton_lab.views.comm_handlers import Answering, keep, part
+from triton_lab.views.scene_packing import beside
 from triton_lab.views.scenes import Answer, Scene
+from triton_lab.views.script_bundle import WIDGET, script, stylesheet
 
 
 class SceneWidget(anywidget.AnyWidget):

@@ -1,7 +1,7 @@
 /**
  * A kernel's desk, where it is asked for what is not in a picture: its session's launches, and where cells can run.
  *
- * As `views/desk.py` has it: a question is the name of a part, and so is its answer, which may also come unasked.
+ * As `views/extension_queries.py` has it: a question is the name of a part, and so is its answer, which may also come unasked.
  */
 
 import type { Kernel } from '@jupyterlab/services';

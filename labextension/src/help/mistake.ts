@@ -4,7 +4,7 @@
 
 import type { Mistake } from '../../../triton_lab/views/front/scenes.d.ts';
 
-/** As in `views/mistake.py`. */
+/** As in `views/compile_error_mark.py`. */
 export const MISTAKE = 'application/vnd.triton-lab.mistake.v1+json';
 
 /** What an output carries, or null where it is none of ours: notebooks come from anywhere. */

@@ -10,9 +10,10 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.compiled.cost import GPUS, Roof, gpu, occupancy
 from triton_lab.compiled.cost.cost import told
-from triton_lab.compiled.facts import Metadata
+from triton_lab.compiled.resource_facts import Metadata
 from triton_lab.examples import all_examples
 from triton_lab.examples.matmul import matmul
 from triton_lab.examples.vector_add import add
@@ -119,33 +120,34 @@ def test_occupancy(target, registers, shared, warps, programs, by):
     assert by in found.by
 
 
-def test_what_is_too_large_for_a_multiprocessor_is_told():
-    found = occupancy("sm_80", dataclasses.replace(NONE, shared=200 << 10))
-    assert str(found) == "no program fits a multiprocessor: shared memory would not do for one"
+def test_what_is_too_large_for_a_multiprocessor_is_told(wording: Wording):
+    wording(occupancy("sm_80", dataclasses.replace(NONE, shared=200 << 10)), what="shared memory")
 
 
-def test_occupancy_of_an_unknown_target_is_not_known():
-    with pytest.raises(LookupError, match="gfx1200 holds is not known here"):
+def test_occupancy_of_an_unknown_target_is_not_known(wording: Wording):
+    with pytest.raises(LookupError) as caught:
         occupancy("gfx1200", NONE)
+    wording(caught.value, target="gfx1200")
 
 
 # --- Roofs ------------------------------------------------------------------------------------------
 
 
-def test_a_launch_stands_under_the_slope_or_under_the_flat_roof():
+def test_a_launch_stands_under_the_slope_or_under_the_flat_roof(wording: Wording):
     (small,) = recorded(lambda: add(torch.zeros(1024), torch.zeros(1024), block=128))
     roof = small.cost.roof("H100")
     assert roof.memory_bound
     assert roof.rate == pytest.approx(3350e9 / 12)
     assert roof.seconds == pytest.approx(3 * 4096 / 3350e9)
-    with pytest.raises(LookupError, match="no figures are known of 'V100'; of these they are: A100, H100"):
+    with pytest.raises(LookupError) as caught:
         small.cost.roof("V100")
+    wording(caught.value, name="V100", known=", ".join(one.name for one in GPUS))
 
 
-def test_roofs_and_totals_have_three_digits_and_a_prefix():
+def test_roofs_and_totals_have_three_digits_and_a_prefix(wording: Wording):
     h100 = gpu("H100")
     roof = Roof(h100, 1e4, h100.rate("float8"), "float8", h100.rate("float8"), 1e-3)
-    assert "arithmetic (float8, 1.98 Pflop/s) limits it, to 1.98 Pflop/s at best, 1 ms" in str(roof)
+    wording(roof, type="float8", peak="1.98 Pflop/s", time="1 ms")
     assert [told(value, "byte") for value in (1, 999, 1000, 999_999)] == ["1 byte", "999 bytes", "1 kB", "1 MB"]
     assert told(1_050_000, "operation") == "1.05 M operations"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from triton.backends.compiler import GPUTarget
 
-from triton_lab.compiled.layouts.text import aliases_of, types_of
+from triton_lab.compiled.layouts.layout_parser import aliases_of, types_of
 
 HERE = Path(__file__).parent
 TARGETS = {

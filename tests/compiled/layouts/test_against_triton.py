@@ -13,8 +13,8 @@ from tests.compiled.layouts.oracle import Oracle, oracle
 from tests.compiled.layouts.random_layouts import Asked, register_layouts, shared_layouts
 from tests.compiled.layouts.triton_version import BEFORE_3_7
 from triton_lab.compiled.layouts import LayoutError, Linear
-from triton_lab.compiled.layouts.kind import Distributed
-from triton_lab.compiled.layouts.text import parse, types_of
+from triton_lab.compiled.layouts.layout_kind import Distributed
+from triton_lab.compiled.layouts.layout_parser import parse, types_of
 
 HERE = Path(__file__).parent
 NO_ORACLE = ("padded_shared", "rotating_shared")

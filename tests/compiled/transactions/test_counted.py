@@ -14,13 +14,13 @@ import triton_lab as lab
 from tests.compiled.transactions import by_hand
 from tests.compiled.transactions.kernels import CASES
 from triton_lab.compiled.layouts import Linear
-from triton_lab.compiled.transactions.sectors import Counter, dealt
+from triton_lab.compiled.transactions.sectors import SectorCounter, dealt
 from triton_lab.examples import all_examples
 from triton_lab.examples.vector_add import add
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.launch.access import Access
-from triton_lab.launch.event import Event
+from triton_lab.launch.recording.access_event import AccessEvent
 
 SMALL = {each.name: each for each in all_examples()}
 REQUESTS, SECTORS = (f"l1tex__t_{what}_pipe_lsu_mem_global_op_" for what in ("requests", "sectors"))
@@ -145,19 +145,19 @@ def events(draw):
     count = draw(st.integers(1, 4))
     strides = tuple(draw(st.sampled_from([0, 1, 2, 3, 8, 33])) * itemsize for _ in shape)
     base = np.array(draw(st.lists(st.integers(64, 200), min_size=count, max_size=count))) * itemsize
-    pointer = Affine(base, strides, shape)
+    pointer = AffineBlock(base, strides, shape)
     kind = draw(st.sampled_from(["none", "box", "lanes"]))
     mask = None
     if kind == "box":
         lower = tuple(np.array([draw(st.integers(0, size)) for _ in range(count)]) for size in shape)
-        mask = Box(lower, tuple(np.full(count, size) for size in shape), shape)
+        mask = MaskBox(lower, tuple(np.full(count, size) for size in shape), shape)
     elif kind == "lanes":
         seed = draw(st.integers(0, 99))
         mask = np.random.default_rng(seed).integers(0, 2, (count, *shape)).astype(bool)
     if draw(st.booleans()):
         scattered = np.random.default_rng(draw(st.integers(0, 99))).integers(0, 500, (count, *shape)) * itemsize
         pointer = scattered
-    return linear, itemsize, Event(0, np.arange(count), pointer, mask, shape)
+    return linear, itemsize, AccessEvent(0, np.arange(count), pointer, mask, shape)
 
 
 @settings(max_examples=60, deadline=None)
@@ -165,11 +165,11 @@ def events(draw):
 def test_random_layouts_lane_by_lane(drawn, once):
     linear, itemsize, event = drawn
     access = Access(0, "load", 1, 0, "x", itemsize, None, len(event.programs), [event], lambda ops: {})
-    counter = Counter(dealt(linear, itemsize, itemsize, LANES, WARPS, once), len(event.programs))
+    counter = SectorCounter(dealt(linear, itemsize, itemsize, LANES, WARPS, once), len(event.programs))
     counter.add(event)
     found = tuple(int(each.sum()) for each in (counter.counts.requests, counter.counts.sectors, counter.counts.wanted))
     assert found == by_hand.counted(linear, access, itemsize, WARPS, LANES, once)
-    again = Counter(counter.dealt, len(event.programs))
+    again = SectorCounter(counter.dealt, len(event.programs))
     again.known = counter.known
     again.add(event)
     assert (again.counts.sectors == counter.counts.sectors).all()

@@ -11,8 +11,8 @@ import pytest
 import triton_lab
 from tests.planted.plant import Plant
 from tests.planted.test_planted import PLANTS
-from triton_lab.backend import launcher
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.backend.plugin import launcher
+from triton_lab.interpreter.kernel_errors import KernelError
 
 ALL = 1 << 20
 

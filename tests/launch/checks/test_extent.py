@@ -11,8 +11,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch.checks.words import stretches
-from triton_lab.launch.finding import MOST_STRETCHES, Finding
+from triton_lab.launch.checks.analysis.finding_text import stretches
+from triton_lab.launch.diagnosis.finding import MOST_STRETCHES, Finding
 from triton_lab.launch.launch import Launch
 
 

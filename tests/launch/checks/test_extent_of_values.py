@@ -10,9 +10,9 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 
 
 @triton.jit

@@ -12,8 +12,8 @@ import triton
 import triton.language as tl
 
 import triton_lab
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.launch.finding import Finding
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
 
 

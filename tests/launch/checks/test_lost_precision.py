@@ -12,7 +12,7 @@ import triton.language as tl
 from hypothesis import given, settings
 
 import triton_lab
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
 
 

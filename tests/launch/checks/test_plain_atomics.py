@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError
 
 pytestmark = pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no plain atomics")
 

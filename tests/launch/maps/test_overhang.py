@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triton_lab.launch.maps.overhang import Space, Step, by_walk, space, step_along, walk
-from triton_lab.launch.places import Ints, places
+from triton_lab.launch.element_index import Ints, places
+from triton_lab.launch.maps.overhang import MarginSpace, Step, by_walk, space, step_along, walk
 
 Index = tuple[int, ...]
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)
@@ -25,12 +25,14 @@ def offset_of(index: Sequence[int], strides: Sequence[int]) -> int:
 
 
 @st.composite
-def spaces(draw: st.DrawFn, shape: Index) -> Space:
+def spaces(draw: st.DrawFn, shape: Index) -> MarginSpace:
     before = tuple(draw(st.integers(0, 3)) for _ in shape)
-    return Space(shape, before, tuple(b + s + draw(st.integers(0, 3)) for b, s in zip(before, shape, strict=True)))
+    return MarginSpace(
+        shape, before, tuple(b + s + draw(st.integers(0, 3)) for b, s in zip(before, shape, strict=True))
+    )
 
 
-def place(where: Space, index: Sequence[int]) -> int:
+def place(where: MarginSpace, index: Sequence[int]) -> int:
     """The position of an index of the argument, -1 beside the margins."""
     grid = np.arange(int(np.prod(where.padded))).reshape(where.padded)
     moved = tuple(i + b for i, b in zip(index, where.before, strict=True))
@@ -48,7 +50,7 @@ def test_elements_stand_behind_the_margins(data: st.DataObject) -> None:
 
 
 def test_where_there_are_no_elements_nothing_has_a_position() -> None:
-    assert Space((2, 0), (1, 1), (4, 3)).position(np.array([0, 5])).tolist() == [-1, -1]
+    assert MarginSpace((2, 0), (1, 1), (4, 3)).position(np.array([0, 5])).tolist() == [-1, -1]
 
 
 @given(st.data())

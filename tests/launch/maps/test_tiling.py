@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.launch.fakes import FakeAccess, FakeArgument, tile
-from triton_lab.launch.maps.tiling import LAYERS, Touches, touches
+from triton_lab.launch.maps.tiling import LAYERS, TilingAccesses, touches
 
 X = FakeArgument("x", (10,), (1,))
 
@@ -38,16 +38,16 @@ def active_by_brute_force(argument: FakeArgument, accesses: Sequence[FakeAccess]
     }
 
 
-def class_at(found: Touches, index: Sequence[int]) -> int:
+def class_at(found: TilingAccesses, index: Sequence[int]) -> int:
     position = tuple(i + o for i, o in zip(index, found.origin, strict=True))
     return int(found.classes.reshape(found.drawn)[position])
 
 
-def active(found: Touches, index: Sequence[int], layer: str = "both") -> set[int]:
+def active(found: TilingAccesses, index: Sequence[int], layer: str = "both") -> set[int]:
     return set(found.active(layer).members(class_at(found, index)).tolist())
 
 
-def lines(found: Touches, index: Sequence[int]) -> list[tuple[int | None, str]]:
+def lines(found: TilingAccesses, index: Sequence[int]) -> list[tuple[int | None, str]]:
     return [found.accesses[access] for access in found.touching().members(class_at(found, index))]
 
 

@@ -16,11 +16,11 @@ import torch
 
 import triton_lab as lab
 from tests.kernels import double
-from tests.launch.comparing.kernels import copied, exponential, recorded
-from triton_lab.backend import launcher
+from tests.launch.comparison.kernels import copied, exponential, recorded
+from triton_lab.backend.plugin import launcher
 from triton_lab.examples import example
 from triton_lab.interpreter.machine import Limits
-from triton_lab.launch.comparing.results import before, of_launch
+from triton_lab.launch.comparison.launch_results import before, of_launch
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.gallery import launches_of
 
@@ -214,14 +214,14 @@ def test_a_file_that_is_not_there_is_an_oserror(tmp_path: Path) -> None:
 
 
 def test_what_was_compiled_opens_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_lab.compiled import child, filed
+    from triton_lab.compiled import compiler_client, serialization
 
     x = torch.rand(1000)
     with lab.record() as launches:
         double[(8,)](x, torch.empty(1000), 1000, BLOCK=128)
     made = launches[0].compile(["sm_90", "gfx942"])
     launches[0].save(tmp_path / "two")
-    monkeypatch.setattr(child, "ask", None)
+    monkeypatch.setattr(compiler_client, "ask", None)
     loaded = lab.load(tmp_path / "two")
     assert [one.target for one in loaded.compilations] == ["sm_90", "gfx942"]
     for first, after in zip(made, loaded.compilations, strict=True):
@@ -237,7 +237,7 @@ def test_what_was_compiled_opens_without_a_compiler(tmp_path: Path, monkeypatch:
     head = json.loads(zipfile.ZipFile(tmp_path / "two").read("head.json"))["compilations"]
 
     def loads(*changes: tuple[str, Any]) -> None:
-        filed.read([{**head[0], **dict(changes)}], lambda _: np.zeros(3, np.uint8), loaded)
+        serialization.read([{**head[0], **dict(changes)}], lambda _: np.zeros(3, np.uint8), loaded)
 
     loads()
     for wrong in (
@@ -253,7 +253,7 @@ def test_what_was_compiled_opens_without_a_compiler(tmp_path: Path, monkeypatch:
         with pytest.raises(ValueError, match=r"cannot be right|no GPU|sm_90"):
             loads(wrong)
     with pytest.raises(ValueError, match="the compilations"):
-        filed.read(head * 9, lambda _: np.zeros(3, np.uint8), loaded)
+        serialization.read(head * 9, lambda _: np.zeros(3, np.uint8), loaded)
 
 
 def test_the_limits_of_a_launch_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

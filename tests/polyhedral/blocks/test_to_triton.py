@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.polyhedral.random_nests import RandomNest, random_nests
-from triton_lab.launch.record import record
+from triton_lab.launch.recording.record import record
 from triton_lab.polyhedral import Schedule, TooHard, scop
 from triton_lab.polyhedral.blocks import contraction, lane_values, lane_writer
 from triton_lab.polyhedral.blocks.proof import example
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.execute import extent, least_shape
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.related_work import page_nests
 
 
 def _agree(schedule: Schedule, *, exact: bool = True, sizes: int = 0) -> None:
@@ -33,8 +33,8 @@ def _agree(schedule: Schedule, *, exact: bool = True, sizes: int = 0) -> None:
 
 
 ELEMENTWISE = {
-    "transpose": (examples.TRANSPOSE, {"n": 37}, {"i": 16, "j": 8}),
-    "triangle": (examples.PAGE, {}, {"i": 2, "j": 4}),
+    "transpose": (page_nests.TRANSPOSE, {"n": 37}, {"i": 16, "j": 8}),
+    "triangle": (page_nests.PAGE, {}, {"i": 2, "j": 4}),
     "add": ("for (int i = 0; i < n; i++) C[i] = A[i] + B[i];", {"n": 100}, {"i": 32}),
     "compound": ("for (int i = 2; i < n; i++) C[i - 2] *= A[2 * i + 1];", {"n": 50}, {"i": 16}),
     "choice": (
@@ -57,7 +57,7 @@ def test_elementwise_nests_equal_their_schedule(name: str) -> None:
 
 
 def _matmul(n: int, y: int, x: int, k: int) -> Schedule:
-    start = scop(examples.MATMUL, n=n).schedule.distribute("x").distribute("y")
+    start = scop(page_nests.MATMUL, n=n).schedule.distribute("x").distribute("y")
     split = start.split("y", y, statement="S1").split("x", x, statement="S1").split("k", k, statement="S1")
     return split.reorder("yo", "xo", "ko", "yi", "xi", "ki")
 
@@ -83,7 +83,7 @@ def test_the_grid_counts_the_tiles() -> None:
 
 
 def test_the_last_loop_over_tiles_may_come_first() -> None:
-    start = scop(examples.MATMUL, n=40).schedule.distribute("x").distribute("y")
+    start = scop(page_nests.MATMUL, n=40).schedule.distribute("x").distribute("y")
     split = start.split("y", 16, statement="S1").split("x", 16, statement="S1").split("k", 16, statement="S1")
     _agree(split.reorder("xo", "yo", "ko", "yi", "xi", "ki"), exact=False)
 
@@ -100,8 +100,8 @@ TRIANGLE = "for (int i = 0; i < n; i++) for (int k = 0; k <= i; k++) y[i] += A[i
 @pytest.mark.parametrize(
     ("schedule", "reason"),
     [
-        (scop(examples.WAVEFRONT).schedule.tile({"i": 4, "j": 4}), "carries a dependence"),
-        (scop(examples.WAVEFRONT).schedule.reverse("i"), "illegal"),
+        (scop(page_nests.WAVEFRONT).schedule.tile({"i": 4, "j": 4}), "carries a dependence"),
+        (scop(page_nests.WAVEFRONT).schedule.reverse("i"), "illegal"),
         (scop("for (int i = 0; i < n; i++) A[min(i, 5)] = i;").schedule, "carries a dependence"),
         (scop("for (int i = 0; i < n; i++) s += x[i];").schedule, "carries a dependence"),
         (scop("for i in range(n):\n    A[i] = B[i] // C[i]").schedule, "means something else"),
@@ -205,7 +205,7 @@ def test_declared_types_are_asked_for() -> None:
 
 
 def test_a_program_of_several_launches_has_a_driver() -> None:
-    kernel = scop(examples.STENCIL).schedule.to_triton()
+    kernel = scop(page_nests.STENCIL).schedule.to_triton()
     assert [launch.name for launch in kernel.launches] == ["kernel_0", "kernel_1"]
     assert "for t in range(n):" in kernel.text and "def run(A, B, n, BLOCK_I=256):" in kernel.text
     with pytest.raises(ValueError, match="several launches"):
@@ -242,7 +242,7 @@ def test_what_is_written_wrong_is_not_handed_out(
 
 def test_the_proof_is_no_launch_of_the_users() -> None:
     with record() as launches:
-        kernel = scop(examples.TRANSPOSE).schedule.to_triton()
+        kernel = scop(page_nests.TRANSPOSE).schedule.to_triton()
     assert launches == []
     with record() as launches:
         kernel.run({"A": np.ones((5, 5)), "B": np.zeros((5, 5))}, n=5)

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-
 from tests.polyhedral.core.test_effort import MEET, SIZES
+
 from triton_lab.polyhedral.core.isl_abort import stoppable
 
 # Prints how many interrupts came, and what they left: the timer rings once within the time that the questions take.
@@ -18,31 +18,31 @@ from collections import Counter
 from contextlib import suppress
 from time import perf_counter
 import islpy as isl
-from triton_lab.polyhedral.core import effort
+from triton_lab.polyhedral.core import isl_effort
 
-effort.SECONDS = 1.0
+isl_effort.SECONDS = 1.0
 
 def short():
     for _ in range(50):
-        effort.answered("a question", lambda: isl.Set("{{ [i] : i > 0 }}"))
+        isl_effort.answered("a question", lambda: isl.Set("{{ [i] : i > 0 }}"))
 
 def tall():
-    effort.answered("a question", lambda: isl.Set({MEET!r}).is_empty(), 50)
+    isl_effort.answered("a question", lambda: isl.Set({MEET!r}).is_empty(), 50)
 
 def long():
-    with suppress(effort.TooHard):
-        effort.answered("a question", lambda: isl.Set({SIZES!r}).subtract(isl.Set({MEET!r})), 1000)
+    with suppress(isl_effort.TooHard):
+        isl_effort.answered("a question", lambda: isl.Set({SIZES!r}).subtract(isl.Set({MEET!r})), 1000)
 
 def within():
     for _ in range(20):
-        with effort.series("all"), effort.effort("outside"):
-            effort.answered("inside", lambda: isl.Set("{{ : }}"))
+        with isl_effort.series("all"), isl_effort.effort("outside"):
+            isl_effort.answered("inside", lambda: isl.Set("{{ : }}"))
 
 def ring(*_):
     raise KeyboardInterrupt
 
 def other(done):
-    with effort.effort("other"):
+    with isl_effort.effort("other"):
         done.append(True)
 
 def left():

@@ -10,17 +10,17 @@ from time import thread_time
 
 import islpy as isl
 import pytest
-
 from tests.polyhedral.core.test_effort import MEET, SIZES
-from triton_lab.polyhedral.core import effort
-from triton_lab.polyhedral.core.effort import TooHard
+
+from triton_lab.polyhedral.core import isl_effort
 from triton_lab.polyhedral.core.isl_abort import stop_at, stoppable
+from triton_lab.polyhedral.core.isl_effort import TooHard
 
 HARD = f"isl.Set({SIZES!r}).subtract(isl.Set({MEET!r}))"
 IN_A_FORK = f"""
 import os
 import islpy as isl
-from triton_lab.polyhedral.core.effort import TooHard, effort
+from triton_lab.polyhedral.core.isl_effort import TooHard, effort
 with effort("before"):
     isl.Set("{{ : }}")
 if os.fork() == 0:
@@ -47,7 +47,7 @@ def test_on_linux_isl_can_be_stopped() -> None:
 @needs_abort
 def test_time_ends_a_question_whatever_its_count() -> None:
     start = thread_time()
-    with pytest.raises(TooHard, match="a question: too hard for isl"), effort.effort("a question", 10**9, 0.2):
+    with pytest.raises(TooHard, match="a question: too hard for isl"), isl_effort.effort("a question", 10**9, 0.2):
         _hard()
     assert 0.1 < thread_time() - start < 1
     assert not isl.Set(MEET).is_empty()
@@ -55,8 +55,8 @@ def test_time_ends_a_question_whatever_its_count() -> None:
 
 @needs_abort
 def test_a_question_within_another_ends_first() -> None:
-    with effort.effort("outside", 10**9, 5):
-        with pytest.raises(TooHard, match="inside"), effort.effort("inside", 10**9, 0.1):
+    with isl_effort.effort("outside", 10**9, 5):
+        with pytest.raises(TooHard, match="inside"), isl_effort.effort("inside", 10**9, 0.1):
             _hard()
         assert not isl.Set(MEET).is_empty()
 
@@ -64,11 +64,11 @@ def test_a_question_within_another_ends_first() -> None:
 @needs_abort
 def test_the_time_of_a_series_is_that_of_all() -> None:
     def ask() -> None:
-        with effort.series("all", 0.4):
+        with isl_effort.series("all", 0.4):
             for _ in range(100):
-                with suppress(TooHard), effort.effort("one", 10**9, 0.15):
+                with suppress(TooHard), isl_effort.effort("one", 10**9, 0.15):
                     _hard()
-                effort.check_time("all")
+                isl_effort.check_time("all")
 
     start = thread_time()
     with pytest.raises(TooHard, match="all: "):
@@ -82,7 +82,7 @@ def test_an_interrupt_ends_a_long_question() -> None:
     killer = subprocess.Popen(["sh", "-c", f"sleep 0.8; kill -INT {os.getpid()}"])
     try:
         with pytest.raises(KeyboardInterrupt):
-            effort.answered("a question", _hard, 1000)
+            isl_effort.answered("a question", _hard, 1000)
     finally:
         killer.wait()
     assert isl.DEFAULT_CONTEXT.get_max_operations() == 0
@@ -96,7 +96,7 @@ def test_a_fork_has_a_timer_of_its_own() -> None:
 
 
 def test_no_time_is_left_armed() -> None:
-    with effort.effort("a question", seconds=0.05):
+    with isl_effort.effort("a question", seconds=0.05):
         isl.Set("{ : }")
     end = thread_time() + 0.1
     while thread_time() < end:

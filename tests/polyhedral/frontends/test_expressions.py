@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.core.nest import (
+from triton_lab.polyhedral.core.loop_nest import (
     Assign,
     Binary,
     Call,
@@ -29,7 +29,7 @@ from triton_lab.polyhedral.core.nest import (
     Unary,
     walk,
 )
-from triton_lab.polyhedral.core.source import NotAScop, SourceText
+from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
 from triton_lab.polyhedral.frontends.from_c import nest_from_c
 from triton_lab.polyhedral.frontends.from_python import nest_from_python
 

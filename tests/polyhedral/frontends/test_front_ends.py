@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from triton_lab.polyhedral import NotAScop, scop
-from triton_lab.polyhedral.core.affine import Affine
-from triton_lab.polyhedral.core.nest import MATHEMATICS, Assign, Number
-from triton_lab.polyhedral.core.source import SourceText
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.loop_nest import MATHEMATICS, Assign, Number
+from triton_lab.polyhedral.core.source_text import SourceText
 from triton_lab.polyhedral.frontends.from_c import nest_from_c
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.related_work import page_nests
 
 SIZE = 5
 
@@ -31,13 +31,13 @@ def global_nest(A):  # type: ignore[no-untyped-def]
 
 
 def test_the_pages_nest_has_the_pages_matrix() -> None:
-    domain = scop(examples.PAGE).domain
+    domain = scop(page_nests.PAGE).domain
     assert domain.matrix.coefficients(["i", "j"]).tolist() == [[1, 0], [-1, 0], [-1, 1], [0, -1]]
     assert domain.matrix.constants.tolist() == [0, 2, 0, 4]
 
 
 def test_the_pages_latex_is_the_pages() -> None:
-    page = scop(examples.PAGE)
+    page = scop(page_nests.PAGE)
     assert page.domain.latex == (
         r"\mathcal{P} = \{ i, j \in \mathbb{Z}^2 ~|~ "
         r"\begin{pmatrix} 1 & 0 \\ -1 & 0 \\ -1 & 1 \\ 0 & -1 \end{pmatrix} "
@@ -51,7 +51,7 @@ def test_the_pages_latex_is_the_pages() -> None:
 
 
 def test_the_pages_access_and_schedule_are_identities() -> None:
-    page = scop(examples.PAGE)
+    page = scop(page_nests.PAGE)
     (write,) = page.accesses
     assert (write.kind, write.array) == ("write", "A")
     assert write.matrix.coefficients(["i", "j"]).tolist() == [[1, 0], [0, 1]]
@@ -59,12 +59,12 @@ def test_the_pages_access_and_schedule_are_identities() -> None:
 
 
 def test_the_code_has_12_points_and_the_figure_26() -> None:
-    assert scop(examples.PAGE).count() == 12
-    assert scop(examples.PAGE_FIGURE).count() == 26
+    assert scop(page_nests.PAGE).count() == 12
+    assert scop(page_nests.PAGE_FIGURE).count() == 26
 
 
 def test_the_excluded_side_of_each_constraint_is_named() -> None:
-    domain = scop(examples.PAGE_FIGURE).domain
+    domain = scop(page_nests.PAGE_FIGURE).domain
     assert [c.excluded(domain.iterators) for c in domain.constraints] == ["i < 0", "i > 3", "i > j", "j > 7"]
 
 
@@ -141,7 +141,7 @@ def test_c_division_truncates_and_python_floors() -> None:
 
 
 def _elements(found):  # type: ignore[no-untyped-def]
-    from triton_lab.polyhedral.core.points import set_points
+    from triton_lab.polyhedral.core.integer_points import set_points
 
     return set_points(found.fixed(found.accesses[-1].relation).range())[:, 0].tolist()
 
@@ -165,11 +165,11 @@ def test_globals_and_shapes_give_parameters_their_values() -> None:
 def test_an_integer_given_once_stands_for_its_value() -> None:
     found = scop("for (int i = 0; i < n; i++) { int m = n - 1 - i; A[m] = B[i]; }")
     assert [s.name for s in found.statements] == ["S0"]
-    assert found["S0"].writes[0].expressions == (Affine.of("n") - Affine.of("i") - 1,)
+    assert found["S0"].writes[0].expressions == (AffineExpr.of("n") - AffineExpr.of("i") - 1,)
 
 
 REFUSED = [
-    (examples.PAGE_SPARSE, 4, 22, "a bound of k must be affine in iterators and parameters, and this reads memory"),
+    (page_nests.PAGE_SPARSE, 4, 22, "a bound of k must be affine in iterators and parameters, and this reads memory"),
     ("for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    A[i*j] = 0;", 3, 7, "multiplies two variables"),
     ("for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  break;\n}", 3, 3, "break leaves the loop early"),
     ("for (int i = 0; i < n; i++)\n  A[B[i]] = 0;", 2, 5, "reads memory"),
@@ -381,7 +381,7 @@ def test_other_things_are_no_scops() -> None:
     with pytest.raises(TypeError, match="recorded launch"):
         scop(3)
     with pytest.raises(ValueError, match="m is no parameter"):
-        scop(examples.MATMUL, m=3)
+        scop(page_nests.MATMUL, m=3)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.polyhedral.kernels.scop import KernelScop
+from triton_lab.polyhedral.kernels.launch_scop import KernelScop
 
 
 def scop(launch: Any) -> KernelScop:

@@ -14,11 +14,11 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.polyhedral.core.affine import Affine
-from triton_lab.polyhedral.core.conditions import Constraint
-from triton_lab.polyhedral.kernels.scop import KernelScop
-from triton_lab.polyhedral.kernels.text import _conditions, condition_text, race_lines
-from triton_lab.polyhedral.kernels.verdict import Races
+from triton_lab.polyhedral.core.affine_conditions import Constraint
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.kernels.launch_scop import KernelScop
+from triton_lab.polyhedral.kernels.launch_scop_text import _conditions, condition_text, race_lines
+from triton_lab.polyhedral.kernels.races.race_verdict import RaceVerdict
 
 
 @triton.jit
@@ -66,29 +66,35 @@ PARAMETERS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("races", "told"),
     [
-        (Races(True, "all sizes"), "Race free, proved for every n, grid, as long as no offset overflows."),
+        (RaceVerdict(True, "all sizes"), "Race free, proved for every n, grid, as long as no offset overflows."),
         (
-            Races(True, "some sizes"),
+            RaceVerdict(True, "some sizes"),
             "Race free, proved for this launch, and in general exactly where n >= 4.",
         ),
         (
-            Races(True, "some sizes", exact=False),
+            RaceVerdict(True, "some sizes", exact=False),
             "Race free, proved for this launch, and in general at least where n >= 4.",
         ),
-        (Races(True, "this launch"), "Race free, proved for the sizes of this launch, whatever the data."),
+        (RaceVerdict(True, "this launch"), "Race free, proved for the sizes of this launch, whatever the data."),
         (
-            Races(True, "this record", ordered=True),
+            RaceVerdict(True, "this record", ordered=True),
             "Programs meet, but atomics order them: no race in the record of this launch. Where they meet:",
         ),
-        (Races(True, "this record"), "No race in the record of this launch; not proved, since something is open:"),
-        (Races(False, "some sizes"), "A race at these sizes. Race free exactly where n >= 4."),
-        (Races(False, "some sizes", exact=False), "Perhaps a race at these sizes. Race free at least where n >= 4."),
-        (Races(False, "none"), "Not decided in general:"),
-        (Races(False, "this launch"), "A race, proved for the sizes of this launch:"),
-        (Races(False, "this record"), "A race, seen in this launch:"),
+        (
+            RaceVerdict(True, "this record"),
+            "No race in the record of this launch; not proved, since something is open:",
+        ),
+        (RaceVerdict(False, "some sizes"), "A race at these sizes. Race free exactly where n >= 4."),
+        (
+            RaceVerdict(False, "some sizes", exact=False),
+            "Perhaps a race at these sizes. Race free at least where n >= 4.",
+        ),
+        (RaceVerdict(False, "none"), "Not decided in general:"),
+        (RaceVerdict(False, "this launch"), "A race, proved for the sizes of this launch:"),
+        (RaceVerdict(False, "this record"), "A race, seen in this launch:"),
     ],
 )
-def test_every_verdict_has_its_words(races: Races, told: str) -> None:
+def test_every_verdict_has_its_words(races: RaceVerdict, told: str) -> None:
     races = replace(races, open=("a gather",), **PARAMETERS)
     given = " (with step = 3 as here)"
     with_given = told.replace("grid,", f"grid{given},").replace("n >= 4.", f"n >= 4{given}.")
@@ -107,10 +113,10 @@ def test_every_verdict_has_its_words(races: Races, told: str) -> None:
     ],
 )
 def test_a_condition_has_no_frame(condition: str, told: str) -> None:
-    assert condition_text(Races(True, "some sizes", condition=isl.Set(condition))) == told
+    assert condition_text(RaceVerdict(True, "some sizes", condition=isl.Set(condition))) == told
 
 
-FIRST, SECOND = Affine.of("i"), Affine.of("j")
+FIRST, SECOND = AffineExpr.of("i"), AffineExpr.of("j")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +132,7 @@ FIRST, SECOND = Affine.of("i"), Affine.of("j")
         ),
         ((Constraint(FIRST - 2, equality=True),), [str(Constraint(FIRST - 2, equality=True))]),
         ((Constraint(FIRST * 2 - 3),), [str(Constraint(FIRST * 2 - 3))]),
-        ((Constraint(Affine.of("n") - 1),), [str(Constraint(Affine.of("n") - 1))]),
+        ((Constraint(AffineExpr.of("n") - 1),), [str(Constraint(AffineExpr.of("n") - 1))]),
     ],
 )
 def test_bounds_of_an_iterator_are_one_range(case: tuple[Constraint, ...], told: list[str]) -> None:

@@ -16,8 +16,8 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.examples import all_examples, example
 from triton_lab.polyhedral.kernels import from_launch
-from triton_lab.polyhedral.kernels.scop import KernelScop
-from triton_lab.polyhedral.kernels.statement import KernelStatement
+from triton_lab.polyhedral.kernels.access_statement import KernelStatement
+from triton_lab.polyhedral.kernels.launch_scop import KernelScop
 
 NAMES = [e.name for e in all_examples()]
 

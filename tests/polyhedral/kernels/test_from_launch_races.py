@@ -17,9 +17,9 @@ import triton_lab as lab
 from tests.polyhedral import recorded
 from tests.polyhedral.races import CASES
 from triton_lab.examples import all_examples, example
-from triton_lab.polyhedral.core import effort
-from triton_lab.polyhedral.kernels.scop import KernelScop
-from triton_lab.polyhedral.kernels.verdict import Race
+from triton_lab.polyhedral.core import isl_effort
+from triton_lab.polyhedral.kernels.launch_scop import KernelScop
+from triton_lab.polyhedral.kernels.races.race_verdict import Race
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_vector_add_is_race_free_for_every_size_and_grid() -> None:
 
 
 def test_what_isl_did_before_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "OPERATIONS", 50_000)
+    monkeypatch.setattr(isl_effort, "OPERATIONS", 50_000)
     found = example("vector_add")
     with lab.record() as launches:
         found.run(**found.inputs("small", 0, "cpu"))

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from tests.examples.test_compiles_for_gpu import compiled  # noqa: F401 - a fixture
-from triton_lab.launch.check import check
+from triton_lab.launch.diagnosis.check import check
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.blocks.proof import example
-from triton_lab.polyhedral.core import effort
-from triton_lab.polyhedral.page import examples
+from triton_lab.polyhedral.core import isl_effort
 from triton_lab.polyhedral.polybench.problems import BY_HAND, POLYBENCH
-from triton_lab.polyhedral.polybench.table import PAGE, row
+from triton_lab.polyhedral.polybench.results_page import PAGE, row
+from triton_lab.polyhedral.related_work import page_nests
 
 TILES = {"y": 16, "x": 16, "k": 16}
 
@@ -29,9 +29,9 @@ def test_there_are_thirty_and_most_become_kernels() -> None:
 @pytest.mark.parametrize("name", POLYBENCH)
 def test_the_page_says_what_becomes_of_a_problem(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each kernel in the page is written anew, which runs it beside the executed schedule."""
-    monkeypatch.setattr(effort, "SECONDS", 60.0)  # what isl finds must not hang on how busy the machine is
+    monkeypatch.setattr(isl_effort, "SECONDS", 60.0)  # what isl finds must not hang on how busy the machine is
     lines = PAGE.read_text(encoding="utf-8").splitlines()
-    assert row(name) in lines, "make the page anew: python -m triton_lab.polyhedral.polybench.table"
+    assert row(name) in lines, "make the page anew: python -m triton_lab.polyhedral.polybench.results_page"
 
 
 @pytest.mark.parametrize("name", ["gemm", "atax", "symm", "gramschmidt", "heat-3d", "nussinov", "trisolv", "lu"])
@@ -53,7 +53,7 @@ def test_kernels_are_race_free_at_other_sizes_and_in_float32(name: str) -> None:
 @pytest.mark.parametrize("name", ["symm", "correlation", "nussinov", "matmul"])
 def test_kernels_compile_for_a_gpu(name: str, dtype: type, request: pytest.FixtureRequest) -> None:
     if name == "matmul":
-        schedule = scop(examples.MATMUL).schedule.distribute("x").distribute("y").tile(TILES, statement="S1")
+        schedule = scop(page_nests.MATMUL).schedule.distribute("x").distribute("y").tile(TILES, statement="S1")
     else:
         schedule = BY_HAND.get(name, lambda schedule: schedule)(scop(POLYBENCH[name]).schedule)
     kernel = schedule.to_triton()

@@ -8,7 +8,8 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime.errors import OutOfResources
 
 from tests.backend import fake_gpu
-from triton_lab.backend import launcher, timing
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.targets import benchmark_events
 
 
 class _Launcher(launcher.Launcher):
@@ -38,10 +39,10 @@ class FakeDriver(fake_gpu.FakeDriver):
         return GPUTarget("fakegpu", 70, 32)
 
     def get_device_interface(self) -> Any:
-        return timing.DeviceInterface
+        return benchmark_events.DeviceInterface
 
     def get_benchmarker(self) -> Any:
-        return timing.benchmark_once
+        return benchmark_events.benchmark_once
 
     def clear_cache(self, cache: Any) -> None:
         """There is none."""

@@ -12,8 +12,8 @@ import pytest
 from coverage.parser import PythonParser
 
 import triton_lab as lab
-from triton_lab.testing.coverage.covered import Covered
-from triton_lab.testing.coverage.following import Following
+from triton_lab.testing.coverage.coverage_data import Covered
+from triton_lab.testing.coverage.coverage_session import Following
 
 # Between them: loops over runs of their own, loops that end by a value, loops unrolled, constexpr branches, helpers,
 # functions of elements, masks that change.

@@ -8,14 +8,14 @@ import pytest
 
 from tests.test_docstrings import first_lines, parsed, run
 from triton_lab.compiled.compiled import Compiled
-from triton_lab.compiled.lines.lines import Lines
+from triton_lab.compiled.lines.stage_lines import StageLines
 from triton_lab.compiled.passes import Passes
-from triton_lab.views.compiled.plot import CompiledPlot
-from triton_lab.views.launch.plot import COMPILED_TABS
+from triton_lab.views.compiled.compiled_plot import CompiledPlot
+from triton_lab.views.launch.card.launch_plot import COMPILED_TABS
 
 TOLD = {
     f"{kind.__name__}.{name}".removesuffix(".__doc__"): value
-    for kind in (Lines, Passes, CompiledPlot)
+    for kind in (StageLines, Passes, CompiledPlot)
     for name, value in [("__doc__", kind), *vars(kind).items()]
     if ">>>" in (inspect.getdoc(value.fget if isinstance(value, property) else value) or "")
 }
@@ -30,7 +30,7 @@ def test_an_example_does_what_it_says(name: str) -> None:
 
 
 def test_every_method_has_an_example() -> None:
-    for kind in (Lines, CompiledPlot):
+    for kind in (StageLines, CompiledPlot):
         for name, value in inspect.getmembers(kind, inspect.isfunction):
             assert name.startswith("_") or f"{kind.__name__}.{name}" in TOLD, (kind, name, value)
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.views.test_assembly import node
-from triton_lab.views.assembly import FRONT
+from tests.views.test_script_bundle import node
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.frame import frame
-from triton_lab.views.drawing.layout import layout
-from triton_lab.views.drawing.regions import LINE, cell_labels, crowded, labels, run_labels
-from triton_lab.views.drawing.words import number_text
+from triton_lab.views.drawing.cell_frame import frame
+from triton_lab.views.drawing.cell_layout import layout
+from triton_lab.views.drawing.drawing_text import number_text
+from triton_lab.views.drawing.region_labels import LINE, cell_labels, crowded, labels, run_labels
+from triton_lab.views.script_bundle import FRONT
 
 SHAPES = [(8,), (70,), (4, 6), (3, 5, 5), (), (64, 64), (2, 40), (300, 3)]
 ROOMS = [(420.0, 320.0), (300.0, 260.0), (640.0, 512.0)]

@@ -12,7 +12,7 @@ from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.views.drawing.png import SCALE, WIDEST, _words, blank, encoded, png
-from triton_lab.views.launch.tiling import Tiling
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 from triton_lab.views.polyhedral.canvas import Canvas, mixed
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.heatmap import Heatmap
-from triton_lab.views.drawing.layout import layout
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL, paint
 
 A, B = style.PROGRAM, style.PROGRAM + 1

@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { wrongOf } from "../../../triton_lab/views/front/check.js";
 import { decoded, encoded, unzipped, zipped } from "../../../triton_lab/views/front/packed.js";
-import { CannotDraw, MOST_CHARACTERS, packedOf, partIn, savedOf, sceneOf, tookParts, withPart } from "../../../triton_lab/views/front/saved.js";
+import { CannotDraw, MOST_CHARACTERS, TooLarge, packedOf, partIn, savedOf, sceneOf, tookParts, withPart } from "../../../triton_lab/views/front/saved.js";
 import type { Scene } from "../../../triton_lab/views/front/scenes.d.ts";
 import { SHAPES } from "../../../triton_lab/views/front/shapes.js";
 
@@ -19,11 +19,15 @@ const CARD = {
 /** The smallest value of a shape. */
 const least = (shape: any): unknown => {
   if (shape === "scene") return WORDS;
-  if (typeof shape === "string") return { string: "", number: 0, boolean: false, null: null, unknown: 3, bytes: new Uint8Array(8) }[shape];
+  if (typeof shape === "string") return shape === "boolean" ? false : null;
+  const ends = shape.whole ?? shape.number;
+  if (ends) return Math.max(1, ends[0]);
+  if ("text" in shape) return "";
+  if ("bytes" in shape) return shape.png ? new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1]) : new Uint8Array(0);
   if ("is" in shape) return shape.is[0];
   if ("any" in shape) return least(shape.any[0]);
   if ("of" in shape) return Object.fromEntries(Object.entries(SHAPES.types[shape.of]!).filter(([key]) => !key.endsWith("?")).map(([key, inner]) => [key, least(inner)]));
-  if ("list" in shape) return [least(shape.list)];
+  if ("list" in shape) return Array.from({ length: Math.max(1, shape.least ?? 0) }, () => least(shape.list));
   if ("tuple" in shape) return shape.tuple.map(least);
   return { key: least(shape.map) };
 };
@@ -76,7 +80,7 @@ test("a picture that got more parts takes them, and another picture's are not ta
 test("a field that is not what it should be is named", () => {
   assert.equal(wrongOf(CARD), null);
   const wrong: [unknown, string][] = [
-    [{ ...CARD, grid: [1, Infinity] }, "scene.grid.1 is no number"],
+    [{ ...CARD, grid: [1, Infinity, 1] }, "scene.grid.1 is no whole number"],
     [{ ...CARD, grid: { length: 3 } }, "scene.grid is no list"],
     [{ ...CARD, told: 1 }, "scene.told is no boolean"],
     [{ ...CARD, source: { first: 1, lines: [["x", ["load"]]] } }, "scene.source.lines.0 has not 3 values"],
@@ -86,14 +90,15 @@ test("a field that is not what it should be is named", () => {
     [null, "scene is of no known kind"],
     [[WORDS], "scene is of no known kind"],
   ];
-  for (const [value, told] of wrong) assert.equal(wrongOf(value), told);
-  assert.equal(wrongOf({ type: "f4", bytes: new Uint8Array(7) }, { of: "Buffer" }), "scene ends within a number");
+  for (const [value, told] of wrong) assert.deepEqual(wrongOf(value), { told, large: false });
+  assert.equal(wrongOf({ type: "f4", bytes: new Uint8Array(7) }, { of: "Buffer" })?.told, "scene ends within a number");
 });
 
 test("scenes in scenes without end are refused", () => {
   let scene: unknown = WORDS;
   for (let k = 0; k < 5000; k++) scene = { kind: "nested", name: "n", scene };
-  assert.match(wrongOf(scene)!, /too deep/);
+  const wrong = wrongOf(scene)!;
+  assert.ok(wrong.large && /more than 16 scenes/.test(wrong.told));
 });
 
 test("an output is read field by field", () => {
@@ -110,6 +115,10 @@ test("texts that were not packed are refused in a sentence", async () => {
   }
   await assert.rejects(sceneOf(gzip("{}")), refused("no known kind"));
   await assert.rejects(sceneOf(gzip(`"${"0".repeat(70 << 20)}"`)), refused("too large"));
+  for (const items of ["[".repeat(2e5) + "]".repeat(2e5), `[${"[],".repeat(3e5)}0]`, `{${'"":{},'.repeat(3e5)}"":0}`]) {
+    await assert.rejects(sceneOf(gzip(items)), TooLarge);
+  }
+  await assert.rejects(sceneOf("A".repeat(MOST_CHARACTERS + 1)), TooLarge);
   await assert.rejects(sceneOf(gzip("[".repeat(200_000) + "]".repeat(200_000))), CannotDraw);
 });
 

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 import triton_lab as lab
-from tests.launch.comparing.kernels import copied, exponential, quotient, recorded
+from tests.launch.comparison.kernels import copied, exponential, quotient, recorded
 from tests.launch.on_both import on_both
 from triton_lab.examples import recording, recordings
 from triton_lab.launch.launch import Launch
-from triton_lab.notebook.options import Options
-from triton_lab.notebook.progress import Sign
-from triton_lab.notebook.show import show_launches
-from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.comparison import NOT_TRIED
+from triton_lab.notebook.cell.magic_options import Options
+from triton_lab.notebook.cell.progress_line import Sign
+from triton_lab.notebook.cell.show_launches import show_launches
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.comparison.comparison_view import NOT_TRIED
 
 UNSEEN = Sign(None, str, float)  # nobody looks on
 
@@ -89,9 +89,9 @@ def test_equal_results_have_no_causes_to_look_for() -> None:
 
 
 def test_a_card_does_not_wait_long_for_how_far_rounding_goes(both: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_lab.views.launch import comparison
+    from triton_lab.views.launch.comparison import comparison_view
 
-    monkeypatch.setattr(comparison, "PATIENCE", 0.0)
+    monkeypatch.setattr(comparison_view, "PATIENCE", 0.0)
     lines = Card(both, both=True).part("comparison")["lines"]
     assert any("it takes longer than 0 s; lab.compare(launch) waits for it" in line for line in lines)
     assert lab.compare(both).verdict == "as near as rounding explains"

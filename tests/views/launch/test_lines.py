@@ -9,9 +9,9 @@ import triton.language as tl
 
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
-from triton_lab.views.drawing.scenes import Buffer
-from triton_lab.views.launch.origins import Origins
-from triton_lab.views.launch.timeline import Timeline
+from triton_lab.views.drawing.cell_scenes import Buffer
+from triton_lab.views.launch.accesses.timeline_view import TimelineView
+from triton_lab.views.launch.values.origins_view import Origins
 
 
 @triton.jit
@@ -39,8 +39,8 @@ def numbers(packed: Buffer) -> list[int]:
 
 def test_rows_of_a_timeline_tell_their_lines() -> None:
     launch = launched()
-    assert Timeline(launch, "x_ptr").scene()["lines"] == [[LEFT], [RIGHT]]
-    assert Timeline(launch, "out_ptr").scene()["lines"] == [[STORE]]
+    assert TimelineView(launch, "x_ptr").scene()["lines"] == [[LEFT], [RIGHT]]
+    assert TimelineView(launch, "out_ptr").scene()["lines"] == [[STORE]]
 
 
 def test_origins_tell_which_line_loaded_which_element() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from tests.views.artists import Pixels, Words, artists, size, words
 from tests.views.pictures import LAUNCHED, sums, tiles
-from triton_lab.launch.maps.histogram import histogram
+from triton_lab.launch.maps.value_histogram import histogram
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet
-from triton_lab.views.drawing.histogram import HEIGHT
+from triton_lab.views.drawing.histogram_figure import HEIGHT
 from triton_lab.views.view import View
 
 Colour = tuple[int, ...]

@@ -14,8 +14,8 @@ import triton_lab as lab
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.value_picture import summary
-from triton_lab.views.launch.marked import STORED
-from triton_lab.views.launch.tiling import UNTOUCHED
+from triton_lab.views.launch.accesses.iteration_marks import STORED
+from triton_lab.views.launch.tiling.tiling_view import UNTOUCHED
 
 
 @triton.jit

@@ -8,12 +8,12 @@ from pathlib import Path
 import torch
 
 import triton_lab as lab
-from tests.launch.comparing.kernels import exponential, recorded
+from tests.launch.comparison.kernels import exponential, recorded
 from tests.launch.on_both import on_both
-from triton_lab.backend.stopwatch import Time
+from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.launch.launch import Launch
-from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.launches import INTERPRETED, Launches
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.card.launch_table import INTERPRETED, LaunchTable
 
 TIME = Time(4.9e-6, 4.8e-6, 5.1e-6, 200, 0.0977, "NVIDIA H100 80GB HBM3")
 
@@ -47,11 +47,11 @@ def test_on_the_cpu_it_is_the_interpreters_time() -> None:
 
 def test_launches_of_two_targets_are_never_told_together() -> None:
     cpu = on_cpu()
-    table = Launches([cpu, on_gpu(), on_gpu()])
+    table = LaunchTable([cpu, on_gpu(), on_gpu()])
     assert [row[:2] for row in table.table()] == [("exponential (CPU)", "1"), ("exponential (GPU)", "2")]
     assert table.title() == "3 launches of 1 kernel" and INTERPRETED in table.remarks()
-    assert INTERPRETED not in Launches([on_gpu()]).remarks()
-    assert Launches([cpu]).table()[0][0] == "exponential"
+    assert INTERPRETED not in LaunchTable([on_gpu()]).remarks()
+    assert LaunchTable([cpu]).table()[0][0] == "exponential"
 
 
 def test_a_file_keeps_the_time_and_one_of_before_has_none(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import triton_lab as lab
-from triton_lab.views.drawing.layout import Layout, layout
-from triton_lab.views.drawing.window import MOST_POSITIONS, Window, asked
-from triton_lab.views.launch.accesses import Accesses
-from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.storage import Storage
-from triton_lab.views.launch.tiling import Tiling
-from triton_lab.views.launch.timeline import Timeline
+from triton_lab.views.drawing.cell_layout import CellLayout, layout
+from triton_lab.views.drawing.picture_window import MOST_POSITIONS, Window, asked
+from triton_lab.views.launch.accesses.accesses_view import Accesses
+from triton_lab.views.launch.accesses.timeline_view import TimelineView
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.storage.storage_view import StorageView
+from triton_lab.views.launch.tiling.tiling_view import Tiling
 
 MANY = 300_000
 ROWS, COLUMNS = 700, 900
@@ -94,7 +94,7 @@ def accesses(case: str, argument: str) -> Accesses:
 
 
 @cache
-def storage(case: str) -> Storage:
+def storage(case: str) -> StorageView:
     return CASES[case]().plot.storage()  # type: ignore[no-any-return]
 
 
@@ -102,7 +102,7 @@ def array(packed: Any) -> Any:
     return np.frombuffer(packed["bytes"], dtype=np.dtype(packed["type"]).newbyteorder("<")).astype(np.int64)
 
 
-def windows(fine: Layout) -> st.SearchStrategy[Window]:
+def windows(fine: CellLayout) -> st.SearchStrategy[Window]:
     def of(panel: int, row: int, column: int, rows: int, columns: int) -> Window:
         return Window(panel, row, column, min(rows, fine.rows - row), min(columns, fine.columns - column))
 
@@ -116,7 +116,9 @@ def windows(fine: Layout) -> st.SearchStrategy[Window]:
     )
 
 
-def elements_of(window: Window, drawn: Sequence[int], origin: Sequence[int], shape: Sequence[int], fine: Layout) -> Any:
+def elements_of(
+    window: Window, drawn: Sequence[int], origin: Sequence[int], shape: Sequence[int], fine: CellLayout
+) -> Any:
     """(positions,) the element (row-major) at each position, -1 where there is none."""
     at = window.positions(fine)
     index = np.stack(np.unravel_index(np.maximum(at, 0), tuple(drawn))) - np.array(origin)[:, None]
@@ -272,7 +274,7 @@ def test_a_window_of_origins_has_the_elements_that_were_stored_and_loaded() -> N
 @given(st.data())
 @settings(max_examples=15, deadline=None)
 def test_a_window_of_a_timeline_has_each_access_and_element_apart(data: st.DataObject) -> None:
-    whole = Timeline(plane(), "out_ptr")
+    whole = TimelineView(plane(), "out_ptr")
     fine = whole.layout.fine
     row, column = data.draw(st.integers(0, fine.rows - 1)), data.draw(st.integers(0, fine.columns - 1))
     rows = data.draw(st.integers(1, min(20, fine.rows - row)))

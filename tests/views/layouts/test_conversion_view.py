@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from tests.compiled.layouts.random_layouts import Asked, register_layouts
 from tests.views.layouts.test_layout_view import MMA, blocked
-from tests.views.test_assembly import node
+from tests.views.test_script_bundle import node
 from triton_lab.compiled.layouts import LayoutError
-from triton_lab.compiled.layouts.tile import HARDWARE
-from triton_lab.views.assembly import FRONT
+from triton_lab.compiled.layouts.layout_tile import HARDWARE
 from triton_lab.views.drawing.png import png
-from triton_lab.views.layouts.conversion import SAYS, ConversionView
+from triton_lab.views.layouts.conversion_view import SAYS, ConversionView
+from triton_lab.views.script_bundle import FRONT
 
 
 def to_mma() -> ConversionView:

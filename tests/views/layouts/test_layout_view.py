@@ -13,20 +13,20 @@ import pytest
 
 import triton_lab as lab
 from tests.compiled.layouts.test_against_triton import collected
-from tests.views.test_assembly import node
+from tests.views.test_script_bundle import node
 from triton_lab.compiled.layouts import Layout, LayoutError
-from triton_lab.compiled.layouts.text import types_of
-from triton_lab.views.assembly import FRONT
+from triton_lab.compiled.layouts.layout_parser import types_of
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED
-from triton_lab.views.layouts.layout import LayoutView
-from triton_lab.views.layouts.looks import banks_of
-from triton_lab.views.layouts.matrix import matrix_piece
-from triton_lab.views.layouts.places import places_of
-from triton_lab.views.layouts.positions import emphasis_on
+from triton_lab.views.layouts.bit_matrix import matrix_piece
+from triton_lab.views.layouts.element_heatmaps import emphasis_on
+from triton_lab.views.layouts.layout_colors import banks_of
+from triton_lab.views.layouts.layout_positions import places_of
+from triton_lab.views.layouts.layout_view import LayoutView
 from triton_lab.views.output import MOST_CHARACTERS
-from triton_lab.views.packing import packed
+from triton_lab.views.scene_packing import packed
+from triton_lab.views.script_bundle import FRONT
 from triton_lab.views.view import View
 
 BLOCKED: dict[str, Any] = {

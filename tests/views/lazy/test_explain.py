@@ -11,10 +11,10 @@ from hypothesis import given as any_of
 from hypothesis import strategies as st
 
 from triton_lab import lazy
-from triton_lab.views.drawing.drawing import Box, Line, Words
+from triton_lab.views.drawing.drawing import DrawnText, Line, Rectangle
 from triton_lab.views.lazy.explain import StepView
-from triton_lab.views.lazy.graph import draw_graph
-from triton_lab.views.lazy.layout import GAP, PADDING, ROOM, Block, Thing, lay_out
+from triton_lab.views.lazy.graph_layout import GAP, PADDING, ROOM, FramedRows, Thing, lay_out
+from triton_lab.views.lazy.graph_picture import draw_graph
 from triton_lab.views.output import SCENE
 
 
@@ -96,10 +96,10 @@ def explained(program: Callable[[], object]) -> StepView:
 
 
 def words(view: StepView) -> list[str]:
-    return [item.text for item in view.drawing().items if isinstance(item, Words)]
+    return [item.text for item in view.drawing().items if isinstance(item, DrawnText)]
 
 
-def overlap(first: Box, second: Box) -> bool:
+def overlap(first: Rectangle, second: Rectangle) -> bool:
     return (
         first.x < second.x + second.width
         and second.x < first.x + first.width
@@ -111,7 +111,7 @@ def overlap(first: Box, second: Box) -> bool:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_no_box_of_the_graph_covers_another_and_no_line_runs_through_one(program: Callable[[], object]) -> None:
     drawing = explained(program).drawing()
-    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag]
+    boxes = [item for item in drawing.items if isinstance(item, Rectangle) and item.tag]
     assert boxes
     for first, second in combinations(boxes, 2):
         assert not overlap(first, second), (first.tag, second.tag)
@@ -126,7 +126,7 @@ def test_a_line_leads_from_the_middle_of_one_box_to_the_top_of_another_beside_th
     program: Callable[[], object],
 ) -> None:
     drawing = explained(program).drawing()
-    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag]
+    boxes = [item for item in drawing.items if isinstance(item, Rectangle) and item.tag]
     arriving: dict[int, list[float]] = {}
     for line in (item for item in drawing.items if isinstance(item, Line) and item.curved):
         (start, top), (x, y) = line.points[0], line.points[-1]
@@ -142,7 +142,7 @@ def test_a_line_leads_from_the_middle_of_one_box_to_the_top_of_another_beside_th
 def test_everything_stays_on_the_page(program: Callable[[], object]) -> None:
     drawing = explained(program).drawing()
     for item in drawing.items:
-        if isinstance(item, Box):
+        if isinstance(item, Rectangle):
             assert item.x >= 0 and item.x + item.width <= drawing.width and item.bottom <= drawing.height
         elif isinstance(item, Line):
             assert all(0 <= x <= drawing.width and 0 <= y <= drawing.height for x, y in item.points)
@@ -167,12 +167,12 @@ def test_the_report_stays_on_its_page() -> None:
     report = lazy.report()
     drawing = report.drawing()
     assert kept and all(0 <= item.x < drawing.width and item.y < drawing.height for item in drawing.items
-                        if isinstance(item, Words))  # fmt: skip
+                        if isinstance(item, DrawnText))  # fmt: skip
     assert report.scene()["source"] == "" and report.title() == "1 step: 0 hits, 1 miss"
 
 
 def test_what_shares_memory_shares_a_colour() -> None:
-    boxes = {item.tag: item for item in explained(momentum).drawing().items if isinstance(item, Box) and item.tag}
+    boxes = {item.tag: item for item in explained(momentum).drawing().items if isinstance(item, Rectangle) and item.tag}
     assert boxes["in0"].edge == boxes["out0"].edge == boxes["v8"].edge
     assert boxes["in1"].edge == boxes["out1"].edge == boxes["v5"].edge
     assert len({boxes[tag].edge for tag in ("in0", "in1", "in2")}) == 3
@@ -240,8 +240,8 @@ def test_an_earlier_step_can_be_explained() -> None:
 
 def test_lines_pass_levels_and_rows_through_gates() -> None:
     blocks = [
-        Block("upper", [[Thing("a", 40, 20)], [Thing("b", 60, 20)]], 30, 0),
-        Block("lower", [[Thing("c", 50, 20)]], 30, 1),
+        FramedRows("upper", [[Thing("a", 40, 20)], [Thing("b", 60, 20)]], 30, 0),
+        FramedRows("lower", [[Thing("c", 50, 20)]], 30, 1),
     ]
     edges: list[tuple[object, object]] = [("in", "a"), ("in", "b"), ("a", "b"), ("b", "c"), ("in", "c"), ("c", "out")]
     plan = lay_out([Thing("in", 30, 20)], blocks, [Thing("out", 30, 20)], edges)
@@ -296,7 +296,7 @@ def test_a_long_chain_runs_across_the_page(program: Callable[[], object]) -> Non
     test_no_box_of_the_graph_covers_another_and_no_line_runs_through_one(program)
     test_everything_stays_on_the_page(program)
     drawing = draw_graph(lazy.explain().step)
-    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag.startswith("v")]
+    boxes = [item for item in drawing.items if isinstance(item, Rectangle) and item.tag.startswith("v")]
     assert len(boxes) > 40
     assert drawing.height < 1000 and drawing.width < 1.2 * ROOM  # one below another: 60 pixels each
     steps = [item for item in drawing.items if isinstance(item, Line)]
@@ -312,13 +312,13 @@ def test_a_large_graph_goes_on_below_where_the_page_ends(program: Callable[[], o
     test_everything_stays_on_the_page(program)
     drawing = draw_graph(lazy.explain().step)
     assert drawing.width < 1.7 * ROOM, "all but the lines that pass fits"
-    inputs = {box.y for box in drawing.items if isinstance(box, Box) and box.tag.startswith("in")}
+    inputs = {box.y for box in drawing.items if isinstance(box, Rectangle) and box.tag.startswith("in")}
     assert len(inputs) > 1
 
 
 def test_a_donation_goes_around_the_graph() -> None:
     drawing = explained(given).drawing()
-    boxes = [item for item in drawing.items if isinstance(item, Box) and item.tag]
+    boxes = [item for item in drawing.items if isinstance(item, Rectangle) and item.tag]
     around = [item for item in drawing.items if isinstance(item, Line) and item.width == 2.5]
     assert len(around) == 3
     for line in around:
@@ -337,7 +337,7 @@ def test_what_stands_side_by_side_fits_the_page_and_no_row_could_take_the_next(
     """Frames of one level, each with rows of a few things; or inputs alone."""
     sizes = given_sizes
     if frames:
-        blocks = [Block(k, [[Thing((k, 0), float(wide), 20.0)]], 0.0, 0) for k, (wide, _) in enumerate(sizes)]
+        blocks = [FramedRows(k, [[Thing((k, 0), float(wide), 20.0)]], 0.0, 0) for k, (wide, _) in enumerate(sizes)]
         placed = [(b.x, b.y, b.width) for b in lay_out([], blocks, [], []).blocks]
         widths = [wide + 2.0 * PADDING for wide, _ in sizes]
     else:

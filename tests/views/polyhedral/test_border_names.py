@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.views.polyhedral.labels import _cost, clip, place_lines
-from triton_lab.views.polyhedral.picture import Border
+from triton_lab.views.polyhedral.border_labels import _cost, clip, place_lines
+from triton_lab.views.polyhedral.iteration_picture import Border
 
 BOX = (-2.0, -1.0, 6.0, 4.0)
 NUMBERS = st.integers(-5, 5)

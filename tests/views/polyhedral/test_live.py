@@ -10,16 +10,16 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.page import examples
-from triton_lab.polyhedral.page.three_ways import ragged_ways
+from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.polyhedral.related_work.three_ways import ragged_ways
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.style import rgb
-from triton_lab.views.page import page as page_of
-from triton_lab.views.polyhedral import style as look
-from triton_lab.views.polyhedral.iteration import iteration_view
-from triton_lab.views.polyhedral.page import PageFigures
-from triton_lab.views.polyhedral.ragged import RaggedView
-from triton_lab.views.polyhedral.ways import WaysView
+from triton_lab.views.html_page import page as page_of
+from triton_lab.views.polyhedral import polyhedral_style as look
+from triton_lab.views.polyhedral.iteration_view import iteration_view
+from triton_lab.views.polyhedral.page_view import PageFigures
+from triton_lab.views.polyhedral.ragged_view import RaggedView
+from triton_lab.views.polyhedral.three_ways_view import WaysView
 from triton_lab.views.view import View
 
 pytestmark = pytest.mark.browser
@@ -78,7 +78,7 @@ def step(page: Page, times: int) -> None:
 
 
 def test_the_canvas_shows_points_polygon_and_ground(show: Open) -> None:
-    view = iteration_view(scop(examples.PAGE_FIGURE))
+    view = iteration_view(scop(page_nests.PAGE_FIGURE))
     page = show(view)
     *colour, opacity = pixel(page, 0, spot(view, 1.5, 4.5))
     assert np.allclose(colour, rgb(look.LIGHT.polygon), atol=4)
@@ -87,7 +87,7 @@ def test_the_canvas_shows_points_polygon_and_ground(show: Open) -> None:
 
 
 def test_a_dark_page_has_a_dark_picture_and_another_theme_paints_anew(show: Open) -> None:
-    view = iteration_view(scop(examples.PAGE))
+    view = iteration_view(scop(page_nests.PAGE))
     page = show(view, theme=style.DARK)
     step(page, 1)
     middle, first = spot(view, 0.5, 2.5), spot(view, 0, 0)
@@ -111,7 +111,7 @@ def test_pictures_of_the_ways_follow_the_theme(show: Open) -> None:
 
 
 def test_a_step_tells_the_instance_and_what_it_touches(show: Open) -> None:
-    page = show(iteration_view(scop(examples.WAVEFRONT, n=4)))
+    page = show(iteration_view(scop(page_nests.WAVEFRONT, n=4)))
     step(page, 2)
     told = page.locator(".tl-domain-told")
     expect(told).to_have_text("S0(1, 2), visit 2 of 9: reads A[0][2], reads A[1][1], writes A[1][2]")
@@ -122,7 +122,7 @@ def test_a_step_tells_the_instance_and_what_it_touches(show: Open) -> None:
 
 
 def test_visited_points_take_the_colour_of_their_turn(show: Open) -> None:
-    view = iteration_view(scop(examples.PAGE))
+    view = iteration_view(scop(page_nests.PAGE))
     page = show(view)
     assert pixel(page, 1, spot(view, 0, 0))[3] == 0
     step(page, 1)
@@ -140,7 +140,7 @@ def test_playing_visits_all_points_and_stops(show: Open) -> None:
 
 
 def test_pointing_at_an_instance_and_at_an_element(show: Open) -> None:
-    view = iteration_view(scop(examples.WAVEFRONT, n=4))
+    view = iteration_view(scop(page_nests.WAVEFRONT, n=4))
     page = show(view)
     stage, told = page.locator(".tl-domain-stage"), page.locator(".tl-domain-told")
     stage.hover(position=spot(view, 2, 3))
@@ -157,7 +157,7 @@ TWO = "S0(2, 3), visit 6 of 9: reads A[1][3], reads A[2][2], writes A[2][3]"
 
 
 def test_the_chosen_instance_is_shown_as_in_the_png(show: Open) -> None:
-    view = iteration_view(scop(examples.WAVEFRONT, n=4), instance=(2, 3))
+    view = iteration_view(scop(page_nests.WAVEFRONT, n=4), instance=(2, 3))
     page = show(view)
     told, stage = page.locator(".tl-domain-told"), page.locator(".tl-domain-stage")
     expect(told).to_have_text(TWO)
@@ -172,7 +172,7 @@ def test_the_chosen_instance_is_shown_as_in_the_png(show: Open) -> None:
 
 
 def test_instances_are_chosen_by_keys_and_by_a_click(show: Open) -> None:
-    view = iteration_view(scop(examples.WAVEFRONT, n=4))
+    view = iteration_view(scop(page_nests.WAVEFRONT, n=4))
     page = show(view, live=True)
     told, stage = page.locator(".tl-domain-told"), page.get_by_role("img", name="arrow keys move")
     at_rest = told.text_content() or ""
@@ -201,7 +201,7 @@ def test_instances_are_chosen_by_keys_and_by_a_click(show: Open) -> None:
 
 
 def test_an_instance_chosen_in_time_is_that_of_the_domain(show: Open) -> None:
-    order = scop(examples.WAVEFRONT, n=4).schedule.skew("j", "i").interchange("i", "j").parallel("i")
+    order = scop(page_nests.WAVEFRONT, n=4).schedule.skew("j", "i").interchange("i", "j").parallel("i")
     page = show(order.plot(instance=(2, 3)), live=True)
     told = page.locator(".tl-domain-told")
     expect(told).to_contain_text("S0(2, 3)")
@@ -213,7 +213,7 @@ def test_an_instance_chosen_in_time_is_that_of_the_domain(show: Open) -> None:
 
 
 def test_all_instances_of_space_are_reached_by_keys(show: Open) -> None:
-    page = show(iteration_view(scop(examples.MATMUL, n=2), instance=(1, 1, 1)))
+    page = show(iteration_view(scop(page_nests.MATMUL, n=2), instance=(1, 1, 1)))
     told = page.locator(".tl-domain-told")
     expect(told).to_contain_text("(1, 1, 1)")
     page.locator(".tl-domain-stage").focus()
@@ -223,8 +223,8 @@ def test_all_instances_of_space_are_reached_by_keys(show: Open) -> None:
 
 
 def test_every_canvas_is_named_and_reached_by_keyboard(show: Open) -> None:
-    order = scop(examples.WAVEFRONT, n=4).schedule.interchange("i", "j")
-    for view in (order.plot(), iteration_view(scop(examples.MATMUL, n=2)), PageFigures(), RaggedView()):
+    order = scop(page_nests.WAVEFRONT, n=4).schedule.interchange("i", "j")
+    for view in (order.plot(), iteration_view(scop(page_nests.MATMUL, n=2)), PageFigures(), RaggedView()):
         page = show(view)
         nameless = """() => [...document.querySelectorAll('canvas')].filter((canvas) => {
           const named = canvas.closest('[role][aria-label]');
@@ -251,7 +251,7 @@ def test_names_of_borders_leave_all_numbers_of_the_axes(show: Open) -> None:
 
 
 def test_a_row_of_the_matrix_lights_its_line_and_the_line_its_row(show: Open) -> None:
-    view = iteration_view(scop(examples.PAGE))
+    view = iteration_view(scop(page_nests.PAGE))
     page = show(view)
     row = page.locator("[data-key='border:S0:0:3']").first
     row.hover()
@@ -262,7 +262,7 @@ def test_a_row_of_the_matrix_lights_its_line_and_the_line_its_row(show: Open) ->
 
 
 def test_space_turns_when_dragged(show: Open) -> None:
-    page = show(iteration_view(scop(examples.MATMUL, n=3)))
+    page = show(iteration_view(scop(page_nests.MATMUL, n=3)))
     read = "() => document.querySelectorAll('.tl-domain-stage canvas')[0].toDataURL()"
     before = page.evaluate(read)
     page.mouse.move(300, 200)
@@ -298,7 +298,7 @@ def test_in_a_narrow_window_the_arrays_stand_below(show: Open) -> None:
 
 
 def test_an_iterator_that_is_not_drawn_has_a_slider(show: Open) -> None:
-    page = show(iteration_view(scop(examples.MATMUL, n=3), dims=("y", "x")), live=True)
+    page = show(iteration_view(scop(page_nests.MATMUL, n=3), dims=("y", "x")), live=True)
     slider = page.get_by_label("k", exact=True)
     expect(page.locator("label", has=slider)).to_contain_text("k = all")
     slider.fill("1")

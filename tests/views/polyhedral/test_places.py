@@ -13,11 +13,11 @@ import pytest
 from tests.views.artists import Areas, Dots, Drawn, Places, Strokes, Words, artists
 from triton_lab.polyhedral import scop
 from triton_lab.views.drawing.style import rgb
-from triton_lab.views.polyhedral import style as look
+from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.canvas import Canvas
-from triton_lab.views.polyhedral.iteration import IterationView
-from triton_lab.views.polyhedral.plot import NUMBER, Plot
-from triton_lab.views.polyhedral.style import LIGHT
+from triton_lab.views.polyhedral.iteration_view import IterationView
+from triton_lab.views.polyhedral.plane_plot import NUMBER, Plot
+from triton_lab.views.polyhedral.polyhedral_style import LIGHT
 
 Point = tuple[int, ...]
 

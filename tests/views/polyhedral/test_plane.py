@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from triton_lab.polyhedral import scop
-from triton_lab.views.assembly import FRONT
-from triton_lab.views.polyhedral import plot, style
-from triton_lab.views.polyhedral.picture import picture
-from triton_lab.views.polyhedral.plot import Plot
-from triton_lab.views.polyhedral.scene import LIVE_HEIGHT, LIVE_WIDTH
+from triton_lab.views.polyhedral import plane_plot as plot
+from triton_lab.views.polyhedral import polyhedral_style
+from triton_lab.views.polyhedral.iteration_picture import picture
+from triton_lab.views.polyhedral.iteration_scene import LIVE_HEIGHT, LIVE_WIDTH
+from triton_lab.views.polyhedral.plane_plot import Plot
+from triton_lab.views.script_bundle import FRONT
 
 N = 3
 NEST = """for (int i = 0; i < n; i++) for (int j = i; j < 4; j++) {
@@ -167,7 +168,7 @@ def test_the_browser_draws_in_the_scale_in_which_names_were_placed(rows: int, co
     across = (numbers["PLOT_WIDTH"] - numbers["MARGIN_LEFT"] - numbers["MARGIN_RIGHT"]) / (right - left)
     down = (numbers["PLOT_HEIGHT"] - numbers["MARGIN_BELOW"]) / (top - bottom)
     live = replace(plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
-    assert live.unit == pytest.approx(min(style.UNIT, across, down))
+    assert live.unit == pytest.approx(min(polyhedral_style.UNIT, across, down))
 
 
 def test_an_axis_has_no_zero_below_zero() -> None:

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 
 import triton_lab as lab
-import triton_lab.polyhedral.page.domain as page_domain_module
+import triton_lab.polyhedral.related_work.page_domain as page_domain_module
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.core.points import more_than
-from triton_lab.polyhedral.page import examples
-from triton_lab.polyhedral.page.domain import page_domain
-from triton_lab.polyhedral.page.ragged import PAGE_RAGGED
+from triton_lab.polyhedral.core.integer_points import more_than
+from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.polyhedral.related_work.page_domain import page_domain
+from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
 from triton_lab.views.output import SCENE
-from triton_lab.views.polyhedral.iteration import iteration_view
-from triton_lab.views.polyhedral.kernel import kernel_view
-from triton_lab.views.polyhedral.maximal import maximal_view
-from triton_lab.views.polyhedral.page import MARGIN, PageFigures
-from triton_lab.views.polyhedral.ragged import RaggedView
-from triton_lab.views.polyhedral.text import width_of
+from triton_lab.views.polyhedral.formula_figure import width_of
+from triton_lab.views.polyhedral.iteration_view import iteration_view
+from triton_lab.views.polyhedral.kernel_view import kernel_view
+from triton_lab.views.polyhedral.maximal_view import maximal_view
+from triton_lab.views.polyhedral.page_view import MARGIN, PageFigures
+from triton_lab.views.polyhedral.ragged_view import RaggedView
 
 
 @triton.jit
@@ -47,7 +47,7 @@ def kernel() -> Any:
 def cell(kernel: Any) -> Iterator[Callable[[str], dict[str, Any]]]:
     """What a notebook's shell shows of the last value of a cell."""
     shell = InteractiveShell.instance()
-    shell.user_ns |= {"lab": lab, "examples": examples, "scop": scop, "kernel": kernel, "page_domain": page_domain}
+    shell.user_ns |= {"lab": lab, "examples": page_nests, "scop": scop, "kernel": kernel, "page_domain": page_domain}
     shell.user_ns |= {"ragged": PAGE_RAGGED}
     shell.display_formatter.active_types = shell.display_formatter.format_types
 
@@ -96,14 +96,14 @@ def test_a_large_domain_is_not_drawn_unasked(cell: Callable[[str], dict[str, Any
 
 
 def test_plot_is_the_view_of_the_same_choice(kernel: Any) -> None:
-    wave = scop(examples.WAVEFRONT, n=5)
+    wave = scop(page_nests.WAVEFRONT, n=5)
     turned = wave.schedule.interchange("i", "j")
     pairs = [
         (wave.plot(dependences="value", instance=(3, 2)), iteration_view(wave, dependences="value", instance=(3, 2))),
         (turned.plot(("i",), {"j": 2}, order=True), iteration_view(turned, dims=("i",), at={"j": 2}, order=True)),
         (wave.plot(title="waves", time=True), iteration_view(wave, title="waves", time=True)),
         (kernel.plot(line=kernel.statements[0].line), kernel_view(kernel, line=kernel.statements[0].line)),
-        (scop(examples.PAGE, maximal=True).plot(), maximal_view(scop(examples.PAGE, maximal=True))),
+        (scop(page_nests.PAGE, maximal=True).plot(), maximal_view(scop(page_nests.PAGE, maximal=True))),
         (page_domain().plot(), PageFigures()),
         (PAGE_RAGGED.plot(), RaggedView()),
     ]
@@ -127,7 +127,7 @@ def test_points_are_told_to_be_many_where_they_are(n: int, most: int) -> None:
 @pytest.mark.parametrize("n", [50, 80, 100, 120])
 def test_a_count_is_right_or_given_up(n: int) -> None:
     """isl stops counting without a word where its operations are spent: at n = 100 it had 760,800 of 1,010,000."""
-    assert scop(examples.MATMUL, n=n).count() == n**2 + n**3
+    assert scop(page_nests.MATMUL, n=n).count() == n**2 + n**3
 
 
 def test_a_page_is_as_wide_as_its_longest_remark(monkeypatch: pytest.MonkeyPatch) -> None:

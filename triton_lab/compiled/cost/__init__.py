@@ -4,8 +4,8 @@
 joins them with the launch's `transactions`.
 """
 
-from triton_lab.compiled.cost.cost import Bytes, Cost, Line, Roof
+from triton_lab.compiled.cost.cost import Bytes, LaunchCost, LineCost, Roof
+from triton_lab.compiled.cost.gpu_limits import GPUS, Gpu, gpu
 from triton_lab.compiled.cost.occupancy import Occupancy, occupancy
-from triton_lab.compiled.cost.peaks import GPUS, Gpu, gpu
 
-__all__ = ["GPUS", "Bytes", "Cost", "Gpu", "Line", "Occupancy", "Roof", "gpu", "occupancy"]
+__all__ = ["GPUS", "Bytes", "Gpu", "LaunchCost", "LineCost", "Occupancy", "Roof", "gpu", "occupancy"]

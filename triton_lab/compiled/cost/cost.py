@@ -1,4 +1,4 @@
-"""`Cost`: what a launch's kernel moves and computes, what a GPU could do at best, and which lines do it."""
+"""`LaunchCost`: what a launch's kernel moves and computes, what a GPU could do at best, and which lines do it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from triton_lab.compiled.compilation_text import aligned
+from triton_lab.compiled.cost.gpu_limits import PLAIN, Gpu, gpu, usual
 from triton_lab.compiled.cost.occupancy import Occupancy, occupancy
-from triton_lab.compiled.cost.operations import Arithmetic, arithmetic
-from triton_lab.compiled.cost.peaks import PLAIN, Gpu, gpu, usual
-from triton_lab.compiled.facts import Metadata
-from triton_lab.compiled.text import aligned
+from triton_lab.compiled.cost.operation_counts import OperationCounts, arithmetic
+from triton_lab.compiled.resource_facts import Metadata
 from triton_lab.compiled.transactions.transactions import Transactions
 from triton_lab.ir import effects
 from triton_lab.launch.access import Access
-from triton_lab.launch.executed import Executed, executed
-from triton_lab.launch.footprint import runs
-from triton_lab.launch.ranges import Ranges
-from triton_lab.launch.recorded import Recorded
-from triton_lab.words import count, seconds_text, si, significant
+from triton_lab.launch.access_footprint import runs
+from triton_lab.launch.byte_ranges import Ranges
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.replay.execution_counts import Executed, executed
+from triton_lab.messages import count, seconds_text, si, significant
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Bytes:
 
 
 @dataclass(frozen=True)
-class Line:
+class LineCost:
     """One line of the kernel: ``moved`` bytes (asked for, where sectors are not counted), ``operations`` on numbers,
     and ``instructions`` of PTX that warps run, None where there is no PTX."""
 
@@ -80,7 +80,7 @@ class Roof:
 
 
 @dataclass(frozen=True, eq=False)
-class Cost:
+class LaunchCost:
     """Bytes, operations, intensity, occupancy and shares of lines.
 
     >>> cost = launch.compile("sm_90").cost
@@ -102,14 +102,14 @@ class Cost:
         return executed(self.launch) if self.transactions is None else self.transactions.executed
 
     @cached_property
-    def by_operation(self) -> Mapping[int, Arithmetic]:
+    def by_operation(self) -> Mapping[int, OperationCounts]:
         """The arithmetic of each operation."""
         return arithmetic(self.launch.executable.plan, self.executed)
 
     @cached_property
-    def arithmetic(self) -> Arithmetic:
+    def arithmetic(self) -> OperationCounts:
         """All of it."""
-        found = Arithmetic()
+        found = OperationCounts()
         for one in self.by_operation.values():
             found.add(one)
         return found
@@ -165,7 +165,7 @@ class Cost:
         return Roof(chosen, self.intensity, peak, self.kind, rate, seconds)
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[LineCost]:
         """The lines of the kernel, from its first, each with its share."""
         moved: dict[int, int] = {}
         operations: dict[int, int] = {}
@@ -180,7 +180,7 @@ class Cost:
         run = self._instructions()
         first = self.launch.first_line
         return [
-            Line(k, text, moved.get(k, 0), operations.get(k, 0), None if run is None else run.get(k, 0))
+            LineCost(k, text, moved.get(k, 0), operations.get(k, 0), None if run is None else run.get(k, 0))
             for k, text in enumerate(self.launch.source.splitlines(), first)
         ]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from triton_lab.compiled.facts import Metadata
-from triton_lab.words import count
+from triton_lab.compiled.resource_facts import Metadata
+from triton_lab.messages import count
 
 KIB = 1 << 10
 _REGISTERS, _UNIT, _SIDES = 64 * KIB, 256, 4  # of a multiprocessor; dealt to a warp at a time; parts of the file

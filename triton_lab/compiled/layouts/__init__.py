@@ -4,21 +4,21 @@
 all become a `linear` map over GF(2), and a `layout` asks that. `conversion` and `banks` tell costs.
 """
 
-from triton_lab.compiled.layouts.banks import BankUse, wavefronts
-from triton_lab.compiled.layouts.conversion import Conversion
-from triton_lab.compiled.layouts.kind import Kind
-from triton_lab.compiled.layouts.layout import Layout, Place, layout, layouts
-from triton_lab.compiled.layouts.linear import Linear
-from triton_lab.compiled.layouts.refusal import LayoutError
+from triton_lab.compiled.layouts.bank_conflicts import BankUse, wavefronts
+from triton_lab.compiled.layouts.layout import HardwarePlace, Layout, layout, layouts
+from triton_lab.compiled.layouts.layout_conversion import Conversion
+from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.compiled.layouts.layout_kind import Kind
+from triton_lab.compiled.layouts.linear_layout import Linear
 
 __all__ = [
     "BankUse",
     "Conversion",
+    "HardwarePlace",
     "Kind",
     "Layout",
     "LayoutError",
     "Linear",
-    "Place",
     "layout",
     "layouts",
     "wavefronts",

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.compiled.layouts.banks import BankUse, bank_use
-from triton_lab.compiled.layouts.conversion import Conversion, conversion
-from triton_lab.compiled.layouts.kind import Distributed, Kind, Shared, TensorMemory
-from triton_lab.compiled.layouts.linear import Basis, Linear
-from triton_lab.compiled.layouts.refusal import LayoutError
-from triton_lab.compiled.layouts.text import build, parse, types_of
-from triton_lab.words import count
+from triton_lab.compiled.layouts.bank_conflicts import BankUse, bank_use
+from triton_lab.compiled.layouts.layout_conversion import Conversion, conversion
+from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.compiled.layouts.layout_kind import Distributed, Kind, SharedLayout, TensorMemory
+from triton_lab.compiled.layouts.layout_parser import build, parse, types_of
+from triton_lab.compiled.layouts.linear_layout import Basis, Linear
+from triton_lab.messages import count
 
 if TYPE_CHECKING:
-    from triton_lab.views.layouts.layout import LayoutView
+    from triton_lab.views.layouts.layout_view import LayoutView
 
 
 @dataclass(frozen=True)
-class Place:
+class HardwarePlace:
     """Where one copy of an element is: names of the hardware's parts with their numbers, from 0.
 
     ``place.register``, ``place.lane``, ``place.warp`` and ``place.block`` in registers, ``place.offset`` (in elements)
@@ -112,11 +112,11 @@ class Layout:
         """
         return np.asarray(np.arange(1 << len(self.linear.columns)) & self._empty == 0)
 
-    def owner(self, *coordinate: int) -> list[Place]:
+    def owner(self, *coordinate: int) -> list[HardwarePlace]:
         """All places of an element, ``layout.owner(i, j)``: more than one where the layout holds copies."""
         self._inside(coordinate)
         return [
-            Place(tuple(self._padded(self.linear.place(packed)).items()))
+            HardwarePlace(tuple(self._padded(self.linear.place(packed)).items()))
             for packed in self.linear.packed_places(coordinate)
             if not packed & self._empty
         ]
@@ -148,7 +148,7 @@ class Layout:
         >>> padded.address(1, 0), padded.bank(1, 0)
         (132, 1)
         """
-        if not isinstance(self.kind, Shared):
+        if not isinstance(self.kind, SharedLayout):
             raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
         return self.owner(*coordinate)[0].offset * self.bits // 8
 
@@ -162,7 +162,7 @@ class Layout:
         >>> lab.layout("padded_shared", (32, 32), pairs=[(32, 1)]).addresses()[:3, 0]
         array([  0, 132, 264])
         """
-        if not isinstance(self.kind, Shared):
+        if not isinstance(self.kind, SharedLayout):
             raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
         offsets = self.linear.inverse().table_of("offset").reshape(self.shape)
         return self.padded(offsets) * self.bits // 8
@@ -185,7 +185,7 @@ class Layout:
         >>> lab.layout("padded_shared", (32, 32), pairs=[(32, 1)]).access(down).conflicts
         0
         """
-        if not isinstance(self.kind, Shared) or not isinstance(registers.kind, Distributed):
+        if not isinstance(self.kind, SharedLayout) or not isinstance(registers.kind, Distributed):
             raise LayoutError(
                 "an access is of a layout in shared memory, by one in registers: shared.access(registers)"
             )
@@ -239,7 +239,7 @@ class Layout:
         >>> blocked.plot(element=(1, 5)).text().splitlines()[-1]
         'element [1, 5] is held by warp 0, lane 5, register 1'
         """
-        from triton_lab.views.layouts.layout import LayoutView
+        from triton_lab.views.layouts.layout_view import LayoutView
 
         return LayoutView(self, element, **parts)
 

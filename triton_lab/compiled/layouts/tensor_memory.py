@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triton_lab.compiled.layouts import rules
-from triton_lab.compiled.layouts.kind import TensorMemory
-from triton_lab.compiled.layouts.linear import Linear
-from triton_lab.compiled.layouts.refusal import LayoutError
-from triton_lab.compiled.layouts.rules import CGA
-from triton_lab.compiled.layouts.tile import Tile
-from triton_lab.words import count
+from triton_lab.compiled.layouts import attribute_rules
+from triton_lab.compiled.layouts.attribute_rules import CGA
+from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.compiled.layouts.layout_kind import TensorMemory
+from triton_lab.compiled.layouts.layout_tile import Tile
+from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.messages import count
 
 PLACES = ("row", "column", "block")
 
@@ -38,12 +38,12 @@ class Accumulator(TensorMemory):
     cta_split_n: int = 1
 
     def __post_init__(self) -> None:
-        rules.one_of("blockM", self.block_m, (64, 128))
-        rules.power("blockN", self.block_n, most=512)
-        rules.power("colStride", self.col_stride, most=4)
-        rules.power("CTASplitM", self.cta_split_m)
-        rules.power("CTASplitN", self.cta_split_n)
-        rules.cluster(self.cga_layout, 2)
+        attribute_rules.one_of("blockM", self.block_m, (64, 128))
+        attribute_rules.power("blockN", self.block_n, most=512)
+        attribute_rules.power("colStride", self.col_stride, most=4)
+        attribute_rules.power("CTASplitM", self.cta_split_m)
+        attribute_rules.power("CTASplitN", self.cta_split_n)
+        attribute_rules.cluster(self.cga_layout, 2)
 
     @property
     def rank(self) -> int:
@@ -72,7 +72,7 @@ class Accumulator(TensorMemory):
             raise LayoutError("this page does not know tensor memory with fp4Padded")
         if self.two_ctas and self.block_m == 64:
             raise LayoutError("this page does not know tensor memory with twoCTAs and blockM = 64")
-        rows, columns = rules.split(self.cluster, shape)
+        rows, columns = attribute_rules.split(self.cluster, shape)
         if rows < self.block_m:
             raise LayoutError(f"dimension 0 has {count(rows, 'element')} per block, fewer than blockM = {self.block_m}")
         across = min(self.block_n, columns)
@@ -106,9 +106,9 @@ class Scales(TensorMemory):
     cta_split_n: int = 1
 
     def __post_init__(self) -> None:
-        rules.power("CTASplitM", self.cta_split_m)
-        rules.power("CTASplitN", self.cta_split_n)
-        rules.cluster(self.cga_layout, 2)
+        attribute_rules.power("CTASplitM", self.cta_split_m)
+        attribute_rules.power("CTASplitN", self.cta_split_n)
+        attribute_rules.cluster(self.cga_layout, 2)
 
     @property
     def rank(self) -> int:

@@ -4,7 +4,7 @@
 `registers` and `shared` what instructions ask of the banks of shared memory; `reason` names the worst line.
 """
 
-from triton_lab.compiled.transactions.reason import Reason, worst
+from triton_lab.compiled.transactions.advice import Reason, worst
 from triton_lab.compiled.transactions.transactions import SharedLine, Transactions, transactions
 from triton_lab.compiled.transactions.transfer import Transfer
 

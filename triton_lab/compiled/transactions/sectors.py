@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.compiled.layouts import Linear
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
-from triton_lab.launch.event import Event
-from triton_lab.words import count
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.messages import count
 
 Array: TypeAlias = NDArray[Any]
 Ints: TypeAlias = NDArray[np.int64]
@@ -41,7 +41,7 @@ class Dealt:
     positions: Ints
     width: int
 
-    def lanes(self, event: Event) -> tuple[Ints, NDArray[np.bool_]]:
+    def lanes(self, event: AccessEvent) -> tuple[Ints, NDArray[np.bool_]]:
         """The address that each lane's vector begins at, and whether the lane is on: ``(programs, warps, instructions,
         lanes)``."""
         rows = len(event.programs)
@@ -134,7 +134,7 @@ def _distinct(numbers: Ints) -> Ints:
 
 
 @dataclass(eq=False)
-class Counter:
+class SectorCounter:
     """Counts events of one access, whose block is dealt as ``dealt`` says; what is alike is counted once."""
 
     dealt: Dealt
@@ -145,7 +145,7 @@ class Counter:
     def __post_init__(self) -> None:
         self.counts = Counts.none(self.programs)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: AccessEvent) -> None:
         """The programs of one event."""
         if math.prod(event.shape) == 0 or not len(event.programs):
             return
@@ -163,7 +163,7 @@ class Counter:
         table = np.stack([one for one in known if one is not None], axis=1)
         self.counts.add(event.programs, table[:, which])
 
-    def of(self, event: Event) -> Ints:
+    def of(self, event: AccessEvent) -> Ints:
         """Every program of an event for itself: rows of `of_lanes`."""
         return of_lanes(*self.dealt.lanes(event), self.dealt.width)
 
@@ -171,14 +171,14 @@ class Counter:
 _Kinds: TypeAlias = tuple[tuple[Any, list[bytes]], Ints, Ints]
 
 
-def _kinds(event: Event) -> _Kinds | None:
+def _kinds(event: AccessEvent) -> _Kinds | None:
     """What events of affine addresses are alike in, by program: what is common, and for each kind a key; a row of that
     kind; and which kind each row is. None for others."""
     pointer, mask, count = event.pointer, event.mask, len(event.programs)
-    if not isinstance(pointer, Affine):
+    if not isinstance(pointer, AffineBlock):
         return None
     columns = [np.broadcast_to(pointer.base % SECTOR, count)]
-    if isinstance(mask, Box) and not mask.is_full():
+    if isinstance(mask, MaskBox) and not mask.is_full():
         columns += [np.broadcast_to(one, count) for one in (*mask.lower, *mask.upper)]
     elif isinstance(mask, np.ndarray):
         bits = np.packbits(event.active().reshape(count, -1), axis=1)
@@ -188,7 +188,7 @@ def _kinds(event: Event) -> _Kinds | None:
     return (("affine", pointer.strides, pointer.shape, rows.shape[1]), keys), first, which
 
 
-def _alike(event: Event) -> _Kinds:
+def _alike(event: AccessEvent) -> _Kinds:
     """The same lane by lane, from the first address on; lanes that are off count for none."""
     count = len(event.programs)
     addresses, active = event.addresses().reshape(count, -1), event.active().reshape(count, -1)

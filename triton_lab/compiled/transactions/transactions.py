@@ -10,17 +10,17 @@ from functools import cached_property
 from typing import Any
 
 from triton_lab.compiled.architecture import Architecture
-from triton_lab.compiled.facts import Metadata
-from triton_lab.compiled.text import aligned
-from triton_lab.compiled.transactions.joined import chain_of, joined
-from triton_lab.compiled.transactions.machine import Machine
-from triton_lab.compiled.transactions.ptx import Chain, Instruction, Ptx
-from triton_lab.compiled.transactions.shared import SharedUse, shared_uses
+from triton_lab.compiled.compilation_text import aligned
+from triton_lab.compiled.resource_facts import Metadata
+from triton_lab.compiled.transactions.access_matching import chain_of, joined
+from triton_lab.compiled.transactions.bank_requests import SharedUse, shared_uses
+from triton_lab.compiled.transactions.ptx_parser import Chain, Instruction, Ptx
+from triton_lab.compiled.transactions.ptxas_code import PtxasCode
 from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
 from triton_lab.launch.access import Access
-from triton_lab.launch.executed import Executed, depths, executed
-from triton_lab.launch.recorded import Recorded
-from triton_lab.words import count
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.replay.execution_counts import Executed, depths, executed
+from triton_lab.messages import count
 
 # By the kind of access. The counter of the whole pipe holds conflicts of global memory with the banks of L1, too.
 CONFLICTS = {
@@ -96,7 +96,7 @@ class Transactions:
         held = self.metadata
         accesses = [access for access in self.accesses if access.completed.events]
         plan = self.launch.executable.plan
-        found = joined(plan, accesses, depths(plan), str(self.stages["ttgir"]), Machine.of(self.ptx, self.stages))
+        found = joined(plan, accesses, depths(plan), str(self.stages["ttgir"]), PtxasCode.of(self.ptx, self.stages))
         return [transfer(one, self.launch.programs, held.warps, held.lanes) for one in found]
 
     @cached_property
@@ -208,7 +208,7 @@ class Transactions:
             )
 
     def __str__(self) -> str:
-        from triton_lab.compiled.transactions.reason import worst
+        from triton_lab.compiled.transactions.advice import worst
 
         found = worst(self)
         # Lines that end between words: a notebook breaks longer ones anywhere.

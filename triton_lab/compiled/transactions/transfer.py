@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.compiled.transactions.joined import Joined
-from triton_lab.compiled.transactions.sectors import SECTOR, Counter, Counts, Dealt, dealt
+from triton_lab.compiled.transactions.access_matching import Joined
+from triton_lab.compiled.transactions.sectors import SECTOR, Counts, Dealt, SectorCounter, dealt
 from triton_lab.launch.access import Access
-from triton_lab.launch.event import Event
+from triton_lab.launch.recording.access_event import AccessEvent
 
 Array: TypeAlias = NDArray[Any]
 _WIDEST = 16  # bytes that a lane moves at once
@@ -153,7 +153,7 @@ def transfer(joined: Joined, programs: int, warps: int, lanes: int) -> Transfer:
         return Transfer(joined, None, none, problem="another load of the same addresses fetches it, too")
     if any(joined.merged) and len(joined.merged) == deal.positions.shape[1]:
         deal = Dealt(deal.positions[:, ~np.array(joined.merged)], deal.width)
-    counter = Counter(deal, programs)
+    counter = SectorCounter(deal, programs)
     for event in events:
         counter.add(event)
     return Transfer(joined, deal, counter.counts, told, _WAITS if joined.waits else "")
@@ -165,7 +165,7 @@ def _dealt(joined: Joined, width: int, lanes: int, warps: int) -> Dealt:
     return dealt(joined.operation.linear, joined.access.itemsize, width, lanes, warps, once)
 
 
-def _by_rule(joined: Joined, events: list[Event], lanes: int, warps: int) -> int:
+def _by_rule(joined: Joined, events: list[AccessEvent], lanes: int, warps: int) -> int:
     """The bytes of the widest vectors that lie side by side, aligned, under one mask, in all that was recorded."""
     size = joined.access.itemsize
     width = size
@@ -178,7 +178,7 @@ def _by_rule(joined: Joined, events: list[Event], lanes: int, warps: int) -> int
     return width
 
 
-def _fits(joined: Joined, events: list[Event], width: int, lanes: int, warps: int) -> bool:
+def _fits(joined: Joined, events: list[AccessEvent], width: int, lanes: int, warps: int) -> bool:
     single = _dealt(joined, joined.access.itemsize, lanes, warps)
     size, count = joined.access.itemsize, width // joined.access.itemsize
     steps = np.arange(count) * size

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from triton_lab.course.cases import case, tensor
-from triton_lab.course.kinds import Question, Task
-from triton_lab.course.work import launched, wide
+from triton_lab.course.exercise_kinds import Question, Task
+from triton_lab.course.launch_work import launched, wide
 
 EXERCISES = (
     Question(
@@ -29,6 +29,7 @@ EXERCISES = (
         reference=lambda x, y: (y, x),
         changes=("x", "y"),
         work=(launched(), wide(16)),
+        copied=False,
     ),
     Task(
         "reverse_in_place",
@@ -42,6 +43,7 @@ EXERCISES = (
         reference=lambda x: x.flip(0),
         changes=("x",),
         work=(launched(), wide(16)),
+        copied=False,
     ),
     Task(
         "add_transpose",
@@ -60,6 +62,7 @@ EXERCISES = (
         changes=("x",),
         tolerance=(1e-6, 1e-6),
         work=(launched(), wide(16)),
+        copied=False,
     ),
     Task(
         "relu_backward",
@@ -82,5 +85,6 @@ EXERCISES = (
         changes=("grad",),
         tolerance=(1e-6, 1e-6),
         work=(launched(), wide(64)),
+        copied=False,
     ),
 )

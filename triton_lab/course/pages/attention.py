@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import Case, case, tensor
-from triton_lab.course.kinds import Question, Task
-from triton_lab.course.work import Inputs, launched, loads, once, programs
+from triton_lab.course.exercise_kinds import Question, Task
+from triton_lab.course.launch_work import launched, loads, once, programs
 from triton_lab.launch.launch import Launch
+
+if TYPE_CHECKING:
+    import torch
 
 
 def _scores(q: Any, k: Any, causal: bool) -> Any:
@@ -44,19 +48,27 @@ def _cases() -> tuple[Case, ...]:
     )
 
 
-def _with_lse(heads: int, tokens: int, dim: int) -> Case:
+def _drawn(generator: torch.Generator, which: int, *shape: int) -> torch.Tensor:
+    """The same for equal generators and numbers: what the forward pass kept must be that of the inputs."""
     import torch
 
+    seed = generator.initial_seed() * 16 + which
+    return tensor(*shape)(torch.Generator().manual_seed(seed))
+
+
+def _with_lse(heads: int, tokens: int, dim: int) -> Case:
+    shape = heads, tokens, dim
+
     def lse(generator: torch.Generator) -> torch.Tensor:
-        q, k = (tensor(heads, tokens, dim)(torch.Generator().manual_seed(seed)) for seed in (11, 12))
+        q, k = (_drawn(generator, which, *shape) for which in (1, 2))
         found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
         return found
 
     return case(
-        q=lambda _: tensor(heads, tokens, dim)(torch.Generator().manual_seed(11)),
-        k=lambda _: tensor(heads, tokens, dim)(torch.Generator().manual_seed(12)),
+        q=lambda generator: _drawn(generator, 1, *shape),
+        k=lambda generator: _drawn(generator, 2, *shape),
         lse=lse,
-        dout=tensor(heads, tokens, dim),
+        dout=tensor(*shape),
     )
 
 
@@ -71,26 +83,25 @@ def _gradient_of_q(q: Any, k: Any, v: Any, lse: Any, delta: Any, dout: Any) -> A
 
 def _with_delta(heads: int, tokens: int, dim: int) -> Case:
     """What forward kept of each query beside it: lse, and delta, the sum of the result times its gradient."""
-    import torch
+    shape = heads, tokens, dim
 
-    def drawn(seed: int) -> torch.Tensor:
-        return tensor(heads, tokens, dim)(torch.Generator().manual_seed(seed))
-
-    def delta(_: torch.Generator) -> torch.Tensor:
-        found: torch.Tensor = (_attention(*map(drawn, (11, 12, 13))).double() * drawn(14)).sum(2).float()
+    def delta(generator: torch.Generator) -> torch.Tensor:
+        q, k, v, dout = (_drawn(generator, which, *shape) for which in (1, 2, 3, 4))
+        found: torch.Tensor = (_attention(q, k, v).double() * dout).sum(2).float()
         return found
 
-    def lse(_: torch.Generator) -> torch.Tensor:
-        found: torch.Tensor = _scores(drawn(11), drawn(12), False).logsumexp(2).float()
+    def lse(generator: torch.Generator) -> torch.Tensor:
+        q, k = (_drawn(generator, which, *shape) for which in (1, 2))
+        found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
         return found
 
     return case(
-        q=lambda _: drawn(11),
-        k=lambda _: drawn(12),
-        v=lambda _: drawn(13),
+        q=lambda generator: _drawn(generator, 1, *shape),
+        k=lambda generator: _drawn(generator, 2, *shape),
+        v=lambda generator: _drawn(generator, 3, *shape),
         lse=lse,
         delta=delta,
-        dout=lambda _: drawn(14),
+        dout=lambda generator: _drawn(generator, 4, *shape),
     )
 
 

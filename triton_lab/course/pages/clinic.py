@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from triton_lab.course.cases import case, tensor
-from triton_lab.course.kinds import Task
-from triton_lab.course.work import launched
+from triton_lab.course.exercise_kinds import Task
+from triton_lab.course.launch_work import launched
 
 _SIZES = (64, 65, 129, 1, 700)
 
@@ -101,6 +101,7 @@ EXERCISES = (
         reference=_mean,
         tolerance=(1e-5, 1e-5),
         work=(launched(),),
+        copied=False,
     ),
     Task(
         "row_maxima",
@@ -113,6 +114,7 @@ EXERCISES = (
         cases=(*_MATRICES, case(x=tensor(4, 37, low=-9.0, high=-1.0))),
         reference=_row_max,
         work=(launched(),),
+        copied=False,
     ),
     Task(
         "rms",
@@ -126,6 +128,7 @@ EXERCISES = (
         reference=_rms,
         tolerance=(1e-4, 1e-5),
         work=(launched(),),
+        copied=False,
     ),
     Task(
         "shares",
@@ -139,6 +142,7 @@ EXERCISES = (
         reference=_softmax,
         tolerance=(1e-5, 1e-7),
         work=(launched(),),
+        copied=False,
     ),
     Task(
         "energy",

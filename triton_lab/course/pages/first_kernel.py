@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from triton_lab.course.cases import Case, case, tensor
-from triton_lab.course.kinds import Question, Task
-from triton_lab.course.work import launched, once, programs, wide
+from triton_lab.course.exercise_kinds import Question, Task
+from triton_lab.course.launch_work import launched, once, programs, wide
 
 
 def _vectors(**others: Any) -> tuple[Case, ...]:
@@ -82,6 +82,7 @@ EXERCISES = (
         reference=lambda x: x * x,
         changes=("x",),
         work=(launched(), once("x")),
+        copied=False,
     ),
     Question(
         "idle_lanes",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from triton_lab import words
+from triton_lab import messages
 from triton_lab.course.cases import case, tensor
-from triton_lab.course.kinds import Program, Question
-from triton_lab.course.stepping import alone, stepped
+from triton_lab.course.exercise_answer import Answer
+from triton_lab.course.exercise_kinds import Program, Question
+from triton_lab.course.lazy_steps import alone, near, stored, unmade
 
 if TYPE_CHECKING:
     import torch
 
-    from triton_lab.course.stepping import Run
-    from triton_lab.lazy.step import Step
+    from triton_lab.course.lazy_steps import JudgedStep, StepsRun
 
 # Those of the exercise's text in the chapter.
 DONATING = ("a = a + b", "c = a + b", "a, b = b, a", "a.add_(b); del b")
@@ -29,8 +29,8 @@ for number, rate in enumerate((0.5, 0.25, 0.5, 0.25, 0.5, 0.25)):
 
 
 def _donated() -> tuple[int, ...]:
+    from triton_lab.lazy.operations.make_tensor import tensor
     from triton_lab.lazy.step import mark_step
-    from triton_lab.lazy.tensors import tensor
 
     found = []
     for text in DONATING:
@@ -55,51 +55,62 @@ def _compiled() -> int:
 
 def _told_of_donors(answer: Any, right: tuple[int, ...]) -> str:
     if not isinstance(answer, tuple) or len(answer) != len(right):
-        return f"Give {words.count(len(right), 'number')}, one for each program."
+        return f"Give {messages.count(len(right), 'number')}, one for each program."
     number = next(k for k, (mine, other) in enumerate(zip(answer, right, strict=True)) if mine != other)
     return f"Look at `{DONATING[number]}` again: which old values can nobody name when it is done?"
 
 
 def _unlike(what: str, found: torch.Tensor, wanted: torch.Tensor) -> str:
-    import torch
-
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
         is_, must = (f"{tuple(one.shape)} {str(one.dtype).removeprefix('torch.')}" for one in (found, wanted))
         return f"{what} is {is_}, and must be {must}."
-    near = torch.isclose(found, wanted, rtol=1e-5, atol=1e-6)
-    if bool(near.all()):
+    like = near(found, wanted)
+    if bool(like.all()):
         return ""
-    first = tuple((~near).nonzero()[0].tolist())
+    first = tuple((~like).nonzero()[0].tolist())
     return f"{what} is {found[first].item():.6g} at {list(first)}, and must be {wanted[first].item():.6g}."
 
 
-def _descended(answer: Callable[..., Any], inputs: dict[str, Any]) -> str:
-    run, rates = stepped(answer, inputs), inputs["rates"]
-    wanted = inputs["weights"] - inputs["gradient"] * sum(rates)
-    wrong = _unlike("weights", run.inputs["weights"], wanted)
-    wrong = wrong or _unlike("gradient", run.inputs["gradient"], inputs["gradient"])
+def _descended(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> str:
+    def wanted(given: Mapping[str, Any]) -> list[torch.Tensor]:
+        return [given["weights"] - given["gradient"] * sum(rates), given["gradient"]]
+
+    rates = inputs["rates"]
+    run = answer.stepped(inputs)
+    weights, gradient = wanted(inputs)
+    wrong = _unlike("weights", run.inputs["weights"], weights)
+    wrong = wrong or _unlike("gradient", run.inputs["gradient"], gradient)
     if wrong:
         return wrong
     if run.pending or len(run.steps) != len(rates):
         return f"The numbers are right, but it makes {_made(run)}: one for each rate is asked."
     missed = sum(not step.hit for step in run.steps)
     if missed > 1:
-        names = sorted({name for step in run.steps if step.nearest for name, *_ in step.nearest.differences})
+        names = sorted({name for step in run.steps for name in step.differences})
         return (
-            f"The numbers are right, but {words.number(missed)} of {words.count(len(rates), 'step')} were compiled. "
-            f"Their graphs differ in: {', '.join(names)}."
+            f"The numbers are right, but {messages.number(missed)} of {messages.count(len(rates), 'step')} "
+            f"were compiled. Their graphs differ in: {', '.join(names)}."
         )
     if not all(_in_place(step, "weights") for step in run.steps):
         return "The numbers are right, but a step gave the weights new memory: somebody could still see the old ones."
-    return ""
+    # What the launches did, whatever the steps are said to be.
+    start = run.began.tensors["weights"].start
+    kernels = [kernel for kernel, starts in stored(run) if start in starts]
+    if len(kernels) != len(rates) or len(set(kernels)) > 1 or run.ended["weights"].start != start:
+        return "The numbers are right, but they were not made by one kernel that each step ran on the weights."
+    return unmade(run, inputs, others, wanted)
 
 
-def _centred(answer: Callable[..., Any], inputs: dict[str, Any]) -> str:
-    run, x = stepped(answer, inputs), inputs["x"]
-    mean = x.mean(1, keepdim=True)
+def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> str:
+    def wanted(given: Mapping[str, Any]) -> list[torch.Tensor]:
+        mean = given["x"].mean(1, keepdim=True)
+        return [given["x"] - mean, mean]
+
+    run, x = answer.stepped(inputs), inputs["x"]
+    centred, mean = wanted(inputs)
     if len(run.results) != 1:
-        return f"It returns {words.count(len(run.results), 'tensor')}, and must return one: the means."
-    wrong = _unlike("x", run.inputs["x"], x - mean) or _unlike("What it returns", run.results[0], mean)
+        return f"It returns {messages.count(len(run.results), 'tensor')}, and must return one: the means."
+    wrong = _unlike("x", run.inputs["x"], centred) or _unlike("What it returns", run.results[0], mean)
     if wrong:
         return wrong
     if run.pending or len(run.steps) != 1:
@@ -111,34 +122,44 @@ def _centred(answer: Callable[..., Any], inputs: dict[str, Any]) -> str:
     if len(large) > 1:
         names = ", ".join(name for one in large for name in one.seen_by if name != "x") or "no name"
         return f"The numbers are right, but the step leaves a second buffer as large as x, seen by: {names}."
-    return ""
+    if run.ended["x"].start != run.began.tensors["x"].start:
+        return "The numbers are right, but x has new memory."
+    return unmade(run, inputs, others, wanted)
 
 
-def _made(run: Run) -> str:
-    return words.count(len(run.steps), "step") + (" and leaves something pending" if run.pending else "")
+def _made(run: StepsRun) -> str:
+    return messages.count(len(run.steps), "step") + (" and leaves something pending" if run.pending else "")
 
 
-def _in_place(step: Step, name: str) -> bool:
+def _in_place(step: JudgedStep, name: str) -> bool:
     """Whether the tensor ``name`` stands after the step where it stood before."""
     before = {one.place for one in step.before if one.name == name}
     return any(one.place in before and name in one.seen_by for one in step.after if one.role.startswith("out"))
 
 
-def _trapped(answer: Callable[..., Any], inputs: dict[str, Any]) -> str:
+def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> str:
     import torch
 
-    sound, again = stepped(answer, inputs), stepped(answer, inputs)
-    broken = stepped(answer, inputs, donors_hashed=False)
+    sound, again = answer.stepped(inputs), answer.stepped(inputs)
+    broken = answer.stepped(inputs, donors_hashed=False)
     if not sound.results:
         return "It returns nothing: return the tensors that come out wrong."
     if not all(map(torch.equal, sound.results, again.results)):
         return "With a sound key, two runs differ already: leave chance out of it."
     if not any(step.stale for step in broken.steps):
-        made = words.count(len(broken.steps), "step")
+        made = messages.count(len(broken.steps), "step")
         return f"Nothing goes wrong: of its {made} none ran what was compiled for other donors."
     if all(map(torch.equal, sound.results, broken.results)):
         return "A step ran what was compiled for other donors, yet what it returns is right. Which tensor is wrong now?"
-    return ""
+    # What the launches did, whatever the steps are said to be.
+    mine, theirs = ([kernel for kernel, _ in stored(run)] for run in (sound, broken))
+    if len(mine) != len(theirs) or len(set(theirs)) >= len(set(mine)):
+        return "With the broken key no kernel ran in another one's place."
+    return next(filter(None, (unmade(run, inputs, inputs, _as_it_says(run)) for run in (sound, broken))), "")
+
+
+def _as_it_says(run: StepsRun) -> Callable[[Mapping[str, Any]], list[torch.Tensor]]:
+    return lambda given: [*(run.inputs[name] for name in run.began.tensors), *run.results]
 
 
 EXERCISES = (

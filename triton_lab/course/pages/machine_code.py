@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from triton_lab import words
+from triton_lab import messages
+from triton_lab.course.attempt import Inputs
 from triton_lab.course.cases import case, tensor
-from triton_lab.course.kinds import Choice, Question, Task
-from triton_lab.course.work import Inputs, launched, once
+from triton_lab.course.exercise_kinds import Choice, Question, Task
+from triton_lab.course.launch_work import launched, once
 from triton_lab.launch.launch import Launch
 
 _MEASURED = 2048  # elements from which on sectors are counted: of fewer, most are shared with what lies beside
@@ -39,7 +40,9 @@ def _rows_of_lanes(answer: Any) -> str:
         held = answer.elements(warp=warp, lane=lane)
         if sorted(held) != [(row, column) for column in range(32)]:
             first = next((one for one in held if one[0] != row), None)
-            what = f"[{first[0]}, {first[1]}]" if first else f"only {words.count(len(set(held)), 'element')} of its row"
+            what = (
+                f"[{first[0]}, {first[1]}]" if first else f"only {messages.count(len(set(held)), 'element')} of its row"
+            )
             return f"Lane {lane} of warp {warp} must hold row {row} and nothing else: it holds {what}."
     return ""
 
@@ -66,14 +69,15 @@ def _without_conflicts(answer: Any) -> str:
 def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
     """Held to twice the sectors in which the elements lie, and one more for each row and each column: a run of
     neighbours that begins within a sector touches one more."""
-    from triton_lab.compiled.failure import CompileError
+    from triton_lab.compiled.compile_failure import CompileError
+    from triton_lab.compiled.launch_compilation import compiled_plan
     from triton_lab.compiled.transactions.sectors import SECTOR
 
     x = inputs["x"]
     if x.numel() < _MEASURED:
         return ""
     try:
-        transfers = launches[-1].compile("sm_90").transactions.transfers
+        transfers = compiled_plan(launches[-1], "sm_90").transactions.transfers
     except CompileError as error:
         return f"the compiler for sm_90 refuses the kernel: {error}"
     ideal = x.numel() * x.element_size() // SECTOR
@@ -83,8 +87,8 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
         sectors = sum(one.sectors for one in found)
         if sectors > most:
             return (
-                f"line {found[0].line}, a {kind}, asks an H100 for {words.count(sectors, 'sector')}, and the elements "
-                f"lie in about {words.number(ideal)}: neighbouring threads want what lies far apart"
+                f"line {found[0].line}, a {kind}, asks an H100 for {messages.count(sectors, 'sector')}, and the "
+                f"elements lie in about {messages.number(ideal)}: neighbouring threads want what lies far apart"
             )
     return ""
 
@@ -92,7 +96,7 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
 def _programs() -> tuple[int, int]:
     """By registers and by shared memory, as the occupancy calculator has it."""
     from triton_lab.compiled.cost.occupancy import KIB, occupancy
-    from triton_lab.compiled.facts import Metadata
+    from triton_lab.compiled.resource_facts import Metadata
 
     taken = Metadata(
         96, 0, 0, 50 * KIB, tensor_memory=None, scalar_registers=None, accumulators=None,
@@ -104,7 +108,7 @@ def _programs() -> tuple[int, int]:
 
 def _size_at_the_ridge() -> int:
     """The smallest multiple of 64: 2 * n**3 operations for 3 * 2 * n**2 bytes are n / 3 for each."""
-    from triton_lab.compiled.cost.peaks import GPUS
+    from triton_lab.compiled.cost.gpu_limits import GPUS
 
     gpu = next(one for one in GPUS if one.name == "H100")
     return next(size for size in range(64, 1 << 16, 64) if size / 3 >= gpu.rate("float16") / gpu.bytes)
@@ -165,6 +169,7 @@ EXERCISES = (
         ),
         reference=lambda x: x.contiguous().clone(),
         work=(launched(), once("x"), _few_sectors),
+        copied=False,
         points=2,
     ),
     Question(

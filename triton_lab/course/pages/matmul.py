@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from triton_lab.course.cases import Maker, case, tensor
-from triton_lab.course.kinds import Question, Task
-from triton_lab.course.work import launched, loads
+from triton_lab.course.exercise_kinds import Question, Task
+from triton_lab.course.launch_work import launched, loads
 
 _TILE = 32
 

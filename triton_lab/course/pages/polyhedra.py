@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from triton_lab.course.kinds import Question
-from triton_lab.course.nests import Nest, Order, misses, steps
-from triton_lab.polyhedral.cost import Cache
-from triton_lab.polyhedral.page.examples import WAVEFRONT
+from triton_lab.course.exercise_kinds import Question
+from triton_lab.course.nest_exercises import NestExercise, OrderExercise, misses, steps
+from triton_lab.polyhedral.cache_cost import Cache
+from triton_lab.polyhedral.related_work.page_nests import WAVEFRONT
 
 # What is written first is read by the loop after it, the element ahead included.
 NEIGHBOURS = """\
@@ -16,7 +16,7 @@ for (int i = 0; i < n - 1; i++)
 """
 
 EXERCISES = (
-    Nest(
+    NestExercise(
         "band",
         "Three diagonals",
         (
@@ -31,7 +31,7 @@ EXERCISES = (
             "      A[i][j] = 1;\n"
         ),
     ),
-    Nest(
+    NestExercise(
         "quarter_turn",
         "A quarter turn",
         (
@@ -41,7 +41,7 @@ EXERCISES = (
         ),
         reference=("for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    B[j][n - 1 - i] = A[i][j];\n"),
     ),
-    Order(
+    OrderExercise(
         "fronts",
         "All of a diagonal at once",
         (
@@ -53,7 +53,7 @@ EXERCISES = (
         values={"n": 8},
         asked=(steps(13),),
     ),
-    Order(
+    OrderExercise(
         "one_pass",
         "Two loops in one pass",
         (

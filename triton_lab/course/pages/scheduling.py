@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from triton_lab.course.cases import Case, case, tensor
-from triton_lab.course.kinds import Task
-from triton_lab.course.nests import Order, blocks, misses
-from triton_lab.course.work import launched, once, programs, wide
-from triton_lab.polyhedral.cost import Cache
-from triton_lab.polyhedral.page.examples import TRANSPOSE
+from triton_lab.course.exercise_kinds import Task
+from triton_lab.course.launch_work import launched, once, programs, wide
+from triton_lab.course.nest_exercises import OrderExercise, blocks, misses
+from triton_lab.polyhedral.cache_cost import Cache
+from triton_lab.polyhedral.related_work.page_nests import TRANSPOSE
 
 # A vector that is smoothed in place, again and again.
 SMOOTHED = """\
@@ -55,7 +55,7 @@ def _filtered(x: Any, filter: Any) -> Any:
 
 
 EXERCISES = (
-    Order(
+    OrderExercise(
         "few_misses",
         "A transpose that keeps its lines",
         (
@@ -67,7 +67,7 @@ EXERCISES = (
         values={"n": 64},
         asked=(misses(1024, Cache(lines=32, line_size=8)),),
     ),
-    Order(
+    OrderExercise(
         "tiles_in_time",
         "Tiles over steps of time",
         (
@@ -79,7 +79,7 @@ EXERCISES = (
         values={"n": 64},
         asked=(misses(300, Cache(lines=8, line_size=4)),),
     ),
-    Order(
+    OrderExercise(
         "outer_blocks",
         "A schedule that is a kernel",
         (

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from triton_lab.course.cases import case, tensor
-from triton_lab.course.kinds import Choice, Question, Task
-from triton_lab.course.work import launched, once
+from triton_lab.course.exercise_kinds import Choice, Question, Task
+from triton_lab.course.launch_work import launched, once
 
 FAR = 16.0, 16.0 + 2.0**-16  # of the exercise's text in the chapter
 
@@ -34,7 +34,7 @@ def _three_orders(answer: Any) -> str:
 
 
 def _named(answer: Any) -> str:
-    from triton_lab import compare, words
+    from triton_lab import compare, messages
     from triton_lab.examples import recording, recordings
 
     bit_equal, nearest = answer
@@ -44,11 +44,11 @@ def _named(answer: Any) -> str:
     compared = {name: compare(recording(name)) for name in recordings()}
     counts = {name: sum(argument.count for argument in found) for name, found in compared.items()}
     if compared[bit_equal].verdict != "bit-equal":
-        return f"{bit_equal} is not bit-equal: it differs in {words.count(counts[bit_equal], 'element')}."
+        return f"{bit_equal} is not bit-equal: it differs in {messages.count(counts[bit_equal], 'element')}."
     if not counts[nearest]:
         return f"{nearest} does not differ at all: of those that do, which differs in the fewest elements?"
     if counts[nearest] > min(count for count in counts.values() if count):
-        return f"{nearest} differs in {words.count(counts[nearest], 'element')}; there is one that differs in fewer."
+        return f"{nearest} differs in {messages.count(counts[nearest], 'element')}; there is one that differs in fewer."
     return ""
 
 
@@ -56,10 +56,10 @@ def _first_in_program_0(answer: Any) -> str:
     import torch
 
     from triton_lab import compare
-    from triton_lab.backend.targets import target
+    from triton_lab.backend.targets.active_target import target
     from triton_lab.examples import example, recording
     from triton_lab.examples.softmax import softmax_kernel
-    from triton_lab.launch.record import record
+    from triton_lab.launch.recording.record import record
 
     stride, columns = answer["stride"], answer["columns"]
     if stride == 100:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from triton_lab.course.cases import Case, case, tensor
-from triton_lab.course.kinds import Choice, Question, Task
-from triton_lab.course.work import launched, once, wide
+from triton_lab.course.exercise_kinds import Choice, Question, Task
+from triton_lab.course.launch_work import launched, once, wide
 
 
 def _matrices() -> tuple[Case, ...]:
@@ -69,6 +69,7 @@ EXERCISES = (
         cases=_matrices(),
         reference=lambda x: x.contiguous(),
         work=(launched(), once("x"), wide(16)),
+        copied=False,
     ),
     Task(
         "add_one_in_place",
@@ -83,6 +84,7 @@ EXERCISES = (
         changes=("x",),
         tolerance=(1e-6, 1e-6),
         work=(launched(), once("x")),
+        copied=False,
     ),
     Task(
         "transpose",
@@ -95,6 +97,7 @@ EXERCISES = (
         cases=_matrices(),
         reference=lambda x: x.t().contiguous(),
         work=(launched(), once("x"), wide(16)),
+        copied=False,
     ),
     Task(
         "diagonal",
@@ -115,6 +118,7 @@ EXERCISES = (
         ),
         reference=lambda x: x.diagonal().contiguous(),
         work=(launched(), wide(8)),
+        copied=False,
     ),
     Choice(
         "windows_by_strides",

@@ -11,11 +11,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.libdevice import bits, elementary, extremes, rounding
-from triton_lab.interpreter.registry import union
+from triton_lab.interpreter.libdevice import (
+    directed_rounding,
+    elementary_functions,
+    integer_functions,
+    min_max_functions,
+)
+from triton_lab.interpreter.op_registry import union
 
 Array = NDArray[Any]
 
 FUNCTIONS: Mapping[str, Callable[..., Array]] = union(
-    elementary.FUNCTIONS, rounding.FUNCTIONS, bits.FUNCTIONS, extremes.FUNCTIONS
+    elementary_functions.FUNCTIONS,
+    directed_rounding.FUNCTIONS,
+    integer_functions.FUNCTIONS,
+    min_max_functions.FUNCTIONS,
 )

@@ -4,30 +4,10 @@ They see values and frames, and know neither launches nor who watches.
 """
 
 import importlib
-
-_SUBJECTS = (
-    "atomics",
-    "casts",
-    "comparisons",
-    "constants",
-    "control",
-    "descriptors",
-    "dot",
-    "dot_scaled",
-    "floats",
-    "grid",
-    "integers",
-    "lanes",
-    "libdevice",
-    "math",
-    "memory",
-    "output",
-    "reductions",
-    "shapes",
-)
+import pkgutil
 
 
 def load_all() -> None:
     """Import every file, so that the registry is complete."""
-    for subject in _SUBJECTS:
-        importlib.import_module(f"{__name__}.{subject}")
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")

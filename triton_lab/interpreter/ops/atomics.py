@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import access
+from triton_lab.interpreter import memory_access
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.ops.memory import as_pointer, masking, tell
-from triton_lab.interpreter.ops.turns import Update, add_up, cut_into_turns, exchange, take_turns
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.ops.serialized_lanes import Update, add_up, cut_into_turns, exchange, take_turns
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 from triton_lab.ir.effects import Rmw, operands_of
 
@@ -43,7 +43,9 @@ def atomic_rmw(frame: Frame, op: Op, *operands: Value) -> Value:
     return modify(frame, op, as_pointer(operands[at.address]), masking(operands, at), value, kind)
 
 
-def modify(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, value: Array, kind: int) -> Array:
+def modify(
+    frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, value: Array, kind: int
+) -> Array:
     """Each lane in turn puts ``update(old, value)`` where it points; what each found there."""
     update = UPDATES[kind]
     position = operands_of(op).value
@@ -107,7 +109,7 @@ def poll(frame: Frame, op: Op, *operands: Value, told: bool = True) -> Array:
     assert at.expected is not None
     type = frame.type(op.operands[at.expected])
     where, wanted = as_pointer(operands[at.address]), frame.elements(op, at.expected, operands[at.expected])
-    found = access.load(frame.machine.memory_for(op), where, None, None, dtype_of(type), type.shape)
+    found = memory_access.load(frame.machine.memory_for(op), where, None, None, dtype_of(type), type.shape)
     if told:
         tell(frame, op, where, None, found)
     seen: Array = found == wanted
@@ -117,8 +119,8 @@ def poll(frame: Frame, op: Op, *operands: Value, told: bool = True) -> Array:
 def _in_turn(
     frame: Frame,
     op: Op,
-    pointer: access.Pointer,
-    mask: access.Mask,
+    pointer: memory_access.Pointer,
+    mask: memory_access.Mask,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
     apply: Callable[[Array, Array, Any], tuple[Array, Array, Array]],
@@ -129,10 +131,10 @@ def _in_turn(
     # Every program takes a turn of its own, also where all do the same.
     addresses = np.broadcast_to(addresses, shape)
     result = np.zeros(shape, dtype)
-    for piece in access.scattered(machine.memory_for(op), addresses, mask, dtype, shape[1:], "atomic"):
+    for piece in memory_access.scattered(machine.memory_for(op), addresses, mask, dtype, shape[1:], "atomic"):
         index = piece.index.reshape(-1)
         found, places, values = apply(piece.view, index, piece.lanes)
-        access.write(machine.memory, piece.at(places), values, dtype)
+        memory_access.write(machine.memory, piece.at(places), values, dtype)
         result[piece.lanes] = found.reshape(result[piece.lanes].shape)
     tell(frame, op, pointer, mask, result)
     return result

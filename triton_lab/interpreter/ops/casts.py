@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import affine
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.convert import float_to_float, float_to_integer, integer_to_float
+from triton_lab.interpreter import affine_block
+from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.number_conversion import float_to_float, float_to_integer, integer_to_float
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
@@ -24,7 +24,7 @@ _TOWARDS_ZERO = 0
 
 @impl("arith.extsi")
 def extsi(frame: Frame, op: Op, x: Value) -> Value:
-    if isinstance(x, Affine):
+    if isinstance(x, AffineBlock):
         return x
     array = frame.elements(op, 0, x)
     target = dtype_of(frame.result_type(op))
@@ -34,7 +34,7 @@ def extsi(frame: Frame, op: Op, x: Value) -> Value:
 
 @impl("arith.extui")
 def extui(frame: Frame, op: Op, x: Value) -> Value:
-    if isinstance(x, Affine) and x.range()[0] >= 0:
+    if isinstance(x, AffineBlock) and x.range()[0] >= 0:
         return x
     return _bits(frame.elements(op, 0, x)).astype(dtype_of(frame.result_type(op)))
 
@@ -42,7 +42,7 @@ def extui(frame: Frame, op: Op, x: Value) -> Value:
 @impl("arith.trunci")
 def trunci(frame: Frame, op: Op, x: Value) -> Value:
     type = frame.result_type(op)
-    if isinstance(x, Affine) and type.bits > 1 and affine.fits(x, type.bits):
+    if isinstance(x, AffineBlock) and type.bits > 1 and affine_block.fits(x, type.bits):
         return x
     array = frame.elements(op, 0, x)
     if type.element == "i1":

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import box
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
-from triton_lab.interpreter.convert import widen
+from triton_lab.interpreter import mask_box
+from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.dtypes import unsigned
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Descriptor, Value, merge, take
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.number_conversion import widen
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.runtime_values import Descriptor, Value, merge, take
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
@@ -38,10 +38,10 @@ _UFUNCS = {
 @impl("arith.cmpi")
 def cmpi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     predicate = _INTEGER[op.attributes["predicate"]]
-    if isinstance(a, Affine) and isinstance(b, Affine):
+    if isinstance(a, AffineBlock) and isinstance(b, AffineBlock):
         same_sign = a.range()[0] >= 0 and b.range()[0] >= 0
         if predicate[0] != "u" or same_sign:
-            mask = box.compare(predicate.removeprefix("u"), a, b)
+            mask = mask_box.compare(predicate.removeprefix("u"), a, b)
             if mask is not None:
                 return mask
     x, y = frame.elements(op, 0, a), frame.elements(op, 1, b)
@@ -78,7 +78,7 @@ def cmpf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 def select(frame: Frame, op: Op, condition: Value, a: Value, b: Value) -> Value:
     if isinstance(condition, np.ndarray) and condition.size == 1:
         return a if condition.reshape(-1)[0] else b
-    if isinstance(condition, Box) and condition.is_full():
+    if isinstance(condition, MaskBox) and condition.is_full():
         return a
     if isinstance(a, Descriptor):
         truth = np.broadcast_to(frame.elements(op, 0, condition), (frame.count,))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import affine, box
+from triton_lab.interpreter import affine_block, mask_box
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Bits, Dense, Op, Type
 
 Array = NDArray[Any]
@@ -41,9 +41,9 @@ def _block(array: Array, type: Type) -> Value:
     if array.size != 1:
         return array.reshape(1, *type.shape)
     if type.element == "i1":
-        return box.where_scalar(array, type.shape)
+        return mask_box.where_scalar(array, type.shape)
     if type.is_integer:
-        return affine.splat(array, type.shape)
+        return affine_block.splat(array, type.shape)
     return array.reshape(1, *(1,) * len(type.shape))
 
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import values
-from triton_lab.interpreter.code import Code
+from triton_lab.interpreter import runtime_values
+from triton_lab.interpreter.bound_code import BoundBlock
 from triton_lab.interpreter.frame import Environment, Frame
-from triton_lab.interpreter.registry import control
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.op_registry import control
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Type
-from triton_lab.ir.edges import BRANCHES
+from triton_lab.ir.value_flow import BRANCHES
 
 Array = NDArray[Any]
 Pieces = list[tuple[Array, tuple[Value, ...]]]
@@ -29,7 +29,8 @@ Pieces = list[tuple[Array, tuple[Value, ...]]]
 def _joined(frame: Frame, pieces: Pieces, programs: int, types: Sequence[Type]) -> tuple[Value, ...]:
     """The results of all sides, put together; ``types`` says how many there are."""
     found = tuple(
-        values.merge([(rows, results[k]) for rows, results in pieces], programs, type) for k, type in enumerate(types)
+        runtime_values.merge([(rows, results[k]) for rows, results in pieces], programs, type)
+        for k, type in enumerate(types)
     )
     observer = frame.machine.observer
     if observer is not None:
@@ -40,7 +41,7 @@ def _joined(frame: Frame, pieces: Pieces, programs: int, types: Sequence[Type]) 
 
 def _taken(frame: Frame, handed: Sequence[Value], rows: Array) -> tuple[Value, ...]:
     """Values for the programs in ``rows`` alone."""
-    found = tuple([values.take(value, rows) for value in handed])
+    found = tuple([runtime_values.take(value, rows) for value in handed])
     observer = frame.machine.observer
     if observer is not None:
         everyone = np.arange(len(rows))
@@ -78,7 +79,7 @@ def scf_if(frame: Frame, op: Op, condition: Value) -> Any:
 @control("scf.for")
 def scf_for(frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *initial: Value) -> Any:
     (code,) = frame.region(op)
-    dtype = values.dtype_of(frame.type(code.arguments[0]))
+    dtype = runtime_values.dtype_of(frame.type(code.arguments[0]))
     low, high, stride = counting(frame, op, (lower, upper, step))
     trips = trips_of(low, high, stride)
     carried: tuple[Value, ...] = initial
@@ -109,9 +110,9 @@ def scf_for(frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *init
 def counting(frame: Frame, op: Op, bounds: Sequence[Value]) -> tuple[Array, ...]:
     """Where a loop starts, before where it ends, and its step, as its counter's type has them: int64."""
     counter = frame.type(frame.region(op)[0].arguments[0])
-    arrays = [values.elements(value, counter) for value in bounds]
+    arrays = [runtime_values.elements(value, counter) for value in bounds]
     if op.attributes.get("unsignedCmp"):
-        arrays = [array.view(values.unsigned(array.dtype)) for array in arrays]
+        arrays = [array.view(runtime_values.unsigned(array.dtype)) for array in arrays]
     return tuple(array.astype(np.int64) for array in arrays)
 
 
@@ -129,8 +130,10 @@ def scf_while(frame: Frame, op: Op, *initial: Value) -> Any:
     pieces: Pieces = []
     active, rows = frame, np.arange(frame.count)
     carried: tuple[Value, ...] = initial
+    turns = 0  # asked for where the loop is stopped (`backend.endless`)
     while True:
         machine.tick(op, active)
+        turns += 1
         condition, *passed = active.run(before, carried)
         truth = np.broadcast_to(_truth(active, condition), (active.count,))
         if not truth.all():
@@ -171,7 +174,7 @@ def run_body(frame: Frame, arguments: Sequence[Value]) -> tuple[Value, ...]:
     return run_blocks(frame, frame.routine.blocks, arguments)
 
 
-def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value]) -> tuple[Value, ...]:
+def run_blocks(frame: Frame, blocks: Sequence[BoundBlock], arguments: Sequence[Value]) -> tuple[Value, ...]:
     """Run blocks joined by forward branches, from the first, and return what the last ones yield."""
     if len(blocks) == 1:
         return frame.run(blocks[0], arguments)
@@ -201,7 +204,7 @@ def run_blocks(frame: Frame, blocks: Sequence[Code], arguments: Sequence[Value])
     return _joined(frame, finished, frame.count, types)
 
 
-def returned(blocks: Sequence[Code]) -> tuple[int, ...]:
+def returned(blocks: Sequence[BoundBlock]) -> tuple[int, ...]:
     """The values that blocks which end the run yield (those of the first one: all are of the same types)."""
     return next(code.terminator.operands for code in blocks if code.terminator.name not in BRANCHES)
 
@@ -215,7 +218,7 @@ def _branches(frame: Frame, end: Op, operands: tuple[Value, ...]) -> list[tuple[
     return [(rows, successor) for rows, successor in sides if len(rows)]
 
 
-def _assemble(root: Frame, arrivals: list[_Arrival], code: Code) -> tuple[Frame, tuple[Value, ...]]:
+def _assemble(root: Frame, arrivals: list[_Arrival], code: BoundBlock) -> tuple[Frame, tuple[Value, ...]]:
     """One frame for all programs that arrive at a block, under the frame that they have in common."""
     if len(arrivals) == 1:
         return arrivals[0].part(), arrivals[0].brought

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import access
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
+from triton_lab.interpreter import memory_access
+from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.ops.atomics import modify
 from triton_lab.interpreter.ops.memory import tell
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.ir import Op, Type
 from triton_lab.ir.effects import Operands, Rmw, operands_of
 
@@ -65,7 +65,7 @@ def _corner(frame: Frame, op: Op, operands: Sequence[Value], at: Operands) -> li
 
 def _place(
     descriptor: Descriptor, block: tuple[int, ...], itemsize: int, corner: list[Array]
-) -> tuple[access.Pointer, Box]:
+) -> tuple[memory_access.Pointer, MaskBox]:
     """Addresses and mask of the block whose first element is ``corner``."""
     base = descriptor.base
     for index, stride in zip(corner, descriptor.strides, strict=True):
@@ -75,10 +75,10 @@ def _place(
     for index, extent, size in zip(corner, descriptor.shape, block, strict=True):
         lower.append(np.clip(-index, 0, size) + zero)
         upper.append(np.clip(extent - index, 0, size) + zero)
-    mask = Box(tuple(lower), tuple(upper), block)
+    mask = MaskBox(tuple(lower), tuple(upper), block)
     strides = descriptor.strides
     if all(stride.size == 1 or (stride == stride[0]).all() for stride in strides):
-        return Affine(base, tuple(int(stride[0]) * itemsize for stride in strides), block), mask
+        return AffineBlock(base, tuple(int(stride[0]) * itemsize for stride in strides), block), mask
     rank = len(block)
     addresses = base.reshape(-1, *(1,) * rank)
     for axis, (stride, size) in enumerate(zip(strides, block, strict=True)):
@@ -103,22 +103,22 @@ def _read(
     frame: Frame,
     op: Op,
     descriptor: Descriptor,
-    pointer: access.Pointer,
-    mask: access.Mask,
+    pointer: memory_access.Pointer,
+    mask: memory_access.Mask,
     dtype: np.dtype[Any],
     block: tuple[int, ...],
 ) -> Array:
     other = np.full((1, *(1,) * len(block)), np.nan).astype(dtype) if descriptor.padding_nan else None
-    array = access.load(frame.machine.memory_for(op), pointer, mask, other, dtype, block)
+    array = memory_access.load(frame.machine.memory_for(op), pointer, mask, other, dtype, block)
     tell(frame, op, pointer, mask, array)
     return np.broadcast_to(array, (array.shape[0], *block))
 
 
 def _write(
-    frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, array: Array, block: tuple[int, ...]
+    frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, array: Array, block: tuple[int, ...]
 ) -> None:
     tell(frame, op, pointer, mask, array)
-    access.store(frame.machine.memory_for(op), pointer, mask, array, array.dtype, block)
+    memory_access.store(frame.machine.memory_for(op), pointer, mask, array, array.dtype, block)
 
 
 @impl("tt.descriptor_store")
@@ -139,7 +139,7 @@ def descriptor_reduce(frame: Frame, op: Op, *operands: Value) -> None:
 
 def _to_write(
     frame: Frame, op: Op, operands: Sequence[Value], block: tuple[int, ...]
-) -> tuple[access.Pointer, Box, Array]:
+) -> tuple[memory_access.Pointer, MaskBox, Array]:
     """Addresses and mask of the ``block`` that the operation writes to, and its elements."""
     at = operands_of(op)
     assert at.value is not None

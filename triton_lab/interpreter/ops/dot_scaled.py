@@ -12,12 +12,12 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.convert import float_to_float, widen
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.number_conversion import float_to_float, widen
+from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.ops.dot import product_sum
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 
 Array = NDArray[Any]

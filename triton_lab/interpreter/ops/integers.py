@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import affine, box
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
+from triton_lab.interpreter import affine_block, mask_box
+from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.dtypes import unsigned
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.libdevice.bits import multiply_high_unsigned
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.libdevice.integer_functions import multiply_high_unsigned
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
@@ -29,8 +29,8 @@ def _elementwise(frame: Frame, op: Op, function: Binary, a: Value, b: Value) -> 
 def _modular(frame: Frame, op: Op, on_affine: Any, function: Binary, on_bits: Binary, a: Value, b: Value) -> Value:
     """An operation that affine blocks may know how to do, and that on one bit is a logical one."""
     type = frame.result_type(op)
-    if isinstance(a, Affine) and isinstance(b, Affine):
-        result: Affine | None = on_affine(a, b, type.bits)
+    if isinstance(a, AffineBlock) and isinstance(b, AffineBlock):
+        result: AffineBlock | None = on_affine(a, b, type.bits)
         if result is not None:
             return result
     return _elementwise(frame, op, on_bits if type.element == "i1" else function, a, b)
@@ -38,17 +38,17 @@ def _modular(frame: Frame, op: Op, on_affine: Any, function: Binary, on_bits: Bi
 
 @impl("arith.addi")
 def addi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _modular(frame, op, affine.add, np.add, np.logical_xor, a, b)
+    return _modular(frame, op, affine_block.add, np.add, np.logical_xor, a, b)
 
 
 @impl("arith.subi")
 def subi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _modular(frame, op, affine.subtract, np.subtract, np.logical_xor, a, b)
+    return _modular(frame, op, affine_block.subtract, np.subtract, np.logical_xor, a, b)
 
 
 @impl("arith.muli")
 def muli(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _modular(frame, op, affine.multiply, np.multiply, np.logical_and, a, b)
+    return _modular(frame, op, affine_block.multiply, np.multiply, np.logical_and, a, b)
 
 
 @impl("arith.divsi")
@@ -65,7 +65,7 @@ def remsi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 def _within(a: Value, b: Value) -> bool:
     """Whether ``a % b`` leaves ``a`` as it is: offsets wrapped round a size that they do not reach."""
-    if not (isinstance(a, Affine) and isinstance(b, Affine) and not any(b.strides)):
+    if not (isinstance(a, AffineBlock) and isinstance(b, AffineBlock) and not any(b.strides)):
         return False
     low, high = a.range()
     return low >= 0 and high < b.range()[0]
@@ -149,11 +149,11 @@ def _sign(a: Array) -> Any:
 
 @impl("arith.shli")
 def shli(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    if isinstance(a, Affine) and isinstance(b, Affine):
+    if isinstance(a, AffineBlock) and isinstance(b, AffineBlock):
         amount = b.range()
         if amount[0] == amount[1] and 0 <= amount[0] < frame.result_type(op).bits - 1:
-            factor = Affine(np.array([1 << amount[0]]), b.strides, b.shape)
-            result = affine.multiply(a, factor, frame.result_type(op).bits)
+            factor = AffineBlock(np.array([1 << amount[0]]), b.strides, b.shape)
+            result = affine_block.multiply(a, factor, frame.result_type(op).bits)
             if result is not None:
                 return result
     return _elementwise(frame, op, _shift(np.left_shift, _zero), a, b)
@@ -171,8 +171,8 @@ def shrui(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 @impl("arith.andi")
 def andi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    if isinstance(a, Box) and isinstance(b, Box):
-        return box.intersect(a, b)
+    if isinstance(a, MaskBox) and isinstance(b, MaskBox):
+        return mask_box.intersect(a, b)
     return _elementwise(frame, op, np.bitwise_and, a, b)
 
 

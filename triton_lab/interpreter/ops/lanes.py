@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.ops.combine import lanes, same_programs
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.ops.combine_functions import lanes, same_programs
 from triton_lab.interpreter.ops.control import returned, run_blocks
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value, elements
+from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op
 
 Array = NDArray[Any]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import access, affine
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
+from triton_lab.interpreter import affine_block, memory_access
+from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Type
 from triton_lab.ir.effects import ACCESSES, Operands, operands_of
 
@@ -27,16 +27,16 @@ def pointee_bytes(pointer: Type) -> int:
     return dtype_of(pointer.pointee).itemsize
 
 
-def as_pointer(value: Value) -> access.Pointer:
+def as_pointer(value: Value) -> memory_access.Pointer:
     """Addresses in one of the two forms that memory takes."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
-        return Affine(value, (), ())
-    assert isinstance(value, (np.ndarray, Affine))
+        return AffineBlock(value, (), ())
+    assert isinstance(value, (np.ndarray, AffineBlock))
     return value
 
 
-def as_mask(value: Value | None) -> access.Mask:
-    if value is None or isinstance(value, Box):
+def as_mask(value: Value | None) -> memory_access.Mask:
+    if value is None or isinstance(value, MaskBox):
         return value
     assert isinstance(value, np.ndarray)
     return None if value.size == 1 and bool(value.reshape(-1)[0]) else value
@@ -45,10 +45,12 @@ def as_mask(value: Value | None) -> access.Mask:
 @impl("tt.addptr")
 def addptr(frame: Frame, op: Op, pointer: Value, offset: Value) -> Value:
     size = pointee_bytes(frame.result_type(op))
-    if isinstance(pointer, Affine) and isinstance(offset, Affine):
-        scaled = affine.multiply(offset, Affine(np.array([size]), (0,) * len(offset.shape), offset.shape), 63)
+    if isinstance(pointer, AffineBlock) and isinstance(offset, AffineBlock):
+        scaled = affine_block.multiply(
+            offset, AffineBlock(np.array([size]), (0,) * len(offset.shape), offset.shape), 63
+        )
         if scaled is not None:
-            result = affine.add(pointer, scaled, 64)
+            result = affine_block.add(pointer, scaled, 64)
             if result is not None:
                 return result
     return frame.elements(op, 0, pointer) + frame.elements(op, 1, offset).astype(np.int64) * size
@@ -60,11 +62,13 @@ def load(frame: Frame, op: Op, *operands: Value) -> Value:
     return load_at(frame, op, operands, as_pointer(operands[at.address]), masking(operands, at))
 
 
-def load_at(frame: Frame, op: Op, operands: Sequence[Value], where: access.Pointer, mask: access.Mask) -> Array:
+def load_at(
+    frame: Frame, op: Op, operands: Sequence[Value], where: memory_access.Pointer, mask: memory_access.Mask
+) -> Array:
     """A load from ``where`` under ``mask``, whatever its operands say of these."""
     at, type = operands_of(op), frame.result_type(op)
     other = frame.elements(op, at.other, operands[at.other]) if at.other is not None else None
-    result = access.load(frame.machine.memory_for(op), where, mask, other, dtype_of(type), type.shape)
+    result = memory_access.load(frame.machine.memory_for(op), where, mask, other, dtype_of(type), type.shape)
     tell(frame, op, where, mask, result)
     return result
 
@@ -75,22 +79,24 @@ def store(frame: Frame, op: Op, *operands: Value) -> None:
     store_at(frame, op, operands, as_pointer(operands[at.address]), masking(operands, at))
 
 
-def store_at(frame: Frame, op: Op, operands: Sequence[Value], where: access.Pointer, mask: access.Mask) -> None:
+def store_at(
+    frame: Frame, op: Op, operands: Sequence[Value], where: memory_access.Pointer, mask: memory_access.Mask
+) -> None:
     """A store to ``where`` under ``mask``, whatever its operands say of these."""
     at = operands_of(op)
     assert at.value is not None
     type = frame.type(op.operands[at.value])
     array = frame.elements(op, at.value, operands[at.value])
     tell(frame, op, where, mask, array)
-    access.store(frame.machine.memory_for(op), where, mask, array, dtype_of(type), type.shape)
+    memory_access.store(frame.machine.memory_for(op), where, mask, array, dtype_of(type), type.shape)
 
 
-def masking(operands: Sequence[Value], at: Operands) -> access.Mask:
+def masking(operands: Sequence[Value], at: Operands) -> memory_access.Mask:
     """The mask among an access's operands."""
     return None if at.mask is None else as_mask(operands[at.mask])
 
 
-def tell(frame: Frame, op: Op, pointer: access.Pointer, mask: access.Mask, values: Array) -> None:
+def tell(frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, values: Array) -> None:
     """Tell who watches of an access: before a store, after a load or an atomic."""
     observer = frame.machine.access_observer
     if observer is not None:

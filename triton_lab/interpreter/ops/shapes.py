@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import affine, box
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.box import Box
-from triton_lab.interpreter.errors import KernelError
+from triton_lab.interpreter import affine_block, mask_box
+from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.registry import impl
-from triton_lab.interpreter.values import Value
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
@@ -22,7 +22,7 @@ Array = NDArray[Any]
 @impl("tt.make_range")
 def make_range(frame: Frame, op: Op) -> Value:
     type = frame.result_type(op)
-    return Affine(np.array([op.attributes["start"]], np.int64), (1,), type.shape)
+    return AffineBlock(np.array([op.attributes["start"]], np.int64), (1,), type.shape)
 
 
 @impl("tt.splat", "tt.unsplat")
@@ -32,29 +32,29 @@ def splat(frame: Frame, op: Op, value: Value) -> Value:
         return frame.spread(op, 0, value).reshape(-1, *(1,) * len(type.shape))[: frame.count]
     assert isinstance(value, np.ndarray)
     if type.element == "i1":
-        return box.where_scalar(value, type.shape)
+        return mask_box.where_scalar(value, type.shape)
     if type.is_integer or type.is_pointer:
-        return affine.splat(value, type.shape)
+        return affine_block.splat(value, type.shape)
     return value.reshape(-1, *(1,) * len(type.shape))
 
 
 @impl("tt.broadcast")
 def broadcast(frame: Frame, op: Op, value: Value) -> Value:
     shape = frame.result_type(op).shape
-    if isinstance(value, Affine):
-        return affine.broadcast(value, shape)
-    if isinstance(value, Box):
-        return box.broadcast(value, shape)
+    if isinstance(value, AffineBlock):
+        return affine_block.broadcast(value, shape)
+    if isinstance(value, MaskBox):
+        return mask_box.broadcast(value, shape)
     return value  # arrays broadcast when they are used
 
 
 @impl("tt.expand_dims")
 def expand_dims(frame: Frame, op: Op, value: Value) -> Value:
     axis = op.attributes["axis"]
-    if isinstance(value, Affine):
-        return affine.expand_dims(value, axis)
-    if isinstance(value, Box):
-        return box.expand_dims(value, axis)
+    if isinstance(value, AffineBlock):
+        return affine_block.expand_dims(value, axis)
+    if isinstance(value, MaskBox):
+        return mask_box.expand_dims(value, axis)
     assert isinstance(value, np.ndarray)
     return np.expand_dims(value, axis + 1)
 
@@ -62,8 +62,8 @@ def expand_dims(frame: Frame, op: Op, value: Value) -> Value:
 @impl("tt.reshape")
 def reshape(frame: Frame, op: Op, value: Value) -> Value:
     shape = frame.result_type(op).shape
-    if isinstance(value, Affine):
-        result = affine.with_shape(value, shape)
+    if isinstance(value, AffineBlock):
+        result = affine_block.with_shape(value, shape)
         if result is not None:
             return result
     array = frame.spread(op, 0, value)
@@ -73,10 +73,10 @@ def reshape(frame: Frame, op: Op, value: Value) -> Value:
 @impl("tt.trans")
 def trans(frame: Frame, op: Op, value: Value) -> Value:
     order = op.attributes["order"]
-    if isinstance(value, Affine):
-        return affine.permute(value, order)
-    if isinstance(value, Box):
-        return box.permute(value, order)
+    if isinstance(value, AffineBlock):
+        return affine_block.permute(value, order)
+    if isinstance(value, MaskBox):
+        return mask_box.permute(value, order)
     assert isinstance(value, np.ndarray)
     return value.transpose(0, *(axis + 1 for axis in order))
 

@@ -9,36 +9,37 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from triton_lab.launch.checks import (
-    accumulation,
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.finding_values import with_values
+from triton_lab.launch.checks.race.outcomes import with_orders
+from triton_lab.launch.checks.rules import (
     alias,
-    always_true,
-    collision,
+    always_true_mask,
     fault,
-    idle,
+    idle_program,
+    lane_collision,
     lane_order,
+    loop_invariant_load,
     lossy_store,
+    lost_precision,
     lost_result,
-    misread,
-    narrow,
+    narrow_overflow,
     non_finite,
     outside_view,
     overflow,
+    precedence,
     race,
-    standing,
     undefined,
-    uninitialised,
+    uninitialized,
     unverified,
     unwritten,
 )
-from triton_lab.launch.checks.evidence import Evidence
-from triton_lab.launch.checks.listed_values import with_values
-from triton_lab.launch.checks.orders import with_orders
-from triton_lab.launch.finding import SEVERITIES, Finding
-from triton_lab.launch.verdict import Gathering, Verdict, excuse
+from triton_lab.launch.diagnosis.finding import SEVERITIES, Finding
+from triton_lab.launch.diagnosis.verdict import Gathering, Verdict, reason_of
+from triton_lab.launch.replay.replay_run import is_cut_short
 
 if TYPE_CHECKING:
-    from triton_lab.launch.recorded import Recorded
+    from triton_lab.launch.recording.launch_record import Recorded
 
 _RACES, _UNINITIALISED = "races", "reads of uninitialised memory"
 OTHERS = "other programs that fail"
@@ -47,17 +48,17 @@ _THREADS = "lanes of one program that meet in memory"
 # What each looks for, as the reader is told who hears that it was not checked.
 _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
     ("overflow of addresses", overflow.check),
-    ("overflow of narrow integers", narrow.check),
+    ("overflow of narrow integers", narrow_overflow.check),
     ("NaN and infinity", non_finite.check),
-    ("loss of precision", accumulation.check),
+    ("loss of precision", lost_precision.check),
     ("lanes that masks turn off", undefined.check),
     ("numbers that stores change", lossy_store.check),
     ("accesses outside of views", outside_view.check),
     ("aliases", alias.check),
-    ("idle programs", idle.check),
+    ("idle programs", idle_program.check),
     ("results that are returned", lost_result.check),
-    ("loads that stand still in a loop", standing.check),
-    ("masks that are always true", always_true.check),
+    ("loads that stand still in a loop", loop_invariant_load.check),
+    ("masks that are always true", always_true_mask.check),
     ("accesses through unknown pointers", unverified.check),
     ("elements of outputs that nobody stores to", unwritten.check),
 )
@@ -71,14 +72,16 @@ def check(launch: Recorded, faults: bool = True) -> Verdict:
     gathering = Gathering()
     if faults:
         gathering.run(OTHERS, lambda: fault.check(launch))
+    if is_cut_short(launch):
+        gathering.left_out("what it would have done from there on", "the launch was stopped in a loop")
     if launch.tape is not None:
         _recorded(gathering, Evidence(launch, launch.tape))
-    gathering.run(MISREAD, lambda: misread.check(launch, gathering.findings))
+    gathering.run(MISREAD, lambda: precedence.check(launch, gathering.findings))
     findings = gathering.findings
     try:
         findings = with_orders(launch, with_values(launch, findings))
     except Exception as error:
-        gathering.left_out("what the lanes in the findings held", excuse(error))
+        gathering.left_out("what the lanes in the findings held", reason_of(error))
     return Verdict(in_order(findings), gathering.unchecked)
 
 
@@ -102,8 +105,8 @@ def _together(gathering: Gathering, evidence: Evidence) -> tuple[Finding, ...]:
     races = race.Races(evidence)
     before = len(gathering.findings)
     gathering.run(_RACES, lambda: race.check(evidence, races))
-    gathering.run(_THREADS, lambda: collision.check(evidence, races))
+    gathering.run(_THREADS, lambda: lane_collision.check(evidence, races))
     lines = {(found.line, found.column) for found in gathering.findings[before:]}
     gathering.run(_THREADS, lambda: lane_order.check(evidence, races, lines))
-    gathering.run(_UNINITIALISED, lambda: uninitialised.check(evidence, races))
+    gathering.run(_UNINITIALISED, lambda: uninitialized.check(evidence, races))
     return ()

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.places import Ints, Places, contiguous_strides
+from triton_lab.launch.element_index import ElementPlaces, Ints, contiguous_strides
 
 Step = tuple[int, int]  # a dimension, and how many indices one lane further means
 
 
 @dataclass(frozen=True)
-class Space:
+class MarginSpace:
     """The argument's index space with margins: positions count through ``padded`` in reading order."""
 
     shape: tuple[int, ...]
@@ -37,7 +37,7 @@ class Space:
             total += element // own % size * stride
         return total
 
-    def holds(self, other: Space) -> bool:
+    def holds(self, other: MarginSpace) -> bool:
         """Whether the margins are as wide as the other's, at least."""
         after = [p - b - s for p, b, s in zip(other.padded, other.before, self.shape, strict=True)]
         room = [p - b - s for p, b, s in zip(self.padded, self.before, self.shape, strict=True)]
@@ -50,7 +50,7 @@ class Space:
         return grid.reshape(-1)
 
 
-def space(shape: Sequence[int], walks: Sequence[tuple[Sequence[Step], Sequence[int]]]) -> Space:
+def space(shape: Sequence[int], walks: Sequence[tuple[Sequence[Step], Sequence[int]]]) -> MarginSpace:
     """Margins wide enough for every walk: steps, and the block's extents."""
     before, after = [0] * len(shape), [0] * len(shape)
     for steps, extents in walks:
@@ -62,7 +62,7 @@ def space(shape: Sequence[int], walks: Sequence[tuple[Sequence[Step], Sequence[i
         before = [max(pair) for pair in zip(before, reach_before, strict=True)]
         after = [max(pair) for pair in zip(after, reach_after, strict=True)]
     padded = tuple(b + size + a for b, size, a in zip(before, shape, after, strict=True))
-    return Space(tuple(shape), tuple(before), padded)
+    return MarginSpace(tuple(shape), tuple(before), padded)
 
 
 def walk(offset: Ints, shape: Sequence[int], strides: Sequence[int]) -> list[Step] | None:
@@ -111,8 +111,8 @@ def by_walk(
     offset: Ints,
     active: npt.NDArray[np.bool_],
     steps: Sequence[Step],
-    known: Places,
-    where: Space,
+    known: ElementPlaces,
+    where: MarginSpace,
     told: Ints,
     tile: bool = False,
 ) -> Ints | None:
@@ -135,7 +135,7 @@ def by_walk(
     return np.where((position < 0) & active, told, position)
 
 
-def _inside(where: Space, position: Ints) -> npt.NDArray[np.bool_]:
+def _inside(where: MarginSpace, position: Ints) -> npt.NDArray[np.bool_]:
     result = np.ones(position.shape, dtype=bool)
     for size, before, extent, stride in zip(
         where.shape, where.before, where.padded, contiguous_strides(where.padded), strict=True

@@ -18,19 +18,19 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.classes import Classes, classify, distinct, unions
-from triton_lab.launch.maps.heat import Heat, heat_of_accesses
-from triton_lab.launch.maps.overhang import Space
-from triton_lab.launch.maps.positions import Flags, StoredArgument, TimedAccess
-from triton_lab.launch.maps.tiles import Falls, Tiles
-from triton_lab.launch.places import Ints
+from triton_lab.launch.element_index import Ints
+from triton_lab.launch.maps.access_heat import Heat, heat_of_accesses
+from triton_lab.launch.maps.lane_positions import Flags, StoredArgument, TimedAccess
+from triton_lab.launch.maps.overhang import MarginSpace
+from triton_lab.launch.maps.tile_groups import TileFalls, Tiles
+from triton_lab.launch.membership_classes import Classes, classify, distinct, unions
 
 ROLES = {"load": 0, "store": 1, "atomic": 1}
 LAYERS = {"loads": (0,), "stores": (1,), "both": (0, 1)}  # the roles of each
 
 
 @dataclass(frozen=True)
-class Touches:
+class TilingAccesses:
     """Who touches what. Positions are those of ``drawn``, in reading order.
 
     ``drawn`` is the argument's shape and what hangs over its edges; index = position - ``origin``.
@@ -109,31 +109,31 @@ class Touches:
 
     def inside(self) -> npt.NDArray[np.bool_]:
         """(positions,) whether a position is an element of the argument."""
-        return Space(self.shape, self.origin, self.drawn).inside()
+        return MarginSpace(self.shape, self.origin, self.drawn).inside()
 
-    def binned(self, cell_of_position: Ints, cells: int) -> Touches:
+    def binned(self, cell_of_position: Ints, cells: int) -> TilingAccesses:
         """The same for cells of several positions: a cell's members are those of all in it."""
         return self._with(*unions(self.classes, self.table, self.several, cell_of_position, cells))
 
-    def fallen(self, falls: Falls) -> Touches:
+    def fallen(self, falls: TileFalls) -> TilingAccesses:
         """The same, of what is known of tiles alone."""
         classes = self.tile_classes[falls.tile]
         classes, table, several = unions(classes, self.table, self.several, falls.group, falls.groups)
         return self._with(falls.spread(classes), table, several)
 
-    def _with(self, classes: Ints, table: Classes, several: npt.NDArray[np.bool_]) -> Touches:
+    def _with(self, classes: Ints, table: Classes, several: npt.NDArray[np.bool_]) -> TilingAccesses:
         return replace(self, tiles=Tiles(), tile_classes=classes, table=table, several=several)
 
 
 def touches(
     argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, most: int | None = None
-) -> Touches:
+) -> TilingAccesses:
     """Who touches each element of ``argument`` through these accesses; ``most`` is that of `heat`."""
     ours = [one for one in accesses if one.argument == argument.name]
     return touches_of(heat_of_accesses(argument, ours, programs, most), tuple((one.line, one.kind) for one in ours))
 
 
-def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Touches:
+def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> TilingAccesses:
     """The same as `heat` knows it over the shape, with iterations left out."""
     programs, moments = found.programs, len(found.moments)
     size, limit = programs * moments, 4 * programs + len(accesses)
@@ -149,7 +149,7 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Tou
     numbers, table = classify(keys // limit, keys % limit)
     renumber = np.zeros(len(found.table), dtype=np.int64)
     renumber[distinct(keys // limit)] = numbers
-    bare = Touches(
+    bare = TilingAccesses(
         shape=found.shape,
         drawn=found.drawn,
         origin=found.origin,

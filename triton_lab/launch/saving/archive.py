@@ -23,6 +23,7 @@ _HEAD_BYTES = 64 << 20
 _NAMES = 1 << 20  # bytes of an archive beside what it packs
 _DEPTH = 32
 _KINDS = "biuf"
+_LARGE = 1 << 30  # bytes of a member from which on its size is written in 64 bits
 
 
 class SavedLaunchError(ValueError):
@@ -49,15 +50,20 @@ class Writer:
 
     def write(self, path: Path, head: Mapping[str, Any]) -> None:
         """The whole file, at once: a half-written one is never left."""
+        path.write_bytes(self.packed(head))
+
+    def packed(self, head: Mapping[str, Any], *, compressed: bool = True) -> bytes:
+        """The archive itself."""
         whole = io.BytesIO()
-        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+        with zipfile.ZipFile(whole, "w", method, compresslevel=6) as archive:
             archive.writestr(HEAD, json.dumps(head))
             for number, array in enumerate(self._arrays):
                 near = self._near.get(number)
-                data = io.BytesIO()
-                np.save(data, array if near is None else _differing(array, self._arrays[near]), allow_pickle=False)
-                archive.writestr(_name(number, near), data.getvalue())
-        path.write_bytes(whole.getvalue())
+                kept = array if near is None else _differing(array, self._arrays[near])
+                with archive.open(_name(number, near), "w", force_zip64=kept.nbytes > _LARGE) as member:
+                    np.lib.format.write_array(member, kept, allow_pickle=False)
+        return whole.getvalue()
 
 
 def _name(number: int, near: int | None = None) -> str:
@@ -70,13 +76,23 @@ def _differing(one: Array, other: Array) -> Array:
 
 
 class Reader:
-    """The object as ``head``, and the arrays on request. Raises SavedLaunchError for what may not be read."""
+    """Of a file or its bytes: the object as ``head``, and the arrays on request.
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
+    ``members`` and ``depth`` bound how many arrays there may be, and how deep the object. Raises SavedLaunchError for
+    what may not be read.
+    """
+
+    def __init__(
+        self, source: Path | bytes, max_bytes: int, *, members: int | None = None, depth: int | None = None
+    ) -> None:
         self.max_bytes = max_bytes
+        self._most, self._depth = members or _MEMBERS, depth or _DEPTH
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                whole = file.read(max_bytes + _NAMES + 1)
+        else:
+            whole = source
         self._near: dict[str, int] = {}  # by the name of a member, the array that it is told from
-        with path.open("rb") as file:
-            whole = file.read(max_bytes + _NAMES + 1)
         if len(whole) > max_bytes + _NAMES:
             raise SavedLaunchError(f"it is larger than the {max_bytes / 2**20:.0f} MB that it may unpack to")
         try:
@@ -93,8 +109,8 @@ class Reader:
 
     def _read(self, archive: zipfile.ZipFile) -> dict[str, bytes]:
         infos = archive.infolist()
-        if len(infos) > _MEMBERS:
-            raise SavedLaunchError(f"it has {len(infos)} members, and {_MEMBERS} are allowed")
+        if len(infos) > self._most:
+            raise SavedLaunchError(f"it has {len(infos)} members, and {self._most} are allowed")
         claimed = sum(info.file_size for info in infos)
         if claimed > self.max_bytes:
             raise SavedLaunchError(
@@ -126,7 +142,7 @@ class Reader:
             head = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise SavedLaunchError(f"its {HEAD} is no JSON ({type(error).__name__})") from None
-        if not isinstance(head, dict) or not _shallow(head, _DEPTH):
+        if not isinstance(head, dict) or not _shallow(head, self._depth):
             raise SavedLaunchError(f"its {HEAD} is no object of a launch")
         return head
 
@@ -142,7 +158,7 @@ class Reader:
             shape, by_column, dtype = read(stream)
         except Exception as error:
             raise SavedLaunchError(f"its array {number} is none ({type(error).__name__})") from None
-        rest = data[stream.tell() :]
+        rest = memoryview(data)[stream.tell() :]
         if dtype.kind not in _KINDS or by_column or dtype.itemsize * math.prod(shape) != len(rest):
             raise SavedLaunchError(f"its array {number} is not what it says")
         array = np.frombuffer(rest, dtype).reshape(shape)

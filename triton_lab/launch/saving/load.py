@@ -13,38 +13,40 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab import words
-from triton_lab.backend.stopwatch import Time
-from triton_lab.backend.tuning import Tried, Tuning
-from triton_lab.interpreter.errors import KernelError
-from triton_lab.interpreter.executable import Executable
+from triton_lab import messages
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.kernel_errors import KernelError, StepLimit
 from triton_lab.interpreter.machine import Limits
-from triton_lab.interpreter.values import Descriptor, Value
-from triton_lab.ir import Plan, parse_plan
+from triton_lab.interpreter.runtime_values import Descriptor, Value
+from triton_lab.ir import parse_plan
 from triton_lab.ir.verify import verify
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.comparing.formats import numpy_type
-from triton_lab.launch.finding import SEVERITY, Finding
+from triton_lab.launch.byte_ranges import NOTHING, Ranges
+from triton_lab.launch.comparison.number_formats import numpy_type
+from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.lines import Line
-from triton_lab.launch.probes import Surroundings, Twin, Variable
-from triton_lab.launch.replay import replay
-from triton_lab.launch.saving import FORMAT, NAME
+from triton_lab.launch.recording.snapshot import SavedRegion, Snapshot
+from triton_lab.launch.recording.tape import Tape
+from triton_lab.launch.replay.instrumented_copy import Surroundings, Twin, Variable
+from triton_lab.launch.replay.replay_run import replay
+from triton_lab.launch.saving import FORMAT, NAME, admission, timings
 from triton_lab.launch.saving.archive import Reader, SavedLaunchError
-from triton_lab.launch.saving.fields import hold, ints, maybe, of, real
+from triton_lab.launch.saving.checked_fields import hold, ints, maybe, of, ranges, real
 from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
-from triton_lab.launch.snapshot import Held, Snapshot
-from triton_lab.launch.tape import Tape
-from triton_lab.launch.verdict import Unchecked, Verdict
+from triton_lab.launch.saving.written import lines_of
 
 Array = NDArray[Any]
 
 MAX_BYTES = 1 << 30
-# What a launch from a file may be, before it is run: elements of a block, programs, loop iterations, bytes of values.
+# What a launch from a file may be, before it is run: elements of a block, programs, characters of a kernel, loop
+# iterations, bytes of values.
 _BLOCK = 1 << 20
 _PROGRAMS = 1 << 24
+_TEXT = 16 << 20
 _STEPS = 10_000_000
 _MEMORY = 1 << 30
+_TWIN = 2  # times as long may the kernel with probes take
 _ADDRESSES = 1 << 63
 _AXES = 16
 _NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
@@ -60,12 +62,15 @@ class Shown:
         return self._text
 
 
-def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
+def load(
+    path: str | PathLike[str], *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS
+) -> Launch:
     """The launch that `Launch.save` has written to ``path``: results, findings, pictures and all.
 
     Such a file is data: whoever wrote it, nothing in it is run as Python, and its kernel touches the memory in the
-    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to. Raises SavedLaunchError
-    for anything else than a launch that was saved, and OSError where the file cannot be read.
+    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to; ``max_seconds`` what a run
+    of its kernel may take, which is estimated from its blocks, programs and loops before it runs. Raises
+    SavedLaunchError for anything else than a launch that was saved, and OSError where the file cannot be read.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
@@ -74,18 +79,35 @@ def load(path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> Launch:
     >>> again.kernel, lab.compare(launch, again).verdict
     ('add_kernel', 'bit-equal')
     """
+    return _read(Path(path), str(path), max_bytes, max_seconds, _STEPS)
+
+
+def unpacked(
+    whole: bytes, *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS, steps: int = _STEPS
+) -> Launch:
+    """The launch of a file's bytes (see `save`). One that was not checked is run again and checked here.
+
+    ``steps`` bounds the iterations of its loops. Raises SavedLaunchError.
+    """
+    return _read(whole, "this", max_bytes, max_seconds, steps)
+
+
+def _read(source: Path | bytes, name: str, max_bytes: int, seconds: float, steps: int) -> Launch:
     try:
-        return _launch(Reader(Path(path), max_bytes))
+        return _launch(Reader(source, max_bytes), seconds, steps)
     except (OSError, KeyboardInterrupt):
         raise
     except SavedLaunchError as error:
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: {error}") from None
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: {error}") from None
+    except RecursionError:
+        told = "parts of it lie too deep in each other"
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: {told}") from None
     except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
-        raise SavedLaunchError(f"{path} is no launch that can be loaded: it breaks the format ({told})") from error
+        raise SavedLaunchError(f"{name} is no launch that can be loaded: it breaks the format ({told})") from error
 
 
-def _launch(reader: Reader) -> Launch:
+def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
         raise SavedLaunchError("it is no launch of triton-lab")
@@ -94,10 +116,16 @@ def _launch(reader: Reader) -> Launch:
         raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads up to {FORMAT}")
     executable = _executable(of(str, head["plan"]))
     x, y, z = (of(int, extent) for extent in head["grid"])
-    hold(min(x, y, z) >= 1 and x * y * z <= _PROGRAMS, f"a grid of {words.count(x * y * z, 'program')}")
+    least = 0 if head["findings"] is None else 1  # what was not checked may have no program
+    hold(min(x, y, z) >= least and x * y * z <= _PROGRAMS, f"a grid of {messages.count(x * y * z, 'program')}")
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
-    limits = Limits(batch=batch, steps=_STEPS, memory=min(memory or _MEMORY, _MEMORY))
+    kept = maybe(int, head.get("steps"))  # not in files of before
+    hold(kept is None or kept >= 0, "the limit on iterations")
+    limits = Limits(
+        batch=batch, steps=steps if kept is None else min(kept, steps), memory=min(memory or _MEMORY, _MEMORY)
+    )
     hold(batch is None or batch >= 1, "the batch")
+    limits = admission.admitted(executable, max(1, x * y * z), limits, seconds)
     error = maybe(str, head["error"])
     launch = Launch(
         kernel=of(str, head["kernel"]),
@@ -110,13 +138,13 @@ def _launch(reader: Reader) -> Launch:
         executable=executable,
         compiled=(None, None),
         surroundings=Surroundings({}, ()),
-        lines=_lines(head["lines"]),
+        lines=lines_of(head["lines"]),
         snapshot=_snapshot(reader),
         thread=of(str, head["thread"]),
         seconds=real(head["seconds"]),
-        time=_time(head.get("time")),  # not in files of before
-        tuning=_tuning(head.get("tuning")),
-        error=None if error is None else KernelError(error),
+        time=timings.time(head.get("time")),  # not in files of before
+        tuning=timings.tuning(head.get("tuning")),
+        error=None if error is None else (StepLimit if head.get("cut_short") is True else KernelError)(error),
         configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
         printed=of(str, head["printed"]),
         dropped=of(str, head["dropped"]),
@@ -124,47 +152,56 @@ def _launch(reader: Reader) -> Launch:
         outputs=[_output(reader, *one) for one in head["outputs"]],
     )
     if head.get("compilations"):  # not in files of before
-        from triton_lab.compiled import filed
+        from triton_lab.compiled import serialization
 
-        launch.compilations += filed.read(head["compilations"], reader.array, launch)
-    vars(launch)["verdict"] = Verdict(
-        [_finding(reader, one) for one in head["findings"]],
-        [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
-    )
+        launch.compilations += serialization.read(head["compilations"], reader.array, launch)
+    if head["findings"] is not None:  # else it is checked here, when it is asked
+        vars(launch)["verdict"] = Verdict(
+            [_finding(reader, one) for one in head["findings"]],
+            [Unchecked(of(str, what), of(str, why)) for what, why in head["unchecked"]],
+        )
     if head["twin"] is not None:
-        vars(launch)["twin"] = _twin(head["twin"])
-    _watch(launch, limits)
+        vars(launch)["twin"] = twin = _twin(head["twin"])
+        # It has a probe behind each assignment, and computes what the compiler left out of the kernel.
+        limits = admission.admitted(twin.executable, max(1, x * y * z), limits, _TWIN * seconds)
+    _watch(launch, limits, *(ranges(one) for one in head.get("unwritten") or ()))
     return launch
 
 
-def _watch(launch: Launch, limits: Limits) -> None:
+def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: Ranges = NOTHING) -> None:
     """Run it again, to see what it touches."""
     assert launch.snapshot is not None
-    tape = Tape(_MEMORY, limits)
+    tape = Tape(_MEMORY, limits, unwritten, blank)
     tape.limits = limits  # replays of this launch are bound by them, too
     launch.tape = tape
     start = clock.perf_counter()
     try:
         replay(launch, access_observer=tape, limits=limits, strict=True)
     except KernelError as error:
+        if launch.error is None and isinstance(error, StepLimit):
+            raise admission.too_long(limits) from None
         if launch.error is None:
-            raise
+            raise SavedLaunchError(
+                f"its kernel does not run to its end on the memory in the file ({_why(error)})"
+            ) from error
         tape.failed(error, launch.executable.plan)
     launch.interpreted = clock.perf_counter() - start
     launch.events, launch.kinds = tape.events, tape.kinds
 
 
+def _why(error: KernelError) -> str:
+    where = "" if error.op is None or error.op.location is None else f" in line {error.op.location.line}"
+    told = f"{error.fault.access}, {error.fault.kind}" if error.fault is not None else error.message.split("\n", 1)[0]
+    return f"{told[:200]}{where}"
+
+
 def _executable(text: str) -> Executable:
+    hold(len(text) <= _TEXT, f"a kernel of {messages.count(len(text), 'character')}")
     plan = parse_plan(text)
-    _bounded(plan)
+    admission.hold_plan(plan, _BLOCK)
     verify(plan)
+    admission.hold_shapes(plan)
     return Executable.of(plan)
-
-
-def _bounded(plan: Plan) -> None:
-    for function in plan.functions.values():
-        most = max((math.prod(type.shape) for type in function.types), default=0)
-        hold(most <= _BLOCK, f"a block of {words.count(most, 'element')}")
 
 
 def _twin(given: Any) -> Twin:
@@ -172,38 +209,6 @@ def _twin(given: Any) -> Twin:
     hold([one.number for one in variables] == list(range(len(variables))), "the variables")
     fixed = {int(number): Shown(of(str, text)) for number, text in given["fixed"].items()}
     return Twin(_executable(of(str, given["plan"])), variables, fixed)
-
-
-def _lines(given: Any) -> dict[int, Line | None]:
-    found: dict[int, Line | None] = {}
-    for index, line, column, excerpt, file in given:
-        shown = tuple(of(str, one) for one in excerpt)
-        found[of(int, index)] = Line(of(int, line), of(int, column), shown, of(str, file))
-    return found
-
-
-def _time(given: Any) -> Time | None:
-    if given is None:
-        return None
-    median, low, high, runs, compiling, device = given
-    compiled = None if compiling is None else real(compiling)
-    return Time(real(median), real(low), real(high), of(int, runs), compiled, of(str, device)[:200])
-
-
-def _tuning(given: Any) -> Tuning | None:
-    if given is None:
-        return None
-    tried = []
-    for config, times, failed in given["tried"]:
-        seconds, low, high = (real(one) for one in times)
-        plain = {of(str, name): value for name, value in config.items()}
-        hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
-        tried.append(Tried(plain, seconds, low, high, of(str, failed)))
-    chose = of(int, given["chose"])
-    hold(0 <= chose < len(tried), "what an autotuner chose")
-    key = tuple(of(str, one) for one in given["key"])
-    names = of(str, given["kernel"]), of(str, given["target"])
-    return Tuning(*names, tuple(tried), chose, key, of(bool, given["earlier"]), of(int, given["left_out"]))
 
 
 def _argument(given: Any) -> Argument:
@@ -229,7 +234,7 @@ def _snapshot(reader: Reader) -> Snapshot:
         data = reader.array(number)
         hold(data.dtype == np.uint8 and data.ndim == 1, "a region")
         hold(of(int, start) >= 0 and start + len(data) < _ADDRESSES, "a region's address")
-        regions.append(Held(start, data, of(bool, verified), of(bool, writable), len(data)))
+        regions.append(SavedRegion(start, data, of(bool, verified), of(bool, writable), len(data)))
     regions.sort(key=lambda held: held.start)
     apart = all(a.start + len(a.data) <= b.start for a, b in itertools.pairwise(regions))
     hold(apart, "regions that overlap")

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from triton_lab.interpreter.affine import Affine
-from triton_lab.interpreter.values import Descriptor, Value
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.comparing.formats import as_array
-from triton_lab.launch.finding import Finding
+from triton_lab.launch.comparison.number_formats import as_array
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.replay_run import is_cut_short
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Array, Writer
-from triton_lab.launch.snapshot import CannotReplay
 
 if TYPE_CHECKING:
-    from triton_lab.backend.tuning import Tuning
+    from triton_lab.backend.targets.autotuner_trials import Tuning
     from triton_lab.launch.launch import Launch
 
 _PLAIN = ("kernel", "target", "source", "first_line", "file", "thread", "seconds", "printed", "dropped", "remark")
@@ -29,23 +30,50 @@ FINDING_ARRAYS = ("programs", "lanes", "elements", "events", "values")
 
 def save(launch: Launch, path: str | PathLike[str]) -> None:
     """See `Launch.save`."""
-    from triton_lab.compiled import filed
+    Path(path).write_bytes(packed(launch))
+
+
+def packed(launch: Launch) -> bytes:
+    """What such a file holds. Raises CannotReplay."""
+    writer = Writer()
+    head = _head(launch, writer) | {
+        "twin": _twin(launch),
+        "findings": [_finding(writer, finding) for finding in launch.findings],
+        "unchecked": [[one.what, one.why] for one in launch.unchecked],
+    }
+    return writer.packed(head)
+
+
+def packed_unchecked(launch: Launch) -> bytes:
+    """The same without findings: who reads it checks the launch. Raises CannotReplay."""
+    writer = Writer()
+    head = _head(launch, writer)
+    tape = launch.tape
+    unwritten = (
+        None if tape is None else [[one.start.tolist(), one.stop.tolist()] for one in (tape.unwritten, tape.blank)]
+    )
+    return writer.packed({**head, "twin": None, "findings": None, "unchecked": [], "unwritten": unwritten})
+
+
+def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
+    """All but what checks and replays with other probes say."""
+    from triton_lab.compiled import serialization
 
     snapshot = launch.snapshot
     if snapshot is None or snapshot.missing:
         reason = "it was not recorded with its memory" if snapshot is None else snapshot.missing
         raise CannotReplay(f"the launch of {launch.kernel} cannot be saved: {reason}")
-    writer = Writer()
     limits = launch.tape.limits if launch.tape is not None else None
     head: dict[str, Any] = {"format": NAME, "version": FORMAT}
     head |= {name: getattr(launch, name) for name in _PLAIN}
     head |= {
         "grid": list(launch.grid),
         "plan": launch.executable.plan.text,
-        "twin": _twin(launch),
         "error": None if launch.error is None else str(launch.error),
         "batch": None if limits is None else limits.batch,
         "memory": None if limits is None else limits.memory,
+        "steps": None if limits is None else limits.steps,
+        "cut_short": is_cut_short(launch),
         "time": None if launch.time is None else dataclasses.astuple(launch.time),
         "tuning": _tuning(launch.tuning),
         "configs": [[text, seconds] for text, seconds in launch.configs],
@@ -64,11 +92,9 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
             [name, str(theirs.dtype).removeprefix("torch."), *_both(writer, theirs, ours)]
             for name, theirs, ours in launch.outputs
         ],
-        "findings": [_finding(writer, finding) for finding in launch.findings],
-        "compilations": filed.told(launch.compilations, writer.array),
-        "unchecked": [[one.what, one.why] for one in launch.unchecked],
+        "compilations": serialization.told(launch.compilations, writer.array),
     }  # fmt: skip
-    writer.write(Path(path), head)
+    return head
 
 
 def _tuning(tuning: Tuning | None) -> dict[str, Any] | None:
@@ -115,7 +141,7 @@ def _value(writer: Writer, value: Value) -> dict[str, Any]:
             "strides": [writer.array(one) for one in value.strides],
             "padding_nan": value.padding_nan,
         }
-    array = value.base if isinstance(value, Affine) else np.asarray(value)
+    array = value.base if isinstance(value, AffineBlock) else np.asarray(value)
     return {"dtype": array.dtype.name, "array": writer.array(np.ascontiguousarray(array).view(_raw(array.dtype)))}
 
 

@@ -3,7 +3,7 @@
 It knows graphs and where values lie; not when a step runs, nor what is cached.
 """
 
-from triton_lab.lazy.codegen.kernel import Kernel
-from triton_lab.lazy.codegen.write import write_kernels
+from triton_lab.lazy.codegen.generated_kernel import GeneratedKernel
+from triton_lab.lazy.codegen.write_kernels import write_kernels
 
-__all__ = ["Kernel", "write_kernels"]
+__all__ = ["GeneratedKernel", "write_kernels"]

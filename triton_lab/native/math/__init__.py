@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from triton_lab.native.code import Code, Reg
-from triton_lab.native.math import error, exponential, logarithm, powers, roots, trigonometric
-from triton_lab.native.math.lanes import Lanes
-from triton_lab.native.math.pair import in_numbers
+from triton_lab.native.llvm.builder import FunctionBuilder, Reg
+from triton_lab.native.math import error_function, exponential, logarithm, powers, roots, trigonometric
+from triton_lab.native.math.double_double import in_numbers
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic
 
-_Function = Callable[[Code, Reg], Reg]
+_Function = Callable[[FunctionBuilder, Reg], Reg]
 
 
-def _on_registers(single: Callable[[Lanes], Lanes] | None, wide: Callable[..., Lanes]) -> _Function:
+def _on_registers(
+    single: Callable[[LaneArithmetic], LaneArithmetic] | None, wide: Callable[..., LaneArithmetic]
+) -> _Function:
     """A function of ``float`` and ``double``: float32 has its own, or is computed as float64 and rounded once."""
 
-    def apply(code: Code, x: Reg) -> Reg:
-        lanes = Lanes(code, x)
+    def apply(code: FunctionBuilder, x: Reg) -> Reg:
+        lanes = LaneArithmetic(code, x)
         return (single(lanes) if single is not None and x.kind == "float" else in_numbers(wide, lanes)).reg
 
     return apply
@@ -34,6 +36,6 @@ FUNCTIONS: Mapping[str, _Function] = {
     "log2": _on_registers(logarithm.log2, powers.log2),
     "sin": _on_registers(None, trigonometric.sin),
     "cos": _on_registers(None, trigonometric.cos),
-    "erf": _on_registers(error.erf, error.erf_wide),
+    "erf": _on_registers(error_function.erf, error_function.erf_wide),
     "rsqrt": _on_registers(None, roots.rsqrt),
 }

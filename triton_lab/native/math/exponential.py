@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_lab.native.math.lanes import Lanes, fma, polynomial
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial
 
 # (e**r - 1) / r for |r| <= ln(2)/2, and (2**f - 1) / f for |f| <= 1/2: nearly minimax, rounded to float32 one after
 # the other, each time fitting anew what is left; the error is 2**-28 of the result.
@@ -18,7 +18,7 @@ _EXP_ENDS = (-104.5, 89.0)
 _EXP2_ENDS = (-151.0, 128.5)
 
 
-def exp(x: Lanes) -> Lanes:
+def exp(x: LaneArithmetic) -> LaneArithmetic:
     """e**x of float32, within 1 ulp."""
     x = _between(x, _EXP_ENDS)
     whole, factors = _powers(x, 1.4426950408889634)
@@ -26,7 +26,7 @@ def exp(x: Lanes) -> Lanes:
     return fma(rest, polynomial(rest, _EXP), 1.0) * factors[0] * factors[1]
 
 
-def exp2(x: Lanes) -> Lanes:
+def exp2(x: LaneArithmetic) -> LaneArithmetic:
     """2**x of float32, within 1 ulp; whole powers exactly."""
     x = _between(x, _EXP2_ENDS)
     whole, factors = _powers(x, 1.0)
@@ -38,7 +38,7 @@ def exp2(x: Lanes) -> Lanes:
 _MAGIC = 1.5 * 2.0**23 + 254.0
 
 
-def _powers(x: Lanes, factor: float) -> tuple[Lanes, tuple[Lanes, Lanes]]:
+def _powers(x: LaneArithmetic, factor: float) -> tuple[LaneArithmetic, tuple[LaneArithmetic, LaneArithmetic]]:
     """``n``, the whole number nearest to ``x * factor``, and two normal numbers whose product is ``2**n``."""
     shifted = fma(x, factor, _MAGIC)
     both = shifted.bits()
@@ -47,7 +47,7 @@ def _powers(x: Lanes, factor: float) -> tuple[Lanes, tuple[Lanes, Lanes]]:
     return shifted - _MAGIC, ((one << 23).as_float(), ((both - one) << 23).as_float())
 
 
-def _between(x: Lanes, ends: tuple[float, float]) -> Lanes:
+def _between(x: LaneArithmetic, ends: tuple[float, float]) -> LaneArithmetic:
     """``x`` kept between the ends; NaN stays, since it is neither less nor greater."""
     low, high = ends
     x = x.greater(high).where(high, x)

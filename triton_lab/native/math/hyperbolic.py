@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from triton_lab.native.math.lanes import Lanes, power_of_two
-from triton_lab.native.math.pair import Constant, N, two_sum
+from triton_lab.native.math.double_double import N, RealConstant, two_sum
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic, power_of_two
 from triton_lab.native.math.powers import LN2, TINY_ARGUMENT, clamped, exponential, less_one, logarithm, natural
 
-_ONE, _TWO = Constant(1.0), Constant(2.0)
+_ONE, _TWO = RealConstant(1.0), RealConstant(2.0)
 # Beyond, e**-x does not count beside e**x; and results are infinite.
 _FAR, _END = 40.0, 710.5
 # Of smaller arguments the odd functions are the arguments.
@@ -17,7 +17,7 @@ _TINY = 2.0**-27
 _HUGE = 2.0**40
 
 
-def sinh(model: N, x: Lanes) -> Lanes:
+def sinh(model: N, x: LaneArithmetic) -> LaneArithmetic:
     size = clamped(abs(x), 0.0, _END)
     p, n = exponential(model.of(size))
     quarter = power_of_two(n + -2)
@@ -27,7 +27,7 @@ def sinh(model: N, x: Lanes) -> Lanes:
     return size.less(_TINY).where(x, (half.high * 2.0).copysign(x))
 
 
-def cosh(model: N, x: Lanes) -> Lanes:
+def cosh(model: N, x: LaneArithmetic) -> LaneArithmetic:
     size = clamped(abs(x), 0.0, _END)
     p, n = exponential(model.of(size))
     quarter = (p + model.of(_ONE)).times(power_of_two(n + -2))  # e**x / 4
@@ -35,14 +35,14 @@ def cosh(model: N, x: Lanes) -> Lanes:
     return (quarter + model.of(0.0).chosen(size.greater(_FAR), other)).high * 2.0
 
 
-def tanh(model: N, x: Lanes) -> Lanes:
+def tanh(model: N, x: LaneArithmetic) -> LaneArithmetic:
     size = clamped(abs(x), 0.0, _FAR)
     half = less_one(model.of(size * 2.0))
     result = (half / (half + model.of(_ONE))).high.copysign(x)
     return size.less(_TINY).where(x, result)
 
 
-def _of_one_more_or(model: N, f: N, size: Lanes, huge: Lanes) -> Lanes:
+def _of_one_more_or(model: N, f: N, size: LaneArithmetic, huge: LaneArithmetic) -> LaneArithmetic:
     """``ln(1 + f)``, or ``ln(2 size)`` where that is ``huge``."""
     high, low = two_sum(f.high.of(1.0), f.high)
     high, low = huge.where(size, high), huge.where(0.0, low + f.low)
@@ -50,7 +50,7 @@ def _of_one_more_or(model: N, f: N, size: Lanes, huge: Lanes) -> Lanes:
     return (found + model.of(LN2)).chosen(huge, found).high
 
 
-def asinh(model: N, x: Lanes) -> Lanes:
+def asinh(model: N, x: LaneArithmetic) -> LaneArithmetic:
     size = abs(x)
     small = model.of(clamped(size, 0.0, _HUGE))
     square = small * small
@@ -60,7 +60,7 @@ def asinh(model: N, x: Lanes) -> Lanes:
     return size.less(_TINY).where(x, result)
 
 
-def acosh(model: N, x: Lanes) -> Lanes:
+def acosh(model: N, x: LaneArithmetic) -> LaneArithmetic:
     above = model.sum_of(clamped(x, 0.0, _HUGE), x.of(-1.0))
     f = above + (above * (above + model.of(_TWO))).sqrt()
     result = _of_one_more_or(model, f, x, x.greater(_HUGE))
@@ -68,7 +68,7 @@ def acosh(model: N, x: Lanes) -> Lanes:
     return x.less(1.0).where(math.nan, result)
 
 
-def atanh(model: N, x: Lanes) -> Lanes:
+def atanh(model: N, x: LaneArithmetic) -> LaneArithmetic:
     size = abs(x)
     f = model.of(size).times(2.0) / model.sum_of(size.of(1.0), -size)
     high, low = two_sum(f.high.of(1.0), f.high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from triton_lab.native.math.lanes import Lanes, fma, polynomial
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial
 
 # (ln(1 + f) - f) / f**2 for 1 + f in [2/3, 4/3), and the same over ln(2): fitted as those of `exponential`.
 _LN = (
@@ -21,7 +21,7 @@ _TWO_THIRDS = 0x3F2AAAAB
 _EXPONENT = -(1 << 23)
 
 
-def log(x: Lanes) -> Lanes:
+def log(x: LaneArithmetic) -> LaneArithmetic:
     """The natural logarithm of float32, within 1 ulp."""
     fraction, n = _split(x)
     # n ln(2) + f, and what that sum's rounding lost.
@@ -31,7 +31,7 @@ def log(x: Lanes) -> Lanes:
     return with_ends(x, high + curved)
 
 
-def log2(x: Lanes) -> Lanes:
+def log2(x: LaneArithmetic) -> LaneArithmetic:
     """The logarithm to base 2 of float32, within 1 ulp; of powers of two exactly."""
     fraction, n = _split(x)
     product = fraction * _LOG2E_HIGH
@@ -42,7 +42,7 @@ def log2(x: Lanes) -> Lanes:
     return with_ends(x, high + curved)
 
 
-def _split(x: Lanes) -> tuple[Lanes, Lanes]:
+def _split(x: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
     """``x = (1 + f) 2**n`` with ``1 + f`` in [2/3, 4/3): f, which is exact, and n as a float."""
     tiny = x.less(2.0**-126)
     bits = tiny.where(x * 2.0**23, x).bits()
@@ -52,7 +52,7 @@ def _split(x: Lanes) -> tuple[Lanes, Lanes]:
     return fraction, n - tiny.where(x.of(23.0), 0.0)
 
 
-def with_ends(x: Lanes, logarithm: Lanes) -> Lanes:
+def with_ends(x: LaneArithmetic, logarithm: LaneArithmetic) -> LaneArithmetic:
     """The logarithm of zeros, negative numbers, infinity and NaN as well."""
     result = x.less(math.inf).where(logarithm, x)
     result = x.less(0.0).where(math.nan, result)

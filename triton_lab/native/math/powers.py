@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from triton_lab.native.math.lanes import Lanes, polynomial, power_of_two, rounded_with_magic, scaled
+from triton_lab.native.math.double_double import N, RealConstant, two_sum, with_terms
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic, polynomial, power_of_two, rounded_with_magic, scaled
 from triton_lab.native.math.logarithm import with_ends
-from triton_lab.native.math.pair import Constant, N, two_sum, with_terms
 
-LN2 = Constant(0.6931471805599453, 2.3190468138462996e-17)
-LN10 = Constant(2.302585092994046, -2.1707562233822494e-16)
-_LOG2E = Constant(1.4426950408889634, 2.0355273740931033e-17)
-_LOG10E = Constant(0.4342944819032518, 1.098319650216765e-17)
-_LOG10_2 = Constant(0.3010299956639812, -2.8037281277851704e-18)
-_ONE, _TWO = Constant(1.0), Constant(2.0)
+LN2 = RealConstant(0.6931471805599453, 2.3190468138462996e-17)
+LN10 = RealConstant(2.302585092994046, -2.1707562233822494e-16)
+_LOG2E = RealConstant(1.4426950408889634, 2.0355273740931033e-17)
+_LOG10E = RealConstant(0.4342944819032518, 1.098319650216765e-17)
+_LOG10_2 = RealConstant(0.3010299956639812, -2.8037281277851704e-18)
+_ONE, _TWO = RealConstant(1.0), RealConstant(2.0)
 
 # (e**r - 1 - r - r**2 / 2) / r**3 for |r| <= ln(2)/2; minimax, to 2**-63 of e**r.
 _EXP = (
@@ -22,7 +22,7 @@ _EXP = (
     2.0921881412301776e-09,
 )  # fmt: skip
 # (ln((1 + s) / (1 - s)) - 2 s - 2/3 s**3) / s**5 by s**2, for (1 + s) / (1 - s) between the roots of 1/2 and 2.
-_TWO_THIRDS = Constant(0.6666666666666666, 3.700743415417188e-17)
+_TWO_THIRDS = RealConstant(0.6666666666666666, 3.700743415417188e-17)
 _LOG = (
     0.3999999999999998, 0.2857142857144385, 0.22222222217784446, 0.18181818844914222, 0.1538455835007335,
     0.13336268027390447, 0.11675700210891472, 0.11982487937926514,
@@ -37,13 +37,13 @@ _ALMOST = -60.0
 TINY_ARGUMENT = 2.0**-54
 
 
-def clamped(x: Lanes, low: float, high: float) -> Lanes:
+def clamped(x: LaneArithmetic, low: float, high: float) -> LaneArithmetic:
     """``x`` kept between two numbers; NaN stays."""
     x = x.greater(high).where(high, x)
     return x.less(low).where(low, x)
 
 
-def exponential(t: N) -> tuple[N, Lanes]:
+def exponential(t: N) -> tuple[N, LaneArithmetic]:
     """``p`` and ``n`` with ``e**t = (1 + p) 2**n``; ``t`` at most a few thousand in size."""
     whole, n = rounded_with_magic(t.high, _LOG2E.high)
     r = t - t.of(whole) * t.of(LN2)
@@ -51,21 +51,21 @@ def exponential(t: N) -> tuple[N, Lanes]:
     return r + ((r * r).times(0.5) + t.of(curved)), n
 
 
-def raised(t: N) -> Lanes:
+def raised(t: N) -> LaneArithmetic:
     """``e**t``, rounded."""
     p, n = exponential(t)
     return scaled((t.of(_ONE) + p).high, n)
 
 
-def exp(model: N, x: Lanes) -> Lanes:
+def exp(model: N, x: LaneArithmetic) -> LaneArithmetic:
     return raised(model.of(clamped(x, _LEAST, _GREATEST)))
 
 
-def exp2(model: N, x: Lanes) -> Lanes:
+def exp2(model: N, x: LaneArithmetic) -> LaneArithmetic:
     return raised(model.of(clamped(x, -1076.0, 1025.0)) * model.of(LN2))
 
 
-def exp10(model: N, x: Lanes) -> Lanes:
+def exp10(model: N, x: LaneArithmetic) -> LaneArithmetic:
     return raised(model.of(clamped(x, -324.0, 309.0)) * model.of(LN10))
 
 
@@ -76,12 +76,12 @@ def less_one(t: N) -> N:
     return p.times(half) + t.sum_of(half, half.of(-0.5))
 
 
-def expm1(model: N, x: Lanes) -> Lanes:
+def expm1(model: N, x: LaneArithmetic) -> LaneArithmetic:
     result = less_one(model.of(clamped(x, _ALMOST, _GREATEST))).high * 2.0
     return abs(x).less(TINY_ARGUMENT).where(x, result)
 
 
-def logarithm(model: N, high: Lanes, low: Lanes) -> tuple[N, Lanes]:
+def logarithm(model: N, high: LaneArithmetic, low: LaneArithmetic) -> tuple[N, LaneArithmetic]:
     """``l`` and ``n`` with ``high + low = 2**n e**l``, for positive normal numbers; n as a float."""
     bits = high.bits()
     exponent = (bits - _ROOT_OF_HALF) & -(1 << 52)
@@ -93,29 +93,29 @@ def logarithm(model: N, high: Lanes, low: Lanes) -> tuple[N, Lanes]:
     return s.times(2.0) + s * square * curved, n.cast("sitofp", "double")
 
 
-def logarithm_of(model: N, x: Lanes) -> tuple[N, Lanes]:
+def logarithm_of(model: N, x: LaneArithmetic) -> tuple[N, LaneArithmetic]:
     """The same of positive lanes, subnormal ones too."""
     tiny = x.less(_TINY)
     rest, n = logarithm(model, tiny.where(x * 2.0**_STEPS, x), x.of(0.0))
     return rest, n - tiny.where(x.of(float(_STEPS)), 0.0)
 
 
-def natural(model: N, parts: tuple[N, Lanes]) -> N:
+def natural(model: N, parts: tuple[N, LaneArithmetic]) -> N:
     """``n ln(2) + l``."""
     rest, n = parts
     return model.of(n) * model.of(LN2) + rest
 
 
-def log(model: N, x: Lanes) -> Lanes:
+def log(model: N, x: LaneArithmetic) -> LaneArithmetic:
     return with_ends(x, natural(model, logarithm_of(model, x)).high)
 
 
-def log2(model: N, x: Lanes) -> Lanes:
+def log2(model: N, x: LaneArithmetic) -> LaneArithmetic:
     rest, n = logarithm_of(model, x)
     return with_ends(x, (model.of(n) + rest * model.of(_LOG2E)).high)
 
 
-def log10(model: N, x: Lanes) -> Lanes:
+def log10(model: N, x: LaneArithmetic) -> LaneArithmetic:
     rest, n = logarithm_of(model, x)
     return with_ends(x, (model.of(n) * model.of(_LOG10_2) + rest * model.of(_LOG10E)).high)
 
@@ -126,7 +126,7 @@ def of_one_more(f: N) -> N:
     return natural(f, logarithm(f, high, low + f.low))
 
 
-def log1p(model: N, x: Lanes) -> Lanes:
+def log1p(model: N, x: LaneArithmetic) -> LaneArithmetic:
     result = of_one_more(model.of(x)).high
     result = x.less(math.inf).where(result, x)
     result = x.less(-1.0).where(math.nan, result)
@@ -139,7 +139,7 @@ _GREATEST_POWER = 2.0**65
 _OVER = 1200.0
 
 
-def power(model: N, x: Lanes, y: Lanes) -> Lanes:
+def power(model: N, x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
     """``x ** y`` with the ends of C's ``pow``."""
     size = abs(x)
     t = natural(model, logarithm_of(model, size)) * model.of(clamped(y, -_GREATEST_POWER, _GREATEST_POWER))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from triton_lab.native.math.lanes import Lanes, power_of_two
-from triton_lab.native.math.pair import Constant, N
+from triton_lab.native.math.double_double import N, RealConstant
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic, power_of_two
 
-_ONE = Constant(1.0)
+_ONE = RealConstant(1.0)
 # The upper half of a float64's bits divided by three, plus this, begins that of the cube root (5 % off).
 _THIRD_OF_BIAS = 715094163
 
 
-def rsqrt(model: N, x: Lanes) -> Lanes:
+def rsqrt(model: N, x: LaneArithmetic) -> LaneArithmetic:
     """``1 / sqrt(x)``."""
     tiny = x.less(2.0**-900)
     scaled = tiny.where(x * 2.0**200, x)
@@ -21,7 +21,7 @@ def rsqrt(model: N, x: Lanes) -> Lanes:
     return ordinary.where(tiny.where(found * 2.0**100, found), 1.0 / x.intrinsic("sqrt"))
 
 
-def _cube_root(model: N, x: Lanes) -> N:
+def _cube_root(model: N, x: LaneArithmetic) -> N:
     """Of a positive normal float64."""
     upper = x.bits().unsigned_shift(32).resize("i32", signed=False)
     start = (upper.divided_by(3) + _THIRD_OF_BIAS).resize("i64", signed=False) << 32
@@ -33,7 +33,7 @@ def _cube_root(model: N, x: Lanes) -> N:
     return model.of(root) - model.of(rest.high / (root * root * 3.0))
 
 
-def _rooted(model: N, x: Lanes) -> N:
+def _rooted(model: N, x: LaneArithmetic) -> N:
     size = abs(x)
     tiny, huge = size.less(2.0**-900), size.greater(2.0**900)
     factor = tiny.where(x.of(2.0**180), huge.where(x.of(2.0**-180), 1.0))
@@ -41,17 +41,17 @@ def _rooted(model: N, x: Lanes) -> N:
     return _cube_root(model, size * factor).times(back)
 
 
-def cbrt(model: N, x: Lanes) -> Lanes:
+def cbrt(model: N, x: LaneArithmetic) -> LaneArithmetic:
     ordinary = abs(x).less(math.inf) & x.differs(0.0)
     return ordinary.where(_rooted(model, x).high.copysign(x), x)
 
 
-def rcbrt(model: N, x: Lanes) -> Lanes:
+def rcbrt(model: N, x: LaneArithmetic) -> LaneArithmetic:
     ordinary = abs(x).less(math.inf) & x.differs(0.0)
     return ordinary.where((model.of(_ONE) / _rooted(model, x)).high.copysign(x), 1.0 / x)
 
 
-def hypot(model: N, x: Lanes, y: Lanes) -> Lanes:
+def hypot(model: N, x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
     a, b = abs(x), abs(y)
     infinite = a.equals(math.inf) | b.equals(math.inf)
     larger = a.greater(b).where(a, b)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from triton_lab.native.math.lanes import Lanes, polynomial, power_of_two, rounded_with_magic
-from triton_lab.native.math.pair import Constant, N, Plain
+from triton_lab.native.math.double_double import N, Plain, RealConstant
+from triton_lab.native.math.lane_arithmetic import LaneArithmetic, polynomial, power_of_two, rounded_with_magic
 
-_HALF_PI = Constant(1.5707963267948966, 6.123233995736766e-17)
-_PI = Constant(3.141592653589793, 1.2246467991473532e-16)
-_SIXTH_PI = Constant(0.5235987755982989, -5.360408832255455e-17)
-_TAN_SIXTH_PI = Constant(0.5773502691896257, 3.3450280739356345e-17)
+_HALF_PI = RealConstant(1.5707963267948966, 6.123233995736766e-17)
+_PI = RealConstant(3.141592653589793, 1.2246467991473532e-16)
+_SIXTH_PI = RealConstant(0.5235987755982989, -5.360408832255455e-17)
+_TAN_SIXTH_PI = RealConstant(0.5773502691896257, 3.3450280739356345e-17)
 _TAN_TWELFTH_PI = 0.2679491924311227
-_ONE = Constant(1.0)
+_ONE = RealConstant(1.0)
 
 # (sin r - r) / r**3 and (cos r - 1 + r**2 / 2) / r**4 by r**2 for |r| <= pi/4; (atan t - t) / t**3 by t**2 for
 # |t| <= tan(pi/12). All minimax, to 2**-63 of the whole.
@@ -43,7 +43,7 @@ _LONG = (
 _TINY = 2.0**-27
 
 
-def _turned(model: N, x: Lanes) -> tuple[N, Lanes]:
+def _turned(model: N, x: LaneArithmetic) -> tuple[N, LaneArithmetic]:
     """``r`` and ``q`` with ``x = r + q pi/2`` but for whole turns, ``|r| <= pi/4`` (Payne and Hanek).
 
     Chunks of 2/pi whose products with ``x`` are multiples of four are left out, and as many are taken as it needs.
@@ -71,12 +71,12 @@ def _turned(model: N, x: Lanes) -> tuple[N, Lanes]:
     return rest * model.of(_HALF_PI), q
 
 
-def _within_turn(x: Lanes) -> Lanes:
+def _within_turn(x: LaneArithmetic) -> LaneArithmetic:
     """Less the nearest multiple of four, exactly."""
     return x - (x * 0.25).intrinsic("rint") * 4.0
 
 
-def _shifted(values: list[Lanes], steps: Lanes, count: int) -> list[Lanes]:
+def _shifted(values: list[LaneArithmetic], steps: LaneArithmetic, count: int) -> list[LaneArithmetic]:
     """``values[steps : steps + count]``, lane by lane: moved by powers of two, as a barrel shifter does."""
     for power in reversed(range((len(values) - count).bit_length())):
         move = 1 << power
@@ -95,23 +95,23 @@ def _sine_and_cosine(r: N) -> tuple[N, N]:
     return sine, cosine
 
 
-def _at(r: N, q: Lanes) -> Lanes:
+def _at(r: N, q: LaneArithmetic) -> LaneArithmetic:
     """``sin(r + q pi/2)``."""
     sine, cosine = _sine_and_cosine(r)
     result = (q & 1).differs(0).where(cosine.high, sine.high)
     return (q & 2).differs(0).where(-result, result)
 
 
-def sin(model: N, x: Lanes) -> Lanes:
+def sin(model: N, x: LaneArithmetic) -> LaneArithmetic:
     return abs(x).less(_TINY).where(x, _at(*_turned(model, x)))
 
 
-def cos(model: N, x: Lanes) -> Lanes:
+def cos(model: N, x: LaneArithmetic) -> LaneArithmetic:
     r, q = _turned(model, x)
     return _at(r, q + 1)
 
 
-def tan(model: N, x: Lanes) -> Lanes:
+def tan(model: N, x: LaneArithmetic) -> LaneArithmetic:
     r, q = _turned(model, x)
     sine, cosine = _sine_and_cosine(r)
     odd = (q & 1).differs(0)
@@ -119,7 +119,7 @@ def tan(model: N, x: Lanes) -> Lanes:
     return abs(x).less(_TINY).where(x, result)
 
 
-def _halves(model: N, x: Lanes) -> tuple[N, Lanes, Lanes]:
+def _halves(model: N, x: LaneArithmetic) -> tuple[N, LaneArithmetic, LaneArithmetic]:
     """``r`` and ``q`` with ``pi x = r + q pi/2``, and whether r is zero."""
     twice = (x - (x * 0.5).intrinsic("rint") * 2.0) * 2.0
     whole, q = rounded_with_magic(twice, 1.0)
@@ -127,13 +127,13 @@ def _halves(model: N, x: Lanes) -> tuple[N, Lanes, Lanes]:
     return model.of(rest) * model.of(_HALF_PI), q, rest.equals(0.0)
 
 
-def sinpi(model: N, x: Lanes) -> Lanes:
+def sinpi(model: N, x: LaneArithmetic) -> LaneArithmetic:
     r, q, is_zero = _halves(model, x)
     result = abs(x).less(_TINY).where((model.of(x) * model.of(_PI)).high, _at(r, q))
     return (is_zero & (q & 1).equals(0)).where(x.of(0.0).copysign(x), result)
 
 
-def cospi(model: N, x: Lanes) -> Lanes:
+def cospi(model: N, x: LaneArithmetic) -> LaneArithmetic:
     r, q, is_zero = _halves(model, x)
     return (is_zero & (q & 1).differs(0)).where(0.0, _at(r, q + 1))
 
@@ -151,7 +151,7 @@ def _angle(y: N, x: N) -> N:
     return (t.of(_HALF_PI) - angle).chosen(steep, angle)
 
 
-def atan(model: N, x: Lanes) -> Lanes:
+def atan(model: N, x: LaneArithmetic) -> LaneArithmetic:
     # Above, it is pi/2 to the last place, and infinity has no slope.
     size = abs(x)
     size = size.greater(2.0**64).where(2.0**64, size)
@@ -163,7 +163,7 @@ def atan(model: N, x: Lanes) -> Lanes:
 _LARGE, _SMALL = 2.0**1000, 2.0**-900
 
 
-def atan2(model: N, y: Lanes, x: Lanes) -> Lanes:
+def atan2(model: N, y: LaneArithmetic, x: LaneArithmetic) -> LaneArithmetic:
     """The angle of the point (x, y), with the ends of C's ``atan2``."""
     up, across = abs(y), abs(x)
     large = up.greater(_LARGE) | across.greater(_LARGE)
@@ -180,16 +180,16 @@ def atan2(model: N, y: Lanes, x: Lanes) -> Lanes:
     return (x.isnan() | y.isnan()).where(x + y, result)
 
 
-def asin(model: N, x: Lanes) -> Lanes:
+def asin(model: N, x: LaneArithmetic) -> LaneArithmetic:
     result = _angle(model.of(abs(x)), _other_leg(model, abs(x))).high.copysign(x)
     return abs(x).less(_TINY).where(x, result)
 
 
-def acos(model: N, x: Lanes) -> Lanes:
+def acos(model: N, x: LaneArithmetic) -> LaneArithmetic:
     angle = _angle(_other_leg(model, abs(x)), model.of(abs(x)))
     return (model.of(_PI) - angle).chosen(x.less(0.0), angle).high
 
 
-def _other_leg(model: N, x: Lanes) -> N:
+def _other_leg(model: N, x: LaneArithmetic) -> N:
     """``sqrt(1 - x**2)``; NaN beyond 1."""
     return (model.sum_of(x.of(1.0), -x) * model.sum_of(x.of(1.0), x)).sqrt()

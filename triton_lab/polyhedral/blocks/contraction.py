@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from triton_lab.polyhedral.blocks.shape import Axis, axes
+from triton_lab.polyhedral.blocks.kernel_shape import BlockAxis, axes
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
-from triton_lab.polyhedral.core.access import Access
-from triton_lab.polyhedral.core.affine import isl_name
-from triton_lab.polyhedral.core.effort import effort
-from triton_lab.polyhedral.core.nest import Binary, Expr, Load, Number, Unary
+from triton_lab.polyhedral.core.access_function import Access
+from triton_lab.polyhedral.core.affine_expr import isl_name
+from triton_lab.polyhedral.core.isl_effort import effort
+from triton_lab.polyhedral.core.loop_nest import Binary, Expr, Load, Number, Unary
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.core.statement import Statement
@@ -69,7 +69,7 @@ class Contraction:
             )
 
 
-def contraction_of(schedule: Schedule) -> tuple[Contraction, tuple[Axis, ...]] | None:
+def contraction_of(schedule: Schedule) -> tuple[Contraction, tuple[BlockAxis, ...]] | None:
     """The sum of products that ``schedule`` computes in tiles, with its axes; None for any other nest. What looks like
     one, but is more than that (a guard on the statement that sets it, a factor that changes), is none."""
     found = _shape_of(schedule.scop)

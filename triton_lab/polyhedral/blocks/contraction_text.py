@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.polyhedral.blocks.affine_text import IteratorPlaces
 from triton_lab.polyhedral.blocks.contraction import SMALLEST_DOT, Contraction
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
+from triton_lab.polyhedral.blocks.generated_text import GeneratedText, signature, wrapped
+from triton_lab.polyhedral.blocks.kernel_shape import BlockAxis
 from triton_lab.polyhedral.blocks.lane_values import HELPERS, IndexPrinter
-from triton_lab.polyhedral.blocks.shape import Axis
-from triton_lab.polyhedral.blocks.text import View
-from triton_lab.polyhedral.blocks.triton_kernel import Launch, NotABlockProgram
-from triton_lab.polyhedral.blocks.written import Written, signature, wrapped
-from triton_lab.polyhedral.core.access import Access
-from triton_lab.polyhedral.core.affine import isl_name
-from triton_lab.polyhedral.core.generate import condition_of, expression_of
-from triton_lab.polyhedral.core.nest import Expr, Name, rebuild
-from triton_lab.polyhedral.core.printer import PythonPrinter, shifted
+from triton_lab.polyhedral.blocks.triton_kernel import KernelLaunch, NotABlockProgram
+from triton_lab.polyhedral.core.access_function import Access
+from triton_lab.polyhedral.core.affine_expr import isl_name
+from triton_lab.polyhedral.core.isl_codegen import condition_of, expression_of
+from triton_lab.polyhedral.core.loop_nest import Expr, Name, rebuild
+from triton_lab.polyhedral.core.nest_printer import PythonPrinter, shifted
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
 
 
-def write_contraction(scop: Instances, c: Contraction, axes: tuple[Axis, ...]) -> Written:
+def write_contraction(scop: Instances, c: Contraction, axes: tuple[BlockAxis, ...]) -> GeneratedText:
     """Raises `NotABlockProgram` where a name means something in Triton: kernels with lanes have names of their own."""
     return _Writer(scop, c, axes).written()
 
 
 class _Writer:
-    def __init__(self, scop: Instances, c: Contraction, axes: tuple[Axis, ...]) -> None:
+    def __init__(self, scop: Instances, c: Contraction, axes: tuple[BlockAxis, ...]) -> None:
         self.scop = scop
         self.c = c
         self.axes = axes
@@ -45,7 +45,7 @@ class _Writer:
         self.kept = [a for a in axes if a.block > 1 and a is not self.summed]
         self.printer = IndexPrinter(scop.language)
 
-    def written(self) -> Written:
+    def written(self) -> GeneratedText:
         scop = self.scop
         grid = [a for a in self.axes if a.in_grid]
         lines = [f"{a.iterator} = {self._position(a, f'tl.program_id({k})')}" for k, a in enumerate(grid)]
@@ -55,11 +55,11 @@ class _Writer:
         constants = [f"{name}: tl.constexpr" for name in self.sizes.values()]
         head = signature(self.kernel, [*arrays, *scop.parameters, *strides, *constants], scop.parameters)
         kernel = "\n".join([*head, *(f"    {line}" for line in lines)]) + "\n"
-        launch = Launch(self.kernel, (), tuple(self._count(a) for a in grid))
+        launch = KernelLaunch(self.kernel, (), tuple(self._count(a) for a in grid))
         text = "\n\n".join([*(t for n, t in HELPERS.items() if f"{n}(" in kernel), kernel, self._driver(launch)])
-        return Written(text, (launch,), {self.sizes[a.iterator]: a.block for a in self.axes if a.block > 1})
+        return GeneratedText(text, (launch,), {self.sizes[a.iterator]: a.block for a in self.axes if a.block > 1})
 
-    def _driver(self, launch: Launch) -> str:
+    def _driver(self, launch: KernelLaunch) -> str:
         scop = self.scop
         arrays = [self.arguments[a.name] for a in scop.arrays]
         strides = [f"{self.arguments[a.name]}.stride({k})" for a in scop.arrays for k in range(a.ndim)]
@@ -85,12 +85,12 @@ class _Writer:
         low, high = (expression_of(value, context) for value in (domain.dim_min(at), domain.dim_max(at)))
         return low, shifted(high, 1)
 
-    def _count(self, axis: Axis) -> str:
+    def _count(self, axis: BlockAxis) -> str:
         """How many programs there are along ``axis``; blocks start at 0."""
         count = PythonPrinter().text(self._bounds(axis.iterator)[1])
         return f"triton.cdiv({count}, {self.sizes[axis.iterator]})" if axis.block > 1 else count
 
-    def _position(self, axis: Axis, start: str) -> str:
+    def _position(self, axis: BlockAxis, start: str) -> str:
         """The values of ``axis`` in one program: a number, or a block of them."""
         size = self.sizes.get(axis.iterator)
         return f"{start} * {size} + tl.arange(0, {size})" if size else start
@@ -98,7 +98,7 @@ class _Writer:
     def _body(self) -> list[str]:
         c, names = self.c, self.names
         order = tuple(i for i in c.update.iterators if i != c.iterator)
-        view = View(tuple(a.iterator for a in self.kept))
+        view = IteratorPlaces(tuple(a.iterator for a in self.kept))
         target = view.pointer(c.target, self.arguments[c.target.array], self.strides)
         lines, mask = self._masked("c_mask", c.elements, order, view)
         total = names("acc")
@@ -111,7 +111,9 @@ class _Writer:
         lines += [f"    {line}" for line in self._products(total)]
         return [*lines, f"tl.store({target}, {total}{f', mask={mask}' if mask else ''})"]
 
-    def _masked(self, wanted: str, domain: isl.Set, iterators: tuple[str, ...], view: View) -> tuple[list[str], str]:
+    def _masked(
+        self, wanted: str, domain: isl.Set, iterators: tuple[str, ...], view: IteratorPlaces
+    ) -> tuple[list[str], str]:
         """The line that computes where ``domain`` over ``iterators`` is, and the mask's name; "" for everywhere."""
         for k, name in enumerate(iterators):
             domain = domain.set_dim_name(isl.dim_type.set, k, isl_name(name))
@@ -149,7 +151,7 @@ class _Writer:
         if is_matrix and min(blocks) >= SMALLEST_DOT:
             return self._dot(rows[0], columns[0], total)
         block = tuple(a.iterator for a in (*self.kept, *([self.summed] if self.summed.block > 1 else [])))
-        view = View(block)
+        view = IteratorPlaces(block)
         lines, shown = [], []
         for wanted, factor in (("a", c.left), ("b", c.right)):
             more, name = self._factor(wanted, factor, view)
@@ -164,7 +166,7 @@ class _Writer:
             product = f"tl.sum({product}, axis={len(self.kept)})"
         return [*lines, f"{total} = tl.cast({total} + {product}, {total}.dtype)"]
 
-    def _factor(self, wanted: str, factor: Access, view: View) -> tuple[list[str], str]:
+    def _factor(self, wanted: str, factor: Access, view: IteratorPlaces) -> tuple[list[str], str]:
         order = self.c.factor_iterators(factor)
         lines, mask = self._masked(f"{wanted}_mask", self.c.factor_domain(factor), order, view)
         name = self.names(wanted)
@@ -172,10 +174,10 @@ class _Writer:
         guard = f", mask={mask}, other=0" if mask else ""
         return [*lines, f"{name} = tl.load({pointer}{guard})"], name
 
-    def _dot(self, row: Axis, column: Axis, total: str) -> list[str]:
+    def _dot(self, row: BlockAxis, column: BlockAxis, total: str) -> list[str]:
         k = self.c.iterator
-        lines, a = self._factor("a", self.c.left, View((row.iterator, k)))
-        more, b = self._factor("b", self.c.right, View((k, column.iterator)))
+        lines, a = self._factor("a", self.c.left, IteratorPlaces((row.iterator, k)))
+        more, b = self._factor("b", self.c.right, IteratorPlaces((k, column.iterator)))
         straight = self.kept[0] is row
         # Not in tf32, which is what a GPU's dot of float32 would be.
         dot = f'tl.dot({a}, {b}, {{}}input_precision="ieee", out_dtype={total}.dtype)'

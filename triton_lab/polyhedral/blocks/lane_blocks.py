@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.messages import count as counted
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.launch_nodes import KernelNodes, Lane, depth_of
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
-from triton_lab.polyhedral.core.nest import For, If, Node
-from triton_lab.words import count as counted
+from triton_lab.polyhedral.core.loop_nest import For, If, Node
 
 # How many lanes a block has along its only dimension, and along each of two.
 _ALONE, _OF_TWO = 256, 16
@@ -17,7 +17,7 @@ _MOST_LANES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Block:
+class LaneBlock:
     """How one lane loop is laid out: ``size`` lanes (``constant`` names their number, "" for a number per program) in
     the block's dimension ``axis``; ``grid`` is the axis of the grid, or None where one block holds the whole loop."""
 
@@ -28,7 +28,7 @@ class Block:
     grid: int | None
 
 
-def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) -> tuple[Block, ...]:
+def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) -> tuple[LaneBlock, ...]:
     """Tiles become blocks where the schedule has tiles, else the innermost one or two of the loops are cut to blocks.
 
     ``constants`` are the sizes of the kernels before by the names of constants; what is new comes to them.
@@ -37,7 +37,7 @@ def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) 
     lanes = [lane for k, lane in enumerate(found.lanes) if k in there]
     tiled = any(lane.whole for lane in lanes)
     cut = set() if tiled else {lane.name for lane in lanes[-2:]}
-    blocks: list[Block] = []
+    blocks: list[LaneBlock] = []
     for lane in lanes:
         size = _power_of_two(lane.extent) if lane.whole else (_ALONE if len(lanes) == 1 else _OF_TWO)
         is_block = lane.whole or lane.name in cut
@@ -47,7 +47,7 @@ def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) 
         if is_block and constants.get(constant) != size:
             constant = names(constant)
             constants[constant] = size
-        blocks.append(Block(lane, constant, size if is_block else 1, axis, grid))
+        blocks.append(LaneBlock(lane, constant, size if is_block else 1, axis, grid))
     total = 1
     for block in blocks:
         total *= block.size

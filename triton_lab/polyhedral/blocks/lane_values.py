@@ -13,8 +13,20 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal, TypeAlias
 
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
-from triton_lab.polyhedral.core.nest import Binary, Call, Choose, Compare, Expr, Load, Logic, Name, Number, Unary, walk
-from triton_lab.polyhedral.core.printer import Printer
+from triton_lab.polyhedral.core.loop_nest import (
+    Binary,
+    Call,
+    Choose,
+    Compare,
+    Expr,
+    Load,
+    Logic,
+    Name,
+    Number,
+    Unary,
+    walk,
+)
+from triton_lab.polyhedral.core.nest_printer import Printer
 
 Kind: TypeAlias = Literal["integer", "real", "either"]
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
-from triton_lab.polyhedral.blocks.lane_blocks import Block
+from triton_lab.polyhedral.blocks.lane_blocks import LaneBlock
 from triton_lab.polyhedral.blocks.lane_values import IndexPrinter, ValuePrinter, names_in
 from triton_lab.polyhedral.blocks.launch_nodes import depth_of
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
-from triton_lab.polyhedral.core.loop_tree import Loop
-from triton_lab.polyhedral.core.nest import (
+from triton_lab.polyhedral.core.loop_nest import (
     Assign,
     Binary,
     Call,
@@ -32,8 +31,9 @@ from triton_lab.polyhedral.core.nest import (
     substitute,
     walk,
 )
-from triton_lab.polyhedral.core.printer import shifted
-from triton_lab.polyhedral.program import instance
+from triton_lab.polyhedral.core.loop_tree import Loop
+from triton_lab.polyhedral.core.nest_printer import shifted
+from triton_lab.polyhedral.scheduled_program import instance
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
@@ -54,7 +54,7 @@ class KernelWriter:
     def __init__(
         self,
         scop: Instances,
-        blocks: tuple[Block, ...],
+        blocks: tuple[LaneBlock, ...],
         arguments: Mapping[str, str],
         strides: Mapping[tuple[str, int], str],
         names: FreshNames,
@@ -137,7 +137,7 @@ class KernelWriter:
                 case Visit():
                     self._statement(node, mask, loops)
 
-    def _place(self, name: str, block: Block, origin: Expr, step: int) -> None:
+    def _place(self, name: str, block: LaneBlock, origin: Expr, step: int) -> None:
         """The line that says which iterations of the loop ``name`` a program has."""
         parts = [] if origin == Number(0) else [self.index.text(origin, 5)]
         times = "" if step == 1 else f" * {step}"

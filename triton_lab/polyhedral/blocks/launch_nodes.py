@@ -11,12 +11,12 @@ import islpy as isl
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.launch_plan import KernelPlan, LaunchPlan, host_name, is_within_tile, iteration_map
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
-from triton_lab.polyhedral.blocks.visited import visited
-from triton_lab.polyhedral.core.affine import Affine, isl_name
-from triton_lab.polyhedral.core.effort import effort
-from triton_lab.polyhedral.core.generate import expression_of, loops
+from triton_lab.polyhedral.blocks.visited_points import visited
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
+from triton_lab.polyhedral.core.isl_codegen import expression_of, loops
+from triton_lab.polyhedral.core.isl_effort import effort
+from triton_lab.polyhedral.core.loop_nest import Expr, For, Name, Node, substitute
 from triton_lab.polyhedral.core.loop_tree import Loop, path, time_text
-from triton_lab.polyhedral.core.nest import Expr, For, Name, Node, substitute
 from triton_lab.polyhedral.core.nest_maps import map_expressions
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def kernel_nodes(scop: Instances, plan: KernelPlan, names: FreshNames) -> Kernel
     return KernelNodes(plan, arguments, lanes, map_expressions(nodes, lambda e: substitute(e, called)))
 
 
-def _given(plan: KernelPlan, statement: str, host: tuple[str, ...]) -> dict[str, Affine]:
+def _given(plan: KernelPlan, statement: str, host: tuple[str, ...]) -> dict[str, AffineExpr]:
     return {isl_name(name): loop.expressions[statement] for name, loop in zip(host, plan.host, strict=True)}
 
 
@@ -146,7 +146,7 @@ def _times(scop: Instances, plan: KernelPlan, statement: str, host: tuple[str, .
     """When each instance runs within one launch: lanes first, then what is left of the schedule."""
     rest = [step.expression for step in path(plan.tree, statement)]
     times = [*(loop.expressions[statement] for loop in plan.lanes), *rest]
-    times += [Affine()] * (depth - len(times))
+    times += [AffineExpr()] * (depth - len(times))
     steps = tuple(Loop(str(k), {statement: time}, plan.tree) for k, time in enumerate(times))
     given = _given(plan, statement, host)
     made = iteration_map(scop.parameters, statement, scop[statement].iterators, steps, "", given)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
-from triton_lab.polyhedral.core.affine import Affine, isl_name
-from triton_lab.polyhedral.core.effort import effort
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
+from triton_lab.polyhedral.core.isl_effort import effort
 from triton_lab.polyhedral.core.loop_tree import (
     Leaf,
     Loop,
@@ -108,7 +108,7 @@ class _Planner:
                 lanes = self._lanes(tree, around)
                 if not lanes and any(self._lanes(loop, self._outside(tree, loop, around)) for loop in every_loop(tree)):
                     body = self.host(tree.body, (*around, tree))
-                    return Loop(tree.name, dict.fromkeys(statements(body), Affine.of(host_name(len(around)))), body)
+                    return Loop(tree.name, dict.fromkeys(statements(body), AffineExpr.of(host_name(len(around)))), body)
                 return self._kernel(tree, around, lanes)
         return self._kernel(tree, around, ())
 
@@ -172,7 +172,7 @@ def iteration_map(
     iterators: tuple[str, ...],
     loops: tuple[Loop, ...],
     target: str = "",
-    given: Mapping[str, Affine] | None = None,
+    given: Mapping[str, AffineExpr] | None = None,
 ) -> isl.Map:
     """Each instance of ``statement`` with the iterations of ``loops`` that it runs in, where what is ``given`` holds:
     names of further parameters and what they are equal to."""

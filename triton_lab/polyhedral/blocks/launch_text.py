@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
-from triton_lab.polyhedral.blocks.lane_blocks import Block, blocks_of, is_one_nest
+from triton_lab.polyhedral.blocks.generated_text import GeneratedText, signature, wrapped
+from triton_lab.polyhedral.blocks.lane_blocks import LaneBlock, blocks_of, is_one_nest
 from triton_lab.polyhedral.blocks.lane_values import HELPERS
 from triton_lab.polyhedral.blocks.lane_writer import KernelWriter
 from triton_lab.polyhedral.blocks.launch_nodes import KernelNodes, host_nodes, kernel_nodes
 from triton_lab.polyhedral.blocks.launch_plan import KernelPlan, LaunchPlan, iteration_map
-from triton_lab.polyhedral.blocks.triton_kernel import Launch, NotABlockProgram
-from triton_lab.polyhedral.blocks.written import Written, signature, wrapped
-from triton_lab.polyhedral.core.effort import effort
-from triton_lab.polyhedral.core.nest import Expr, Node, Number, Visit, substitute
-from triton_lab.polyhedral.core.printer import PythonPrinter, shifted
+from triton_lab.polyhedral.blocks.triton_kernel import KernelLaunch, NotABlockProgram
+from triton_lab.polyhedral.core.isl_effort import effort
+from triton_lab.polyhedral.core.loop_nest import Expr, Node, Number, Visit, substitute
+from triton_lab.polyhedral.core.nest_printer import PythonPrinter, shifted
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
     from triton_lab.polyhedral.schedule import Schedule
 
 
-def write(schedule: Schedule, plan: LaunchPlan) -> Written:
+def write(schedule: Schedule, plan: LaunchPlan) -> GeneratedText:
     """Raises `NotABlockProgram` for what has no words in Triton."""
     scop = schedule.scop
     names = FreshNames()
@@ -43,11 +43,11 @@ def write(schedule: Schedule, plan: LaunchPlan) -> Written:
         blocks = blocks_of(found, names, constants)
         texts.append(_kernel(scop, found, blocks, own, arguments, strides))
         calls[kernel.name] = _call(scop, found, blocks, arguments)
-    launches = tuple(Launch(name, call.found.host, call.grid({})) for name, call in calls.items())
+    launches = tuple(KernelLaunch(name, call.found.host, call.grid({})) for name, call in calls.items())
     driver = _driver(scop, plan, names, calls, constants, arguments)
     body = "\n\n".join([*texts, driver])
     helpers = [text for name, text in HELPERS.items() if f"{name}(" in body]
-    return Written("\n\n".join([*helpers, body]), launches, constants)
+    return GeneratedText("\n\n".join([*helpers, body]), launches, constants)
 
 
 def _used(scop: Instances, plan: KernelPlan) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def _used(scop: Instances, plan: KernelPlan) -> tuple[str, ...]:
 def _kernel(
     scop: Instances,
     found: KernelNodes,
-    blocks: tuple[Block, ...],
+    blocks: tuple[LaneBlock, ...],
     names: FreshNames,
     arguments: dict[str, str],
     strides: dict[tuple[str, int], str],
@@ -95,7 +95,7 @@ class _Call:
     """How the driver launches a kernel."""
 
     found: KernelNodes
-    blocks: tuple[Block, ...]
+    blocks: tuple[LaneBlock, ...]
     arrays: tuple[str, ...]
     more: tuple[str, ...]
 
@@ -112,7 +112,7 @@ class _Call:
         return tuple(sizes or ["1"])
 
 
-def _call(scop: Instances, found: KernelNodes, blocks: tuple[Block, ...], arguments: dict[str, str]) -> _Call:
+def _call(scop: Instances, found: KernelNodes, blocks: tuple[LaneBlock, ...], arguments: dict[str, str]) -> _Call:
     used = _used(scop, found.plan)
     strides = [f"{arguments[a.name]}.stride({k})" for a in scop.arrays if a.name in used for k in range(a.ndim)]
     constants = [f"{b.constant}={b.constant}" for b in blocks if b.constant]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.messages import element_at
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
-from triton_lab.polyhedral.core.effort import TooHard
+from triton_lab.polyhedral.core.isl_effort import TooHard
 from triton_lab.polyhedral.core.loop_tree import every_loop
-from triton_lab.words import element_at
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
@@ -108,8 +108,8 @@ def _run(
     """The arrays after the kernel has run on them with other strides."""
     import torch
 
-    from triton_lab.backend.recorders import recorders
-    from triton_lab.backend.targets import target
+    from triton_lab.backend.plugin.recorders import recorders
+    from triton_lab.backend.targets.active_target import target
 
     holders: dict[str, torch.Tensor] = {}
     tensors: dict[str, torch.Tensor] = {}

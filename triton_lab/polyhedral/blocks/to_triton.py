@@ -11,12 +11,12 @@ import islpy as isl
 
 from triton_lab.polyhedral.blocks.contraction import contraction_of
 from triton_lab.polyhedral.blocks.contraction_text import write_contraction
+from triton_lab.polyhedral.blocks.generated_text import GeneratedText
 from triton_lab.polyhedral.blocks.launch_plan import launch_plan
 from triton_lab.polyhedral.blocks.launch_text import write
 from triton_lab.polyhedral.blocks.proof import prove
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
-from triton_lab.polyhedral.blocks.written import Written
-from triton_lab.polyhedral.core.effort import SECONDS, series
+from triton_lab.polyhedral.core.isl_effort import SECONDS, series
 
 # Questions of full length that the writing and its proof may come to.
 _MANY = 5
@@ -45,7 +45,7 @@ def _proved(schedule: Schedule) -> TritonKernel:
     return kernel
 
 
-def _contraction(schedule: Schedule) -> Written | None:
+def _contraction(schedule: Schedule) -> GeneratedText | None:
     """A tiled sum of products, whose tiles a dot can multiply."""
     found = contraction_of(schedule)
     try:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.static_part import StaticPart
-from triton_lab.words import count as counted
 
 _HEAD = "import triton\nimport triton.language as tl\n\n\n"
 # Offsets are 32-bit integers in the kernels.
@@ -25,7 +25,7 @@ class NotABlockProgram(ValueError):
 
 
 @dataclass(frozen=True)
-class Launch:
+class KernelLaunch:
     """One kernel and the sizes of its grid, as text; ``host`` are its arguments that count the host's iterations."""
 
     name: str
@@ -39,7 +39,7 @@ class TritonKernel:
 
     text: str
     scop: StaticPart
-    launches: tuple[Launch, ...]
+    launches: tuple[KernelLaunch, ...]
     constants: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from triton_lab.polyhedral.core.affine import Affine, Symbol
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
 from triton_lab.polyhedral.core.loop_tree import Loop, Tree, every_loop, path, statements
 from triton_lab.polyhedral.core.loop_tree import Sequence as Several
 
 # The loops of one statement, outermost first, each with the expression that it runs in the order of.
-_Rows = Sequence[tuple[Loop, Affine]]
+_Rows = Sequence[tuple[Loop, AffineExpr]]
 
 
 def named_by_axes(tree: Tree, iterators: Mapping[str, tuple[str, ...]]) -> Tree:
@@ -38,7 +38,7 @@ def named_by_axes(tree: Tree, iterators: Mapping[str, tuple[str, ...]]) -> Tree:
 def _independent(rows: _Rows) -> _Rows:
     """The loops that the ones around them do not fix: only these have more than one iteration."""
     symbols: list[Symbol] = list(dict.fromkeys(symbol for _, e in rows for symbol, _ in e.terms))
-    found: list[tuple[Loop, Affine]] = []
+    found: list[tuple[Loop, AffineExpr]] = []
     matrix = np.zeros((0, len(symbols)))
     for loop, expression in rows:
         more = np.vstack([matrix, [expression.coefficients.get(symbol, 0) for symbol in symbols]])
@@ -48,7 +48,7 @@ def _independent(rows: _Rows) -> _Rows:
     return found
 
 
-def _matched(rows: Sequence[Affine], free: Sequence[str]) -> dict[str, int]:
+def _matched(rows: Sequence[AffineExpr], free: Sequence[str]) -> dict[str, int]:
     """Names of ``free`` -> the rows that get them, each at most one, as many as can be (augmenting paths)."""
     found: dict[str, int] = {}
     occur = [[name for name in reversed(free) if name in row.names] for row in rows]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from triton_lab.polyhedral.core.affine import Affine, isl_name
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
 
 Mark: TypeAlias = Literal["", "parallel", "vectorize", "unroll"]
 
@@ -23,7 +23,7 @@ class Loop:
     """Runs its body in rising order of an affine expression, which each statement inside has its own of."""
 
     name: str
-    expressions: Mapping[str, Affine]
+    expressions: Mapping[str, AffineExpr]
     body: Tree
     mark: Mark = ""
 
@@ -67,24 +67,24 @@ def every_loop(tree: Tree) -> Iterator[Loop]:
 
 
 @dataclass(frozen=True)
-class Step:
+class TimeStep:
     """One time dimension on the way from the root to a statement: a loop, or a place in a sequence."""
 
     loop: Loop | None
-    expression: Affine
+    expression: AffineExpr
 
 
-def path(tree: Tree, statement: str) -> tuple[Step, ...]:
+def path(tree: Tree, statement: str) -> tuple[TimeStep, ...]:
     """The time dimensions of ``statement``, outermost first."""
     match tree:
         case Leaf():
             return ()
         case Loop():
-            return (Step(tree, tree.expressions[statement]), *path(tree.body, statement))
+            return (TimeStep(tree, tree.expressions[statement]), *path(tree.body, statement))
         case Sequence():
             for position, child in enumerate(tree.children):
                 if statement in statements(child):
-                    return (Step(None, Affine((), position)), *path(child, statement))
+                    return (TimeStep(None, AffineExpr((), position)), *path(child, statement))
     raise KeyError(statement)
 
 
@@ -100,11 +100,11 @@ def replace_loop(tree: Tree, old: Loop, new: Tree) -> Tree:
     return tree
 
 
-def times(tree: Tree, statement: str) -> tuple[Affine, ...]:
+def times(tree: Tree, statement: str) -> tuple[AffineExpr, ...]:
     """The time at which an instance of ``statement`` runs; padded, so that all statements have as many dimensions."""
     own = tuple(step.expression for step in path(tree, statement))
     longest = max(_depths(tree).values())
-    return own + (Affine(),) * (longest - len(own))
+    return own + (AffineExpr(),) * (longest - len(own))
 
 
 def _depths(tree: Tree) -> dict[str, int]:

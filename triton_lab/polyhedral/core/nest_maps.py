@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_lab.polyhedral.core.nest import Compare, Expr, For, If, Node, Visit
+from triton_lab.polyhedral.core.loop_nest import Compare, Expr, For, If, Node, Visit
 
 
 def map_visits(nodes: tuple[Node, ...], make: Callable[[Visit], Node]) -> tuple[Node, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from triton_lab.polyhedral.core.access import Access
-from triton_lab.polyhedral.core.domain import Domain
-from triton_lab.polyhedral.core.nest import Assign, Load
-from triton_lab.polyhedral.core.source import Span
+from triton_lab.polyhedral.core.access_function import Access
+from triton_lab.polyhedral.core.iteration_domain import Domain
+from triton_lab.polyhedral.core.loop_nest import Assign, Load
+from triton_lab.polyhedral.core.source_text import Span
 
 
 @dataclass(frozen=True)

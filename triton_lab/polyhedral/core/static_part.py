@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral.core.access import Access
-from triton_lab.polyhedral.core.domain import Domain, SetOrMap, fix_parameters
+from triton_lab.polyhedral.core.access_function import Access
+from triton_lab.polyhedral.core.iteration_domain import Domain, SetOrMap, fix_parameters
 from triton_lab.polyhedral.core.loop_tree import Tree
-from triton_lab.polyhedral.core.source import SourceText
+from triton_lab.polyhedral.core.source_text import SourceText
 from triton_lab.polyhedral.core.statement import Array, Statement
 
 if TYPE_CHECKING:

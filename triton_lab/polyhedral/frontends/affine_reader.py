@@ -8,14 +8,34 @@ from typing import NoReturn
 
 import islpy as isl
 
-from triton_lab.polyhedral.core import conditions
-from triton_lab.polyhedral.core.affine import Affine, isl_name
-from triton_lab.polyhedral.core.conditions import Extremum, Formula, Value, add, floor_divide, scale, truncate_divide
-from triton_lab.polyhedral.core.domain import formula_text, space_text
-from triton_lab.polyhedral.core.effort import TooHard, effort
-from triton_lab.polyhedral.core.nest import Assign, Binary, Call, Compare, Expr, Load, Logic, Name, Number, Unary, walk
-from triton_lab.polyhedral.core.source import NotAScop, SourceText
-from triton_lab.polyhedral.frontends.limits import refuse_name
+from triton_lab.polyhedral.core import affine_conditions
+from triton_lab.polyhedral.core.affine_conditions import (
+    Extremum,
+    Formula,
+    Value,
+    add,
+    floor_divide,
+    scale,
+    truncate_divide,
+)
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
+from triton_lab.polyhedral.core.isl_effort import TooHard, effort
+from triton_lab.polyhedral.core.iteration_domain import formula_text, space_text
+from triton_lab.polyhedral.core.loop_nest import (
+    Assign,
+    Binary,
+    Call,
+    Compare,
+    Expr,
+    Load,
+    Logic,
+    Name,
+    Number,
+    Unary,
+    walk,
+)
+from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
+from triton_lab.polyhedral.frontends.source_limits import refuse_name
 
 _MOST = 2**63 - 1
 
@@ -34,10 +54,10 @@ class AffineReader:
         """``expression`` as an affine value. ``role`` says in an error what it was to be: "a bound of i"."""
         match expression:
             case Number(value=int() as number):
-                return self._bounded(Affine((), number), role, expression)
+                return self._bounded(AffineExpr((), number), role, expression)
             case Name(id=name) if name not in self.changed or name in self.iterators:
                 refuse_name(name, self.source, expression.span)
-                return Affine.of(name)
+                return AffineExpr.of(name)
             case Name(id=name):
                 self.refuse(f"{role} must be affine, and {name} is changed by the program", expression)
             case Unary(op="-"):
@@ -74,7 +94,7 @@ class AffineReader:
 
     def _bounded(self, value: Value, role: str, expression: Expr) -> Value:
         """``value``, whose numbers must be those of a machine: what counts and draws instances has no others."""
-        if isinstance(value, Affine):
+        if isinstance(value, AffineExpr):
             numbers = (value.constant, *(c for _, c in value.terms), *(q.divisor for q in value.quotients))
             if any(not -_MOST <= number <= _MOST for number in numbers):
                 self.refuse(f"{role} has a number beyond 64 bits", expression)
@@ -83,13 +103,13 @@ class AffineReader:
     def _product(self, expression: Binary, role: str) -> Value:
         left, right = self.value(expression.left, role), self.value(expression.right, role)
         for value, factor in ((left, right), (right, left)):
-            if isinstance(factor, Affine) and factor.is_constant:
+            if isinstance(factor, AffineExpr) and factor.is_constant:
                 return self._bounded(scale(value, factor.constant), role, expression)
         self.refuse(f"{role} must be affine, and this multiplies two variables", expression)
 
     def _quotient(self, expression: Binary, role: str) -> Value:
         left, right = self.value(expression.left, role), self.value(expression.right, role)
-        if not isinstance(right, Affine) or not right.is_constant:
+        if not isinstance(right, AffineExpr) or not right.is_constant:
             self.refuse(f"{role} must be affine, and this divides by a variable", expression)
         divisor = right.constant
         if divisor <= 0:
@@ -101,8 +121,8 @@ class AffineReader:
         return add(left, scale(quotient, -divisor)) if expression.op == "%" else quotient
 
     def _never_negative(self, value: Value, expression: Expr) -> bool:
-        negative = conditions.at_least_zero(add(scale(value, -1), Affine((), -1)))
-        both = conditions.conjunction(self.context, negative)
+        negative = affine_conditions.at_least_zero(add(scale(value, -1), AffineExpr((), -1)))
+        both = affine_conditions.conjunction(self.context, negative)
         names = sorted({n for case in both for c in case for n in c.expression.names} - set(self.iterators))
         head = f"[{', '.join(isl_name(i) for i in self.iterators)}]"
         try:
@@ -117,12 +137,12 @@ class AffineReader:
             case Compare():
                 role = "a condition"
                 left, right = self.value(expression.left, role), self.value(expression.right, role)
-                op = expression.op if holds else conditions.opposite(expression.op)
-                return conditions.compare(op, left, right, self.text(expression), expression.span)
+                op = expression.op if holds else affine_conditions.opposite(expression.op)
+                return affine_conditions.compare(op, left, right, self.text(expression), expression.span)
             case Logic():
                 parts = [self.condition(operand, holds) for operand in expression.operands]
                 both = (expression.op == "and") == holds
-                return conditions.conjunction(*parts) if both else conditions.disjunction(*parts)
+                return affine_conditions.conjunction(*parts) if both else affine_conditions.disjunction(*parts)
             case Unary(op="not"):
                 return self.condition(expression.operand, not holds)
         memory = next((e for e in walk(expression) if isinstance(e, Load)), None)

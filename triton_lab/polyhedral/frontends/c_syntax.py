@@ -13,7 +13,7 @@ from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
 
-from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
+from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 
 _TOKEN = re.compile(
     r"[A-Za-z_]\w*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\w*|<<=|>>=|\+\+|--|&&|\|\||[-+*/%<>=!&|^]=|->|<<|>>|\S"

@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 from pycparser import c_ast
 
-from triton_lab.polyhedral.core.nest import (
+from triton_lab.messages import count as counted
+from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
     Assign,
     Binary,
@@ -26,10 +27,9 @@ from triton_lab.polyhedral.core.nest import (
     Opaque,
     Unary,
 )
-from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
+from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 from triton_lab.polyhedral.frontends.c_numbers import dtype, number
 from triton_lab.polyhedral.frontends.c_syntax import Parsed, parse
-from triton_lab.words import count as counted
 
 # C's name -> the name in our expressions.
 FUNCTIONS = {

@@ -8,7 +8,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import NoReturn
 
-from triton_lab.polyhedral.core.nest import (
+from triton_lab.messages import count as counted
+from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
     Assign,
     Binary,
@@ -28,9 +29,8 @@ from triton_lab.polyhedral.core.nest import (
     Unary,
     walk,
 )
-from triton_lab.polyhedral.core.source import NotAScop, SourceText, Span
+from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 from triton_lab.polyhedral.frontends.python_text import python_tree
-from triton_lab.words import count as counted
 
 _FUNCTIONS = {
     "min": "min", "max": "max", "minimum": "min", "maximum": "max", "fmin": "min", "fmax": "max", "abs": "abs",

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from triton_lab.polyhedral.core.source import SourceText
-from triton_lab.words import cell
+from triton_lab.messages import cell
+from triton_lab.polyhedral.core.source_text import SourceText
 
 
 def python_source(function: Callable[..., Any]) -> SourceText:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from triton_lab.ir import effects
-from triton_lab.polyhedral.core.access import Access
-from triton_lab.polyhedral.core.affine import Affine
-from triton_lab.polyhedral.core.conditions import Constraint, Formula, conjunction
-from triton_lab.polyhedral.core.domain import Domain
-from triton_lab.polyhedral.core.effort import SECONDS, series
-from triton_lab.polyhedral.core.source import SourceText, Span
+from triton_lab.polyhedral.core.access_function import Access
+from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula, conjunction
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.isl_effort import SECONDS, series
+from triton_lab.polyhedral.core.iteration_domain import Domain
+from triton_lab.polyhedral.core.source_text import SourceText, Span
 from triton_lab.polyhedral.core.statement import Array
-from triton_lab.polyhedral.kernels.domain import path_of, symbol_domain
-from triton_lab.polyhedral.kernels.model import Model, numbers, symbols
-from triton_lab.polyhedral.kernels.names import Naming
-from triton_lab.polyhedral.kernels.places import coordinates, elements
-from triton_lab.polyhedral.kernels.scop import KernelScop
-from triton_lab.polyhedral.kernels.statement import AccessKind, Gap, KernelStatement
-from triton_lab.polyhedral.kernels.touch import Touch
-from triton_lab.polyhedral.kernels.tree import kernel_tree
-from triton_lab.polyhedral.kernels.values import Number, Piece, Unknown
+from triton_lab.polyhedral.kernels.access_domain import path_of, symbol_domain
+from triton_lab.polyhedral.kernels.access_order import kernel_tree
+from triton_lab.polyhedral.kernels.access_statement import AccessKind, Gap, KernelStatement
+from triton_lab.polyhedral.kernels.element_coordinates import coordinates, elements
+from triton_lab.polyhedral.kernels.launch_model import Model, numbers, symbols
+from triton_lab.polyhedral.kernels.launch_scop import KernelScop
+from triton_lab.polyhedral.kernels.reader_names import Naming
+from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
+from triton_lab.polyhedral.kernels.symbolic.symbolic_values import SymbolicCase, SymbolicNumber, Unknown
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
@@ -57,7 +57,7 @@ class _Builder:
         for touch in self.model.touches:
             own = self._gaps(touch)
             gaps += own
-            if isinstance(touch.pointer, Number) and all(p.root is not None for p in touch.pointer.pieces):
+            if isinstance(touch.pointer, SymbolicNumber) and all(p.root is not None for p in touch.pointer.pieces):
                 found.append(self._statement(f"S{len(found)}", touch, tuple(own)))
         launch, programs = self.launch, tuple(self.naming.programs.values())
         arrays = {
@@ -83,7 +83,7 @@ class _Builder:
     def _context(self) -> list[Constraint]:
         grids = {name for extent in self.model.grid for name in extent.names}
         return [
-            Constraint(Affine.of(name) - (1 if name in grids else 0))
+            Constraint(AffineExpr.of(name) - (1 if name in grids else 0))
             for name, value in self.model.parameters.items()
             if value >= 0
         ]
@@ -92,8 +92,8 @@ class _Builder:
         found = None if op is None else self.launch.lines.get(op)
         return None if found is None else found.line
 
-    def _owner(self, touch: Touch) -> str | None:
-        if isinstance(touch.pointer, Number):
+    def _owner(self, touch: SymbolicAccess) -> str | None:
+        if isinstance(touch.pointer, SymbolicNumber):
             roots = {p.root for p in touch.pointer.pieces}
             if len(roots) == 1 and None not in roots:
                 return self._argument(touch.pointer.pieces[0]).name
@@ -101,14 +101,18 @@ class _Builder:
         owner = self.launch.owner_of(touch.op.index)
         return None if owner is None else owner.name
 
-    def _argument(self, piece: Piece) -> Argument:
+    def _argument(self, piece: SymbolicCase) -> Argument:
         assert piece.root is not None
         return self.launch.plan_arguments[piece.root]
 
-    def _gaps(self, touch: Touch) -> list[Gap]:
+    def _gaps(self, touch: SymbolicAccess) -> list[Gap]:
         path = path_of(touch)
         address = touch.pointer if isinstance(touch.pointer, Unknown) else None
-        if address is None and isinstance(touch.pointer, Number) and any(p.root is None for p in touch.pointer.pieces):
+        if (
+            address is None
+            and isinstance(touch.pointer, SymbolicNumber)
+            and any(p.root is None for p in touch.pointer.pieces)
+        ):
             address = Unknown("it is no argument's pointer", touch.op.index)
         reasons: list[tuple[Literal["address", "mask", "whether", "often"], Unknown | None]] = [
             ("address", address),
@@ -129,7 +133,7 @@ class _Builder:
             if reason is not None
         ]
 
-    def _statement(self, name: str, touch: Touch, gaps: tuple[Gap, ...]) -> KernelStatement:
+    def _statement(self, name: str, touch: SymbolicAccess, gaps: tuple[Gap, ...]) -> KernelStatement:
         names = self.naming.of(touch)
         whole = names.formula(self._domain(touch))
         domain = Domain(name, names.iterators, self.naming.parameters, whole)
@@ -138,7 +142,7 @@ class _Builder:
         indent = len(text) - len(text.lstrip())
         span = Span(line or 0, indent + 1, len(text.rstrip()) + 1)
         accesses: list[Access] = []
-        assert isinstance(touch.pointer, Number)
+        assert isinstance(touch.pointer, SymbolicNumber)
         for piece in touch.pointer.pieces:
             where = conjunction(self._domain(touch), (piece.when,))
             own = Domain(name, names.iterators, self.naming.parameters, names.formula(where))
@@ -163,10 +167,10 @@ class _Builder:
             touch=touch,
         )
 
-    def _domain(self, touch: Touch) -> Formula:
+    def _domain(self, touch: SymbolicAccess) -> Formula:
         return symbol_domain(touch, self.model.grid_formula())
 
-    def _places(self, touch: Touch, piece: Piece) -> tuple[Affine, ...]:
+    def _places(self, touch: SymbolicAccess, piece: SymbolicCase) -> tuple[AffineExpr, ...]:
         argument = self._argument(piece)
         if argument.name not in self.linear:
             found = self._coordinates(touch, piece)
@@ -175,7 +179,7 @@ class _Builder:
         offset = elements(piece.value, max(1, argument.itemsize))
         return (piece.value if offset is None else offset,)
 
-    def _coordinates(self, touch: Touch, piece: Piece) -> tuple[Affine, ...] | None:
+    def _coordinates(self, touch: SymbolicAccess, piece: SymbolicCase) -> tuple[AffineExpr, ...] | None:
         argument = self._argument(piece)
         offset = elements(piece.value, max(1, argument.itemsize))
         if offset is None or touch.itemsize != argument.itemsize:
@@ -190,17 +194,17 @@ class _Builder:
         return frozenset(
             self._argument(piece).name
             for touch in self.model.touches
-            if isinstance(touch.pointer, Number)
+            if isinstance(touch.pointer, SymbolicNumber)
             for piece in touch.pointer.pieces
             if piece.root is not None and self._coordinates(touch, piece) is None
         )
 
 
-def _kind(touch: Touch) -> AccessKind:
+def _kind(touch: SymbolicAccess) -> AccessKind:
     return touch.kind  # type: ignore[return-value]
 
 
-def _effects(touch: Touch) -> tuple[Literal["read", "write"], ...]:
+def _effects(touch: SymbolicAccess) -> tuple[Literal["read", "write"], ...]:
     reads: tuple[Literal["read"], ...] = ("read",) if effects.reads(touch.op) else ()
     writes: tuple[Literal["write"], ...] = ("write",) if effects.writes(touch.op) else ()
     return (*reads, *writes)

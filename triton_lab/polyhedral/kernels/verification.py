@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_lab.words import all_of, number
-from triton_lab.words import count as counted
+from triton_lab.messages import all_of, number
+from triton_lab.messages import count as counted
 
 
 @dataclass(frozen=True)

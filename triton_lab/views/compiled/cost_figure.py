@@ -7,14 +7,14 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from triton_lab.compiled.cost.cost import SHARES
+from triton_lab.messages import count
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet
-from triton_lab.views.drawing.pieces import LINE, Piece, lines, title
-from triton_lab.words import count
+from triton_lab.views.drawing.figure_pieces import LINE, FigurePiece, lines, title
 
 if TYPE_CHECKING:
     from triton_lab.compiled.cost import Roof
-    from triton_lab.views.compiled.cost import CostView
+    from triton_lab.views.compiled.cost_view import CostView
 
 WIDE, HIGH = 560.0, 240.0
 LEFT, BELOW = 70.0, 34.0
@@ -24,7 +24,7 @@ MOST_CHARACTERS = 78
 PREFIXES = ((12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""))
 
 
-def cost_pieces(view: CostView) -> list[Piece]:
+def cost_pieces(view: CostView) -> list[FigurePiece]:
     """From the facts to the lines."""
     width = max(len(name) for name, _ in view.facts())
     facts = [(line, style.LIGHT.ink) for name, value in view.facts() for line in _fact(name, value, width)]
@@ -46,7 +46,7 @@ def bounds(roof: Roof) -> tuple[int, int, int, int]:
     return left, right, low, math.ceil(math.log10(roof.peak))
 
 
-def roofline(roof: Roof) -> Piece:
+def roofline(roof: Roof) -> FigurePiece:
     """The roof on a grid of powers of ten, and the launch under it."""
     left, right, low, high = bounds(roof)
 
@@ -83,7 +83,7 @@ def roofline(roof: Roof) -> Piece:
         words = "intensity: operations on floating-point numbers for each byte that must be moved"
         sheet.text(middle, y + HIGH + 38, words, style.SMALL, style.LIGHT.faint, "center")
 
-    return Piece(HIGH + BELOW + 22, draw)
+    return FigurePiece(HIGH + BELOW + 22, draw)
 
 
 def _power(power: int) -> str:
@@ -91,7 +91,7 @@ def _power(power: int) -> str:
     return f"{10 ** (power - size)} {prefix}flop/s"
 
 
-def listing(view: CostView) -> Piece:
+def listing(view: CostView) -> FigurePiece:
     """The lines, each behind bars for its shares."""
     scene = view.scene()
     rows = scene["listing"][:MOST_LINES]
@@ -115,4 +115,4 @@ def listing(view: CostView) -> Piece:
         if left:
             sheet.text(MARGIN, y + LINE * (len(rows) + 1.5), count(left, "more line"), style.SMALL, style.LIGHT.faint)
 
-    return Piece(LINE * (len(rows) + (2 if left else 1)) + 12, draw)
+    return FigurePiece(LINE * (len(rows) + (2 if left else 1)) + 12, draw)

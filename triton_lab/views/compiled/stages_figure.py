@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from triton_lab.compiled.explained import operation
-from triton_lab.compiled.text import read_by_people
+from triton_lab.compiled.compilation_text import read_by_people
+from triton_lab.compiled.explanations import operation
+from triton_lab.messages import count
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
-from triton_lab.views.drawing.pieces import Piece, lines, title
-from triton_lab.words import count
+from triton_lab.views.drawing.figure_pieces import FigurePiece, lines, title
 
 if TYPE_CHECKING:
-    from triton_lab.views.compiled.stages import Stages
+    from triton_lab.views.compiled.stages_view import Stages
 
 BUSIEST = 6  # lines of the source that are joined
 MOST = 64  # lines of either column
@@ -31,9 +31,9 @@ class _Line:
     row: int | None  # of the source, if it comes from there
 
 
-def stages_pieces(view: Stages) -> list[Piece]:
+def stages_pieces(view: Stages) -> list[FigurePiece]:
     """The source beside TTGIR, where the work is dealt to threads, else beside the last stage that there is."""
-    from triton_lab.views.compiled.stages import LABELS
+    from triton_lab.views.compiled.stages_view import LABELS
 
     names = view.compiled.lines.stages
     name = "ttgir" if "ttgir" in names else names[-1]
@@ -73,7 +73,7 @@ def _around(stage: Sequence[_Line], busiest: Sequence[int]) -> list[_Line]:
     return list(stage[max(0, min(start - 2, len(stage) - MOST)) :][:MOST])
 
 
-def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[int]) -> Piece:
+def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[int]) -> FigurePiece:
     wide = [text_width("x" * count, style.SMALL, mono=True) for count in CHARACTERS]
     number = text_width("00000 ", style.SMALL, mono=True)
     second = MARGIN + wide[0] + GAP
@@ -103,4 +103,4 @@ def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[in
                 sheet.line(start + STRIPE, y + LINE * (k + 0.5), second - 8, y + LINE * (end + 0.5), colour)
 
     height = LINE * max(len(left), len(right)) + 10
-    return Piece(height, draw, wide[0] + GAP + wide[1])
+    return FigurePiece(height, draw, wide[0] + GAP + wide[1])

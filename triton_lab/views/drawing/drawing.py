@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, cast
 
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.scenes import Ends
+from triton_lab.views.drawing.scene_bounds import Coordinate, Many, Most, Name, Sentence, Text, Within
 
 if TYPE_CHECKING:  # a scene is shown before matplotlib has been imported
     from matplotlib.figure import Figure
@@ -24,26 +24,26 @@ class BoxItem(TypedDict):
     """Colours are a theme's, by name, or "#rrggbb"."""
 
     what: Literal["box"]
-    x: float
-    y: float
-    width: float
-    height: float
-    fill: str
-    edge: str
-    opacity: float
-    line: float
-    radius: float
+    x: Coordinate
+    y: Coordinate
+    width: Coordinate
+    height: Coordinate
+    fill: Name
+    edge: Name
+    opacity: Annotated[float, Within(0, 1)]
+    line: Coordinate
+    radius: Coordinate
     dashed: bool
-    tag: str
+    tag: Name
 
 
 class WordsItem(TypedDict):
     what: Literal["words"]
-    x: float
-    y: float
-    text: str
-    size: float
-    colour: str
+    x: Coordinate
+    y: Coordinate
+    text: Sentence
+    size: Coordinate
+    colour: Name
     align: Literal["left", "center", "right"]
     bold: bool
     mono: bool
@@ -51,9 +51,9 @@ class WordsItem(TypedDict):
 
 class LineItem(TypedDict):
     what: Literal["line"]
-    points: list[Ends]
-    colour: str
-    width: float
+    points: Many[tuple[Coordinate, Coordinate]]
+    colour: Name
+    width: Coordinate
     curved: bool
     dashed: bool
     arrow: bool
@@ -66,15 +66,15 @@ class DrawingScene(TypedDict):
     """``source``: the generated kernels, "" for none."""
 
     kind: Literal["drawing"]
-    width: float
-    height: float
-    items: list[Item]
-    source: str
-    label: str
+    width: Annotated[float, Within(0, 20_000)]
+    height: Annotated[float, Within(0, 20_000)]
+    items: Annotated[list[Item], Most(1 << 12)]
+    source: Text
+    label: Sentence
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     """A rectangle with round corners; `tag` says which operation it stands for."""
 
     x: float
@@ -99,7 +99,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Words:
+class DrawnText:
     """One line of text, its middle at height y."""
 
     x: float
@@ -130,9 +130,9 @@ class Drawing:
 
     width: float = 0.0
     height: float = 0.0
-    items: list[Box | Words | Line] = field(default_factory=list)
+    items: list[Rectangle | DrawnText | Line] = field(default_factory=list)
 
-    def add(self, *items: Box | Words | Line) -> None:
+    def add(self, *items: Rectangle | DrawnText | Line) -> None:
         self.items += items
 
     def place(self, other: Drawing, x: float, y: float) -> None:
@@ -168,7 +168,7 @@ class Drawing:
         axes.set_ylim(self.height, 0)
         axes.set_axis_off()
         for level, item in enumerate(self.items):
-            if isinstance(item, Words):
+            if isinstance(item, DrawnText):
                 axes.text(
                     item.x,
                     item.y,
@@ -183,7 +183,7 @@ class Drawing:
                     zorder=level,
                 )
             else:
-                axes.add_patch(_box(item, level) if isinstance(item, Box) else _line(item, level))
+                axes.add_patch(_box(item, level) if isinstance(item, Rectangle) else _line(item, level))
         return figure
 
 
@@ -197,7 +197,7 @@ def widest(lines: Iterable[tuple[str, float, bool]]) -> float:
     return max((len(text) * size / POINTS * (0.605 if mono else 0.56) for text, size, mono in lines), default=0)
 
 
-def _box(box: Box, level: int) -> FancyBboxPatch:
+def _box(box: Rectangle, level: int) -> FancyBboxPatch:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import FancyBboxPatch
 

@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.cell_frame import CellFrame, ticks
+from triton_lab.views.drawing.cell_layout import layout
+from triton_lab.views.drawing.drawing_text import number_text
 from triton_lab.views.drawing.fonts import family, letters, weight
-from triton_lab.views.drawing.frame import Frame, ticks
 from triton_lab.views.drawing.heatmap import Heatmap, Key
-from triton_lab.views.drawing.layout import layout
 from triton_lab.views.drawing.png import blank
 from triton_lab.views.drawing.raster import DIMMED, paint
-from triton_lab.views.drawing.words import number_text
 
 MARGIN = 16.0
 LEFT = 46.0  # room for row numbers
@@ -106,7 +106,7 @@ class Sheet:
         """A small square in a cell's style, its middle at height y."""
         styles = np.array([(0, 0, 0, 0), look], dtype=np.uint16)
         one = Heatmap(layout((1, 1)), np.ones(1, dtype=np.uint8), styles)
-        self.image(x, y - side / 2, paint(one, Frame(one.layout, side, side)))
+        self.image(x, y - side / 2, paint(one, CellFrame(one.layout, side, side)))
 
     def finish(self) -> Figure:
         """The figure, with everything in it."""
@@ -276,7 +276,7 @@ MOST_THICK = 12  # marks: of more, in rows that are lower than ROOMY, the lines 
 ROOMY = 16.0
 
 
-def _marks(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:
+def _marks(sheet: Sheet, heatmap: Heatmap, seen: CellFrame, x: float, y: float) -> None:
     """Outlines around what is marked."""
     thin = seen.cell_height < ROOMY and sum(len(mark.runs) for mark in heatmap.marks) > MOST_THICK
     for mark in heatmap.marks:
@@ -288,7 +288,7 @@ def _marks(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> N
             sheet.outline(across - width / 2, below - height / 2, width, height, thin)
 
 
-def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) -> None:
+def _numbers(sheet: Sheet, heatmap: Heatmap, seen: CellFrame, x: float, y: float) -> None:
     """Row and column indices along the upper left panel."""
     layout = heatmap.layout
     for column in ticks(layout.columns, seen.cell_width, 24 + 6 * len(str(layout.columns * layout.right)) - 6):
@@ -301,7 +301,7 @@ def _numbers(sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float) ->
 
 
 def _labels(
-    sheet: Sheet, heatmap: Heatmap, seen: Frame, x: float, y: float, emphasis: npt.NDArray[np.uint8] | None
+    sheet: Sheet, heatmap: Heatmap, seen: CellFrame, x: float, y: float, emphasis: npt.NDArray[np.uint8] | None
 ) -> None:
     """Words in the middle of their rectangles."""
     outlined = any(mark.runs for mark in heatmap.marks)

@@ -13,10 +13,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.views.drawing import scenes, style
-from triton_lab.views.drawing.frame import Frame, frame
-from triton_lab.views.drawing.layout import Layout, wrapped_words
-from triton_lab.views.drawing.scenes import Buffer, Cells, Dress, HeatmapScene, Place
+from triton_lab.views.drawing import cell_scenes, style
+from triton_lab.views.drawing.cell_frame import CellFrame, frame
+from triton_lab.views.drawing.cell_layout import CellLayout, wrapped_words
+from triton_lab.views.drawing.cell_scenes import Buffer, Cells, Dress, HeatmapScene, Place
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Label:
     columns: int
     text: str
 
-    def as_scene(self) -> scenes.Label:
+    def as_scene(self) -> cell_scenes.Label:
         return self.panel, self.row, self.column, self.rows, self.columns, self.text
 
 
@@ -41,7 +41,7 @@ class Key:
     style: tuple[int, int, int, int]
     text: str
 
-    def as_scene(self) -> scenes.Key:
+    def as_scene(self) -> cell_scenes.Key:
         return list(self.style), self.text
 
 
@@ -52,7 +52,7 @@ class Mark:
     text: str
     runs: Sequence[tuple[int, int, int, int, int]]
 
-    def as_scene(self) -> scenes.Marked:
+    def as_scene(self) -> cell_scenes.Marked:
         return self.text, list(self.runs)
 
 
@@ -65,7 +65,7 @@ class Heatmap:
     levels, and the values at both ends, for a map with a colour bar.
     """
 
-    layout: Layout
+    layout: CellLayout
     cells: npt.NDArray[Any]
     styles: npt.NDArray[np.uint16]
     title: str = ""
@@ -97,7 +97,7 @@ class Heatmap:
         return "" if rest else str(whole)
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> CellFrame:
         """Where the cells fall."""
         return frame(self.layout, self.room)
 

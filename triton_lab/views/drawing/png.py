@@ -16,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from triton_lab.launch.classes import distinct
+from triton_lab.launch.membership_classes import distinct
 
 MOST = 256  # colours in a PNG's palette
 RARE = 32  # of them, for shades that are rare and unlike all others

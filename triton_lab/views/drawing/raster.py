@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.frame import Frame
+from triton_lab.views.drawing.cell_frame import CellFrame
 from triton_lab.views.drawing.heatmap import Heatmap
 
 NORMAL, CHOSEN, DIMMED = range(3)  # the emphasis on a class
@@ -26,7 +26,7 @@ Flags = npt.NDArray[np.bool_]
 
 def paint(
     heatmap: Heatmap,
-    frame: Frame,
+    frame: CellFrame,
     panel: int = 0,
     emphasis: npt.NDArray[np.uint8] | None = None,
     theme: style.Theme = style.LIGHT,

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.launch.maps.histogram import Histogram, as_float, histogram
+from triton_lab.launch.maps.value_histogram import Histogram, as_float, histogram
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.cell_layout import CellLayout, layout
+from triton_lab.views.drawing.cell_scenes import BlockScene, Painting
+from triton_lab.views.drawing.drawing_text import number_text, panel_names, shape_text
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
-from triton_lab.views.drawing.layout import Layout, layout
-from triton_lab.views.drawing.scenes import BlockScene, Painting
-from triton_lab.views.drawing.values import MARKS, UNKNOWN, finite_range, value_heatmap
-from triton_lab.views.drawing.words import number_text, panel_names, shape_text
+from triton_lab.views.drawing.value_cells import MARKS, UNKNOWN, finite_range, value_heatmap
 
 ROOM = (420.0, 320.0)
 
 
-def block_layout(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> Layout:
+def block_layout(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> CellLayout:
     """Where the elements of a block stand; a scalar is one cell."""
     return layout(tuple(shape), room=room)
 
@@ -42,7 +42,7 @@ def block_heatmap(
     return value_heatmap(shown, values, there, title, low, high, diverging=low < 0 < high, room=room)
 
 
-def first_of_cell(shown: Layout) -> npt.NDArray[np.int64]:
+def first_of_cell(shown: CellLayout) -> npt.NDArray[np.int64]:
     """(cells,) the first position in each cell, -1 for none."""
     cell = shown.cell_of_position()
     first = np.full(shown.cells, -1, dtype=np.int64)

@@ -1,18 +1,25 @@
 /** A picture that was saved in a notebook's output: data of a stranger, so it is parsed and checked before it is drawn. */
 
 import { wrongOf } from "./check.js";
-import { decoded, encoded, unzipped, zipped } from "./packed.js";
+import { decoded, encoded, unzipped, zippedText } from "./packed.js";
 import { show } from "./view.js";
 
 /** @typedef {import("./scenes.js").Saved} Saved */
 /** @typedef {import("./scenes.js").Scene} Scene */
 
 export const MOST_CHARACTERS = 256 * 1024; // of a packed scene, as in `output.py`
-const MOST_UNPACKED = 64 * 1024 * 1024; // bytes
-const MOST_PARTS = 4096;
+const MOST_UNPACKED = 16 * 1024 * 1024; // bytes
+
+const DAMAGED_PART = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";
+const TOO_LARGE_PART = "This picture is too large to be drawn from a saved notebook. Run the cell again to see it.";
+const MOST_TOLD = 200; // letters
+const MOST_NOTED = 64; // kernels of one cell
 
 /** What cannot be drawn, and why, in a sentence. */
 export class CannotDraw extends Error {}
+
+/** What is too large to be drawn: a kernel that made it may still be asked for it. */
+export class TooLarge extends CannotDraw {}
 
 /**
  * The output's data by its fields; throws CannotDraw where it is none of ours.
@@ -41,12 +48,12 @@ export function savedOf(data) {
  */
 export function annotationsOf(data) {
   const found = data !== null && typeof data === "object" && "annotations" in data ? data.annotations : [];
-  const wrong = wrongOf(found, { list: { of: "NotedSource" } }) !== null || JSON.stringify(found).length > MOST_CHARACTERS;
+  const wrong = wrongOf(found, { list: { of: "NotedSource" }, most: MOST_NOTED }) !== null || JSON.stringify(found).length > MOST_CHARACTERS;
   return wrong ? [] : /** @type {import("./scenes.js").NotedSource[]} */ (found);
 }
 
 /**
- * The scene that was saved; its parts that are damaged say so in their place. Throws CannotDraw.
+ * The scene that was saved; its parts that are damaged or too large say so in their place. Throws CannotDraw.
  * @param {string} text
  * @returns {Promise<Scene>}
  */
@@ -54,25 +61,30 @@ export async function sceneOf(text) {
   const scene = await readFrom(text);
   if (scene !== null && typeof scene === "object" && "parts" in scene) scene.parts = soundParts(scene.parts);
   const wrong = wrongOf(scene);
-  if (wrong !== null) throw new CannotDraw(`This output was saved by another version of triton-lab, or is damaged (${wrong.slice(0, 200)}).`);
+  if (wrong?.large) throw new TooLarge(`This picture is too large to be drawn (${wrong.told.slice(0, MOST_TOLD)}).`);
+  if (wrong) throw new CannotDraw(`This output was saved by another version of triton-lab, or is damaged (${wrong.told.slice(0, MOST_TOLD)}).`);
   return /** @type {Scene} */ (scene);
 }
 
 /** @param {string} text @returns {Promise<unknown>} */
 async function readFrom(text) {
+  const large = "This picture is too large to be drawn";
+  if (text.length > MOST_CHARACTERS) throw new TooLarge(`${large} (${text.length} letters: at most ${MOST_CHARACTERS} it may have).`);
   try {
     return decoded(await unzipped(text, MOST_UNPACKED));
   } catch (error) {
-    throw new CannotDraw(error instanceof RangeError ? "This output is too large to be drawn." : "This output is damaged.");
+    throw error instanceof RangeError ? new TooLarge(`${large} (${error.message}).`) : new CannotDraw("This output is damaged.");
   }
 }
 
 /** @param {unknown} parts @returns {unknown} */
 function soundParts(parts) {
   if (parts === null || typeof parts !== "object") return parts;
-  const damaged = { kind: "words", text: "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it." };
-  const entries = Object.entries(/** @type {Record<string, unknown>} */ (parts)).slice(0, MOST_PARTS);
-  return Object.fromEntries(entries.map(([name, part]) => [name, wrongOf(part) === null ? part : damaged]));
+  const entries = Object.entries(/** @type {Record<string, unknown>} */ (parts));
+  return Object.fromEntries(entries.map(([name, part]) => {
+    const wrong = wrongOf(part);
+    return [name, wrong ? { kind: "words", text: (wrong.large ? TOO_LARGE_PART : DAMAGED_PART) } : part];
+  }));
 }
 
 /**
@@ -147,7 +159,9 @@ export function partIn(scene, name) {
  * @returns {Promise<string | null>}
  */
 export async function packedOf(scene) {
-  const text = await zipped(encoded(scene));
+  const json = JSON.stringify(encoded(scene));
+  if (json.length > MOST_UNPACKED) return null;
+  const text = await zippedText(json);
   return text.length <= MOST_CHARACTERS ? text : null;
 }
 

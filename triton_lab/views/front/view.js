@@ -58,14 +58,25 @@ function attempt(make) {
 export function show(scene, place, selection, model = null, wary = false, open = {}, link = undefined) {
   const supply = createSupply("parts" in scene ? scene.parts : {}, model, wary ? NOT_SAVED : undefined);
   const context = { open, link, ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
-  const part = context.draw(scene, selection, context);
-  const root = make("div", { class: "tl-view" }, part.node);
-  place.append(root);
+  const root = make("div", { class: "tl-view" });
+  /** @type {import("./part.js").Part | null} */
+  let part = null;
   const again = () => {
     root.dataset.theme = themeOf(root);
-    part.draw();
+    part?.draw();
   };
-  again();
+  try {
+    // What this throws is for who shows it: there may be a still picture.
+    part = drawn(scene, selection, context);
+    root.append(part.node);
+    place.append(root);
+    again();
+  } catch (error) {
+    supply.stop();
+    part?.stop?.();
+    root.remove();
+    throw error;
+  }
   // A widget may be drawn before it is put into the page, where no font and no theme can be known.
   const attached = new ResizeObserver(() => {
     if (!root.isConnected) return;
@@ -82,7 +93,7 @@ export function show(scene, place, selection, model = null, wary = false, open =
     stop();
     release();
     supply.stop();
-    part.stop?.();
+    part?.stop?.();
     root.remove();
   };
 }

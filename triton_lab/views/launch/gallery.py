@@ -14,12 +14,12 @@ from pathlib import Path
 
 import triton_lab
 from triton_lab.examples import all_examples
-from triton_lab.examples.registry import Example
+from triton_lab.examples.example import Example
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.snapshot import CannotReplay
+from triton_lab.launch.recording.snapshot import CannotReplay
 from triton_lab.views.drawing.png import png
-from triton_lab.views.launch.card import Card
-from triton_lab.views.launch.plot import SHOWN
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.card.launch_plot import SHOWN
 from triton_lab.views.view import View
 
 FOLDER = Path("gallery")

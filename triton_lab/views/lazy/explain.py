@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from triton_lab.lazy.describing import describe, verdict
 from triton_lab.lazy.step import Step
+from triton_lab.lazy.step_text import describe, verdict
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, Words
-from triton_lab.views.lazy.buffers import draw_buffers
-from triton_lab.views.lazy.graph import draw_graph
-from triton_lab.views.lazy.ingredients import draw_card
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText
+from triton_lab.views.lazy.buffers_picture import draw_buffers
+from triton_lab.views.lazy.graph_picture import draw_graph
+from triton_lab.views.lazy.hash_table import draw_card
 from triton_lab.views.view import View
 
 MARGIN, GUTTER = 16.0, 30.0
@@ -32,14 +32,14 @@ class StepView(View):
         """Graph and hash side by side where there is room, the buffers below."""
         graph, card, buffers = draw_graph(self.step), draw_card(self.step), draw_buffers(self.step)
         page = Drawing()
-        page.add(Words(MARGIN, 22, f"Step {self.step.number}", style.TITLE, bold=True))
+        page.add(DrawnText(MARGIN, 22, f"Step {self.step.number}", style.TITLE, bold=True))
         page.place(graph, MARGIN, 44)
         if MARGIN + graph.width + GUTTER + card.width <= WIDE:
             page.place(card, MARGIN + graph.width + GUTTER, 48)
         else:
             page.place(card, MARGIN, page.height + GUTTER)
         y = page.height + 26
-        page.add(Words(MARGIN, y, "Buffers", style.TITLE, bold=True))
+        page.add(DrawnText(MARGIN, y, "Buffers", style.TITLE, bold=True))
         page.place(buffers, MARGIN, y + 20)
         page.width += MARGIN
         page.height += 4

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.fonts import family, weight
 from triton_lab.views.drawing.png import blank
-from triton_lab.views.polyhedral.style import LIGHT, Look
+from triton_lab.views.polyhedral.polyhedral_style import LIGHT, Look
 
 POINTS = 0.75  # points to a CSS pixel
 

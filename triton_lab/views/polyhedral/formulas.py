@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from triton_lab.polyhedral import Access, Schedule, Statement
-from triton_lab.polyhedral.core.affine import Affine, Symbol
-from triton_lab.polyhedral.core.conditions import Extremum
-from triton_lab.polyhedral.core.matrix import AffineMatrix
+from triton_lab.polyhedral.core.affine_conditions import Extremum
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
+from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
 
 
 @dataclass(frozen=True)
-class Words:
+class FormulaText:
     """A piece of a line. ``key`` is what lights up with it (see `Formula`)."""
 
     text: str
@@ -21,14 +21,14 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Block:
+class MatrixBlock:
     """A matrix or a column vector in round brackets; ``keys`` names what each row stands for."""
 
     rows: tuple[tuple[str, ...], ...]
     keys: tuple[str, ...] = ()
 
 
-Part: TypeAlias = "Words | Block"
+Part: TypeAlias = "FormulaText | MatrixBlock"
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,19 @@ def minus(number: int) -> str:
     return str(number).replace("-", "−")
 
 
-def spoken(expression: Affine) -> str:
+def spoken(expression: AffineExpr) -> str:
     return str(expression).replace("-", "−")
 
 
 def _product(matrix: AffineMatrix, keep: Sequence[Symbol], keys: tuple[str, ...]) -> tuple[Part, ...]:
     """``M x + b``, zero columns and a zero ``b`` left out."""
     small = matrix.trimmed(keep)
-    constants = Block(tuple((minus(row[-1]),) for row in small.rows), keys)
+    constants = MatrixBlock(tuple((minus(row[-1]),) for row in small.rows), keys)
     if not small.columns:
         return (constants,)
-    coefficients = Block(tuple(tuple(map(minus, row[:-1])) for row in small.rows), keys)
-    vector = Block(tuple((str(c),) for c in small.columns))
-    shift: tuple[Part, ...] = (Words("+"), constants) if any(row[-1] for row in small.rows) else ()
+    coefficients = MatrixBlock(tuple(tuple(map(minus, row[:-1])) for row in small.rows), keys)
+    vector = MatrixBlock(tuple((str(c),) for c in small.columns))
+    shift: tuple[Part, ...] = (FormulaText("+"), constants) if any(row[-1] for row in small.rows) else ()
     return (coefficients, vector, *shift)
 
 
@@ -74,32 +74,34 @@ def _domain(statement: Statement) -> Formula:
     domain = statement.domain
     power = {1: "", 2: "²", 3: "³"}.get(len(domain.iterators), f"^{len(domain.iterators)}")
     names = ", ".join(domain.iterators) or "()"
-    lines: list[tuple[Part, ...]] = [(Words(f"P = {{ {names} ∈ ℤ{power} |"),)]
+    lines: list[tuple[Part, ...]] = [(FormulaText(f"P = {{ {names} ∈ ℤ{power} |"),)]
     for p, piece in enumerate(domain.pieces):
         last = "}" if p == len(domain.pieces) - 1 else "or"
         keys = tuple(f"border:{statement.name}:{p}:{r}" for r in range(len(piece)))
         if not piece:
-            lines.append((Words(f"everywhere {last}"),))
+            lines.append((FormulaText(f"everywhere {last}"),))
             continue
         signs = ["=" if c.equality else "≥" for c in piece]
-        relation: Part = Words(signs[0]) if len(set(signs)) == 1 else Block(tuple((s,) for s in signs), keys)
+        relation: Part = (
+            FormulaText(signs[0]) if len(set(signs)) == 1 else MatrixBlock(tuple((s,) for s in signs), keys)
+        )
         product = _product(domain.piece_matrix(p), domain.iterators, keys)
-        lines.append((*product, relation, Words(f"0 {last}")))
+        lines.append((*product, relation, FormulaText(f"0 {last}")))
     return Formula("Iteration domain", tuple(lines))
 
 
 def _access(statement: Statement, number: int, access: Access) -> Formula:
     key = f"access:{statement.name}:{number}"
-    head = Words(f"{access.array}[f({', '.join(statement.iterators)})],  f = ", key)
+    head = FormulaText(f"{access.array}[f({', '.join(statement.iterators)})],  f = ", key)
     name = f"Access function: {access.kind} of {access.text}"
     if not access.subscripts:
-        return Formula(name, ((Words(f"{access.array}, one element", key),),))
+        return Formula(name, ((FormulaText(f"{access.array}, one element", key),),))
     if not access.is_affine:
-        return Formula(name, ((Words(" , ".join(_spoken_value(s) for s in access.subscripts), key),),))
+        return Formula(name, ((FormulaText(" , ".join(_spoken_value(s) for s in access.subscripts), key),),))
     keys = (key,) * len(access.subscripts)
     values = ", ".join(spoken(e) for e in access.expressions)
     product = _product(access.matrix, statement.iterators, keys)
-    return Formula(name, ((head, *product, Words(f"= ({values})", key)),))
+    return Formula(name, ((head, *product, FormulaText(f"= ({values})", key)),))
 
 
 def _spoken_value(value: object) -> str:
@@ -111,7 +113,7 @@ def _spoken_value(value: object) -> str:
 def _schedule(schedule: Schedule, statement: Statement) -> Formula:
     expressions = schedule.expressions(statement.name)
     keys = tuple(f"time:{statement.name}:{k}" for k in range(len(expressions)))
-    head = Words(f"Θ({', '.join(statement.iterators)}) = ")
+    head = FormulaText(f"Θ({', '.join(statement.iterators)}) = ")
     matrix = schedule.theta(statement.name)
     values = ", ".join(spoken(e) for e in expressions)
-    return Formula("Schedule", ((head, *_product(matrix, statement.iterators, keys), Words(f"= ({values})")),))
+    return Formula("Schedule", ((head, *_product(matrix, statement.iterators, keys), FormulaText(f"= ({values})")),))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.polyhedral import Schedule
-from triton_lab.polyhedral.timing import tile_of
+from triton_lab.polyhedral.visit_times import tile_of
 
 Ints = NDArray[np.int64]
 MOST_TILES = 400

@@ -44,6 +44,21 @@ export function passage(attributes, label, ...lines) {
   return make("pre", { ...attributes, tabindex: 0, role: "group", "aria-label": label }, ...lines);
 }
 
+export const MOST_PIXELS = 1 << 21; // of a canvas, in CSS pixels: as in `bounds.py`
+
+/**
+ * Make a canvas so large, with as many pixels as the screen has there. Throws RangeError for one that no page can hold.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width CSS pixels
+ * @param {number} height
+ */
+export function resize(canvas, width, height) {
+  if (!(width * height <= MOST_PIXELS)) throw new RangeError(`a canvas of ${width} by ${height} pixels is too large`);
+  const ratio = window.devicePixelRatio || 1;
+  Object.assign(canvas, { width: Math.ceil(width * ratio), height: Math.ceil(height * ratio) });
+  Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+}
+
 /**
  * What draws on a canvas.
  * @param {HTMLCanvasElement} canvas

@@ -2,7 +2,7 @@
 
 import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
-import { make, penOf } from "./dom.js";
+import { make, penOf, resize } from "./dom.js";
 import { drawWords, inkOf, LEFT, stepWords, TOP, wrappedWords } from "./axes.js";
 import { explanationOf, wordOf } from "./explained.js";
 import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
@@ -10,7 +10,7 @@ import { legendOf } from "./legend.js";
 import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
 import { fitted } from "./labels.js";
 import { drawMagnified } from "./magnified.js";
-import { paint } from "./raster.js";
+import { looksOf, paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
@@ -116,13 +116,8 @@ export class Heatmap {
     this.frame = next;
     if (next.width === frame.width && next.height === frame.height) return false;
     [this.width, this.height] = this._measured();
-    const size = { width: `${this.width}px`, height: `${this.height}px` };
-    const ratio = window.devicePixelRatio || 1;
-    for (const canvas of [this.canvas, this.overlay]) {
-      Object.assign(canvas, { width: Math.ceil(this.width * ratio), height: Math.ceil(this.height * ratio) });
-      Object.assign(canvas.style, size);
-    }
-    Object.assign(this.plot.style, size);
+    for (const canvas of [this.canvas, this.overlay]) resize(canvas, this.width, this.height);
+    Object.assign(this.plot.style, { width: `${this.width}px`, height: `${this.height}px` });
     for (const word of this.steps) word.remove();
     this.steps = stepWords(scene, next, this.top);
     this.plot.append(...this.steps);
@@ -131,11 +126,9 @@ export class Heatmap {
 
   /** @param {import("./dom.js").Attributes} attributes */
   sheet(attributes) {
-    const ratio = window.devicePixelRatio || 1;
-    return make("canvas", {
-      ...attributes, width: Math.ceil(this.width * ratio), height: Math.ceil(this.height * ratio),
-      style: `width:${this.width}px;height:${this.height}px`,
-    });
+    const canvas = make("canvas", attributes);
+    resize(canvas, this.width, this.height);
+    return canvas;
   }
 
   /** The class of a cell; of the picture's own classes, or of the detail's. @param {Cell} cell */
@@ -196,9 +189,10 @@ export class Heatmap {
     } else if (panelWidth && panelHeight) {
       const sheet = new OffscreenCanvas(panelWidth, panelHeight);
       const pen = /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d"));
+      const looks = looksOf(this.styles, this.emphasis, this.theme);
       for (let panel = 0; panel < this.layout.panels; panel++) {
         const [x, y] = cornerOf(this.frame, panel);
-        pen.putImageData(paint(this, this.frame, panel, this.emphasis, this.theme), 0, 0);
+        pen.putImageData(paint(this, this.frame, panel, this.emphasis, this.theme, looks), 0, 0);
         context.strokeStyle = STYLE.themes[this.theme].mark;
         context.strokeRect(LEFT + x - 0.5, this.top + y - 0.5, panelWidth + 1, panelHeight + 1);
         context.drawImage(sheet, LEFT + x, this.top + y, panelWidth, panelHeight);

@@ -51,16 +51,17 @@ const shade = (colour, eighths) =>
  * @param {number} panel
  * @param {Uint8Array | null} emphasis
  * @param {"light" | "dark"} theme
+ * @param {Looks} [looks] of the classes, where they are known: the same for all panels
  * @returns {ImageData}
  */
-export function paint(heat, frame, panel, emphasis, theme) {
+export function paint(heat, frame, panel, emphasis, theme, looks = undefined) {
   const { layout, cellWidth, cellHeight, panelWidth, panelHeight } = frame;
   const area = {
     across: evenly(panelWidth, cellWidth), down: evenly(panelHeight, cellHeight),
     first: panel * layout.rows * layout.columns, stride: layout.columns,
     lined: Math.min(cellWidth, cellHeight) >= LINED_CELL, left: 0, top: 0, before: 0, cut: false,
   };
-  return paintArea(heat, area, emphasis, theme);
+  return paintArea(heat, area, emphasis, theme, looks);
 }
 
 /** Cells of one size. @param {number} length @param {number} size @returns {Side} */
@@ -76,12 +77,12 @@ function evenly(length, size) {
  * @param {Area} area
  * @param {Uint8Array | null} emphasis
  * @param {"light" | "dark"} theme
+ * @param {Looks} looks
  * @returns {ImageData}
  */
-export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme) {
+export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme, looks = looksOf(heat.styles, emphasis, theme)) {
   const [width, height] = [across.cell.length, down.cell.length];
   const grid = heat.cells;
-  const looks = looksOf(heat.styles, emphasis, theme);
   const ink = pack(...rgbOf(STYLE.themes[theme].ink));
   const { stripes, hatch, dots, cross } = STYLE.pattern;
   const image = new ImageData(width, height);
@@ -149,13 +150,15 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
   return image;
 }
 
+/** @typedef {{first: Int32Array, second: Int32Array, third: Int32Array, mark: Int32Array, ground: Int32Array, pattern: Uint8Array}} Looks */
 /**
  * The colours of every class, dimmed where the emphasis says so.
  * @param {Cells} styles
  * @param {Uint8Array | null} emphasis
  * @param {"light" | "dark"} theme
+ * @returns {Looks}
  */
-function looksOf(styles, emphasis, theme) {
+export function looksOf(styles, emphasis, theme) {
   const { palette, ground, mark } = STYLE.themes[theme];
   const count = styles.length / 4;
   const groundParts = rgbOf(ground);

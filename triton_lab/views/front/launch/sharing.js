@@ -50,7 +50,7 @@ export class Sharing {
       const own = this.parts[number];
       for (let k = own.starts[program]; k < own.starts[program + 1]; k++) {
         const part = own.parts[k];
-        if (!nbytes[part]) continue;
+        if (!nbytes[part] || (k > own.starts[program] && part === own.parts[k - 1])) continue;
         for (let at = starts[part]; at < starts[part + 1]; at++) {
           if (!this.bytes[items[at]]) others.push(items[at]);
           this.bytes[items[at]] += nbytes[part];

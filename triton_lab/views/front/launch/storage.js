@@ -15,6 +15,7 @@ import { lineOf } from "../selection.js";
 /** @typedef {import("./strides.js").Tensor} Tensor */
 
 const MOST_MARKED = 64;
+const MOST_OFFSETS = 1024; // elements under one place that are looked for
 
 /**
  * @param {import("../scenes.js").StorageScene} scene
@@ -76,7 +77,7 @@ export function storageOf(scene, selection, context) {
         const base = tensor.start + tensor.offset * tensor.itemsize;
         const low = Math.floor((byte - base) / tensor.itemsize);
         const high = Math.floor((byte + length - 1 - base) / tensor.itemsize);
-        for (let offset = low; offset <= high && marked.length < MOST_MARKED; offset++) {
+        for (let offset = low; offset <= Math.min(high, low + MOST_OFFSETS) && marked.length < MOST_MARKED; offset++) {
           marked.push(...elementsAt(tensor, offset, MOST_MARKED - marked.length));
         }
         if (marked.length && grids[k] !== source) words.push(sentence(tensor, marked));

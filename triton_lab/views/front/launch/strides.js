@@ -2,6 +2,8 @@
 
 /** @typedef {import("../scenes.js").TensorScene} Tensor */
 
+const MOST_WAYS_BACK = 20_000;
+
 /**
  * The indices of up to `limit` elements of a tensor at an offset counted from its element 0.
  * @param {{shape: number[], strides: number[]}} tensor
@@ -16,9 +18,11 @@ export function elementsAt({ shape, strides }, offset, limit) {
   const order = shape.map((_, axis) => axis).sort((a, b) => strides[b] - strides[a]);
   const reach = order.map((_, k) => order.slice(k).reduce((sum, axis) => sum + (shape[axis] - 1) * strides[axis], 0));
   const index = new Array(shape.length).fill(0);
+  let tries = MOST_WAYS_BACK;
   /** @param {number} k @param {number} rest */
   const search = (k, rest) => {
-    if (found.length === limit) return;
+    // Nothing that is left reaches as far; strides that overlap may have more ways than can be gone.
+    if (found.length === limit || rest < 0 || rest > (reach[k] ?? 0) || --tries < 0) return;
     if (k === order.length) {
       if (rest === 0) found.push([...index]);
       return;
@@ -28,7 +32,7 @@ export function elementsAt({ shape, strides }, offset, limit) {
     const below = reach[k + 1] ?? 0;
     const first = stride ? Math.max(0, Math.ceil((rest - below) / stride)) : 0;
     const last = Math.min(shape[axis] - 1, stride ? Math.floor(rest / stride) : shape[axis] - 1);
-    for (index[axis] = first; index[axis] <= last; index[axis]++) search(k + 1, rest - index[axis] * stride);
+    for (index[axis] = first; index[axis] <= last && found.length < limit && tries > 0; index[axis]++) search(k + 1, rest - index[axis] * stride);
     index[axis] = 0;
   };
   search(0, offset);

@@ -15,21 +15,21 @@ export function conversionOf(scene) {
   const { shape, moves, ways } = scene;
   const elements = shape.reduce((product, size) => product * size, 1);
   const sides = [scene.before, scene.after].map((side, k) => {
-    const { held, place } = heldOf(side);
+    const { held, place, bits } = heldOf(side);
     const fields = fieldsOf({ ...side, where: "registers", bits: 0 });
     const picture = new PositionsPicture(side.tensor, k ? "the tensor after" : "the tensor before");
     const copies = copiesOf(held, elements);
     picture.heatmap.onword = (cell) => shortText("registers", fields, copies(picture.at(cell))[0]);
-    return { held, place, fields, picture, copies };
+    return { held, place, bits, fields, picture, copies };
   });
   const [before, after] = sides;
   const flow = new PositionsPicture(scene.flow, "the registers after");
   flow.heatmap.onword = (cell) => unravel(after.held[flow.at(cell)], shape).join(",");
-  /** @type {Map<number, number>} the position before of each packed place */
-  const known = new Map();
-  before.place.forEach((packed, position) => known.set(packed, position));
+  /** The position before of each packed place. */
+  const known = new Int32Array(1 << before.bits.length);
+  before.place.forEach((packed, position) => (known[packed] = position));
   /** The position before from which what is wanted at a position after comes. @param {number} position */
-  const sourceOf = (position) => known.get(bitsIn(after.place[position]).reduce((from, bit) => from ^ moves[bit], 0)) ?? 0;
+  const sourceOf = (position) => known[bitsIn(after.place[position]).reduce((from, bit) => from ^ moves[bit], 0)] ?? 0;
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   /** @type {{element: number} | {position: number} | null} */
   let picked = scene.element === null ? null : { element: scene.element };

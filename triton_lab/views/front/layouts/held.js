@@ -10,6 +10,8 @@
  * @typedef {{held: Int32Array, place: Int32Array, bits: Bit[]}} Held
  */
 
+const MOST_BITS = 21; // as in `layouts/scenes.py`
+
 /** The row-major position of a coordinate. @param {number[]} index @param {number[]} shape */
 export const rowMajorOf = (index, shape) => index.reduce((number, value, axis) => number * shape[axis] + value, 0);
 
@@ -19,6 +21,7 @@ export const rowMajorOf = (index, shape) => index.reduce((number, value, axis) =
  */
 export function heldOf({ matrix, inputs, axes, padding }) {
   const bits = inputs.flatMap((name) => matrix.bits.filter(({ part }) => part === name));
+  if (bits.length > MOST_BITS) throw new RangeError(`${bits.length} bits are more than a layout has`);
   const table = new Int32Array(1 << bits.length);
   bits.forEach(({ vector, empty }, k) => {
     const moved = rowMajorOf(vector, matrix.shape);

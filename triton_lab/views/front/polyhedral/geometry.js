@@ -133,6 +133,7 @@ export function hullOf(spots) {
 
 /** Grid lines stand this many units apart. @param {number} unit */
 export function tickStep(unit) {
+  if (!(unit > 0)) return Infinity; // of a plane without any extent
   for (let power = 1; ; power *= 10) for (const step of [power, 2 * power, 5 * power]) if (step * unit >= 14) return step;
 }
 

@@ -1,6 +1,6 @@
 /** The irregular nest: rows as long as the data say, visited one after the other. */
 
-import { make, penOf } from "../drawing/dom.js";
+import { make, penOf, resize } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 import { controlsOf } from "./controls.js";
@@ -19,14 +19,14 @@ export function raggedOf(scene) {
   const deep = width * CELL;
   const aside = Math.max(ABOVE_ROWS, (deep - down) / 2);
   const tall = Math.max(deep, aside + down);
-  const ratio = Math.max(1, window.devicePixelRatio || 1);
   const canvas = make("canvas", {
-    width: (right + gap + side + 20) * ratio, height: (tall + 20) * ratio,
-    style: `position:static;width:${right + gap + side + 20}px;height:${tall + 20}px`,
+    style: "position:static",
     tabindex: 0, role: "img", "aria-label": `${scene.title}: A with rows of different lengths, times B; arrow keys step through the visits, Escape clears the choice`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => step(event),
   });
+  resize(canvas, right + gap + side + 20, tall + 20);
   const pen = penOf(canvas);
+  const ratio = window.devicePixelRatio || 1;
   pen.scale(ratio, ratio);
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" }, scene.remark);
   const top = 10 + aside;

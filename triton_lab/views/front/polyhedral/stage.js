@@ -1,7 +1,7 @@
 /** One scene of instances on its canvases: what is painted, visited and pointed at. */
 
 import { numbers } from "../drawing/data.js";
-import { make, penOf } from "../drawing/dom.js";
+import { make, penOf, resize } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { countOf } from "../drawing/words.js";
 import { alongRamp, Orthographic, Plane } from "./geometry.js";
@@ -14,6 +14,7 @@ import { Shelf } from "./shelf.js";
 
 const PLOT_WIDTH = 560;
 const PLOT_HEIGHT = 460;
+const MOST_LATEST = 200; // visits of one instant that are linked with what they touch
 const SHELF_GAP = 24; // between domain and arrays
 
 /** What a screen reader calls it. @param {Staged} scene */
@@ -89,12 +90,10 @@ export class DomainStage {
     }
     const { width, height } = this;
     if (String(before) === String([width, height])) return false;
-    const ratio = Math.max(1, window.devicePixelRatio || 1);
-    const size = { width: `${width}px`, height: `${height}px` };
-    Object.assign(this.node.style, size);
+    Object.assign(this.node.style, { width: `${width}px`, height: `${height}px` });
     for (const pen of this.pens) {
-      Object.assign(pen.canvas, { width: width * ratio, height: height * ratio });
-      Object.assign(pen.canvas.style, size);
+      resize(pen.canvas, width, height);
+      const ratio = window.devicePixelRatio || 1;
       pen.scale(ratio, ratio);
     }
     return true;
@@ -247,8 +246,8 @@ export class DomainStage {
   latest() {
     if (this.done === 0) return [];
     const visits = [this.done - 1];
-    while (visits[0] > 0 && this.instants[visits[0] - 1] === this.instants[this.done - 1]) visits.unshift(visits[0] - 1);
-    return visits.slice(-200);
+    while (visits[0] > 0 && visits.length < MOST_LATEST && this.instants[visits[0] - 1] === this.instants[this.done - 1]) visits.unshift(visits[0] - 1);
+    return visits;
   }
 
   /** Mark what is done by `instant`, as the other picture goes there. @param {number} instant */

@@ -47,7 +47,9 @@ function formulaPart(part, keep) {
  */
 export function formulasOf(scene, elements) {
   const keep = (/** @type {string} */ key, /** @type {Element} */ element) => {
-    elements.set(key, [...(elements.get(key) ?? []), element]);
+    const known = elements.get(key);
+    if (known) known.push(element);
+    else elements.set(key, [element]);
     element.setAttribute("data-key", key);
   };
   return scene.formulas.map(([statement, formulas]) => {

@@ -1,0 +1,82 @@
+"""What is wrong with an answer is told in its own words: what it raised, returned, changed, or owes to luck."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from triton_lab.course.answer_fault import TO_DO, stub_of
+from triton_lab.course.exercise_registry import exercise
+
+
+@triton.jit
+def _relu(x_ptr, out_ptr, n, CUT: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, tl.maximum(x, 0.0), mask=i < n - CUT)
+
+
+@triton.jit
+def _row_sum(x_ptr, out_ptr, columns, x0, x1, BLOCK: tl.constexpr):
+    j = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x0 + j * x1, mask=j < columns)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(x, axis=0))
+
+
+LOAD = _row_sum.fn.__code__.co_firstlineno + 3  # its line
+
+
+def relu(x: Any, cut: int = 0) -> Any:
+    out = torch.empty_like(x)
+    _relu[(triton.cdiv(x.numel(), 128),)](x, out, x.numel(), CUT=cut, BLOCK=128)
+    return out
+
+
+def row_sum(x: Any) -> Any:
+    """No `other` for the lanes beyond the row."""
+    out = torch.empty(x.shape[0])
+    _row_sum[(x.shape[0],)](x, out, x.shape[1], *x.stride(), BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+def spoiling(x: Any) -> Any:
+    found = relu(x)
+    x.zero_()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "told"),
+    [
+        ("relu", lambda x: relu(x).unknown, "It raised AttributeError: "),
+        ("relu", lambda x: (relu(x), 1), "It returns 2 values, and must return 1 tensor."),
+        ("relu", lambda x: None, "It returns nothing, and must return a tensor: end it with `return`."),
+        ("relu", lambda x: 1, "It returns int, and must return a tensor."),
+        ("relu", lambda x: relu(x)[:1], "The result has shape (1,), and must have (96,)."),
+        ("relu", lambda x: relu(x).double(), "The result is float64, and must be float32."),
+        ("relu", lambda x: relu(x, cut=1), "The result has no value at [95], where "),
+        ("relu", lambda x: relu(x) + 1, "no launch wrote to this tensor"),
+        ("relu", spoiling, "It changes x itself; the result belongs into memory of its own."),
+        ("relu", _relu, "That is a kernel. Give the function that launches it."),
+        ("relu", 3, "This is int, and a function is asked for."),
+        ("row_sum", row_sum, f"The numbers are right by luck: the load in line {LOAD} has a mask and no other=..."),
+    ],
+)
+def test_what_is_wrong_is_told(name: str, answer: Callable[..., Any], told: str) -> None:
+    assert told in str(exercise(name).judge(answer))
+
+
+def test_a_stub_is_known_by_its_words_also_where_another_error_came_while_it_was_told() -> None:
+    def raised(error: Exception, cause: Exception | None, context: Exception | None) -> Exception:
+        error.__cause__, error.__context__ = cause, context
+        return error
+
+    stub, other = NotImplementedError(f"{TO_DO}load the block"), ValueError("of no matter")
+    assert stub_of(raised(RuntimeError("in a compiler"), stub, None)) == f"{TO_DO}load the block"
+    assert stub_of(raised(RuntimeError("in a compiler"), None, stub)) == f"{TO_DO}load the block"
+    assert stub_of(raised(RuntimeError("in a compiler"), other, stub)) == ""

@@ -1,0 +1,92 @@
+"""Tiles told apart by their corners: what is called apart never races, and tiles of a matrix are called so."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import triton_lab
+from triton_lab.launch.checks.analysis import tile_corners
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.race import conflicts
+from triton_lab.launch.checks.race.conflicts import is_plain_store, relevant
+
+
+@triton.jit
+def tiles(x, starts, step, rows, columns, M: tl.constexpr, N: tl.constexpr, UPDATE: tl.constexpr):
+    r, c = tl.arange(0, M), tl.arange(0, N)
+    at = x + tl.load(starts + tl.program_id(0)) + r[:, None] * step + c[None, :]
+    mask = (r < rows)[:, None] & (c < columns)[None, :]
+    # No two programs store the same value: that would be no race, but a `same-value`.
+    value = (tl.load(at, mask=mask) if UPDATE else 0.0) + tl.program_id(0) + 1
+    tl.store(at, value, mask=mask)
+
+
+def recorded(starts, step, rows, columns, update=False):
+    x, table = torch.zeros(4096), torch.tensor(starts, dtype=torch.int64)
+    with triton_lab.record() as launches:
+        tiles[(len(starts),)](x, table, step, rows, columns, M=4, N=8, UPDATE=update)
+    return launches[0]
+
+
+def left(launch):
+    """The executions on which the corners do not settle the question."""
+    evidence = Evidence(launch, launch.tape)
+    sights = relevant(evidence)
+    return tile_corners.not_known_apart(evidence, sights, [sight for sight in sights if is_plain_store(sight)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    starts=st.lists(st.integers(0, 300), min_size=2, max_size=6),
+    step=st.sampled_from([8, 10, 32, 64]),
+    rows=st.integers(1, 4),
+    columns=st.integers(1, 8),
+    update=st.booleans(),
+)
+def test_what_is_called_apart_has_no_byte_in_common(starts, step, rows, columns, update):
+    launch = recorded(starts, step, rows, columns, update)
+    places = [{start + r * step + c for r in range(rows) for c in range(columns)} for start in starts]
+    meet = sum(map(len, places)) > len(set().union(*places))
+    assert ("race" in [finding.kind for finding in launch.findings]) == meet
+    if meet:
+        assert left(launch)
+
+
+@pytest.mark.parametrize("update", [False, True])
+@pytest.mark.parametrize("shape", [(4, 8), (3, 5)])
+def test_the_tiles_of_a_matrix_are_told_apart_without_going_through_their_bytes(monkeypatch, update, shape):
+    rows, columns = shape
+    starts = [rows * i * 64 + columns * j for i in range(5) for j in range(64 // columns)]
+    launch = recorded(starts, 64, rows, columns, update)
+    assert not left(launch)
+    monkeypatch.setattr(conflicts, "contested", None)
+    assert "race" not in [finding.kind for finding in launch.findings]
+
+
+def test_one_tile_that_is_one_column_too_wide_is_found():
+    launch = recorded([0, 7], 64, 4, 8)
+    assert left(launch)
+    assert "race" in [finding.kind for finding in launch.findings]
+
+
+@triton.jit
+def diagonals(x, step, apart, N: tl.constexpr):
+    """Each program stores to the rows ``i + j`` behind its own, by a block of three axes, and then to one of two."""
+    i, j, c = tl.arange(0, 2)[:, None, None], tl.arange(0, 2)[None, :, None], tl.arange(0, N)[None, None, :]
+    own = x + tl.program_id(0) * apart * step
+    tl.store(own + (i + j) * step + c, tl.program_id(0))
+    row, column = tl.arange(0, 2)[:, None], tl.arange(0, N)[None, :]
+    tl.store(own + row * step + column, tl.program_id(0) + 1)
+
+
+@pytest.mark.parametrize("apart", range(1, 6))
+def test_rows_that_two_axes_lead_to_are_all_of_a_tile(apart):
+    """Three rows: tiles that are fewer apart meet."""
+    with triton_lab.record() as launches:
+        diagonals[(4,)](torch.zeros(4096), 64, apart, N=8)
+    assert ("race" in [finding.kind for finding in launches[0].findings]) == (apart < 3)

@@ -1,0 +1,102 @@
+"""What a finding says of numbers that a store has changed, held against what torch has in memory."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab
+from triton_lab.launch.diagnosis.finding import Finding
+
+
+@triton.jit
+def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+@triton.jit
+def add_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    tl.atomic_add(out_ptr + lane, tl.load(x_ptr + lane))
+
+
+def copied(x: torch.Tensor, type: torch.dtype) -> tuple[list[Finding], torch.Tensor]:
+    out = torch.zeros(len(x), dtype=type)
+    with triton_lab.record() as launches:
+        copy_kernel[(triton.cdiv(len(x), 32),)](x, out, len(x), BLOCK=32)
+    return [one for one in launches[0].findings if one.severity != "note"], out
+
+
+@pytest.mark.parametrize(
+    ("x", "type", "told", "mend"),
+    [
+        ([0.0, 0.7], torch.int32, "stores 0.7 to out_ptr[1], and int32 makes 0 of it", "float32 to int32"),
+        ([0.0, -2.5], torch.int64, "stores -2.5 to out_ptr[1], and int64 makes -2 of it", "the fraction is cut off"),
+        ([3e9], torch.int32, "stores 3000000000 to out_ptr[0], and int32 makes 2147483647", "of a wider type"),
+    ],
+)
+def test_floats_in_integers(x: list[float], type: torch.dtype, told: str, mend: str) -> None:
+    (found,), out = copied(torch.tensor(x), type)
+    assert told in found.message
+    assert mend in found.hint
+    assert found.severity == "warning"
+    assert f"makes {int(out[-1])} of it" in found.message
+    assert found.values.tolist() == [int(out[-1])]
+
+
+def test_an_integer_that_is_cut() -> None:
+    x = torch.arange(250, 262, dtype=torch.int32)
+    (found,), out = copied(x, torch.uint8)
+    assert "stores 256 to out_ptr[6], and uint8 makes 0 of it; 6 lanes in all" in found.message
+    assert "int32 to uint8" in found.hint
+    assert found.elements.tolist() == [k for k in range(12) if int(x[k]) != int(out[k])]
+    (signed,), out = copied(x - 120, torch.int8)
+    assert f"stores 130 to out_ptr[0], and int8 makes {int(out[0])} of it; 12 lanes in all" in signed.message
+
+
+def test_a_fraction_in_a_tensor_of_bool_is_told_where_it_is_lost() -> None:
+    """Triton 3.6 stores 0.5 as an int8, which is 0 and false; later versions ask whether it is zero."""
+    found, out = copied(torch.tensor([0.5, 2.5, 0.0]), torch.bool)
+    assert bool(out[1])
+    assert bool(found) == (not out[0])
+    assert not found or "stores 0.5 to out_ptr[0], and bool makes 0 of it" in found[0].message
+
+
+def test_all_elements_are_in_its_extent() -> None:
+    x = torch.zeros(4000)
+    x[10:] = 0.5
+    (found,), _ = copied(x, torch.int32)
+    assert found.count == 3990
+    assert found.extent.tolist() == [[10, 4000]]
+
+
+def test_what_does_not_fit_a_byte_has_one_finding() -> None:
+    """That is overflow, with an advice of its own; beside it stands what lost its fraction alone."""
+    (found,), _ = copied(torch.tensor([300.5, 7.0]), torch.int8)
+    assert found.kind == "overflow"
+    both, _ = copied(torch.tensor([300.5, 7.25]), torch.int8)
+    assert [(one.kind, one.count) for one in both] == [("overflow", 1), ("lossy-store", 1)]
+
+
+def test_nothing_that_was_loaded_as_nan_is_told_of() -> None:
+    found, _ = copied(torch.tensor([float("nan"), float("inf"), 1.0]), torch.int32)
+    assert not found
+
+
+def test_an_atomic_brings_a_number() -> None:
+    with triton_lab.record() as launches:
+        add_kernel[(1,)](torch.full((16,), 1.5), torch.zeros(16, dtype=torch.int32), BLOCK=16)
+    (found,) = [one for one in launches[0].findings if one.kind == "lossy-store"]
+    assert "brings 1.5 to out_ptr[0], and int32 makes 1 of it; 16 lanes in all" in found.message
+
+
+def test_an_infinity_by_conversion_says_what_the_type_holds() -> None:
+    (found,), out = copied(torch.tensor([1.0, 70000.0]), torch.float16)
+    assert bool(out[1].isinf())
+    assert found.kind == "non-finite"
+    assert "finite as float32, and float16 ends at 65,504" in found.hint
+    (found,), _ = copied(torch.tensor([1, 70000]), torch.float16)
+    assert "finite as int64, and float16" in found.hint

@@ -1,0 +1,114 @@
+"""Wrong masks and strides: found by trying others, where nothing else explains a difference."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from tests.launch.comparison.kernels import overlapping, recorded
+from triton_lab.launch.comparison.mutations.addressing import addresses
+
+
+@triton.jit
+def tile_in_steps(x_ptr, out_ptr, K, stride, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    rows, columns = tl.arange(0, ROWS)[:, None], tl.arange(0, BLOCK)[None, :]
+    total = tl.zeros((ROWS, BLOCK), tl.float32)
+    for start in range(0, K, ROWS):
+        total += tl.load(x_ptr + (start + rows) * stride + columns)
+    tl.store(out_ptr + rows * BLOCK + columns, total)
+
+
+@triton.jit
+def rows_in_chunks(x_ptr, out_ptr, n, bound, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * n + at, mask=at < bound, other=-1.0)
+        tl.store(out_ptr + row * n + at, x + 1.0, mask=at < n)
+
+
+@triton.jit
+def exponential_rows(x_ptr, out_ptr, n, stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr + row * n + at, tl.exp(tl.load(x_ptr + row * stride + at, mask=at < n)), mask=at < n)
+
+
+def randn(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(3))
+
+
+def test_a_stride_is_found_that_goes_on_from_iteration_to_iteration() -> None:
+    x = randn(64, 32)
+    launch = recorded(lambda: tile_in_steps[(1,)](x, torch.empty(16, 32), 64, 30, ROWS=16, BLOCK=32))
+    right = recorded(lambda: tile_in_steps[(1,)](x, torch.empty(16, 32), 64, 32, ROWS=16, BLOCK=32))
+    cause = lab.compare(launch, right).cause
+    line = launch.accesses[0].line
+    assert cause.startswith(
+        f"the stride of x_ptr on line {line}: with a stride of 32 and not 30 on tile_in_steps (CPU) "
+    )
+
+
+def test_a_mask_is_found_that_stops_short_in_a_later_chunk() -> None:
+    x = randn(6, 40)
+    launch = recorded(lambda: rows_in_chunks[(6,)](x, torch.empty(6, 40), 40, 37, BLOCK=16))
+    cause = lab.compare(launch, x + 1).cause
+    line = next(one.line for one in launch.accesses if one.kind == "load")
+    assert cause.startswith(
+        f"the mask on line {line}: with every lane inside its row on rows_in_chunks (CPU) 6 of 6 rows"
+    )
+
+
+def test_each_row_of_what_was_tried_says_where() -> None:
+    """The mask of the load and that of the store, which is no slip, have a row each; so has each stride."""
+    x = randn(6, 40)
+    launch = recorded(lambda: rows_in_chunks[(6,)](x, torch.empty(6, 40), 40, 37, BLOCK=16))
+    causes = lab.compare(launch, x + 1).causes()
+    line = next(one.line for one in launch.accesses if one.kind == "load")
+    rows = [row[0] for row in causes.table() if row[0].startswith("every lane inside its ")]
+    assert rows and all(re.search(r" \(lines? [\d and]+\)$", row) for row in rows)
+    assert f"every lane inside its row (line {line})" in rows
+    assert f"\n  with every lane inside its row (line {line}) on rows_in_chunks (CPU) 6 of 6 rows" in repr(causes)
+    x = randn(64, 32)
+    other = recorded(lambda: tile_in_steps[(1,)](x, torch.empty(16, 32), 64, 30, ROWS=16, BLOCK=32))
+    right = recorded(lambda: tile_in_steps[(1,)](x, torch.empty(16, 32), 64, 32, ROWS=16, BLOCK=32))
+    tried = [row[0] for row in lab.compare(other, right).causes().table()]
+    assert f"a stride of 32 and not 30 (x_ptr, line {other.accesses[0].line})" in tried
+
+
+def test_what_rounding_leaves_is_no_reason_to_look_further() -> None:
+    """torch's exponential is another one."""
+    x = randn(8, 50) * 20
+    launch = recorded(lambda: exponential_rows[(8,)](x, torch.empty(8, 50), 50, 49, BLOCK=64))
+    wide = torch.exp(x.double()).float()
+    found = lab.compare(launch, torch.nextafter(wide, torch.zeros(()))).causes()
+    assert found.cause.startswith("the stride of x_ptr on line ") and found.experiments[-1].explains
+    assert "a stride of 50 and not 49 on exponential_rows (CPU) 400 of 400 elements are as near as " in found.cause
+
+
+def test_where_the_addresses_are_right_nothing_is_found() -> None:
+    x = randn(6, 40)
+    launch = recorded(lambda: rows_in_chunks[(6,)](x, torch.empty(6, 40), 40, 40, BLOCK=16))
+    causes = lab.compare(launch, x + 2).causes()
+    assert causes.cause == "no cause was found: nothing that was tried removes the difference"
+    assert len(list(addresses(launch, None))) < 16
+
+
+@pytest.mark.parametrize("name", ["a race", "rounding"])
+def test_masks_and_strides_are_not_tried_where_the_cause_is_another(name: str) -> None:
+    if name == "a race":
+        causes = lab.compare(
+            recorded(lambda: overlapping[(4,)](torch.zeros(64), BLOCK=32)), torch.full((64,), 3.5)
+        ).causes()
+    else:
+        x = randn(8, 50)
+        launch = recorded(lambda: exponential_rows[(8,)](x, torch.empty(8, 50), 50, 50, BLOCK=64))
+        causes = lab.compare(launch, torch.exp(x)).causes()
+    assert not any("stride" in one.name or "lane" in one.name for one in causes.experiments)

@@ -1,0 +1,301 @@
+"""Differences that were planted, and whether their cause is named: the GPU's side is what the interpreter made of a
+switch, so that no GPU is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from tests.launch.comparison.kernels import (
+    added_up,
+    as_of_a_gpu,
+    copied,
+    exponential,
+    overlapping,
+    quotient,
+    recorded,
+    row_sum,
+    scale_and_shift,
+    tile_product,
+)
+from triton_lab.examples import example
+from triton_lab.examples.layer_norm import layer_norm_backward_kernel
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.op_registry import Implementation
+from triton_lab.interpreter.variants import arithmetic_variants
+from triton_lab.ir.fma_contraction import contracted
+from triton_lab.launch.comparison import numerics
+from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR
+from triton_lab.launch.comparison.causes import Experiment
+from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.launch_results import of_launch, read
+from triton_lab.launch.comparison.numerics import in_threads
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.replay.replay_run import replay
+from triton_lab.views.launch.gallery import launches_of
+
+
+def randn(*shape: int, seed: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def product(seed: int, acc: Any = tl.float32, dtype: torch.dtype = torch.float32) -> Launch:
+    a, b = randn(16, 64, seed=seed).to(dtype), randn(64, 16, seed=seed + 100).to(dtype)
+    return recorded(lambda: tile_product[(1,)](a, b, torch.empty(16, 16), 64, N=16, BLOCK_K=16, ACC=acc))
+
+
+def fma(seed: int) -> Launch:
+    x, y = randn(256, seed=seed), randn(256, seed=seed + 100)
+    return recorded(lambda: scale_and_shift[(2,)](x, y, torch.empty(256), 256, BLOCK=128))
+
+
+def exp(seed: int) -> Launch:
+    x = randn(256, seed=seed) * 10
+    return recorded(lambda: exponential[(2,)](x, torch.empty(256), BLOCK=128))
+
+
+def sums(seed: int) -> Launch:
+    x = randn(8, 128, seed=seed)
+    return recorded(lambda: row_sum[(8,)](x, torch.empty(8), 128, BLOCK=128))
+
+
+def ratio(seed: int) -> Launch:
+    x, y = randn(256, seed=seed), randn(256, seed=seed + 100)
+    return recorded(lambda: quotient[(2,)](x, y, torch.empty(256), BLOCK=128))
+
+
+PLANTED: dict[str, tuple[Callable[[int], Launch], arithmetic_variants.Table, bool]] = {
+    "tf32 inputs of tl.dot": (product, arithmetic_variants.tf32(nearest=True), False),
+    "fused multiply-add": (fma, {}, True),
+    "the GPU's approximate exp2": (exp, arithmetic_variants.APPROXIMATE_EXP, False),
+    "the GPU's approximate division": (ratio, arithmetic_variants.APPROXIMATE_DIVISION, False),
+    "the order of summation": (sums, arithmetic_variants.ORDERS["last to first"], False),
+    "the rounding of sums": (sums, arithmetic_variants.WIDE_SUMS, False),
+}
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_the_order_in_which_threads_sum_is_named(pairs: bool) -> None:
+    launch = recorded(lambda: row_sum[(8,)](randn(8, 1024, seed=0), torch.empty(8), 1024, BLOCK=1024))
+    assert [switch.name for switch in in_threads(sums(0))] == ["sums as threads of a GPU do"]
+    named = {switch.name: switch for switch in in_threads(launch)}
+    switch = named["sums as threads of a GPU do, in pairs" if pairs else "sums as threads of a GPU do"]
+    comparison = lab.compare(as_of_a_gpu(launch, switch.table))
+    assert comparison.verdict == NEAR
+    assert comparison.cause.startswith("the order in which the threads of a GPU sum: with sums as threads")
+
+
+def test_where_the_layout_is_not_known_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("the kernel row_sum does not compile for sm_90")
+
+    monkeypatch.setattr(numerics, "reduced_of", fails)
+    comparison = lab.compare(as_of_a_gpu(sums(0), arithmetic_variants.ORDERS["last to first"]))
+    assert comparison.cause.startswith("the order of summation: ")
+    assert "could not be tried: the kernel row_sum does not compile for sm_90" in repr(comparison.causes())
+
+
+@pytest.mark.parametrize("cause", PLANTED)
+def test_the_cause_of_a_planted_difference_is_named(cause: str) -> None:
+    make, table, fuses = PLANTED[cause]
+    right, made = 0, 0
+    for seed in range(5):
+        launch = as_of_a_gpu(make(seed), table, fuses)
+        comparison = lab.compare(launch)
+        if comparison.verdict == EQUAL:
+            continue  # nothing was planted
+        made += 1
+        assert comparison.verdict == NEAR
+        right += comparison.cause.startswith(f"{cause}: ")
+    assert made >= 2 and right == made, (right, made)
+
+
+def nudged(launch: Launch, ops: tuple[str, ...], ulps: int) -> Launch:
+    """The launch as if a GPU had run it whose functions ``ops`` are off by up to ``ulps``, nobody knows where."""
+    generator = np.random.default_rng(0)
+
+    def nudging(name: str) -> Implementation:
+        def run(frame: Any, op: Any, *operands: Any) -> Any:
+            found = np.ascontiguousarray(arithmetic_variants.ordinary(name)(frame, op, *operands))
+            return (found.view(np.int32) + generator.integers(-ulps, ulps + 1, found.shape, np.int32)).view(np.float32)
+
+        return run
+
+    return as_of_a_gpu(launch, {name: nudging(name) for name in ops})
+
+
+@pytest.mark.parametrize(("make", "op", "name"), [(ratio, "arith.divf", "division"), (exp, "math.exp", "exp2")])
+def test_a_documented_error_that_covers_the_difference_is_named(make: Any, op: str, name: str) -> None:
+    comparison = lab.compare(nudged(make(0), (op,), 2))
+    assert comparison.cause.startswith(
+        f"the GPU's approximate {name}, as far as its documented error explains (2 ulp): "
+        f"the documented error of {name} (2 ulp) covers 256 of 256 elements on "
+    )
+    assert comparison.causes().table()[-1][-1] == "explains what is left"
+
+
+def test_a_documented_error_does_not_cover_more() -> None:
+    causes = lab.compare(nudged(ratio(0), ("arith.divf",), 9)).causes()
+    assert not any(one.explains for one in causes.experiments) and "documented" not in causes.cause
+
+
+def test_a_documented_error_explains_what_exact_emulations_leave() -> None:
+    launch = launches_of(example("layer_norm"))[0]
+    kept = nudged(launch, ("arith.divf",), 1)
+    causes = lab.compare(kept).causes()
+    assert "approximate division" in causes.cause and "as far as its documented error explains (2 ulp)" in causes.cause
+
+
+def test_rows_are_counted_where_there_are_rows() -> None:
+    comparison = lab.compare(as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True)))
+    assert "with tf32 on tile_product (CPU) 16 of 16 rows are bit-equal" in comparison.cause
+    assert comparison.titles == ("tile_product (GPU)", "tile_product (CPU)")
+
+
+def test_two_causes_at_once_are_found_together() -> None:
+    launch = launches_of(example("layer_norm"))[0]
+    both = as_of_a_gpu(launch, arithmetic_variants.APPROXIMATE_DIVISION, fuses=True)
+    assert lab.compare(both).cause.startswith("fused multiply-add, and the GPU's approximate division: ")
+
+
+def test_the_dtype_of_an_accumulator_is_named() -> None:
+    low, high = (product(1, acc, torch.float16) for acc in (tl.float16, tl.float32))
+    cause = lab.compare(low, high).cause
+    assert cause.startswith("acc on line ") and "is float16 in tile_product (CPU, a) and float32 in" in cause
+
+
+def test_atomics_and_races_are_named() -> None:
+    x = randn(256, seed=0)
+    launch = recorded(lambda: added_up[(8,)](x, torch.zeros(4), BLOCK=32))
+    found = of_launch(launch).arrays["out_ptr"]
+    other = np.nextafter(found, np.float32(np.inf))
+    assert "atomic additions of floats" in lab.compare(launch, torch.from_numpy(other)).cause
+    racing = recorded(lambda: overlapping[(4,)](torch.zeros(64), BLOCK=32))
+    assert "a race" in lab.compare(racing, torch.full((64,), 3.5)).cause
+
+
+def test_sums_that_programs_add_to_under_a_lock_are_named() -> None:
+    """As an H100 differed: partial_dbias of 95 of 1,600 elements, by 4.77e-07 at most."""
+    each = example("layer_norm_backward")
+    backward = launches_of(each)[0]
+    found = of_launch(backward).arrays["partial_dbias_ptr"]
+    other = torch.from_numpy(np.nextafter(found, np.float32(np.inf)))
+    cause = lab.compare(backward, {"partial_dbias_ptr": other}).cause
+    line = layer_norm_backward_kernel.starting_line_number + 38
+    assert f"in the order in which they get their turn (line {line})" in cause
+    alone = launches_of(example("layer_norm"))[0]
+    zeros = torch.from_numpy(np.zeros_like(of_launch(alone).arrays["y_ptr"]))
+    assert "turn" not in lab.compare(alone, {"y_ptr": zeros}).cause
+
+
+def test_reads_of_unwritten_memory_are_named() -> None:
+    def run() -> None:
+        copied[(1,)](torch.empty(64), torch.zeros(64), BLOCK=64, SHIFT=0)
+
+    launch = recorded(run)
+    assert "memory that nobody had written" in lab.compare(launch, torch.zeros(64)).cause
+
+
+def test_that_nothing_was_found_is_said() -> None:
+    comparison = lab.compare(sums(0), torch.arange(8.0))
+    assert comparison.cause == "no cause was found: nothing that was tried removes the difference"
+    assert all(row[-1] == "no" for row in comparison.causes().table())
+    assert lab.compare(sums(0), sums(0)).cause == "there is no difference"
+
+
+def test_where_nothing_can_be_tried_that_is_said() -> None:
+    on_gpu = as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True))
+    large = replace(on_gpu, snapshot=replace(on_gpu.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
+    assert lab.compare(large, torch.zeros(16, 16)).cause == "no cause was found: nothing could be tried"
+    # Its masks and strides can be, on the CPU.
+    assert lab.compare(on_gpu, torch.zeros(16, 16)).cause.startswith("no cause was found: nothing that was tried")
+
+
+def test_results_of_a_gpu_need_no_memory_of_before() -> None:
+    kept = as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True))
+    large = replace(kept, snapshot=replace(kept.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
+    comparison = lab.compare(large)
+    assert comparison["out_ptr"].count == lab.compare(kept)["out_ptr"].count
+    assert "how far rounding may take them is not known: it was too large" in comparison.text()
+    assert "running it again on tile_product (CPU) could not be tried: it was too large" in repr(comparison.causes())
+
+
+def test_an_experiment_that_cannot_be_made_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise ValueError("not this time")
+
+    monkeypatch.setitem(arithmetic_variants.WIDE_SUMS, "tt.reduce", fails)  # type: ignore[arg-type]
+    causes = lab.compare(sums(0), torch.arange(8.0)).causes()
+    assert [one.failed for one in causes.experiments if one.failed] == ["tt.reduce: ValueError: not this time"]
+
+
+def test_the_interpreter_itself_is_left_as_it_was() -> None:
+    launch = as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True))
+    before = of_launch(launch, "cpu").arrays["out_ptr"]
+    lab.compare(launch).causes()
+    assert np.array_equal(of_launch(launch, "cpu").arrays["out_ptr"], before)
+
+
+def test_the_experiments_are_in_the_picture() -> None:
+    comparison = lab.compare(as_of_a_gpu(fma(0), {}, True))
+    scene = comparison.plot().scene()
+    assert [row[0] for row in scene["causes"]][:1] == ["fused multiply-add"]
+    assert scene["cause"].startswith("cause: fused multiply-add")
+
+
+@pytest.mark.parametrize("name", ["softmax", "layer_norm", "matmul_float32", "attention_causal", "split_k_matmul"])
+def test_whatever_is_lawful_stays_within_the_bounds(name: str) -> None:
+    launch = launches_of(example(name))[0]
+    plan, results, bound = launch.executable.plan, of_launch(launch), bounds(launch)
+    tables = [
+        arithmetic_variants.tf32(True),
+        arithmetic_variants.APPROXIMATE_EXP,
+        arithmetic_variants.APPROXIMATE_LOG,
+        arithmetic_variants.APPROXIMATE_DIVISION,
+        *arithmetic_variants.ORDERS.values(),
+        arithmetic_variants.WIDE_SUMS,
+    ]
+    for executable in [Executable.of(contracted(plan)), *(Executable.of(plan, table) for table in tables)]:
+        memory = replay(launch, executable=executable)
+        for written in results.written:
+            made = read(memory, launch.argument(written)).astype(np.float64)
+            assert (np.abs(made - results.arrays[written].astype(np.float64)) <= bound[written]).all()
+    exact, wide = (
+        replay(launch, executable=Executable.of(plan, arithmetic_variants.THROUGHOUT)),
+        bounds(launch, same=False),
+    )
+    for written in results.written:
+        made = read(exact, launch.argument(written)).astype(np.float64)
+        assert (np.abs(made - results.arrays[written].astype(np.float64)) <= wide[written]).all()
+
+
+def test_what_leaves_the_same_nan_does_not_help() -> None:
+    experiment = Experiment("sums", "order", "a", 480, 486, 1300, None, np.inf, ulps_before=np.inf)
+    assert experiment.answer == "no"
+    assert replace(experiment, ulps=66.0).answer == "most of it"
+    assert replace(experiment, equal=1200).answer == "most of it"
+
+
+def test_rounding_is_tried_only_where_there_are_floats() -> None:
+    @triton.jit
+    def counted(out_ptr, BLOCK: tl.constexpr):
+        tl.store(out_ptr + tl.arange(0, BLOCK), tl.arange(0, BLOCK) * 3)
+
+    whole = recorded(lambda: counted[(1,)](torch.zeros(8, dtype=torch.int32), BLOCK=8))
+    assert [one.name for one in numerics.switches(whole.executable.plan)] == []
+    assert "all in float64" in [one.name for one in numerics.switches(fma(0).executable.plan)]
+
+
+def test_orders_of_summation_are_tried_only_where_floats_are_summed() -> None:
+    def orders(launch: Launch) -> list[str]:
+        return [one.name for one in numerics.switches(launch.executable.plan) if one.name.startswith("sums ")]
+
+    assert len(orders(sums(0))) > 1 and orders(fma(0)) == []

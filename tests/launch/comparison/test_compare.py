@@ -1,0 +1,235 @@
+"""Launches beside launches, functions and tensors: what is compared, what is said, and where it went wrong first."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import triton.language as tl
+
+import triton_lab as lab
+from tests.launch.comparison.kernels import (
+    added_up,
+    copied,
+    exponential,
+    recorded,
+    row_sum,
+    scale_and_shift,
+    tile_product,
+    two_stores,
+)  # fmt: skip
+from triton_lab.examples.matmul import matmul
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR
+from triton_lab.launch.comparison.first_divergence import Lead
+from triton_lab.launch.comparison.launch_results import before, of_launch
+from triton_lab.launch.launch import Launch
+
+
+def sums(dtype: torch.dtype = torch.float32, n: int = 100, block: int = 128, seed: int = 0) -> Launch:
+    x = torch.randn(8, n, generator=torch.Generator().manual_seed(seed)).to(dtype)
+    out = torch.empty(8, dtype=dtype)
+    return recorded(lambda: row_sum[(8,)](x, out, n, BLOCK=block))
+
+
+def test_results_are_what_the_tensors_hold_at_the_end() -> None:
+    x, out = torch.randn(3, 40).t(), torch.full((40, 3), 7.0)
+    y, wide = x.contiguous(), torch.zeros(256)
+    launch = recorded(lambda: scale_and_shift[(1,)](y, y, out, 120, BLOCK=128))
+    found = of_launch(launch)
+    assert found.written == ("out_ptr",)
+    assert np.array_equal(found.arrays["out_ptr"], out.numpy())
+    assert (before(launch)["out_ptr"] == 7).all()
+    view = wide[1::2]
+    launch = recorded(lambda: copied[(1,)](torch.arange(64.0), view, BLOCK=64, SHIFT=0))
+    assert np.array_equal(of_launch(launch).arrays["out_ptr"], view.numpy())
+
+
+def test_a_function_of_torch_gets_the_arguments_by_name_as_they_were() -> None:
+    x = torch.randn(8, 100)
+    launch = recorded(lambda: row_sum[(8,)](x, torch.empty(8), 100, BLOCK=128))
+    x.zero_()
+    given: dict[str, Any] = {}
+
+    def reference(x_ptr: torch.Tensor, n: int, BLOCK: int) -> torch.Tensor:
+        given.update(n=n, BLOCK=BLOCK)
+        return x_ptr.double().sum(1)
+
+    found = lab.compare(launch, reference)
+    assert given == {"n": 100, "BLOCK": 128}
+    assert found.verdict in (EQUAL, NEAR)
+    assert found.titles == ("row_sum (CPU)", "reference")
+
+
+def test_a_function_may_change_its_tensors_and_aliases_stay_aliases() -> None:
+    x = torch.arange(64.0)
+    launch = recorded(lambda: copied[(1,)](x, x[32:], BLOCK=32, SHIFT=0))
+
+    def inplace(x_ptr: torch.Tensor, out_ptr: torch.Tensor, **_: Any) -> None:
+        out_ptr[:32] = x_ptr[:32].clone()
+
+    found = lab.compare(launch, inplace)
+    assert found.verdict == EQUAL
+    assert found["out_ptr"].a.tolist() == list(range(32))
+
+
+@pytest.mark.parametrize("given", [lambda x: x, lambda x: (x,), lambda x: {"out_ptr": x}])
+def test_what_is_expected_may_be_given_in_any_form(given: Any) -> None:
+    launch = sums()
+    expected = torch.from_numpy(of_launch(launch).arrays["out_ptr"])
+    assert lab.compare(launch, given(expected)).verdict == EQUAL
+    found = lab.compare(launch, given(expected + 1))
+    assert found.verdict == DIFFERENT and found["out_ptr"].count == 8
+
+
+def test_what_does_not_fit_is_told() -> None:
+    launch = sums()
+    with pytest.raises(ValueError, match=r"row_sum writes out_ptr, and 2 tensors were given for that"):
+        lab.compare(launch, (torch.zeros(8), torch.zeros(8)))
+    with pytest.raises(ValueError, match=r"out_ptr has the shape \(8,\), and what is expected of it \(7,\)"):
+        lab.compare(launch, torch.zeros(7))
+    with pytest.raises(ValueError, match=r"asks for 'y', and is called with the arguments of row_sum by name: x_ptr"):
+        lab.compare(launch, lambda y: y)
+    with pytest.raises(ValueError, match="n is no tensor of row_sum"):
+        lab.compare(launch, {"n": torch.zeros(8)})
+    with pytest.raises(LookupError, match="row_sum has no argument 'out'"):
+        lab.compare(launch, {"out": torch.zeros(8)})
+    for odd in (np.array([{}] * 8), np.array(["x"] * 8), np.array([b"x"] * 8), np.ones(8, complex)):
+        with pytest.raises(TypeError, match="what is expected of out_ptr is no tensor of numbers but ndarray"):
+            lab.compare(launch, odd)
+    with pytest.raises(ValueError, match="ran on the CPU alone"):
+        lab.compare(launch)
+    with pytest.raises(TypeError, match="takes a launch first"):
+        lab.compare(torch.zeros(8), launch)  # type: ignore[arg-type]
+    with pytest.raises(KeyError, match="nothing was not compared, but out_ptr, x_ptr"):
+        _ = lab.compare(launch, launch)["nothing"]
+
+
+def test_a_launch_is_bit_equal_to_itself_run_again() -> None:
+    found = lab.compare(sums(), sums())
+    assert found.verdict == EQUAL and found.same and found.first is None and found.remarks == ()
+    assert [one.name for one in found] == ["out_ptr", "x_ptr"]
+    assert found.titles == ("row_sum (CPU, a)", "row_sum (CPU, b)")
+
+
+def test_other_inputs_are_named() -> None:
+    found = lab.compare(sums(seed=1), sums(seed=2))
+    assert found.verdict == DIFFERENT
+    assert found.remarks == ("x_ptr held other numbers before the two launches",)
+
+
+def test_two_dtypes_are_near() -> None:
+    x = torch.randn(8, 100)
+    low, high = (
+        recorded(lambda given=given: row_sum[(8,)](given, torch.empty(8, dtype=given.dtype), 100, BLOCK=128))
+        for given in (x.half(), x)
+    )
+    found = lab.compare(low, high)
+    assert found["out_ptr"].dtype == np.float16
+    # The inputs were rounded, too: of that the bound knows nothing.
+    assert found["out_ptr"].largest_ulps is not None and found["out_ptr"].largest_ulps.value < 100
+
+
+def test_two_kernels_are_compared_by_name_and_then_by_order() -> None:
+    x = torch.rand(64)
+    a = recorded(lambda: exponential[(1,)](x, torch.empty(64), BLOCK=64))
+    b = recorded(lambda: copied[(1,)](x, torch.zeros(64), BLOCK=64, SHIFT=0))
+    found = lab.compare(a, b)
+    assert not found.same and found["out_ptr"].verdict == DIFFERENT and found["x_ptr"].verdict == EQUAL
+
+
+def test_the_first_store_that_differs_is_the_earliest() -> None:
+    x = torch.arange(32.0)
+    launch = recorded(lambda: two_stores[(1,)](x, torch.empty(96), BLOCK=32))
+    expected = torch.cat([x, x + 1, x + 2])
+    expected[40] += 1
+    expected[70] += 1
+    first = lab.compare(launch, expected).first
+    assert first is not None
+    assert (first.iteration, first.program, first.lanes, first.index) == (1, 0, (8,), (40,))
+    assert first.line == two_stores.starting_line_number + 5
+    assert [(origin.argument, origin.elements.tolist()) for origin in first.origins] == [("x_ptr", [8])]
+    assert (first.a, first.b) == (9.0, 10.0)
+
+
+def test_a_wrong_mask_shows_at_its_first_lane() -> None:
+    x = torch.arange(64.0) + 1
+    a, b = (recorded(lambda s=s: copied[(2,)](x, torch.zeros(64), BLOCK=32, SHIFT=s)) for s in (0, 3))
+    first = lab.compare(a, b).first
+    assert first is not None and first.program == 0 and first.lanes == (0, 1, 2)
+
+
+def test_the_variable_that_turned_is_named() -> None:
+    g = torch.Generator().manual_seed(1)
+    a, b = torch.randn(16, 64, generator=g).half(), torch.randn(64, 16, generator=g).half()
+
+    def run(acc: Any) -> Launch:
+        out = torch.empty(16, 16)
+        return recorded(lambda: tile_product[(1,)](a, b, out, 64, N=16, BLOCK_K=16, ACC=acc))
+
+    found = lab.compare(run(tl.float32), run(tl.float16))
+    assert found.verdict in (NEAR, DIFFERENT)
+    first = found.first
+    assert first is not None and first.turned is not None and first.turned.name == "acc"
+    assert "acc on line" in found.text()
+
+
+def test_where_the_memory_lies_is_no_difference() -> None:
+    a, b = (torch.randn(40, 50, generator=torch.Generator().manual_seed(0)) for _ in range(2))
+    launches = [recorded(lambda k=k: matmul(a, b.T.contiguous(), block_k=k)) for k in (16, 32)]
+    for found in (lab.compare(*launches), lab.compare(launches[0], lambda **_: {"c_ptr": torch.zeros(40, 40)})):
+        assert found.first is not None and found.first.leads
+        assert not [lead.name for lead in found.first.leads if "ptrs" in lead.name]
+
+
+def test_a_launch_whose_memory_was_not_kept_says_so() -> None:
+    with lab.target("cpu"), lab.record(max_bytes=64) as launches:
+        exponential[(1,)](torch.rand(1024), torch.empty(1024), BLOCK=1024)
+    with pytest.raises(lab.CannotReplay, match="more than a record keeps"):
+        lab.compare(launches[0], launches[0])
+
+
+def test_atomic_sums_are_compared() -> None:
+    x = torch.randn(256)
+    launch = recorded(lambda: added_up[(8,)](x, torch.zeros(4), BLOCK=32))
+    found = lab.compare(launch, lambda x_ptr, **_: x_ptr.view(-1, 4).sum(0))
+    assert found.verdict in (EQUAL, NEAR)
+    wrong = lab.compare(launch, lambda x_ptr, **_: x_ptr.view(-1, 4).sum(0) + 1)
+    assert wrong.verdict == DIFFERENT and wrong.first is not None and "the first atomic" in wrong.text()
+
+
+def test_a_comparison_is_no_truth_value() -> None:
+    with pytest.raises(TypeError, match=r"ask comparison\.verdict"):
+        bool(lab.compare(sums(), sums()))
+
+
+def test_a_launch_that_was_stopped_is_compared_as_far_as_it_got() -> None:
+    with lab.target("cpu"), lab.record() as launches, pytest.raises(lab.KernelError):
+        copied[(2,)](torch.rand(40), torch.zeros(64), BLOCK=32, SHIFT=0)
+    (remark,) = lab.compare(launches[0], torch.zeros(64)).remarks
+    assert remark == "copied (CPU) was stopped by an error: what it had written by then is compared"
+
+
+@pytest.mark.parametrize("a", [0.0, -0.0, 1.0, math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("b", [0.0, 1.0, math.inf, -math.inf, math.nan, None])
+def test_two_sides_differ_where_both_are_known_and_not_the_same_number_or_both_none(a: float, b: float | None) -> None:
+    same = b is not None and np.array_equal([a], [b], equal_nan=True)
+    assert Lead("x", 1, a, b).differs == (b is not None and not same)
+
+
+def test_a_record_of_one_launch_stands_for_it() -> None:
+    x = torch.arange(64.0)
+    with lab.record() as launches:
+        assert len(launches) == 0
+    with pytest.raises(ValueError, match="has none: was the kernel launched inside"):
+        lab.compare(launches, x)
+    with lab.record() as launches:
+        exponential[(1,)](x, torch.zeros(64), BLOCK=64)
+    assert lab.compare(launches, launches).verdict == "bit-equal"
+    with lab.record() as launches:
+        exponential[(1,)](x, torch.zeros(64), BLOCK=64)
+        exponential[(1,)](x, torch.zeros(64), BLOCK=64)
+    with pytest.raises(ValueError, match=r"several: say which, as in compare\(launches\[0\], ...\)"):
+        lab.compare(launches, x)

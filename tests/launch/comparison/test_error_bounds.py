@@ -1,0 +1,111 @@
+"""Bounds of rounding: what is lawful stays within them, held against float64 and against exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.launch.comparison.kernels import (
+    added_up,
+    copied,
+    exponential,
+    quotient,
+    recorded,
+    row_sum,
+    scale_and_shift,
+)  # fmt: skip
+from triton_lab.examples import example
+from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.launch_results import before, of_launch
+from triton_lab.launch.comparison.rounding_rules import gamma
+from triton_lab.launch.launch import Launch
+from triton_lab.views.launch.gallery import launches_of
+
+ordinary = st.floats(min_value=-(2.0**20), max_value=2.0**20, width=32)
+
+
+def off(launch: Launch, exact: Any, same: bool = False) -> Any:
+    """By how much more than the bound the launch is off; at most 0 where the bound holds."""
+    made = of_launch(launch).arrays["out_ptr"].astype(np.float64)
+    return np.abs(made - np.asarray(exact, np.float64)) - bounds(launch, same)["out_ptr"]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(ordinary, min_size=16, max_size=16), st.sampled_from([torch.float32, torch.bfloat16, torch.float16]))
+def test_a_sum_is_within_the_bound_of_the_exact_one(numbers: list[float], dtype: torch.dtype) -> None:
+    x = (torch.tensor(numbers) / (64 if dtype == torch.float16 else 1)).to(dtype).reshape(1, 16)
+    launch = recorded(lambda: row_sum[(1,)](x, torch.empty(1, dtype=dtype), 16, BLOCK=16))
+    exact = float(sum(Fraction(float(value)) for value in x.flatten()))
+    result = of_launch(launch).arrays["out_ptr"].astype(np.float64)
+    if np.isfinite(result).all():
+        assert (off(launch, [exact]) <= 0).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(ordinary, min_size=16, max_size=16), st.lists(ordinary, min_size=16, max_size=16))
+def test_a_product_and_a_sum_may_be_one_rounding(left: list[float], right: list[float]) -> None:
+    x, y = torch.tensor(left), torch.tensor(right)
+    launch = recorded(lambda: scale_and_shift[(1,)](x, y, torch.empty(16), 16, BLOCK=16))
+    fused = [float(np.float32(float(Fraction(a) * Fraction(b) + Fraction(b)))) for a, b in zip(
+        x.tolist(), y.tolist(), strict=True)]  # fmt: skip
+    assert (off(launch, fused, same=True) <= 0).all()
+    assert (off(launch, fused) <= 0).all()
+
+
+def test_what_every_target_rounds_alike_must_be_bit_equal() -> None:
+    x = torch.randn(64)
+    launch = recorded(lambda: copied[(2,)](x, torch.zeros(64), BLOCK=32, SHIFT=0))
+    assert not bounds(launch, same=True)["out_ptr"].any()
+    assert not bounds(launch, same=False)["out_ptr"].any()
+
+
+def test_an_approximated_function_may_be_off_by_its_units() -> None:
+    x = torch.linspace(-20, 20, 256)
+    launch = recorded(lambda: exponential[(1,)](x, torch.empty(256), BLOCK=256))
+    found = bounds(launch)["out_ptr"] / np.spacing(of_launch(launch).arrays["out_ptr"])
+    assert found.min() >= 1 and found.max() < 100
+    # The exponent is a product that was rounded: the larger it is the more of the result is lost.
+    assert found[0] > found[100]
+
+
+def test_a_quotient_by_what_may_be_zero_has_no_bound() -> None:
+    x, y = torch.ones(32), torch.ones(32)
+    launch = recorded(lambda: quotient[(1,)](x, y, torch.empty(32), BLOCK=32))
+    assert np.isfinite(bounds(launch)["out_ptr"]).all()
+
+
+def test_atomic_sums_come_in_any_order() -> None:
+    rng = np.random.default_rng(0)
+    x = torch.tensor(rng.standard_normal(256), dtype=torch.float32)
+    launch = recorded(lambda: added_up[(8,)](x, torch.ones(4), BLOCK=32))
+    bound = bounds(launch)["out_ptr"]
+    made = of_launch(launch).arrays["out_ptr"]
+    assert (before(launch)["out_ptr"] == 1).all()
+    for _ in range(20):
+        other = np.ones(4, np.float32)
+        for k in rng.permutation(256):
+            other[k % 4] += np.float32(x[k])
+        assert (np.abs(made.astype(float) - other) <= bound).all()
+
+
+def test_gamma_is_highams() -> None:
+    assert gamma(3.0, 2.0**-24) == pytest.approx(3 * 2.0**-24 / (1 - 3 * 2.0**-24))
+    assert gamma(1.0, 1.0) == np.inf and gamma(0.0, 0.5) == 0
+
+
+@pytest.mark.parametrize("name", ["softmax", "layer_norm", "matmul_float32", "matmul_bfloat16", "attention_causal"])
+def test_bounds_of_whole_kernels_are_finite_and_small(name: str) -> None:
+    launch = launches_of(example(name))[0]
+    results = of_launch(launch)
+    for same in (True, False):
+        found = bounds(launch, same)
+        for written in results.written:
+            made = np.abs(results.arrays[written].astype(np.float64))
+            assert np.isfinite(found[written]).all(), written
+            assert found[written].max() <= 0.2 * made.max(), (same, written)

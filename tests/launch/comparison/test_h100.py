@@ -1,0 +1,110 @@
+"""Differences that an H100 made (Triton 3.6, ``h100.npz``), and whether their cause is named; no GPU is needed."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from tests.interpreter.variants.test_thread_reductions import H100, all_of_a_row, along_an_axis
+from tests.launch.comparison.kernels import exponential, quotient, recorded
+from triton_lab.examples.softmax import softmax_backward
+from triton_lab.launch.comparison.argument_difference import NEAR
+from triton_lab.launch.comparison.launch_results import before, of_launch
+
+DATA = {name: torch.from_numpy(H100[name]) for name in H100.files}
+
+
+@triton.jit
+def logarithm(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.log(tl.load(x_ptr + offsets)))
+
+
+def made_there(run: Callable[[torch.Tensor], Any], made: torch.Tensor) -> Any:
+    """The launch with what the H100 made of it."""
+    launch = recorded(lambda: run(torch.zeros_like(made)))
+    ((name, ours),) = [(name, of_launch(launch).arrays[name]) for name in of_launch(launch).written]
+    return replace(launch, target="gpu", outputs=[(name, made, torch.from_numpy(ours))])
+
+
+def rows(name: str) -> Any:
+    x, warps = DATA[f"{name}_x"], int(name.rsplit("_", 1)[1])
+    count, n = x.shape
+    return made_there(lambda out: all_of_a_row[(count,)](x, out, n, num_warps=warps), DATA[f"{name}_o"])
+
+
+def block(name: str) -> Any:
+    x, (axis, warps) = DATA[f"{name}_x"], map(int, name.rsplit("_", 2)[1:])
+    return made_there(
+        lambda out: along_an_axis[(1,)](x, out, *x.shape, axis, num_warps=warps), DATA[f"{name}_o"]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["row_64_1", "row_256_4", "row_1024_4", "two_16_16_1_1"])
+def test_the_order_of_sums_on_a_gpu_is_named(name: str) -> None:
+    comparison = lab.compare(rows(name) if name.startswith("row") else block(name))
+    assert comparison.verdict == NEAR
+    assert comparison.cause.startswith("the order in which the threads of a GPU sum: ")
+
+
+FUNCTIONS: dict[str, tuple[Callable[[torch.Tensor], Any], str, str]] = {
+    "division": (
+        lambda out: quotient[(3,)](DATA["div_x"], DATA["div_y"], out, BLOCK=64), "div_o",
+        "the GPU's approximate division, as far as its documented error explains (2 ulp): ",
+    ),
+    "exp": (
+        lambda out: exponential[(3,)](DATA["exp_x"], out, BLOCK=64), "exp_o",
+        "the GPU's approximate exp2, as far as its documented error explains (2 ulp): ",
+    ),
+    "log": (lambda out: logarithm[(3,)](DATA["log_x"], out, BLOCK=64), "log_o", "the GPU's logarithm: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_approximate_functions_of_a_gpu_are_named(name: str) -> None:
+    run, made, cause = FUNCTIONS[name]
+    comparison = lab.compare(made_there(run, DATA[made]))
+    assert comparison.verdict == NEAR
+    assert comparison.cause.startswith(cause)
+
+
+RECORDED = {
+    "matmul_float16": "how tensor cores add up the products of tl.dot: ",
+    "matmul_float32": "the products of tl.dot, which a GPU fuses with their sum one after the other: ",
+    "tf32_h100": "tf32 inputs of tl.dot, cut and added up as tensor cores do: ",
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_dots_are_made_as_the_gpu_made_them(name: str) -> None:
+    """To the bit: launches that an H100 ran, of which two are among the examples' recordings."""
+    own = Path(__file__).with_name(f"{name}.launch")
+    comparison = lab.compare(lab.load(own) if own.exists() else lab.examples.recording(name))
+    assert comparison.verdict == NEAR
+    assert comparison.cause.startswith(RECORDED[name])
+    assert any(one.name == "dots of the GPU" and one.removes for one in comparison.causes().experiments)
+
+
+def test_sums_of_products_are_fused_as_the_gpu_fused_them() -> None:
+    """Of a row each thread has one product, which is fused with the first that another thread gives it."""
+    there = lab.load(Path(__file__).with_name("softmax_backward_h100.launch"))
+    y, dy = (torch.from_numpy(before(there)[name]) for name in ("y_ptr", "dy_ptr"))
+    launch = recorded(lambda: softmax_backward(y, dy))
+    (name,) = of_launch(there).written
+    both = [torch.from_numpy(of_launch(one).arrays[name]) for one in (there, launch)]
+    on_gpu = replace(launch, target="gpu", outputs=[(name, *both)])
+    cause = lab.compare(on_gpu).cause
+    assert cause.startswith(
+        "the order in which the threads of a GPU sum, and that it fuses products with their sum: with sums "
+    )
+    assert "as threads of a GPU do, fused on softmax_backward_kernel (CPU) 13 of 13 rows are bit-equal" in cause

@@ -1,0 +1,216 @@
+"""A check or a picture that fails says so and takes nothing else away."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.launch import checks
+from triton_lab.launch.diagnosis.check import CheckFailed, CheckIncomplete
+from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.views.launch.card.launch_card import SHOWN, Card
+
+
+@triton.jit
+def all_to_one_kernel(x_ptr, out_ptr):
+    tl.store(out_ptr, tl.load(x_ptr + tl.program_id(0)))
+
+
+def raced() -> Launch:
+    """A launch with a race."""
+    with lab.record() as launches:
+        all_to_one_kernel[(4,)](torch.arange(4.0), torch.zeros(1))
+    return launches[0]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults of ours are told, as users see them."""
+    monkeypatch.delenv("TRITON_LAB_RAISE")
+
+
+def broken(*_: object, **__: object) -> Any:
+    raise IndexError("tuple index out of range")
+
+
+PIECES = {
+    "fault.check": None,
+    "race.check": "race",
+    "race.Races": "race",
+    "uninitialised.check": None,
+    "with_values": None,
+}
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_check_that_fails_is_told_once_and_hides_no_other(
+    piece: str, monkeypatch: pytest.MonkeyPatch, told: None
+) -> None:
+    monkeypatch.setattr(f"triton_lab.launch.checks.{piece}", broken)
+    launch = raced()
+    kinds = {found.kind for found in launch.findings}
+    assert ("race" in kinds) == (PIECES[piece] != "race")
+    (unchecked,) = launch.unchecked
+    assert "IndexError: tuple index out of range" in unchecked.why
+    assert "please report it" in unchecked.why
+
+
+@pytest.mark.parametrize("number", range(len(checks._ALONE)))
+def test_each_of_the_other_checks_may_fail(number: int, monkeypatch: pytest.MonkeyPatch, told: None) -> None:
+    alone = list(checks._ALONE)
+    alone[number] = (alone[number][0], broken)
+    monkeypatch.setattr(checks, "_ALONE", tuple(alone))
+    launch = raced()
+    assert "race" in {found.kind for found in launch.findings}
+    assert [each.what for each in launch.unchecked] == [alone[number][0]]
+
+
+def test_what_fails_for_one_reason_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
+    monkeypatch.setattr(checks, "_ALONE", (("this", broken), ("that", broken)))
+    assert [each.what for each in raced().unchecked] == ["this, that"]
+
+
+def test_in_tests_a_fault_of_ours_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triton_lab.launch.checks.rules.race.check", broken)
+    with pytest.raises(IndexError):
+        raced().findings  # noqa: B018
+
+
+def test_what_cannot_be_replayed_is_no_fault_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def impossible(_: Any) -> Any:
+        raise CannotReplay("the memory is gone")
+
+    monkeypatch.setattr(checks, "_ALONE", (("NaN", impossible),))
+    assert [str(each) for each in raced().unchecked] == ["not checked: NaN: the memory is gone"]
+
+
+VIEWS = [
+    "triton_lab.views.launch.tiling.tiling_view.Tiling.text",
+    "triton_lab.views.launch.tiling.tiling_view.Tiling.scene",
+    "triton_lab.views.launch.tiling.tiling_view.Tiling.title",
+    "triton_lab.views.launch.accesses.accesses_view.Accesses.__init__",
+    "triton_lab.views.launch.tiling.grid_view.Grid.__init__",
+    "triton_lab.views.launch.storage.storage_view.Storage.__init__",
+    "triton_lab.views.launch.values.steps_view.Steps.__init__",
+    "triton_lab.views.launch.values.origins_view.Origins.first",
+    "triton_lab.launch.launch.Launch.trace",
+    "triton_lab.launch.launch.Launch.values",
+    "triton_lab.launch.launch.Launch.owner_of",
+    "triton_lab.views.launch.card.card_tab.Tab.panel",
+    *(
+        f"triton_lab.views.launch.tiling.tiling_view.TilingPanel.{name}"
+        for name in ("items", "view", "drawn", "pieces")
+    ),
+    *(
+        f"triton_lab.views.launch.values.origins_view.OriginsPanel.{name}"
+        for name in ("items", "scene", "many", "drawn")
+    ),
+    *(f"triton_lab.views.launch.values.program_variables.ValuesPanel.{name}" for name in ("items", "others", "many")),
+    *(f"triton_lab.views.launch.card.card_tab.Panel.{name}" for name in ("others", "many", "text", "pieces", "scene")),
+    "triton_lab.views.launch.card.card_contents.Contents.replays",
+    "triton_lab.views.drawing.figure_pieces.side_by_side",
+    "triton_lab.views.launch.storage.storage_figure.storage_pieces",
+]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_picture_that_fails_leaves_the_card_and_its_page(
+    view: str, monkeypatch: pytest.MonkeyPatch, told: None, tmp_path: Path
+) -> None:
+    launch = raced()
+    # What fails here must not be known already.
+    monkeypatch.setattr(view, broken)
+    card = Card(launch, SHOWN)
+    text = card.text()
+    assert "all_to_one_kernel[4, 1, 1]" in text
+    assert "out_ptr" in text
+    data, _ = Card(launch, SHOWN)._repr_mimebundle_()
+    assert data["image/png"]
+    launch.to_html(tmp_path / "launch.html")
+    assert (tmp_path / "launch.html").stat().st_size > 10_000
+
+
+def test_a_failed_picture_stands_as_a_sentence_in_its_place(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
+    monkeypatch.setattr("triton_lab.views.launch.tiling.grid_view.Grid.__init__", broken)
+    card = Card(raced(), ("grid",))
+    sentence = "This could not be made: IndexError: tuple index out of range"
+    assert sentence in card.text()
+    assert sentence in card.part("grid")["text"]
+    assert "please report it" in card.text()
+
+
+def test_the_card_says_what_was_not_checked(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
+    monkeypatch.setattr(checks, "_ALONE", (("NaN and infinity", broken),))
+    card = Card(raced(), ())
+    assert card.text().count("not checked: NaN and infinity: IndexError") == 1
+    assert any("not checked" in remark for remark in card.scene()["remarks"])
+
+
+@triton.jit
+def copy_kernel(x_ptr, out_ptr):
+    tl.store(out_ptr + tl.program_id(0), tl.load(x_ptr + tl.program_id(0)))
+
+
+def copied() -> None:
+    copy_kernel[(4,)](torch.arange(4.0), torch.zeros(4))
+
+
+def test_check_warns_of_what_it_could_not_check_and_strictly_fails(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
+    monkeypatch.setattr(checks, "_ALONE", (("NaN and infinity", broken),))
+    with pytest.warns(CheckIncomplete, match="copy_kernel.*not checked: NaN and infinity"), lab.check():
+        copied()
+    with pytest.raises(CheckFailed, match="not checked: NaN and infinity"), lab.check(strict=True):
+        copied()
+
+
+def test_a_warning_of_check_names_the_line_of_the_block() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with lab.check():
+            pass
+    assert [each.filename for each in caught] == [__file__]
+
+
+def test_check_over_a_block_without_a_launch_says_so() -> None:
+    with pytest.warns(CheckIncomplete, match="no kernel was launched"), lab.check():
+        pass
+    with pytest.raises(CheckFailed, match="no kernel was launched"), lab.check(strict=True):
+        pass
+
+
+def test_check_that_checked_all_is_silent_and_strictly_passes() -> None:
+    with lab.check(strict=True) as launches:
+        copied()
+    assert launches[0].unchecked == []
+
+
+def test_an_error_inside_check_comes_out_as_it_is() -> None:
+    with pytest.raises(KeyError, match="mine"), lab.check(strict=True):
+        raise KeyError("mine")
+
+
+def test_findings_come_gravest_first_and_then_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = {severity: kind for kind, severity in SEVERITY.items()}
+    assert set(kinds) == {"error", "warning", "note"}
+    lines = [7, None, 12, 3]
+    given = [
+        Finding(kinds[severity], "m", "h", line=line) for line in lines for severity in ("note", "error", "warning")
+    ]
+    monkeypatch.setattr(checks, "_ALONE", (("all", lambda evidence: iter(given)),))
+    launch = raced()
+    found = [each for each in launch.findings if each.message == "m"]
+    assert [(each.severity, each.line) for each in found] == [
+        (severity, line) for severity in ("error", "warning", "note") for line in (None, 3, 7, 12)
+    ]
+    # Of one line and one severity they stay in the order in which they were found.
+    severities = [each.severity for each in launch.findings]
+    assert severities == sorted(severities, key=["error", "warning", "note"].index)

@@ -1,0 +1,65 @@
+"""What is shown while a job is elsewhere."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from triton_lab.notebook.cell.progress_line import Sign, listening
+from triton_lab.remote import queue_display
+from triton_lab.remote.queue_position import QueuePosition
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        (QueuePosition(3, 1), "add waits for the shared GPU: 3 jobs are before it"),
+        (QueuePosition(1, 1, "tls://a:1"), "add waits for the shared GPU: 1 job is before it"),
+        (QueuePosition(0, 1, "tls://a:1"), "add runs on the shared GPU (tls://a:1)"),
+    ],
+)
+def test_the_place_in_words(place: QueuePosition, text: str) -> None:
+    assert queue_display.words(place, "add", "gpu") == text
+
+
+def test_a_queue_that_is_empty_is_not_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
+    with queue_display.waiting("add", "gpu") as told:
+        told(QueuePosition(0, 1, "tls://a:1"))
+    assert capsys.readouterr().err == ""
+
+
+def test_each_change_is_a_line_and_on_a_terminal_one_line_that_goes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait() -> None:
+        with queue_display.waiting("add", "cpu") as told:
+            for before in (2, 2, 1, 0):
+                told(QueuePosition(before, 1, "tls://a:1"))
+
+    wait()
+    assert capsys.readouterr().err.splitlines() == [
+        "add waits for the shared CPUs: 2 jobs are before it",
+        "add waits for the shared CPUs: 1 job is before it",
+        "add runs on the shared CPUs (tls://a:1)",
+    ]
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    wait()
+    assert terminal.getvalue().endswith("\r\x1b[2K") and terminal.getvalue().count("\r") == 4
+
+
+def test_a_cell_that_shows_what_it_does_shows_the_queue_too() -> None:
+    said: list[str] = []
+    sign = Sign(lambda data, *_, **__: said.append(data["text/plain"]), lambda: "Running the kernel", lambda: 0.0)
+    with listening(sign), queue_display.waiting("add", "gpu") as told:
+        told(QueuePosition(1, 1, "tls://a:1"))
+        sign.say()
+    assert said == ["add waits for the shared GPU: 1 job is before it …"]
+    assert queue_display.listener is None
+    sign.say()
+    assert said[-1] == "Running the kernel …"

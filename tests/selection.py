@@ -1,0 +1,172 @@
+"""The tests that a change can break, within a budget: ``pytest -p tests.selection``, which `make test` runs.
+
+A test is run if a file that it reaches was changed on this branch (`tests/reach.py`, `tests/branch.py`), the nearest
+first. Where all of these take longer than the budget, of each function one case is run, and the others as far as there
+is time, from the nearest outwards. Where nothing was changed, that holds for all tests. How many were left out, and of
+which kind, stands before pytest's closing line.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests import branch, reach
+from tests.durations import Durations, family_of
+
+# Seconds of processors, as `tests/durations.json` has them, for two workers together. A run of five minutes on two
+# cores has 600; the rest goes to lint and types, to starting the workers and to collecting.
+BUDGET = 300.0
+NEAR = 1  # so many steps away is a test that is run before those that are quick
+_CHANGE = pytest.StashKey["Change"]()
+_LINES = pytest.StashKey[list[str]]()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is changed on this branch: how many files, None if that is not known; how far it is to the test files."""
+
+    files: int | None
+    near: dict[str, int]
+
+    @classmethod
+    def here(cls) -> Change:
+        files = branch.changed_files(reach.ROOT)
+        return cls(None if files is None else len(files), reach.distances(files) if files else {})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which of a run's tests are run, by their places in it, and why the others are not."""
+
+    kept: tuple[int, ...]
+    tests: int
+    unreached: int = 0
+    cases: int = 0  # left out, as another case of the same function is run
+    functions: int = 0  # left out altogether, as they take long
+    seconds: float = 0.0
+
+    def lines(self, changed: int | None) -> Iterator[str]:
+        """What a run says of itself, where so many files were changed; None: nothing to compare with."""
+        if len(self.kept) == self.tests:
+            yield f"all {self.tests:,} tests"
+            return
+        yield f"{len(self.kept):,} of {self.tests:,} tests; make test-all runs all"
+        if changed is None:
+            yield "no main branch to compare with"
+        elif not changed:
+            yield "no file differs from the main branch"
+        else:
+            yield f"files that differ from the main branch: {changed:,}"
+        for many, why in (
+            (self.unreached, "that no changed file reaches"),
+            (self.cases, "of functions that another case stands for"),
+            (self.functions, "of functions that take too long for this run"),
+        ):
+            if many:
+                yield f"left out: {many:,} {why}"
+
+
+def choose(tests: Sequence[str], near: Mapping[str, int] | None, durations: Durations, budget: float) -> Choice:
+    """What to run of ``tests``. ``near`` has the files that a change reaches, with how far it is; None: no change."""
+    reached = [k for k, test in enumerate(tests) if near is None or _file(test) in near]
+    seconds = durations.each([tests[k] for k in reached])
+    if near is not None and sum(seconds) <= budget:
+        return Choice(tuple(reached), len(tests), len(tests) - len(reached), seconds=sum(seconds))
+    taken = dict(zip(reached, seconds, strict=True))
+    families: dict[str, list[int]] = defaultdict(list)
+    for k in reached:
+        families[family_of(tests[k])].append(k)
+
+    def far(k: int) -> int:
+        return near[_file(tests[k])] if near is not None else NEAR + 1
+
+    # One case of each function: what is near, then what is quick.
+    firsts = sorted((some[0] for some in families.values()), key=lambda k: (min(far(k), NEAR + 1), taken[k], k))
+    kept: set[int] = set()
+    spent = 0.0
+    for k in firsts:
+        if spent + taken[k] <= budget:
+            kept.add(k)
+            spent += taken[k]
+    # The other cases of what is reached by a change, the nearest first.
+    others = [k for some in families.values() if some[0] in kept for k in some[1:]] if near is not None else []
+    for k in sorted(others, key=lambda k: (far(k), k)):
+        if spent + taken[k] <= budget:
+            kept.add(k)
+            spent += taken[k]
+    without = [k for some in families.values() if some[0] not in kept for k in some]
+    return Choice(
+        tuple(sorted(kept)),
+        len(tests),
+        unreached=len(tests) - len(reached),
+        cases=len(reached) - len(kept) - len(without),
+        functions=len(without),
+        seconds=spent,
+    )
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def distances(config: pytest.Config) -> Mapping[str, int]:
+    """How far the change of this branch is from the test files that it reaches, if tests are selected by it."""
+    return config.stash[_CHANGE].near if _CHANGE in config.stash else {}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--budget", type=float, default=BUDGET, help="select tests for so many seconds of processors (%(default)s)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The imports are read once: workers are told."""
+    given = getattr(config, "workerinput", None)
+    config.stash[_CHANGE] = Change(*given["selection"]) if given else Change.here()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    change = node.config.stash[_CHANGE]
+    node.workerinput["selection"] = (change.files, change.near)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    change = config.stash[_CHANGE]
+    near = change.near if change.files else None
+    choice = choose([item.nodeid for item in items], near, Durations.load(), config.getoption("budget"))
+    config.stash[_LINES] = list(choice.lines(change.files))
+    kept = set(choice.kept)
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for k, item in enumerate(items) if k not in kept])
+        items[:] = [items[k] for k in choice.kept]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A change that reaches no test breaks none."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.stash[_CHANGE].files:
+        session.exitstatus = pytest.ExitCode.OK
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["selection"] = session.config.stash.get(_LINES, [])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    output = getattr(node, "workeroutput", None) or {}  # none where a worker died
+    if output.get("selection"):
+        node.config.stash[_LINES] = output["selection"]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if lines := terminalreporter.config.stash.get(_LINES, []):
+        terminalreporter.section("selection")
+        for line in lines:
+            terminalreporter.line(line)

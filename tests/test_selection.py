@@ -1,0 +1,108 @@
+"""What a run selects, and what it says of the rest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import selection
+from tests.durations import Durations, OfFile
+from tests.selection import Choice, choose
+
+# Three files: cases of one second each but for a function that takes 20.
+TESTS = [
+    *("tests/near.py::f[1]", "tests/near.py::f[2]", "tests/near.py::g"),
+    *("tests/mid.py::f[1]", "tests/mid.py::f[2]", "tests/mid.py::f[3]"),
+    *("tests/mid.py::long[1]", "tests/mid.py::long[2]"),
+    *("tests/far.py::f[1]", "tests/far.py::f[2]"),
+]  # fmt: skip
+DURATIONS = Durations(
+    {
+        "tests/near.py": OfFile(3, 1.0),
+        "tests/mid.py": OfFile(5, 1.0, {"long": (20.0, 2.0)}),
+        "tests/far.py": OfFile(2, 1.0),
+    }
+)
+NEAR = {"tests/near.py": 0, "tests/mid.py": 3}
+
+
+def names(choice: Choice) -> list[str]:
+    return [TESTS[k].removeprefix("tests/").replace(".py::", " ") for k in choice.kept]
+
+
+def test_all_that_a_change_reaches_is_run_if_there_is_time() -> None:
+    choice = choose(TESTS, NEAR, DURATIONS, 28)
+    assert names(choice) == [test.removeprefix("tests/").replace(".py::", " ") for test in TESTS[:8]]
+    assert (choice.unreached, choice.cases, choice.functions, choice.seconds) == (2, 0, 0, 28)
+
+
+def test_with_less_time_one_case_stands_for_a_function_that_is_far() -> None:
+    choice = choose(TESTS, NEAR, DURATIONS, 25)
+    assert names(choice) == ["near f[1]", "near f[2]", "near g", "mid f[1]", "mid f[2]", "mid long[1]"]
+    assert (choice.unreached, choice.cases, choice.functions, choice.seconds) == (2, 2, 0, 25)
+
+
+def test_what_takes_longest_is_left_out_first_but_not_what_is_near() -> None:
+    assert names(choose(TESTS, NEAR, DURATIONS, 5)) == ["near f[1]", "near f[2]", "near g", "mid f[1]", "mid f[2]"]
+    near = {"tests/mid.py": selection.NEAR, "tests/far.py": 4}
+    assert names(choose(TESTS, near, DURATIONS, 21)) == ["mid f[1]", "mid long[1]"]
+    choice = choose(TESTS, near, DURATIONS, 3)
+    assert names(choice) == ["mid f[1]", "mid f[2]", "far f[1]"]
+    assert (choice.unreached, choice.cases, choice.functions) == (3, 2, 2)
+
+
+def test_without_a_change_one_case_of_each_function_is_run_however_much_time_there_is() -> None:
+    choice = choose(TESTS, None, DURATIONS, 1000)
+    assert names(choice) == ["near f[1]", "near g", "mid f[1]", "mid long[1]", "far f[1]"]
+    assert (choice.unreached, choice.cases, choice.functions) == (0, 5, 0)
+    assert names(choose(TESTS, None, DURATIONS, 6)) == ["near f[1]", "near g", "mid f[1]", "far f[1]"]
+
+
+def test_a_choice_is_the_same_each_time() -> None:
+    assert choose(TESTS, NEAR, DURATIONS, 23) == choose(list(TESTS), dict(NEAR), DURATIONS, 23)
+
+
+@pytest.mark.parametrize(
+    ("choice", "changed", "said"),
+    [
+        (Choice((0, 1), 2), 3, ["all 2"]),
+        (Choice((0,) * 1204, 14071, 12867), 3, ["1,204 of 14,071", ": 3", "12,867"]),
+        (Choice((0,), 9, 0, 5, 3), 0, ["1 of 9", "no file", "5", "3"]),
+        (Choice((0,), 9, 0, 8, 0), None, ["1 of 9", "no main branch", "8"]),
+    ],
+)
+def test_a_run_says_how_many_it_left_out(choice: Choice, changed: int | None, said: list[str]) -> None:
+    lines = list(choice.lines(changed))
+    assert len(lines) == len(said) and all(part in line for part, line in zip(said, lines, strict=True)), lines
+    assert ("make test-all" in lines[0]) == (len(choice.kept) < choice.tests)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two files of tests in a repository without a change."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    source = "import pytest\n@pytest.mark.parametrize('k', range(4))\ndef test_cases(k): pass\ndef test_one(): pass\n"
+    for name in ("test_a.py", "test_b.py"):
+        (tmp_path / name).write_text(source, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    return tmp_path
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2", "--dist", "loadfile"]])
+def test_a_run_selects_alike_in_all_workers_and_says_so_before_its_closing_line(
+    project: Path, workers: list[str]
+) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "tests.selection", "-p", "no:cacheprovider", *workers]
+    # Whatever was changed here, no file of the project is reached by it, unless nothing was.
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    lines = done.stdout.splitlines()
+    (count,) = (line for line in lines if "make test-all" in line)
+    assert count.startswith(("0 of 10 tests", "4 of 10 tests"))
+    assert lines.index(count) > next(k for k, line in enumerate(lines) if "selection" in line)
+    assert " in " in lines[-1] and lines[-1].startswith("=")

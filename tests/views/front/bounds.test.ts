@@ -1,0 +1,89 @@
+/** Every number, text, list, map and buffer of a saved scene has a bound, and so have products of numbers. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { wrongOf } from "../../../triton_lab/views/front/check.js";
+import { SHAPES } from "../../../triton_lab/views/front/shapes.js";
+
+const BUFFER = (...numbers: number[]) => ({ type: "u4", bytes: new Uint8Array(Uint32Array.from(numbers).buffer) });
+const LAYOUT = { shape: [4, 6], origin: [0, 0], panels: 1, across: 1, rows: 4, columns: 6, down: 1, right: 1 };
+const BLOCK = { layout: LAYOUT, first: BUFFER(), panelNames: [], room: [300, 200] };
+const block = (layout: object, room = [300, 200]) => wrongOf({ ...BLOCK, room, layout: { ...LAYOUT, ...layout } }, { of: "BlockScene" });
+
+/** What of a shape has no bound. */
+function* unbounded(shape: any, at: string): Generator<string> {
+  if (typeof shape === "string") {
+    if (!["boolean", "null", "scene"].includes(shape)) yield at;
+    return;
+  }
+  const ends = shape.whole ?? shape.number;
+  if (ends && !ends.every(Number.isFinite)) yield at;
+  for (const bound of ["text", "bytes"]) if (bound in shape && !(shape[bound] < 1e8)) yield at;
+  if (("list" in shape || "map" in shape) && !(shape.most < 1e8)) yield at;
+  for (const inner of [shape.list, shape.map, ...(shape.any ?? []), ...(shape.tuple ?? [])]) if (inner) yield* unbounded(inner, at);
+}
+
+test("nothing in any kind of scene is without a bound", () => {
+  const found = Object.entries(SHAPES.types).flatMap(([type, fields]) => Object.entries(fields).flatMap(([key, shape]) => [...unbounded(shape, `${type}.${key}`)]));
+  assert.deepEqual(found, []);
+  for (const most of Object.values(SHAPES.most)) assert.ok(most > 0 && most < 1e8);
+});
+
+test("a number is held to its ends, and to be whole where it is", () => {
+  assert.equal(block({}), null);
+  for (const panels of [1e308, 1e9, -1]) assert.match(block({ panels })!.told, /^scene\.layout\.panels is .*it may be$/);
+  for (const panels of [1e308, 1e9, -1]) assert.equal(block({ panels })!.large, true);
+  for (const panels of [0.5, NaN, Infinity, "1", null, {}]) assert.equal(block({ panels })!.large, false);
+});
+
+test("products have a bound of their own", () => {
+  assert.match(block({ panels: 1000, rows: 1000, columns: 1000 })!.told, /panels times columns times rows is 1,000,000,000/);
+  assert.match(wrongOf({ name: "a", low: [], shape: [], rows: 4000, columns: 4000 }, { of: "ArrayScene" })!.told, /rows times columns/);
+  const axes = Array.from({ length: 4 }, () => ({ name: "lane", size: 1024 }));
+  const axesOf = SHAPES.types.SideScene!.axes!;
+  assert.match(wrongOf(axes, axesOf)!.told, /makes 1,099,510,000,000 in all/);
+  assert.equal(wrongOf(axes.slice(0, 2), axesOf), null);
+});
+
+test("a canvas is held to so many pixels, and so are all of a scene together", () => {
+  assert.match(block({ panels: 900, across: 1, rows: 1, columns: 1 }, [4000, 4000])!.told, /pixels/);
+  assert.match(block({ across: 1024 })!.told, /pixels/);
+  const some = Array.from({ length: 40 }, () => ({ ...BLOCK, room: [1024, 1024], layout: { ...LAYOUT, rows: 1000, columns: 1000, panels: 1 } }));
+  assert.equal(wrongOf(some[0], { of: "BlockScene" }), null);
+  assert.match(wrongOf(some, { list: { of: "BlockScene" }, most: 100 })!.told, /more than 8,388,610 painted/);
+});
+
+test("runs begin one after the other, within what they are of", () => {
+  const touches = (...starts: number[]) => wrongOf({ starts: BUFFER(...starts), items: BUFFER(1, 2, 3), moments: [], of: BUFFER() }, { of: "ToldTouches" });
+  const { ToldTouches } = SHAPES.types;
+  assert.ok(ToldTouches);
+  assert.equal(touches(0, 0, 2, 3), null);
+  for (const starts of [[0, 4_000_000_000], [2, 1], [0, 4]]) assert.match(touches(...starts)!.told, /does not ascend/);
+});
+
+test("a picture in a scene is a PNG of so many pixels", () => {
+  const png = (wide: number, high: number) => {
+    const bytes = new Uint8Array(24);
+    bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+    new DataView(bytes.buffer).setUint32(16, wide);
+    new DataView(bytes.buffer).setUint32(20, high);
+    return bytes;
+  };
+  const { picture } = SHAPES.types.ColumnScene!;
+  assert.equal(wrongOf(png(300, 200), picture), null);
+  assert.equal(wrongOf(png(30_000, 20_000), picture)?.large, true);
+  for (const bytes of [new Uint8Array(30), new Uint8Array(3), png(0, 5)]) assert.equal(wrongOf(bytes, picture)?.large, false);
+});
+
+test("what is in all of a scene is counted, and each part for itself", () => {
+  const words = { kind: "words", text: "x".repeat(100_000) };
+  const card = (parts: object) => ({
+    kind: "compilation", title: "", facts: [], tabs: [], parts,
+  });
+  assert.equal(wrongOf(card(Object.fromEntries(Array.from({ length: 100 }, (_, k) => [`part ${k}`, words])))), null);
+  assert.match(wrongOf({ ...card({}), facts: Array.from({ length: 16_000 }, () => "x".repeat(300)) })!.told, /more than 524,288 letters/);
+  const { table } = SHAPES.types.CompiledScene!;
+  assert.match(wrongOf(Array.from({ length: 10_000 }, () => Array(10).fill("")), table)!.told, /more than 32,768 values/);
+  assert.match(wrongOf(card({ ["k".repeat(300)]: words }))!.told, /key of 300 letters/);
+});

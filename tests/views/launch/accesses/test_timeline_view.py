@@ -1,0 +1,129 @@
+"""The timeline: counts against brute force over the access function, words, forms, bad requests."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.launch import Launch
+from triton_lab.views.launch.accesses.timeline_view import COLUMNS, ROWS, TimelineView
+
+
+@triton.jit
+def sweep_kernel(x_ptr, out_ptr, n, STEPS: tl.constexpr, BLOCK: tl.constexpr):
+    program, lane = tl.program_id(0), tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for step in range(0, STEPS):
+        offsets = (program * STEPS + step) * BLOCK + lane
+        total += tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)
+    tl.store(out_ptr + program, tl.sum(total))
+
+
+def launch(steps: int, n: int, programs: int = 3, block: int = 8) -> Launch:
+    with lab.record() as launches:
+        sweep_kernel[(programs,)](torch.ones(n), torch.zeros(programs), n, STEPS=steps, BLOCK=block)
+    return launches[0]
+
+
+def brute(steps: int, n: int, programs: list[int]) -> np.ndarray:
+    down, right = math.ceil(steps / ROWS), math.ceil(n / COLUMNS)
+    counts = np.zeros((math.ceil(steps / down), math.ceil(n / right)), int)
+    for program in programs:
+        for step in range(steps):
+            for lane in range(8):
+                element = (program * steps + step) * 8 + lane
+                if element < n:
+                    counts[step // down, element // right] += 1
+    return counts
+
+
+@pytest.mark.parametrize("program", [None, 1])
+@pytest.mark.parametrize(("steps", "n"), [(4, 90), (4, 50), (100, 2000), (1, 24)])
+def test_each_cell_counts_the_lanes_of_its_time_and_elements(steps: int, n: int, program: int | None) -> None:
+    view = TimelineView(launch(steps, n), "x_ptr", program)
+    programs = [0, 1, 2] if program is None else [program]
+    assert view.counts.tolist() == brute(steps, n, programs).tolist()
+
+
+@pytest.mark.parametrize("n", [5, 96, 97, 1000])
+def test_columns_part_the_elements_without_gaps(n: int) -> None:
+    view = TimelineView(launch(2, n), "x_ptr")
+    bounds = [view.column(number) for number in range(view.layout.columns)]
+    assert [element for low, high in bounds for element in range(low, high + 1)] == list(range(n))
+    assert len(bounds) <= COLUMNS
+
+
+def test_it_is_told_in_words() -> None:
+    view = TimelineView(launch(2, 48), "x_ptr", 1)
+    source, first = inspect.getsourcelines(sweep_kernel.fn)
+    line = next(first + number for number, text in enumerate(source) if "tl.load" in text)
+    assert view.text().splitlines() == [
+        "x_ptr (48): touched by program (1, 0, 0) over time",
+        f"access 0 (load, line {line}): 8 lanes, elements 16 to 23",
+        f"access 1 (load, line {line}): 8 lanes, elements 24 to 31",
+    ]
+    assert str(TimelineView(launch(96, 48), "x_ptr").moments[1]) == f"accesses 2 to 3 (load, line {line})"
+
+
+@pytest.mark.parametrize("name", ["x_ptr", "out_ptr"])
+def test_every_form(name: str) -> None:
+    view = TimelineView(launch(3, 60), name)
+    data, _ = view._repr_mimebundle_()
+    assert data["image/png"].startswith(b"\x89PNG")
+    scene = view.scene()
+    assert (len(scene["moments"]), len(scene["columns"])) == view.counts.shape
+    assert len(scene["counts"]["bytes"]) == 4 * view.counts.size
+
+
+def test_a_card_has_one_for_each_argument_and_tells_how_they_begin() -> None:
+    card = launch(12, 96 * 3).plot("timeline")
+    assert card.scene()["opened"] == "timeline"
+    assert [one["label"] for one in card.part("timeline")["items"]] == ["out_ptr", "x_ptr"]
+    text = card.text()
+    assert text.count("access 7 (load") == 1 and "access 8 (load" not in text
+    assert "4 more rows: see launch.plot.timeline('x_ptr')" in text
+    assert "out_ptr (3): touched over time" in text and "more row:" not in text
+    with pytest.raises(LookupError, match="a card has no part 'timeline'"):
+        card.panel("timeline").view(["timeline"])
+
+
+@triton.jit
+def idle_kernel(x_ptr):
+    pass
+
+
+def test_an_argument_that_nobody_touches() -> None:
+    with lab.record() as launches:
+        idle_kernel[(2,)](torch.ones(4))
+    view = TimelineView(launches[0], "x_ptr")
+    assert view.text().endswith("nobody touches it")
+    assert view._repr_mimebundle_()[0]["image/png"]
+
+
+@triton.jit
+def stray_kernel(x_ptr, B: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, B), 1.0)
+
+
+def test_an_argument_whose_first_access_stopped_the_launch() -> None:
+    with lab.record() as launches, pytest.raises(KernelError):
+        stray_kernel[(1,)](torch.ones(4), B=8)
+    view = TimelineView(launches[0], "x_ptr")
+    told = "the launch stopped at the first access to it, which touched nothing"
+    assert view.text().endswith(told) and view.scene()["nobody"] == told
+
+
+def test_bad_requests_name_what_there_is() -> None:
+    made = launch(2, 48)
+    with pytest.raises(ValueError, match=r"no program has number 3: .* has 3 programs"):
+        TimelineView(made, "x_ptr", 3)
+    with pytest.raises(ValueError, match="x_ptr, out_ptr"):
+        TimelineView(made, "q")

@@ -1,0 +1,184 @@
+"""A launch that runs again when a choice changes."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton import knobs
+
+import triton_lab as lab
+from triton_lab.views.launch.benchmark.interact import Interact
+from triton_lab.views.launch.tiling.tiling_view import Tiling
+
+
+@triton.jit
+def copied(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + 2 * offsets, mask=offsets < n), mask=offsets < n)
+
+
+def run(BLOCK: int, n: int = 100) -> None:
+    with lab.target("cpu"):
+        copied[(triton.cdiv(n, BLOCK),)](torch.rand(2 * n), torch.empty(n), n, BLOCK=BLOCK)
+
+
+def made() -> Interact:
+    return lab.interact(run, draw=lambda launch: Tiling(launch, "out_ptr"), BLOCK=[16, 32, 64], n=[100, 50])
+
+
+def test_a_slider_runs_the_launch_again_and_the_live_picture_follows() -> None:
+    view = made()
+    panel = view.panel()
+    assert view.widget.scene["grid"] == [7, 1, 1]
+    panel.children[0].value = 64
+    assert view.widget.scene["grid"] == [2, 1, 1]
+    panel.children[1].value = 50
+    assert view.chosen == {"BLOCK": 64, "n": 50} and view.widget.scene["grid"] == [1, 1, 1]
+
+
+def test_it_starts_from_the_defaults_of_the_function() -> None:
+    def launch(BLOCK: int = 32, n: int = 70) -> None:
+        run(BLOCK, n)
+
+    view = lab.interact(launch, BLOCK=[16, 32, 64], n=[100, 50])
+    # 70 is not offered: the first is taken.
+    assert view.chosen == {"BLOCK": 32, "n": 100} and view.shown.scene()["grid"] == [4, 1, 1]
+    assert [slider.value for slider in view.panel().children[:2]] == [32, 100]
+
+
+def counted(ran: list[int], seconds: float = 0.0) -> Interact:
+    def launch(BLOCK: int = 16) -> None:
+        ran.append(BLOCK)
+        time.sleep(seconds)
+        run(BLOCK)
+
+    return lab.interact(launch, draw=lambda launch: Tiling(launch, "out_ptr"), BLOCK=[16, 32, 64, 128])
+
+
+def test_dragging_launches_the_last_value_and_queues_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triton_lab.views.launch.benchmark.interact._in_a_kernel", lambda: True)
+    ran: list[int] = []
+    slider = counted(ran).panel().children[0]
+    assert slider.continuous_update
+
+    async def drag() -> None:
+        for _ in range(10):
+            for block in (32, 64, 128, 64):
+                slider.value = block
+        await asyncio.sleep(0.3)
+        # What comes while a launch runs waits for its end, as messages do.
+        asyncio.get_running_loop().call_soon(lambda: [setattr(slider, "value", block) for block in (16, 32, 128)])
+        await asyncio.sleep(0.3)
+
+    # In a thread of its own: the browser tests' event loop runs in this one.
+    thread = threading.Thread(target=lambda: asyncio.run(drag()))
+    thread.start()
+    thread.join()
+    assert ran == [16, 64, 128]
+
+
+def test_an_interrupt_ends_the_launch_and_nothing_else() -> None:
+    ran: list[int] = []
+    panel = counted(ran, seconds=0.3).panel()
+    slider, said = panel.children[0], panel.children[1]
+    before = signal.getsignal(signal.SIGINT)
+    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+    slider.value = 64
+    assert said.value.startswith("interrupted")
+    slider.value = 128
+    assert ran == [16, 64, 128] and said.value == ""
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_choice_made_before_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m bench --only views` measures what such a change costs."""
+    compiled = []
+    monkeypatch.setattr(knobs.compilation, "listener", lambda **what: compiled.append(what))
+    view = made()
+    for block in (32, 64):
+        view.choose(BLOCK=block)
+    compiled.clear()
+    view.choose(BLOCK=32)
+    assert compiled == [] and view.chosen["BLOCK"] == 32
+
+
+def test_there_is_a_static_picture_too() -> None:
+    view = made()
+    data, _ = view._repr_mimebundle_()
+    assert data["image/png"].startswith(b"\x89PNG")
+    assert data["text/plain"].startswith("BLOCK=16, n=100\nout_ptr (100)")
+
+
+def test_a_choice_that_fails_is_told_and_the_picture_stays() -> None:
+    def strict(BLOCK: int) -> None:
+        if BLOCK == 24:
+            raise ValueError("a block is a power of two")
+        run(BLOCK)
+
+    view = lab.interact(strict, BLOCK=[16, 24])
+    view.choose(BLOCK=24)
+    assert view.trouble == "ValueError: a block is a power of two"
+    assert view.trouble in view.text() and view.figure()
+
+
+def test_two_numbers_are_a_slider_as_in_ipywidgets() -> None:
+    ipywidgets = pytest.importorskip("ipywidgets")
+    for wish in ((1, 100), (0, 100, 5), (-3, 3)):
+        theirs = ipywidgets.interactive(lambda n: None, n=wish).children[0]
+        view = lab.interact(lambda n: run(16), n=wish)
+        (slider, *_) = view.panel().children
+        assert isinstance(slider, type(theirs))
+        assert (slider.min, slider.max, slider.step) == (theirs.min, theirs.max, theirs.step)
+    for wish in ((0.0, 1.0), (0, 1, 0.25), (0.5, 2)):
+        theirs = ipywidgets.interactive(lambda n: None, n=wish).children[0]
+        offered = lab.interact(lambda n: run(16), n=wish).choices["n"]
+        assert (offered[0], offered[-1]) == (theirs.min, theirs.max)
+        assert np.diff(offered) == pytest.approx(theirs.step)
+
+
+def test_a_slider_of_numbers_runs_the_launch_with_each() -> None:
+    view = lab.interact(lambda n=90: run(16, n), draw=lambda launch: Tiling(launch, "out_ptr"), n=(1, 100))
+    (slider, *_) = view.panel().children
+    assert view.chosen == {"n": 90} and view.shown.scene()["grid"] == [6, 1, 1]
+    slider.value = 33
+    assert view.shown.scene()["grid"] == [3, 1, 1]
+    view.choose(n=100)
+    with pytest.raises(ValueError, match="n is 1 to 100, not 101"):
+        view.choose(n=101)
+    with pytest.raises(ValueError, match="n is 0 to 90 in steps of 15, not 4"):
+        lab.interact(lambda n: run(16), n=(0, 100, 15)).choose(n=4)
+    # Millions cost nothing.
+    assert len(lab.interact(lambda n: run(16), n=(1, 1 << 24)).choices["n"]) == 1 << 24
+
+
+def test_lists_and_other_tuples_are_choices() -> None:
+    assert list(lab.interact(lambda n: run(16), n=[1, 100]).choices["n"]) == [1, 100]
+    assert list(lab.interact(lambda n: run(16), n=(1, 2, 4, 8)).choices["n"]) == [1, 2, 4, 8]
+    assert list(lab.interact(lambda n: run(16), n=("a", "b")).choices["n"]) == ["a", "b"]
+    assert list(lab.interact(lambda n: run(16), n=(False, True)).choices["n"]) == [False, True]
+
+
+def test_bad_requests_say_what_is_wanted() -> None:
+    with pytest.raises(TypeError, match="BLOCK needs a list of values to choose from"):
+        lab.interact(run, BLOCK=16)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"a list offers single ones, BLOCK=\[16, 32, 64\]"):
+        lab.interact(run, BLOCK=(16, 32, 64))
+    for wish in ((100, 1), (0, 1, 0), (0.0, float("inf"))):
+        with pytest.raises(ValueError, match="which has not two values"):
+            lab.interact(run, n=wish)
+    with pytest.raises(ValueError, match="10,000,001 values, and a slider no more than 10,000"):
+        lab.interact(run, n=(0.0, 1e6))
+    with pytest.raises(ValueError, match="<lambda> launched no kernel"):
+        lab.interact(lambda BLOCK: None, BLOCK=[16])
+    with pytest.raises(ValueError, match="BLOCK is one of 16, 32, 64, not 8"):
+        made().choose(BLOCK=8)
+    with pytest.raises(TypeError, match="no argument 'M' to choose; there is BLOCK, n"):
+        made().choose(M=8)

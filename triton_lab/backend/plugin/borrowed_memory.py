@@ -1,0 +1,137 @@
+"""Whose memory a tensor borrowed: the Python object that torch keeps alive for it, and whether that may be changed.
+
+``torch.frombuffer``, ``from_numpy``, ``asarray`` and ``from_dlpack`` keep a reference to what they were given, and no
+word of whether it may be written. The reference lies in the closure with which torch gives the memory back. Where in
+it, is found out once by borrowing memory that is known; a closure counts as the same where its code is the same, and
+only then is what lies there taken for an object. With a torch that keeps it elsewhere nothing is found.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import struct
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from triton_lab.backend.plugin.page_permissions import words_at
+
+# Words that are looked at, of torch's storage and of what it points to; how many pointers lead to the object.
+_WORDS = 8
+_MOST_STEPS = 3
+# Things to borrow: what differs between them is not code.
+_PROBES = 3
+
+# Of each thing on the way: its words that are addresses of code, by place, and the place of the next one's address.
+Step = tuple[tuple[tuple[int, int], ...], int]
+Way = tuple[Step, ...]
+
+
+def may_change(storage: Any) -> bool:
+    """Whether Python allows to change the memory of a torch storage; True where nothing is known against it."""
+    owner = owner_of(storage)
+    if owner is None:
+        return True
+    if isinstance(owner, np.ndarray):
+        return bool(owner.flags.writeable)
+    try:
+        with memoryview(owner) as view:
+            return not view.readonly
+    except (TypeError, ValueError, BufferError):  # it lends nothing any more
+        return True
+
+
+def owner_of(storage: Any) -> Any:
+    """The object whose memory a storage has borrowed; None where there is none, or none is known."""
+    address = int(storage._cdata)
+    for way in _ways():
+        found = _followed(way, address)
+        if found is not None:
+            # The storage has a reference of its own to it, and the storage is alive.
+            return ctypes.cast(found, ctypes.py_object).value
+    return None
+
+
+def _followed(way: Way, address: int) -> int | None:
+    for code, place in way:
+        # The storage is alive, and of what comes after it the code before tells that it is there.
+        count = max(place, code[-1][0]) + 1
+        words = struct.unpack(f"={count}Q", ctypes.string_at(address, 8 * count))
+        for at, known in code:
+            if words[at] != known:
+                return None
+        address = words[place]
+    return address
+
+
+@functools.cache
+def _ways() -> tuple[Way, ...]:
+    """How torch keeps what it borrows, for each of the functions that borrow."""
+    torch: Any = importlib.import_module("torch")
+
+    def of_buffer(size: int) -> tuple[Any, Any]:
+        owner = bytearray(size)
+        return owner, torch.frombuffer(owner, dtype=torch.uint8)
+
+    def of_array(size: int) -> tuple[Any, Any]:
+        owner = np.zeros(size, np.uint8)
+        return owner, torch.from_numpy(owner)
+
+    def of_dlpack(size: int) -> tuple[Any, Any]:
+        owner = np.zeros(size, np.uint8)
+        return owner, torch.from_dlpack(owner)
+
+    makers: tuple[Callable[[int], tuple[Any, Any]], ...] = (of_buffer, of_array, of_dlpack)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [_way([make(64 << number) for number in range(_PROBES)]) for make in makers]
+    return tuple(dict.fromkeys(way for way in found if way is not None))
+
+
+def _way(probes: list[tuple[Any, Any]]) -> Way | None:
+    """The shortest way from a storage to its owner that is the same in all ``probes``; it must pass code."""
+    owners = [id(owner) for owner, _ in probes]
+    level: list[tuple[Way, list[int]]] = [((), [int(tensor.untyped_storage()._cdata) for _, tensor in probes])]
+    for _ in range(_MOST_STEPS):
+        further: list[tuple[Way, list[int]]] = []
+        for way, places in level:
+            read = [words_at(place, _WORDS) for place in places]
+            words = [one for one in read if one is not None]
+            if len(words) < len(places):
+                continue
+            code = tuple((at, words[0][at]) for at in range(_WORDS) if _is_code([one[at] for one in words]))
+            for at in range(_WORDS):
+                step: Way = (*way, (code, at))
+                next_ones = [one[at] for one in words]
+                if next_ones == owners and len(step) > 1 and code:
+                    return step
+                if code:
+                    further.append((step, next_ones))
+        level = further
+    return None
+
+
+def _is_code(words: list[int]) -> bool:
+    return len(set(words)) == 1 and any(low <= words[0] < high for low, high in _code())
+
+
+@functools.cache
+def _code() -> tuple[tuple[int, int], ...]:
+    """Where this process has code, as it was when torch was there first."""
+    return tuple(_executable())
+
+
+def _executable() -> Iterator[tuple[int, int]]:
+    try:
+        with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+            for line in maps:
+                span, rights = line.split(" ", 2)[:2]
+                if "x" in rights:
+                    low, _, high = span.partition("-")
+                    yield int(low, 16), int(high, 16)
+    except OSError:
+        return

@@ -1,0 +1,211 @@
+"""A kernel's error in the user's words: which line, which argument, which program, what to do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from triton_lab.backend.plugin.endless_loop import told, turning
+from triton_lab.backend.plugin.kernel_arguments import ArgumentLeaf, tensor_of
+from triton_lab.backend.plugin.page_permissions import standing
+from triton_lab.backend.source.access_source import guard_at
+from triton_lab.backend.source.kernel_source import KernelSource
+from triton_lab.interpreter.frame import running
+from triton_lab.interpreter.kernel_errors import AccessFault, Deadlock, KernelError, StepLimit, Unsupported
+from triton_lab.ir import Location, Op, Plan, effects
+from triton_lab.ir.access_masks import guard
+from triton_lab.messages import (
+    HINT_DEADLOCK,
+    HINT_INTERRUPTED,
+    HINT_REFUSED,
+    HINT_STEPS,
+    HINT_UNSUPPORTED,
+    AccessGuard,
+    Stray,
+    TensorText,
+    and_others,
+    lane,
+    owner_of,
+    program,
+    who,
+)
+from triton_lab.messages import place as written_at
+
+
+def described(error: KernelError, call: Any) -> KernelError:
+    """``error`` with a message for the kernel's author; same class, same fields."""
+    if error.fault is not None:
+        stray = _stray(error, error.fault, call)
+        message, hint = f"{stray}\n  {stray.owner}" if stray.owner else str(stray), stray.hint
+    else:
+        message, hint = _message(error)
+    programs = _programs(error, call.grid)
+    location = None if error.op is None else error.op.location
+    turns = turning(error) if isinstance(error, StepLimit) else None
+    if turns is not None:
+        error.op, location = turns.op, turns.op.location
+    lines = [f"{message}", *_where(location, call.metadata.name, programs, call.written)]
+    if turns is not None and (said := told(turns, call.written, call.executable.plan)):
+        lines.append(f"  {said}")
+    if hint:
+        lines.append(f"  {hint}")
+    if error.op is not None and effects.is_access(error.op):
+        lines.append(f"  {_aftermath(call)}")
+    error.args = ("\n".join(lines),)
+    return error
+
+
+def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
+    """Give ``interrupt`` the line that ran as its message, and that without the code as ``kernel_line``, where it met
+    a line of the kernel's: the innermost operation, or the loop in which programs wait; on the native engine any loop,
+    or the kernel's first line."""
+    op, programs = running(interrupt), ""
+    location = None if op is None else op.location
+    if hasattr(interrupt, "kernel_at"):  # the program, and the loop if it was in one
+        number, loop = interrupt.kernel_at
+        plan = call.executable.plan
+        location = next((op.location for op in plan.walk() if op.index == loop), plan.kernel.location)
+        programs = program(number, call.grid)
+    if call.written.place(location) is None:
+        return
+    lines = _where(location, call.metadata.name, programs, call.written)
+    interrupt.kernel_line = lines[0].strip()  # type: ignore[attr-defined]
+    turns = turning(interrupt)
+    if turns is not None:
+        if turns.op.location != location:
+            lines += _where(turns.op.location, call.metadata.name, "", call.written)
+        lines += [f"  {told(turns, call.written, call.executable.plan)}", f"  {HINT_INTERRUPTED}"]
+    elif getattr(interrupt, "kernel_at", (0, None))[1] is not None:
+        lines.append(f"  {HINT_INTERRUPTED}")
+    interrupt.args = ("\n".join(lines).strip(),)
+
+
+def refused(error: KernelError, source: Any, metadata: Any, plan: Plan) -> KernelError:
+    """An error found before the kernel ran at all."""
+    location = None if error.op is None else error.op.location
+    lines = [error.message, *_where(location, metadata.name, "", KernelSource(source.fn, plan))]
+    lines.append(f"  {HINT_UNSUPPORTED}")
+    error.args = ("\n".join(lines),)
+    return error
+
+
+def _where(location: Location | None, kernel: str, programs: str, source: KernelSource) -> list[str]:
+    """The line with carets, and the calls that led there."""
+    places = list(source.places(location))
+    if not places:
+        return [f"  in kernel {kernel}" + (f", {programs}" if programs else "")]
+    lines = []
+    for number, place in enumerate(places):
+        head = f"  {'called from ' if number else ''}{written_at(place.file, place.line)}"
+        if number == 0:
+            head += f", in kernel {kernel}" + (f", {programs}" if programs else "")
+        lines.extend([head, *source.excerpt(place)])
+    return lines
+
+
+def _message(error: KernelError) -> tuple[str, str]:
+    """What happened, and what to do about it."""
+    cause = error.__cause__
+    if isinstance(cause, MemoryError):
+        return f"out of memory: {cause}", "Take smaller blocks, or fewer values at a time."
+    if cause is not None and not isinstance(cause, KernelError):
+        return f"the CPU target failed at {error.message}", "This is a fault of triton-lab's, not of the kernel."
+    if isinstance(error, StepLimit):
+        return error.message, HINT_STEPS
+    if isinstance(error, Deadlock):
+        return error.message, HINT_DEADLOCK
+    if isinstance(error, Unsupported):
+        return error.message, HINT_UNSUPPORTED
+    return error.message, HINT_REFUSED.get("" if error.op is None else error.op.name, "")
+
+
+def _programs(error: KernelError, grid: tuple[int, int, int]) -> str:
+    if error.programs is None or not len(error.programs):
+        return ""
+    # The first is the one that the message is about.
+    others = len(np.unique(error.programs)) - 1
+    return (who if others else program)(int(error.programs[0]), grid) + and_others(others)
+
+
+def _stray(error: KernelError, fault: AccessFault, call: Any) -> Stray:
+    """What the first of the lanes did."""
+    assert error.programs is not None
+    op, address = error.op, int(fault.addresses[0])
+    tensors = [tensor for leaf in call.leaves if (tensor := _tensor(leaf)) is not None]
+    owner = owner_of(address, _origins(op, call), tensors)
+    if owner is None and not fault.home and _is_unreadable(address):
+        # The findings tell it, too.
+        error.fault = fault = replace(fault, home="unreadable")
+    return Stray(
+        fault.access,
+        fault.kind,
+        fault.itemsize,
+        address,
+        who(int(error.programs[0]), call.grid),
+        lane(int(fault.lanes[0]), fault.block),
+        len(fault.addresses),
+        owner,
+        tensors,
+        _guard(op, owner, call),
+        fault.home,
+    )
+
+
+def _is_unreadable(address: int) -> bool:
+    """Whether there is something that the system lets nobody read."""
+    found = standing(address, address + 1)
+    return bool(found.trouble) and found.trouble != "unmapped"
+
+
+def _guard(op: Op | None, owner: TensorText | None, call: Any) -> AccessGuard:
+    """What should have held the lanes back, as the kernel has it."""
+    if op is None:
+        return AccessGuard("")
+    kind, place = guard(op, call.executable.plan), call.written.place(op.location)
+    if owner is None or place is None or place.file != call.written.file:
+        return AccessGuard(kind)
+    return guard_at(call.source.fn, place.line, place.column, owner.name, math.prod(owner.shape), call.objects, kind)
+
+
+def _origins(op: Op | None, call: Any) -> list[TensorText]:
+    """The tensor arguments that the failing pointer can come from."""
+    roots = call.executable.roots.get(op.index) if op is not None else None
+    flat = [leaf for leaf in call.leaves for _ in leaf.values]
+    return [tensor for k in sorted(roots or ()) if (tensor := _tensor(flat[k])) is not None]
+
+
+def _tensor(leaf: ArgumentLeaf) -> TensorText | None:
+    """The argument as it is told; None for a scalar."""
+    tensor = None if leaf.kind == "scalar" else tensor_of(leaf.object)
+    if tensor is None:
+        return None
+    storage = tensor.untyped_storage()
+    return TensorText(
+        leaf.path,
+        str(tensor.dtype).removeprefix("torch."),
+        tuple(tensor.shape),
+        tuple(tensor.stride()),
+        tensor.storage_offset(),
+        tensor.element_size(),
+        tensor.data_ptr(),
+        storage.data_ptr(),
+        storage.nbytes(),
+    )
+
+
+def _aftermath(call: Any) -> str:
+    """What the tensors hold now."""
+    if call.elsewhere:
+        return f"It ran on {call.elsewhere}: nothing was written to the tensors."
+    mirrored = any(region.flags is not None for region in call.memory.regions)
+    if not mirrored:
+        return "What earlier operations wrote remains in the tensors; this one wrote nothing."
+    if all(region.flags is not None for region in call.memory.regions):
+        return "The tensors are on another device, and nothing was written to them."
+    return (
+        "What earlier operations wrote remains in the tensors of the CPU; this one wrote nothing, and "
+        "nothing was written to those of another device."
+    )

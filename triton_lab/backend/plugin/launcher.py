@@ -1,0 +1,247 @@
+"""Runs a compiled kernel when Triton says so."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.backend.plugin import dispatch_cache, serial_launches
+from triton_lab.backend.plugin import kernel_arguments as args
+from triton_lab.backend.plugin.device_mirror import Mirrors
+from triton_lab.backend.plugin.kernel_loading import Loaded
+from triton_lab.backend.plugin.launch_regions import extent_of, regions_of
+from triton_lab.backend.plugin.recorders import LaunchCall, Watch, recorders
+from triton_lab.backend.plugin.terminal_progress import bar
+from triton_lab.backend.plugin.unknown_memory import Finder
+from triton_lab.backend.targets import benchmark_events
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.machine import Limits, Machine
+from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
+from triton_lab.interpreter.observers import together
+from triton_lab.interpreter.printing import KernelPrinter
+from triton_lab.native import engine
+
+if TYPE_CHECKING:
+    from triton_lab.native.threads.work_queue import Left
+
+
+# Settings of the process, changed by the magics and by `lab.limits`.
+limits = Limits(engine=engine.asked())
+# Told how many programs have run, and of how many; where None, a terminal shows a bar.
+progress: Callable[[int, int], None] | None = None
+
+
+class Launcher:
+    """Triton makes one for each compiled kernel and calls it for each launch."""
+
+    def __init__(self, source: Any, metadata: Any) -> None:
+        self.source = source
+        self.metadata = metadata
+
+    def __call__(
+        self,
+        grid_x: int,
+        grid_y: int,
+        grid_z: int,
+        stream: int,
+        function: Loaded,
+        packed_metadata: Any,
+        launch_metadata: Any,
+        enter_hook: Any,
+        exit_hook: Any,
+        *objects: Any,
+    ) -> None:
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        self.launch(function, checked_grid(grid_x, grid_y, grid_z), objects)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+    def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
+        """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
+        with serial_launches.turn(function.executable(self.source, self.metadata)):
+            self._launch(function, grid, objects)
+
+    def _launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
+        hearing = recorders.hearing()
+        left = None if hearing else self._again(function, grid, objects)
+        if left is not None and not left:
+            return
+        mirrors = Mirrors()
+        call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
+        watches = [recorder.before(call) for recorder in hearing]
+        said = ""
+        try:
+            instead = watches[0].instead if len(watches) == 1 else None
+            if instead is None or not instead(functools.partial(self.apart, call)):
+                interpret(call, watches, left=left)
+            mirrors.write_back()
+        except BaseException as error:
+            said = str(error)
+            if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
+                call.error = error
+            raise
+        finally:
+            if not hearing and not function.looked_at and not recorders.ours:
+                from triton_lab.backend.source import operator_precedence
+
+                function.looked_at = True
+                operator_precedence.warn(call.written, said)
+            for recorder in hearing:
+                recorder.after(call)
+            # The finder knows the memory in turn: without this both would wait for the garbage collector.
+            call.memory.resolve = None
+
+    def _again(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> Left | None:
+        """Run a launch that is like one before; what is left of it. None where nothing was done."""
+
+        def call() -> LaunchCall:
+            return prepared(self.source, self.metadata, function, grid, objects, Mirrors())
+
+        executable = function.executable(self.source, self.metadata)
+        start = time.perf_counter()
+        try:
+            with bar(self.metadata.name, progress) as told:
+                return dispatch_cache.launched(
+                    executable, self.source.signature, grid, objects, limits, told, lambda: _machine(call(), (), None)
+                )
+        except KernelError as error:
+            raise _described(error, call()) from None
+        except KeyboardInterrupt as error:
+            _tell_where(error, call())
+            raise
+        finally:
+            benchmark_events.spend(time.perf_counter() - start)
+
+    def apart(self, call: LaunchCall, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
+        """``work(whole, part)`` of each part of a launch, which need not know of each other: here one after another."""
+        done: list[Any] = []
+        with bar(call.metadata.name, progress) as told:
+            for part in parts:
+                done.append(work(whole, part))
+                if told is not None:
+                    told(len(done), len(parts))
+        return done
+
+
+def prepared(
+    source: Any,
+    metadata: Any,
+    function: Loaded,
+    grid: tuple[int, int, int],
+    objects: Sequence[Any],
+    mirrors: Mirrors,
+    private: bool = False,
+) -> LaunchCall:
+    """A launch, ready to be interpreted; ``private`` leaves the CPU's own memory alone, too.
+
+    Raises ArgumentError, and Unsupported for a kernel that the CPU target cannot run.
+    """
+    signature = source.signature
+    leaves = args.leaves(signature, objects)
+    executable = function.executable(source, metadata)
+    memory = Memory(regions_of(leaves, mirrors, private))
+    memory.resolve = Finder(memory, mirrors)
+    return LaunchCall(
+        source,
+        metadata,
+        executable,
+        grid,
+        signature,
+        dict(zip(signature, objects, strict=True)),
+        leaves,
+        memory,
+        benchmark_events.is_trial(),
+        tuple(_reach_of(leaf, memory) for leaf in leaves for _ in leaf.values),
+    )
+
+
+def interpret(call: LaunchCall, watches: Sequence[Watch], quiet: bool = False, left: Left | None = None) -> None:
+    """Run a prepared launch on the CPU, or what is ``left`` of it; ``quiet`` keeps what it prints to itself.
+
+    Raises KernelError, in words for the kernel's author. An interrupt says which line of the kernel ran.
+    """
+    try:
+        with bar(call.metadata.name, progress) as told:
+            machine = _machine(call, watches, told, quiet)
+            run = engine.chosen(machine, call.trial, left)
+            start = time.perf_counter()
+            try:
+                run()
+            finally:
+                call.seconds = call.interpreted = time.perf_counter() - start
+                call.steps = machine.steps
+                benchmark_events.spend(call.seconds)
+    except KernelError as error:
+        # Only a fault of ours has a cause that is worth seeing.
+        cause = None if error.__cause__ is error else error.__cause__
+        raise _described(error, call) from cause
+    except KeyboardInterrupt as error:
+        _tell_where(error, call)
+        raise
+
+
+def _machine(
+    call: LaunchCall, watches: Sequence[Watch], told: Callable[[int, int], None] | None, quiet: bool = False
+) -> Machine:
+    """What runs a prepared launch."""
+    machine = Machine(
+        call.executable,
+        [value for leaf in call.leaves for value in leaf.values],
+        call.grid,
+        call.memory,
+        observer=together([watch.operations for watch in watches]),
+        access_observer=together([watch.accesses for watch in watches]),
+        marks=next((watch.marks for watch in watches if watch.marks is not None), None),
+        limits=limits,
+        progress=told,
+        printer=None if call.trial or quiet else KernelPrinter(call.grid, limits.lines),
+    )
+    machine.allow(call.executable.reach(call.owners))
+    return machine
+
+
+def _described(error: KernelError, call: LaunchCall) -> BaseException:
+    from triton_lab.backend.plugin.error_report import described
+
+    return described(error, call).with_traceback(None)
+
+
+def _tell_where(error: KeyboardInterrupt, call: LaunchCall) -> None:
+    from triton_lab.backend.plugin.error_report import told_where
+
+    told_where(error, call)
+
+
+# The greatest extents of a grid that CUDA takes.
+_GREATEST = (2**31 - 1, 65535, 65535)
+
+
+def checked_grid(*extents: Any) -> tuple[int, int, int]:
+    """The grid, if a GPU would run it."""
+    try:
+        grid = tuple(operator.index(extent) for extent in extents)
+    except TypeError:
+        raise TypeError(
+            f"the grid {extents} must be of integers: triton.cdiv(n, BLOCK) divides and rounds up, / gives a float"
+        ) from None
+    if min(grid) < 0:
+        raise ValueError(f"the grid {grid} has a negative extent")
+    if any(extent > most for extent, most in zip(grid, _GREATEST, strict=True)):
+        raise ValueError(f"the grid {grid} is larger than {_GREATEST}, which is all that a GPU takes")
+    return grid[0], grid[1], grid[2]
+
+
+def _reach_of(leaf: args.ArgumentLeaf, memory: Memory) -> frozenset[MemoryRegion] | None:
+    """The regions behind an argument; None where its memory is known by a bare address alone."""
+    if leaf.kind == "scalar":
+        return frozenset()
+    tensor = args.tensor_of(leaf.object)
+    if tensor is None:
+        return None
+    extent = extent_of(tensor)
+    region = memory.holding(extent[0]) if extent is not None else None
+    return frozenset() if region is None else frozenset([region])

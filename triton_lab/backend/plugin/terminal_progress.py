@@ -1,0 +1,68 @@
+"""A bar in the terminal for launches that take a while."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
+
+from triton_lab.messages import to_go
+
+Progress = Callable[[int, int], None]
+
+# A launch is given so many seconds before a bar appears, which is then drawn ten times a second at most.
+PATIENCE = 1.0
+_PAUSE = 0.1
+_WIDTH = 30
+
+
+@contextlib.contextmanager
+def bar(name: str, told: Progress | None) -> Iterator[Progress | None]:
+    """What to tell of the progress of a launch of kernel ``name``.
+
+    That is ``told`` itself where somebody listens; else a `Bar` on the terminal, gone at the end; None
+    where there is neither.
+    """
+    if told is not None or not _is_terminal(sys.stderr):
+        yield told
+        return
+    drawn = Bar(name, sys.stderr)
+    try:
+        yield drawn
+    finally:
+        drawn.close()
+
+
+def _is_terminal(stream: Any) -> bool:
+    # Programs without a console have no stderr.
+    return stream is not None and stream.isatty()
+
+
+class Bar:
+    """Called with the number of programs that have run, and of how many."""
+
+    def __init__(self, name: str, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._name = name
+        self._stream = stream
+        self._clock = clock
+        self._start = clock()
+        self._due = self._start + PATIENCE
+        self._drawn = False
+
+    def __call__(self, done: int, total: int) -> None:
+        now = self._clock()
+        if now < self._due:
+            return
+        self._due, self._drawn = now + _PAUSE, True
+        filled = _WIDTH * done // max(1, total)
+        drawn = f"[{'#' * filled}{'.' * (_WIDTH - filled)}]"
+        self._stream.write(f"\r\x1b[2K{self._name} {drawn} {to_go(done, total, now - self._start)}")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Wipe the bar away."""
+        if self._drawn:
+            self._stream.write("\r\x1b[2K")
+            self._stream.flush()

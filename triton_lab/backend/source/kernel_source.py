@@ -1,0 +1,190 @@
+"""From a plan's locations to the lines that the user wrote.
+
+A plan may come from Triton's cache on disk, which knows a function's text and first line but not
+its file. So lines are taken from the plan and files from the functions as they are now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import linecache
+import os
+import types
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from triton_lab.backend.source.source_spans import span
+from triton_lab.ir import Location, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A span of the user's source. ``line`` counts as the editor shows it; columns from 0."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class KernelSource:
+    """What the user wrote: a kernel and the functions that it may call, ``values`` among them.
+
+    Where no ``kernel`` is known, as while one is compiled, places are those that the compiler names.
+    """
+
+    def __init__(self, kernel: Any, plan: Plan, values: Iterable[Any] = ()) -> None:
+        self.kernel = kernel
+        self.functions = list(reachable([kernel, *values]))
+        location = plan.kernel.location
+        # The kernel's file when it was compiled.
+        self._file = None if location is None else location.file
+        # A `def` stands at column 0 for versions that count from there.
+        self._old = location is not None and location.column == 0
+
+    @property
+    def file(self) -> str | None:
+        """The kernel's file: as its function says, else that of its compilation."""
+        return _file_of(self.kernel) or self._file
+
+    def place(self, location: Location | None) -> SourcePlace | None:
+        """The innermost frame of ``location`` that is not Triton's own, as a span of the source."""
+        return next(self.places(location), None)
+
+    def places(self, location: Location | None) -> Iterator[SourcePlace]:
+        """All frames of ``location`` that are not Triton's own, the innermost first."""
+        for frame in location.frames() if location is not None else ():
+            if not is_tritons(frame.file):
+                yield self._place(frame)
+
+    def excerpt(self, place: SourcePlace) -> list[str]:
+        """The line where ``place`` begins, with carets under it."""
+        text = self._line(place).rstrip()
+        if not text.strip():
+            return []
+        end = place.end_column if place.end_line == place.line else len(text)
+        carets = sum(_width(character) for character in text[place.column : max(end, place.column + 1)])
+        blank = "".join("\t" if c == "\t" else " " * _width(c) for c in text[: place.column])
+        return [f"    {text}", f"    {blank}{'^' * max(1, carets)}"]
+
+    def _place(self, frame: Location) -> SourcePlace:
+        function = self.function(frame)
+        if function is None:
+            column = frame.column if self._old else frame.column - 1
+            return SourcePlace(frame.file, frame.line, column, frame.line, column + 1)
+        file = _file_of(function) or frame.file
+        source = "".join(function.raw_src)
+        found = span(source, function.starting_line_number, frame.line, frame.column, self._old)
+        if found is None:
+            text = self._line(SourcePlace(file, frame.line, 0, frame.line, 0)).rstrip("\n")
+            return SourcePlace(file, frame.line, len(text) - len(text.lstrip()), frame.line, len(text.rstrip()))
+        return SourcePlace(file, *found.start, *found.end)
+
+    def function(self, frame: Location) -> Any:
+        """The function that ``frame`` lies in."""
+        if self.kernel is None:
+            return None
+        around = [
+            function
+            for function in self.functions
+            if 0 <= frame.line - function.starting_line_number < len(function.raw_src)
+        ]
+        in_kernels_file = frame.file == self._file
+        kernel_file = self.file
+        wanted = kernel_file if in_kernels_file else frame.file
+        # Where the file of then is unknown now, any function of the right lines that is as near to the kernel.
+        likely = [function for function in around if (_file_of(function) == kernel_file) == in_kernels_file]
+        return next((function for function in around if _file_of(function) == wanted), next(iter(likely), None))
+
+    def _line(self, place: SourcePlace) -> str:
+        for function in self.functions:
+            offset = place.line - function.starting_line_number
+            if place.file == (_file_of(function) or self._file) and 0 <= offset < len(function.raw_src):
+                return str(function.raw_src[offset])
+        return linecache.getline(place.file, place.line)
+
+
+def is_tritons(file: str) -> bool:
+    """Whether ``file`` is one of Triton's own, here or where the kernel was compiled.
+
+    Triton's cache is shared by all environments of a user, and its key does not hold where Triton lies: a plan out
+    of it names the files of the installation that compiled it, which may be gone.
+    """
+    return _package() in file
+
+
+def line_of(kernel: Any, file: str, line: int) -> str:
+    """A line of ``kernel`` or of a function that it calls, as these hold it; else what the file says now."""
+    for function in reachable([kernel]):
+        offset = line - function.starting_line_number
+        if file == _file_of(function) and 0 <= offset < len(function.raw_src):
+            return str(function.raw_src[offset])
+    return linecache.getline(file, line)
+
+
+@functools.lru_cache(maxsize=1)
+def _package() -> str:
+    """How the path of a file of Triton's goes on from the folder of packages: ``/site-packages/triton/``."""
+    import triton
+
+    return os.sep.join(["", *os.path.dirname(os.path.abspath(str(triton.__file__))).split(os.sep)[-2:], ""])
+
+
+def _width(character: str) -> int:
+    """How many columns of a terminal a character takes."""
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def python_function(kernel: Any) -> Any:
+    """The Python function behind a kernel or a helper; None where it was let go.
+
+    Inductor does so to hand a kernel to another process, and launches it all the same.
+    """
+    while kernel is not None and not inspect.isfunction(kernel):
+        kernel = kernel.fn
+    return kernel
+
+
+def _file_of(kernel: Any) -> str | None:
+    function = python_function(kernel)
+    return None if function is None else str(function.__code__.co_filename)
+
+
+def reachable(start: Iterable[Any]) -> Iterator[Any]:
+    """Triton's functions among ``start``, and all that they name, each once."""
+    from triton.runtime.jit import JITCallable
+
+    todo = list(start)
+    seen: set[int] = set()
+    while todo:
+        value = todo.pop(0)
+        if isinstance(value, JITCallable) and id(value) not in seen:
+            seen.add(id(value))
+            if hasattr(value, "raw_src"):
+                yield value
+            function = python_function(value)
+            todo.extend(_named(function) if function is not None else ())
+
+
+def _named(function: Any) -> Iterator[Any]:
+    """What a function's code names: globals, closure variables, and members of these by any of its names."""
+    names = function.__code__.co_names
+    todo = [function.__globals__.get(name) for name in names]
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not assigned yet
+            todo.append(cell.cell_contents)
+    seen: set[int] = set()
+    while todo:
+        value = todo.pop(0)
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield value
+        # Triton's own modules lead to hundreds of functions that are nobody's here.
+        if isinstance(value, (types.ModuleType, type)) and not value.__name__.startswith("triton."):
+            todo.extend(vars(value).get(name) for name in names)

@@ -1,0 +1,114 @@
+"""What Triton's benchmarks ask of a device: events, synchronisation, and how often to run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+from triton_lab.backend.targets.autotuner_trials import noting
+
+_this_thread = threading.local()
+
+
+def spend(seconds: float) -> None:
+    """Note that a launch of this thread took so long."""
+    _this_thread.seconds = spent() + seconds
+
+
+def spent() -> float:
+    """The seconds that all launches of this thread have taken so far."""
+    seconds: float = getattr(_this_thread, "seconds", 0.0)
+    return seconds
+
+
+def is_trial() -> bool:
+    """Whether this launch is made by an autotuner that tries out its configurations."""
+    from triton.runtime.autotuner import Autotuner
+
+    trying = (Autotuner._bench.__code__, benchmark_once.__code__)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in trying:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def benchmark_once(kernel_call: Callable[[], Any], *, quantiles: Sequence[float] | None = None, **_: Any) -> Any:
+    """The autotuner's benchmark on the CPU target: each configuration runs once.
+
+    Returns milliseconds, compilation not counted. Should the target have changed since the autotuner
+    asked for a benchmark, the new target's own is used.
+    """
+    from triton.runtime import driver
+
+    benchmark = driver.active.get_benchmarker()
+    if benchmark is not benchmark_once:
+        return benchmark(kernel_call, quantiles=quantiles)
+    before = spent()
+    with noting(kernel_call):
+        kernel_call()
+    milliseconds = (spent() - before) * 1e3
+    return [milliseconds] * len(quantiles) if quantiles else milliseconds
+
+
+class Event:
+    """A point in time; the CPU does what it is asked before it answers."""
+
+    def __init__(self, enable_timing: bool = True, **_: Any) -> None:
+        self.time = 0.0
+
+    def record(self, stream: Any = None) -> None:
+        self.time = time.perf_counter()
+
+    def synchronize(self) -> None:
+        """All is done already."""
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from here to ``end``."""
+        return (end.time - self.time) * 1e3
+
+
+class DeviceInterface:
+    """The part of ``torch.cuda`` that Triton's testing module uses, for the CPU."""
+
+    Event = Event
+
+    @staticmethod
+    def synchronize(device: Any = None) -> None:
+        """All is done already."""
+
+    @staticmethod
+    def current_device() -> int:
+        from triton_lab.backend.identity import DEVICE
+
+        return DEVICE
+
+    @staticmethod
+    def current_stream(device: Any = None) -> Any:
+        return Stream()
+
+    @staticmethod
+    @contextlib.contextmanager
+    def stream(stream: Any) -> Iterator[None]:
+        yield
+
+
+class Stream:
+    """The only order of work there is."""
+
+    cuda_stream = 0
+
+    def synchronize(self) -> None:
+        """All is done already."""
+
+    def wait_stream(self, other: Any) -> None:
+        """All is done already."""

@@ -1,0 +1,176 @@
+"""How long a kernel takes on a GPU, by the GPU's own events.
+
+The launch itself is timed once, as it comes. Asked for more, its kernel is run again as a benchmark does: after a
+warm-up, with the second-level cache flushed before each run, and on copies of what its arguments held before, which
+are restored each time. So a kernel that adds to its own output does the same work in each run, and nobody's data
+change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from triton_lab import messages
+from triton_lab.backend.compiler import TARGET
+
+# Of the repetitions of one launch: the seconds that they may take, how many there are at most and at least.
+SECONDS = 0.1
+MOST, LEAST = 200, 3
+# And those of all launches of a record.
+IN_ALL = 2.0
+_WARM_UP = 4  # one more for each so many
+_LOW, _HIGH = 0.2, 0.8
+
+
+@dataclass(frozen=True)
+class Time:
+    """How long a kernel takes on a GPU, in seconds by its own clock.
+
+    ``median`` of ``runs``; three of five lie between ``low`` and ``high``. One run is the launch itself, with what
+    launching costs inside. ``compile`` is what Triton's compiler took, apart from that; None where the kernel had been
+    compiled before. ``device`` is the GPU's name.
+    """
+
+    median: float
+    low: float
+    high: float
+    runs: int
+    compile: float | None = None
+    device: str = ""
+
+    @classmethod
+    def of(cls, seconds: Sequence[float], device: str = "") -> Time:
+        """Of so many runs.
+
+        >>> lab.Time.of([3e-6, 1e-6, 2e-6])
+        Time(median=2e-06, low=1e-06, high=3e-06, runs=3, compile=None, device='')
+        >>> print(lab.Time.of([3e-6, 1e-6, 2e-6]))
+        2 µs (1 µs to 3 µs in 3 runs)
+        """
+        ordered = sorted(seconds)
+        last = len(ordered) - 1
+        low, high = ordered[math.floor(_LOW * last)], ordered[math.ceil(_HIGH * last)]
+        return cls(statistics.median(ordered), low, high, len(ordered), device=device)
+
+    def __str__(self) -> str:
+        """The median with its spread; what compiling took is apart from it."""
+        low, high = messages.seconds_text(self.low), messages.seconds_text(self.high)
+        several = f"{low} to {high} in {messages.count(self.runs, 'run')}"
+        return (
+            f"{messages.seconds_text(self.median)} ({several if self.runs > 1 else 'one run, launching it included'})"
+        )
+
+
+class Watched:
+    """A GPU's launcher, with events before and after each launch."""
+
+    def __init__(self, launch: Callable[..., None], interface: Any) -> None:
+        self._launch, self._interface = launch, interface
+        self._events: list[tuple[Any, Any]] = []
+
+    def __call__(self, *arguments: Any) -> None:
+        with _between(self._interface, self._events):
+            self._launch(*arguments)
+
+    def seconds(self) -> list[float]:
+        """What each launch took; waits until the GPU has done all of them."""
+        self._interface.synchronize()
+        return _elapsed(self._events)
+
+
+def measured(
+    work: Callable[[], object], driver: Any, seconds: float = SECONDS, restore: Callable[[], None] = lambda: None
+) -> list[float]:
+    """The seconds that the GPU takes for ``work``, each time; about ``seconds`` of the user's time in all.
+
+    Before each run ``restore`` puts back what the last one has changed, and the cache is flushed; neither is counted.
+    Fewer than `LEAST` where they would take longer than that: then one, or two. Raises what the GPU's driver raises,
+    such as for want of memory.
+    """
+    interface = driver.get_device_interface()
+    cache = driver.get_empty_cache_for_benchmark()
+
+    def rounds(count: int) -> tuple[float, list[float]]:
+        events: list[tuple[Any, Any]] = []
+        start = time.perf_counter()
+        for _ in range(count):
+            restore()
+            driver.clear_cache(cache)
+            with _between(interface, events):
+                work()
+        interface.synchronize()
+        return time.perf_counter() - start, _elapsed(events)
+
+    took, cold = rounds(1)  # and loads what is loaded late
+    if took > seconds:
+        return cold
+    once, warm = rounds(1)
+    if once * LEAST > seconds:
+        return warm
+    count = min(MOST, int(seconds / max(once, seconds / MOST)))
+    rounds(max(1, count // _WARM_UP))
+    return rounds(count)[1]
+
+
+@contextlib.contextmanager
+def _between(interface: Any, events: list[tuple[Any, Any]]) -> Iterator[None]:
+    start, end = (interface.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    yield
+    end.record()
+    events.append((start, end))
+
+
+def _elapsed(events: Sequence[tuple[Any, Any]]) -> list[float]:
+    return [start.elapsed_time(end) * 1e-3 for start, end in events]
+
+
+def device_name(driver: Any) -> str:
+    """The GPU's own name, "" where it has none."""
+    name = getattr(driver.get_device_interface(), "get_device_name", None)
+    return "" if name is None else str(name())
+
+
+class Clock:
+    """Of a record that is to have times: what is left for measuring, and while entered, what is compiled for a GPU."""
+
+    def __init__(self, seconds: float = IN_ALL) -> None:
+        self._left = seconds
+        self._compiled: dict[Any, float] = {}
+        self._before: Any = None
+
+    def __enter__(self) -> Clock:
+        from triton import knobs
+
+        self._before, knobs.compilation.listener = knobs.compilation.listener, self._heard
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        from triton import knobs
+
+        if knobs.compilation.listener == self._heard:  # else somebody came after us, and goes on through us
+            knobs.compilation.listener = self._before
+
+    def _heard(self, **told: Any) -> None:
+        """Triton has compiled something, or found it in its cache."""
+        target = told["metadata"]["target"]
+        backend = target["backend"] if isinstance(target, Mapping) else target.backend
+        if not told["cache_hit"] and backend != TARGET.backend:
+            self._compiled[told["src"]] = told["times"].total * 1e-6
+        if self._before is not None:
+            self._before(**told)
+
+    def room(self) -> float:
+        """How many seconds the next launch may be measured for."""
+        return max(0.0, min(SECONDS, self._left))
+
+    def noted(self, source: Any, time: Time | None, spent: float) -> Time | None:
+        """A launch's time, with what compiling its ``source`` took; ``spent`` is what measuring took."""
+        self._left -= spent
+        return None if time is None else replace(time, compile=self._compiled.get(source, time.compile))

@@ -1,0 +1,63 @@
+"""What a launch on the CPU target may use: `limits`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import EllipsisType
+
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.targets.setting import Change, Setting
+from triton_lab.interpreter.machine import Engine, Limits
+from triton_lab.native.engine import checked
+
+
+def _apply(chosen: Limits) -> None:
+    launcher.limits = chosen
+
+
+_setting = Setting(launcher.limits, _apply)
+
+
+def limits(
+    *,
+    max_steps: int | EllipsisType | None = ...,
+    max_bytes: int | EllipsisType = ...,
+    engine: Engine | EllipsisType = ...,
+) -> Change[Limits]:
+    """Bound what launches on the CPU target may use, and choose what runs them; what is not named stays as it is.
+
+    ``max_steps``: so many loop iterations at most in a launch, each counted once for all programs that run
+    it together; a launch that wants more fails with StepLimit. None, as at the start: no limit.
+    ``max_bytes``: so many bytes at most, over the tensors' own, for what the running programs compute, or
+    for what may have to be put back; 1 GiB at the start. Fewer programs run at once where they are large.
+    ``engine``: "numpy", which is the meaning of every kernel; "native", which compiles a kernel to machine code when
+    it is first launched and leaves to NumPy what it cannot do; "auto", as at the start unless the environment variable
+    TRITON_LAB_ENGINE says otherwise: NumPy, until a kernel has cost some 50 ms and is compiled beside the launches. So
+    under "auto" the last bits of functions such as exp, and of sums, may change from one launch to a later one; to
+    compare bits take "numpy". `lab.engines` tells what ran the launches so far.
+
+    Holds for the whole process until the next change; as a context manager, until the block ends.
+
+    >>> with lab.limits(max_steps=10_000, max_bytes=64 << 20):
+    ...     out = add(x, y)
+    >>> with lab.limits(engine="native"):
+    ...     out = add(x, y)
+    >>> lab.limits(max_bytes=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: max_bytes=0: a number of bytes above 0 is needed
+    """
+    with _setting.lock:
+        chosen = _setting.value
+        if not isinstance(max_steps, EllipsisType):
+            if max_steps is not None and max_steps < 1:
+                raise ValueError(f"max_steps={max_steps}: a launch needs one step at least; None is no limit")
+            chosen = replace(chosen, steps=max_steps)
+        if not isinstance(max_bytes, EllipsisType):
+            if max_bytes < 1:
+                raise ValueError(f"max_bytes={max_bytes}: a number of bytes above 0 is needed")
+            chosen = replace(chosen, memory=max_bytes)
+        if not isinstance(engine, EllipsisType):
+            chosen = replace(chosen, engine=checked(engine))
+        text = f"<limits max_steps={chosen.steps} max_bytes={chosen.memory} engine={chosen.engine}>"
+        return _setting.change(chosen, text)

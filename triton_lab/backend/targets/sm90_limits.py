@@ -1,0 +1,147 @@
+"""What Triton's compiler for sm_90 refuses after the front end has taken it, told before anything runs.
+
+There it is a failed pass (``PassManager::run failed``): a GPU of sm_90 keeps numbers in fp8 and multiplies blocks of
+them, but has no other arithmetic on them. tests/backend/test_accepted.py holds this against the compiler itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from triton_lab import messages
+from triton_lab.backend.source.kernel_source import KernelSource
+from triton_lab.interpreter.kernel_errors import Unsupported
+from triton_lab.ir import Function, Op, Plan, Type
+
+_FP8 = {"f8E4M3FN": "tl.float8e4nv", "f8E5M2": "tl.float8e5"}
+_NAMES = {
+    **_FP8,
+    **{"f16": "tl.float16", "bf16": "tl.bfloat16", "f32": "tl.float32", "f64": "tl.float64"},
+}
+# What has no form for fp8, in the user's words.
+_ARITHMETIC = {
+    "arith.addf": "an addition",
+    "arith.subf": "a subtraction",
+    "arith.mulf": "a multiplication",
+    "arith.divf": "a division",
+    "arith.remf": "a remainder",
+    "arith.negf": "a change of sign",
+    "arith.cmpf": "a comparison",
+    "arith.maximumf": "a maximum",
+    "arith.minimumf": "a minimum",
+    "arith.maxnumf": "a maximum",
+    "arith.minnumf": "a minimum",
+    "math.fma": "a multiplication with addition (tl.fma)",
+    "tt.clampf": "tl.clamp",
+    "tt.reduce": "a reduction (tl.sum, tl.reduce and the like)",
+    "tt.scan": "a scan (tl.cumsum, tl.associative_scan and the like)",
+    "tt.map_elementwise": "tl.map_elementwise",
+}
+_TOWARDS_ZERO = 0
+# What float32 can be rounded to towards zero.
+_CUT = ("f16", "bf16", "f8E5M2")
+
+
+class NotCompilable(Unsupported, RuntimeError):
+    """A kernel that Triton's front end takes, and its compiler for sm_90 does not."""
+
+
+def may_be_refused(text: str) -> bool:
+    """Whether a module's text holds anything that `refuse` would look at."""
+    return any(word in text for word in ("f8E", '"tt.fp_to_fp"', '"tt.dot"', '"tt.histogram"'))
+
+
+def refuse(plan: Plan, kernel: str) -> None:
+    """Raise NotCompilable for the first operation of ``plan`` that the compiler for sm_90 does not take."""
+    for function in plan.functions.values():
+        for op in function.walk():
+            for rule in _RULES:
+                reason = rule(op, function)
+                if reason is not None:
+                    raise NotCompilable("\n".join([reason[0], *_where(op, plan, kernel), f"  {reason[1]}"]), op)
+
+
+def _where(op: Op, plan: Plan, kernel: str) -> Iterator[str]:
+    """The line that the user wrote, and those that called it."""
+    written = KernelSource(None, plan)
+    for number, place in enumerate(written.places(op.location)):
+        called = "called from " if number else ""
+        inside = "" if number else f", in kernel {kernel}"
+        yield f"  {called}{messages.place(place.file, place.line)}{inside}"
+        yield from written.excerpt(place)
+
+
+def _arithmetic(op: Op, function: Function) -> tuple[str, str] | None:
+    """Arithmetic, reductions and the like on fp8."""
+    what = _ARITHMETIC.get(op.name)
+    if what is None:
+        return None
+    for type in _types(op, function):
+        if type.element in _FP8:
+            return (
+                f"{what} in {_FP8[type.element]}, which a GPU of sm_90 does not have ({op.name})",
+                "Convert to a wider type first, x.to(tl.float32), and the result back if need be.",
+            )
+    return None
+
+
+def _conversion(op: Op, function: Function) -> tuple[str, str] | None:
+    """Between fp8 and what is no neighbour of it; rounding towards zero to other types than it exists for."""
+    if op.name != "tt.fp_to_fp":
+        return None
+    source, target = function.types[op.operands[0]].element, function.types[op.results[0]].element
+    names = f"from {_NAMES.get(source, source)} to {_NAMES.get(target, target)}"
+    both = {source, target}
+    if len(both) == 2 and (both == _FP8.keys() or ("f64" in both and both & _FP8.keys())):
+        return (
+            f"a conversion {names}, which a GPU of sm_90 does not have ({op.name})",
+            f"Go by way of a type between them: x.to(tl.float32).to({_NAMES.get(target, target)}).",
+        )
+    if op.attributes.get("rounding") == _TOWARDS_ZERO and (source != "f32" or target not in _CUT):
+        return (
+            f"a conversion {names} towards zero, which a GPU of sm_90 does not have ({op.name})",
+            "Leave out fp_downcast_rounding='rtz', or go by way of tl.float32: from there, tl.float16, tl.bfloat16 and "
+            "tl.float8e5 can be reached so.",
+        )
+    return None
+
+
+def _product(op: Op, function: Function) -> tuple[str, str] | None:
+    """A product of floats that is summed up in integers."""
+    if op.name != "tt.dot":
+        return None
+    operand, result = function.types[op.operands[0]], function.types[op.results[0]]
+    if operand.is_float and result.is_integer:
+        return (
+            f"tl.dot of {_NAMES.get(operand.element, operand.element)} with a sum of integers, "
+            f"which a GPU of sm_90 does not have ({op.name})",
+            "Sum up in tl.float32: acc=tl.zeros(shape, tl.float32), or no acc at all.",
+        )
+    return None
+
+
+def _counts(op: Op, function: Function) -> tuple[str, str] | None:
+    """A histogram of other integers than those of 32 bits, which Triton 3.6 cannot count."""
+    if op.name != "tt.histogram" or not _version().startswith("3.6."):
+        return None
+    operand = function.types[op.operands[0]]
+    if operand.bits == 32:
+        return None
+    return (
+        f"tl.histogram of integers of {operand.bits} bits, which Triton {_version()} does not compile for sm_90",
+        "Convert to 32 bits first, x.to(tl.int32), or take a newer Triton.",
+    )
+
+
+def _version() -> str:
+    from triton import __version__
+
+    return str(__version__)
+
+
+def _types(op: Op, function: Function) -> Iterator[Type]:
+    for value in (*op.operands, *op.results):
+        yield function.types[value]
+
+
+_RULES: tuple[Callable[[Op, Function], tuple[str, str] | None], ...] = (_arithmetic, _conversion, _product, _counts)

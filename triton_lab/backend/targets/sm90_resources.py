@@ -1,0 +1,125 @@
+"""What a kernel takes of a GPU - registers, shared memory - as Triton's compiler for CUDA says, without a GPU.
+
+Programs read ``kernel.n_regs`` and ``kernel.metadata.shared`` to work out how many programs fit on a processor at
+once. The CPU target has neither registers nor shared memory; but its kernels are held to sm_90, and the Triton wheel
+compiles for that on any machine. That takes seconds, so it is done when one of the numbers is first looked at, in a
+process of its own, which a compiler that aborts may take along.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import operator
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from triton_lab.compiled.compiler_client import CompileOutcome
+
+_SECONDS = 120.0
+_BYTES = 8 << 30
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one program takes on sm_90: registers of a thread, those of them that are spilled to
+    memory, and bytes of shared memory."""
+
+    registers: int
+    spills: int
+    shared: int
+
+
+def resources_of(source: Any, metadata: Any) -> Resources:
+    """The resources of a kernel that was compiled for the CPU from ``source`` with the options in ``metadata``.
+
+    Raises RuntimeError where sm_90's compiler refuses the kernel.
+    """
+    return _compiled(*told_of(source, metadata))
+
+
+def told_of(source: Any, metadata: Any) -> tuple[str, str, str]:
+    """What a compiler in a process of its own is told of a kernel: its name, its TTIR and its options in JSON."""
+    import triton
+
+    from triton_lab.backend.compiler import TARGET, options_of
+
+    options = options_of(metadata)
+    ttir = triton.compile(source, target=TARGET, options=dict(options)).asm["ttir"]
+    return metadata.name, ttir, json.dumps(options)
+
+
+def for_sm_90(name: str, ttir: str, options: str) -> CompileOutcome:
+    """What becomes of a kernel, as `told_of` tells it, in the process that compiles for sm_90."""
+    from triton_lab.compiled import compiler_client
+    from triton_lab.compiled.architecture import architecture
+    from triton_lab.compiled.front_end import Request
+
+    request = Request(name, architecture("sm_90"), ttir, options)
+    return compiler_client.ask(request, _SECONDS, _BYTES, threading.Event())
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(name: str, ttir: str, options: str) -> Resources:
+    from triton_lab.compiled.architecture import architecture
+    from triton_lab.compiled.resource_facts import metadata_of
+
+    outcome = for_sm_90(name, ttir, options)
+    if not outcome.failure:
+        known = metadata_of(architecture("sm_90"), outcome)
+        if known.registers is not None and known.spills is not None and known.shared is not None:
+            return Resources(known.registers, known.spills, known.shared)
+        outcome.failure = "the tool that tells was not there"
+    reason = outcome.failure.strip().splitlines()[-1]
+    raise RuntimeError(f"the kernel {name} does not compile for sm_90, so its registers are not known: {reason}")
+
+
+class Measured:
+    """A whole number that is worked out when it is first looked at."""
+
+    def __init__(self, measure: Callable[[], int]) -> None:
+        self._measure = measure
+
+    @functools.cached_property
+    def value(self) -> int:
+        return self._measure()
+
+    def __index__(self) -> int:
+        return self.value
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form)
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Measured) else value
+
+
+def _give(name: str) -> None:
+    """The operator ``name`` of integers, and its reflected form where there is one."""
+    apply = getattr(operator, f"__{name}__")
+    setattr(Measured, f"__{name}__", lambda self, other: apply(self.value, _plain(other)))
+    if name in _ARITHMETIC:
+        setattr(Measured, f"__r{name}__", lambda self, other: apply(_plain(other), self.value))
+
+
+_ARITHMETIC = ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")
+for _name in (*_ARITHMETIC, "eq", "ne", "lt", "le", "gt", "ge"):
+    _give(_name)

@@ -1,0 +1,149 @@
+"""Records and checks the launches of this process, and writes down what there is to tell of each as soon as it ends.
+
+Each launch is checked when it ends and then let go, so that a script may make any number of them: a record that kept
+them all would run out of room and check the later ones less.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+
+from triton_lab import messages
+from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
+from triton_lab.command.launch_journal import Journal
+from triton_lab.command.session_log import FindingText
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.launch_list import Launches
+from triton_lab.launch.recording.record import record
+
+# Launches that are kept whole, to be drawn: the first of each kernel and of each finding, so many in all and in bytes.
+FIRST, MOST, MOST_BYTES = 2, 24, 512 << 20
+
+
+@dataclass
+class ListeningProcess:
+    """What this process knows of its launches: how many have ended, which runs now, those that are kept to be drawn by
+    their numbers, and what the launch raised that a finding stopped last."""
+
+    ended: int = 0
+    running: str = ""
+    kept: dict[int, Launch] = field(default_factory=dict)
+    stopped: BaseException | None = None
+    errors: int = 0
+
+
+class _Listener(Recorder):
+    """Hears of each launch after the record has, takes it from there and writes down what is to be told."""
+
+    def __init__(self, launches: Launches, here: ListeningProcess, journal: Journal, draw: bool) -> None:
+        self._launches, self._here, self._journal, self._draw = launches, here, journal, draw
+        self._process = os.getpid()
+        self._begin()
+
+    def _begin(self) -> None:
+        """In a new process: what another one knew, it has told."""
+        self._lock = threading.Lock()
+        self._bytes = self._count = 0
+        self._numbers: dict[int, int] = {}  # by call
+        self._texts: dict[tuple[str, str, int, int], tuple[str, int]] = {}  # name, and in how many launches
+        self._of_kernel: Counter[tuple[str, str]] = Counter()
+
+    def before(self, call: LaunchCall) -> Watch:
+        if os.getpid() != self._process:
+            self._process, self._draw = os.getpid(), False
+            self._launches.clear()
+            self._launches.unseen.clear()
+            self._begin()
+        self._here.running = messages.launched(call.metadata.name, call.grid)
+        with self._lock:
+            number = self._numbers[id(call)] = self._count
+            self._count += 1
+        if not call.trial:
+            self._journal.write("launch", launch=number, kernel=call.metadata.name, grid=call.grid)
+        return Watch()
+
+    def after(self, call: LaunchCall) -> None:
+        with self._lock:
+            number = self._numbers.pop(id(call), -1)
+            taken = None if call.trial else self._taken(call)
+        if taken is not None:
+            with recorders.unrecorded():
+                taken.findings  # noqa: B018  (worked out now, outside of the lock: it takes longest)
+            with self._lock:
+                self._keep(taken, number)
+        elif not call.trial:
+            self._journal.write("passed", launch=number)
+        self._here.running = ""
+
+    def missed(self, kernel: str, reason: str) -> None:
+        self._journal.write("unseen", what=f"the launch of {kernel} was not recorded: {reason}")
+
+    def _taken(self, call: LaunchCall) -> Launch | None:
+        """What the record has made of this call; another thread may have put its own behind that."""
+        for at, launch in enumerate(self._launches):
+            if launch.executable is call.executable and launch.error is call.error and launch.seconds == call.seconds:
+                return self._launches.pop(at)
+        return self._launches.pop(0) if self._launches else None
+
+    def _keep(self, launch: Launch, number: int) -> None:
+        here = self._here
+        names, new = [], False
+        for finding in launch.findings:
+            text = FindingText.of(finding, launch.file, launch.first_line)
+            key = (text.fingerprint, text.file, text.line, text.column or 0)
+            name, met = self._texts.get(key, (str(len(self._texts)), 0))
+            if not met:
+                self._journal.write("finding", name=name, finding=asdict(text))
+            self._texts[key] = name, met + 1
+            new |= met < FIRST
+            names.append(name)
+            here.errors += finding.severity == "error"
+            if finding.stopped:
+                here.stopped = launch.error
+        self._of_kernel[launch.kernel, launch.file] += 1
+        wanted = self._of_kernel[launch.kernel, launch.file] <= FIRST or new
+        if self._draw and wanted and len(here.kept) < MOST and self._has_room(launch):
+            here.kept[number] = launch
+        self._journal.write(
+            "judged",
+            launch=number,
+            kernel=launch.kernel,
+            grid=launch.grid,
+            target=launch.target,
+            seconds=launch.seconds,
+            failed=launch.error is not None,
+            findings=names,
+            unchecked=list(dict.fromkeys(map(str, launch.unchecked))),
+        )
+        here.ended += 1
+
+    def _has_room(self, launch: Launch) -> bool:
+        held = sum(part.nbytes for part in (launch.tape, launch.snapshot) if part is not None)
+        if self._bytes + held > MOST_BYTES:
+            return False
+        self._bytes += held
+        return True
+
+
+@contextmanager
+def listening(journal: Journal, draw: bool = False, time: bool = False) -> Iterator[ListeningProcess]:
+    """Inside, all launches of this process and of those that it forks are recorded, checked and written down; with
+    ``draw`` some are kept whole.
+
+    ``time`` is that of `record`.
+
+    Raises NotRecorded where they cannot be seen.
+    """
+    here = ListeningProcess()
+    with (
+        record(max_total_bytes=sys.maxsize, time=time) as launches,
+        recorders.listening(_Listener(launches, here, journal, draw)),
+    ):
+        launches.elsewhere = None  # a fork writes down its own
+        yield here

@@ -1,0 +1,99 @@
+"""A script's launches as a table: for the terminal, and for a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from triton_lab import messages
+from triton_lab.command.session_log import LaunchLine
+from triton_lab.command.terminal import STYLES
+from triton_lab.launch.diagnosis.finding import ERROR, counted
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+FOLDED = 4  # so many equal launches in a row are told as one
+ROWS = 40  # of the table in a terminal
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """``lines`` that are alike, one after the other: mostly a single one."""
+
+    lines: Sequence[LaunchLine]
+
+    @property
+    def first(self) -> LaunchLine:
+        return self.lines[0]
+
+    def number(self) -> str:
+        """``7``, or ``7 to 99``."""
+        last = self.lines[-1].number
+        return str(self.first.number) if len(self.lines) == 1 else f"{self.first.number} to {last}"
+
+    def grid(self) -> str:
+        return ", ".join(map(str, self.first.grid))
+
+    def time(self) -> str:
+        """Of all of them together."""
+        return messages.seconds_text(sum(line.seconds for line in self.lines))
+
+    def findings(self) -> str:
+        """``1 error, 2 notes`` of each; "" where nothing was found."""
+        failed = ["failed"] if self.first.failed and not self.first.severities.get(ERROR) else []
+        return ", ".join(filter(None, [*failed, counted(self.first.severities)]))
+
+
+def rows(lines: Sequence[LaunchLine]) -> Iterator[TableRow]:
+    """All launches in order, equal ones in one row where there are several in a run."""
+
+    def looks(line: LaunchLine) -> object:
+        return line.kernel, line.grid, line.target, line.failed, dict(line.severities), line.drawn
+
+    for _, group in groupby(lines, looks):
+        equal = list(group)
+        if len(equal) < FOLDED or equal[0].drawn:
+            yield from (TableRow([line]) for line in equal)
+        else:
+            yield TableRow(equal)
+
+
+def left_out(some: Sequence[TableRow]) -> str:
+    """What rows that are not shown stand for: ``960 more launches: 500 of add, 460 of softmax``."""
+    kernels = Counter(line.kernel for row in some for line in row.lines)
+    told = [f"{messages.number(count)} of {kernel}" for kernel, count in kernels.most_common(5)]
+    others = messages.and_others(len(kernels) - len(told))
+    return f"{messages.count(kernels.total(), 'more launch', 'more launches')}: {', '.join(told)}{others}"
+
+
+def table(lines: Sequence[LaunchLine], narrow: bool) -> Table:
+    """The table; a ``narrow`` terminal gets kernel and grid in one column."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    made.add_column("#", justify="right", style="dim")
+    made.add_column("kernel", overflow="fold")
+    if not narrow:
+        made.add_column("grid")
+        made.add_column("target")
+    made.add_column("time", justify="right")
+    made.add_column("findings")
+    every = list(rows(lines))
+    for row in every[:ROWS]:
+        style = STYLES.get(row.first.worst or "", "")
+        kernel = (
+            [messages.launched(row.first.kernel, row.first.grid)]
+            if narrow
+            else [row.first.kernel, row.grid(), row.first.target]
+        )
+        told = [row.number(), *kernel, row.time()]
+        made.add_row(*map(Text, told), Text(row.findings() or "–", style=style))
+    if len(every) > ROWS:
+        made.caption = left_out(every[ROWS:])
+    return made

@@ -1,0 +1,49 @@
+"""The course for JupyterLab's launcher: an extension of the Jupyter server, which knows the folder that it serves.
+
+A kernel may run on another machine, with other files, and takes seconds to start; the server copies and is done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.base.handlers import APIHandler
+from tornado import web
+
+from triton_lab.command.copy_course import FIRST, put
+
+FOLDER = "triton-lab-course"  # in the folder that the server serves
+URL = "triton-lab/course"
+
+
+class CourseHandler(APIHandler):
+    """``POST``: copy the course, or renew it. Answers with the path of its first notebook, and what was kept."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        root = getattr(self.contents_manager, "root_dir", None)
+        if not root:
+            raise web.HTTPError(501, "this server keeps notebooks in no folder: use triton-lab course in a terminal")
+        try:
+            done = put(Path(root, FOLDER))
+        except OSError as error:
+            raise web.HTTPError(500, str(error)) from error
+        self.finish(json.dumps({"path": f"{FOLDER}/{FIRST}", "kept": [path.name for path in done.kept]}))
+
+
+def points() -> Sequence[dict[str, str]]:
+    """Where Jupyter's server finds the extension."""
+    return [{"module": __name__}]
+
+
+def load(server: Any) -> None:
+    """Add the handler to a server's."""
+    base = server.web_app.settings["base_url"]
+    server.web_app.add_handlers(".*$", [(f"{base.rstrip('/')}/{URL}", CourseHandler)])
+
+
+_jupyter_server_extension_points = points
+_load_jupyter_server_extension = load

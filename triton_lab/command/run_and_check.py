@@ -1,0 +1,241 @@
+"""``triton-lab run`` and ``triton-lab check``: a script's launches recorded, checked and told."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from triton_lab import messages
+from triton_lab.command import console_report
+from triton_lab.command.run_script import INTERRUPTED, Script
+from triton_lab.command.script_supervisor import ScriptRemains, supervised
+from triton_lab.command.session_log import Heard, heard_of
+from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
+from triton_lab.launch.diagnosis.finding import ERROR, WARNING
+
+FAILED = 2  # what `check` ends with where the script failed, as it does for a wrong line
+
+
+@dataclass(frozen=True)
+class ScriptOutcome:
+    """How a script ended, as the process knows it that outlives it.
+
+    ``code`` is what a shell is told; ``failure`` says in a line how the script failed, "" where it did not; ``found``:
+    it failed by what a launch was stopped for, which is among the findings. ``incomplete`` says why not all launches of
+    the script's own process are known, and ``remark`` how it ended where that is no failure. ``undrawn`` says why there
+    are no cards.
+    """
+
+    code: int = 0
+    failure: str = ""
+    interrupted: bool = False
+    found: bool = False
+    incomplete: str = ""
+    remark: str = ""
+    undrawn: str = ""
+
+
+def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = False) -> tuple[Heard, ScriptOutcome]:
+    """Run a script in a process of its own, with all launches heard of. Its error is told there, as Python tells it.
+
+    ``apart``: what it prints goes to standard error. Raises UsageError where it cannot be run, or its launches not be
+    recorded.
+    """
+    settings = {
+        **{"name": script.name, "arguments": list(script.arguments), "module": script.module, "target": target},
+        **{"draw": draw, "time": time, "apart": apart, "supervisor": os.getpid()},
+    }
+    sys.stdout.flush()
+    left = supervised(settings)
+    heard = heard_of(left.told)
+    outcome = _outcome(left, heard)
+    if left.failed:
+        heard.unseen.append(f"{messages.count(left.failed, 'entry', 'entries')} on launches could not be written down")
+    for line in left.hidden:
+        heard.unseen.append(f"launches in a process that the script started, and that told nothing: {line}")
+    for line in left.running:
+        heard.unseen.append(f"launches in a process that goes on though the script has ended: {line}")
+    return heard, outcome
+
+
+def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
+    own = [one for one in left.told if one.how == "script"]
+    entries = {entry.kind: entry.data for one in own for entry in one.entries}
+    if "refused" in entries:
+        raise click.UsageError(str(entries["refused"]["message"]))
+    ended = entries.get("ended")
+    how = _how(left)
+    incomplete = "; ".join(heard.unjudged)
+    if any(one.broken for one in own) or (own and sum(len(one.entries) for one in own) != left.written):
+        incomplete = "what the script's process wrote down of its launches was damaged"
+    elif not own:
+        incomplete = f"nothing is known of the script's launches: its process {how}, and left no word of them"
+    undrawn = "" if "drawn" in entries else "the script's process ended before its cards were drawn"
+    if "undrawn" in entries:
+        undrawn = str(entries["undrawn"]["why"])
+    interrupted = left.signal == signal.SIGINT or bool(ended and ended["interrupted"])
+    failure, remark = "" if ended is None else str(ended["failure"]), ""
+    if left.signal and not interrupted:
+        failure = f"its process {how}"
+    elif not failure and left.code:
+        failure = f"exit code {left.code}" if ended is not None else f"its process {how}"
+    elif ended is None and not left.code:
+        remark = f"the script's process {how}: all that it launched until then was checked"
+    found = bool(ended and ended["found"])
+    code = left.code if left.asked in (0, signal.SIGINT) or left.code else 128 + left.asked
+    return ScriptOutcome(code, failure, interrupted, found, incomplete, remark, undrawn)
+
+
+def _how(left: ScriptRemains) -> str:
+    """How the process ended, in words."""
+    if left.signal:
+        return f"was ended by {signal.Signals(left.signal).name} ({signal.strsignal(left.signal)})"
+    return f"ended by itself before the script's end, with exit code {left.code}"
+
+
+def run_and_report(script: Script, target: str, page: Path | None) -> int:
+    """`triton-lab run`; gives the script's exit code, or 2 where the page could not be written. Raises UsageError."""
+    page = _writable(page)
+    heard, outcome = ran(script, target, draw=page is not None, time=True)
+    print(file=sys.stderr)
+    _show_table(heard)
+    show_lines(sys.stderr, ((line, STYLES.get(severity, "")) for line, severity in console_report.lines(heard)))
+    for line in filter(None, (outcome.incomplete, outcome.remark)):
+        show_lines(sys.stderr, [(line, STYLES[WARNING])])
+    show_lines(sys.stderr, [(console_report.summary(heard), "bold")])
+    if page is not None:
+        if outcome.undrawn == "interrupted":
+            warn(f"interrupted: {page} was not written")
+            return INTERRUPTED
+        if outcome.undrawn:
+            warn(f"{console_report.path(str(page))} has no cards: {outcome.undrawn}")
+        try:
+            _write_page(page, heard, script, outcome)
+        except OSError as error:
+            _warn_of_unwritten(page, error)
+            return outcome.code or FAILED
+    return outcome.code
+
+
+def _show_table(heard: Heard) -> None:
+    from triton_lab.command.launch_rows import table
+
+    if heard.lines:
+        show(sys.stderr, table(heard.lines, narrow=console(sys.stderr).width < NARROW))
+        print(file=sys.stderr)
+
+
+def _write_page(page: Path, heard: Heard, script: Script, outcome: ScriptOutcome) -> None:
+    from triton_lab.command.html_report import page as made
+
+    text = made(heard, script, "; ".join(filter(None, (outcome.failure, outcome.incomplete))))
+    page.write_text(text, encoding="utf-8")
+    warn(f"wrote {console_report.path(str(page))} ({len(text.encode()) / 1e6:.1f} MB)")
+
+
+def check(
+    script: Script, target: str, form: str, output: Path | None, strict: bool, baseline: Path | None = None
+) -> int:
+    """`triton-lab check`: 1 where something was found, 2 where the script failed by itself, else 0.
+
+    With ``strict`` warnings count as errors, and so does what could not be checked; findings in the ``baseline`` do
+    not count. Raises UsageError.
+    """
+    output, known = _writable(output), _known(baseline)
+    # What a machine reads is all that there is on standard output.
+    apart = form != "text" and output is None
+    heard, outcome = ran(script, target, draw=False, time=False, apart=apart)
+    for found in heard.found.values():
+        found.known = found.finding.fingerprint in known
+    own = "" if outcome.found and heard.count(ERROR) else outcome.failure
+    own = "; ".join(filter(None, (own, outcome.incomplete)))
+    code = INTERRUPTED if outcome.interrupted else FAILED if own else int(_is_wrong(heard, strict))
+    if outcome.code > 128 and not outcome.failure:  # we were asked to stop
+        code = outcome.code
+    lines = [
+        *_told(heard, own),
+        *([(outcome.remark, "")] if outcome.remark else []),
+        (console_report.summary(heard), ""),
+    ]
+    try:
+        if form == "text" and output is None:
+            show_lines(sys.stdout, ((line, STYLES.get(severity, "")) for line, severity in lines))
+            return code
+        made = {"text": _as_text, "json": _as_json, "sarif": _as_sarif}[form](heard, own, code, lines)
+        if output is None:
+            write(sys.stdout, made)
+            return code
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code or FAILED
+    try:
+        output.write_text(made, encoding="utf-8")
+    except OSError as error:  # what was found is not lost with it
+        write(sys.stdout, made)
+        _warn_of_unwritten(output, error)
+        return FAILED
+    warn(f"{console_report.summary(heard)}; wrote {console_report.path(str(output))}")
+    return code
+
+
+def _known(baseline: Path | None) -> Collection[str]:
+    """The fingerprints in a list of findings: what ``--format json`` writes, or the pytest plugin."""
+    from triton_lab.testing.baseline import BaselineError, load
+
+    if baseline is None:
+        return ()
+    if not baseline.exists():
+        how = f"triton-lab check SCRIPT --format json --output {baseline} writes it"
+        raise click.UsageError(f"{baseline} is not there: {how}")
+    try:
+        return load(baseline).keys()
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _is_wrong(heard: Heard, strict: bool) -> bool:
+    doubts = heard.count(WARNING) or heard.unchecked or heard.unseen or not heard.lines
+    return bool(heard.count(ERROR) or (strict and doubts))
+
+
+def _told(heard: Heard, own: str) -> Iterator[tuple[str, str]]:
+    """What `check` says: the findings, and how the script failed."""
+    yield from console_report.lines(heard)
+    if own:
+        yield f"the script failed, so that it was checked up to there: {own}", ERROR
+
+
+def _as_text(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"{line}\n" for line, _ in lines)
+
+
+def _as_json(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]]) -> str:
+    return json.dumps(console_report.data(heard, own, code), indent=1) + "\n"
+
+
+def _as_sarif(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]]) -> str:
+    from triton_lab.command.sarif import report
+
+    return json.dumps(report(heard, own, code), indent=1) + "\n"
+
+
+def _writable(path: Path | None) -> Path | None:
+    """The path from the root, if a file can be written there: a script may run long, and change the folder."""
+    if path is None:
+        return None
+    path = path.absolute()
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise click.UsageError(f"{path} cannot be written: is its folder there, and yours?")
+    return path
+
+
+def _warn_of_unwritten(path: Path, error: OSError) -> None:
+    """What nobody could know before the script ran: the disk is full, say, or the folder gone."""
+    warn(f"{console_report.path(str(path))} was not written: {error.strerror or error}")

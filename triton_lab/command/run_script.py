@@ -1,0 +1,222 @@
+"""Runs a script as Python would: its arguments, its folder on the path, ``__main__``, its exit code, its exceptions."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import os
+import pkgutil
+import shlex
+import sys
+import threading
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import CodeType, ModuleType
+
+import click
+
+INTERRUPTED = 130  # what a shell is told of a program that Ctrl-C ended
+
+
+@dataclass(frozen=True)
+class Script:
+    """What is to be run: a file, a folder or a zip file with a ``__main__.py``, or with ``module`` a module's name."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    module: bool = False
+
+    def __str__(self) -> str:
+        return f"-m {self.name}" if self.module else self.name
+
+
+@dataclass(frozen=True)
+class ScriptEnd:
+    """How a script ended: Python's exit ``code``, and the exception that ended it; None where it came to its end."""
+
+    code: int = 0
+    error: BaseException | None = None
+
+
+class NothingToRun(click.UsageError):
+    """What Python says, and behind it what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def format_message(self) -> str:
+        return f"{self.message}\n{self.hint}"
+
+
+def run(script: Script) -> ScriptEnd:
+    """Run ``script`` as ``__main__`` in this process, to the end of its threads.
+
+    Nothing that it raises passes through. Raises click's UsageError where there is nothing to run, as Python says it.
+    """
+    before = threading.enumerate()
+    with _restored():
+        try:
+            main, code = (_module if script.module else _file)(script.name)
+        except click.UsageError:
+            raise
+        except BaseException as error:  # it cannot be read, or its package not be imported
+            return _ended(error)
+        sys.argv = [main.__file__ if script.module and main.__file__ else script.name, *script.arguments]
+        sys.modules["__main__"] = main
+        try:
+            exec(code, main.__dict__)
+        except BaseException as error:
+            return _ended(error)
+        finally:
+            _wait_for_threads(before)
+    return ScriptEnd()
+
+
+def _ended(error: BaseException) -> ScriptEnd:
+    """By an exception. A text that was given to `sys.exit` is printed, and counts as 1."""
+    if not isinstance(error, SystemExit):
+        return ScriptEnd(INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1, error)
+    if error.code is None or isinstance(error.code, int):
+        return ScriptEnd((error.code or 0) & 0xFF, error)
+    print(error.code, file=sys.stderr)
+    return ScriptEnd(1, error)
+
+
+def _wait_for_threads(before: Sequence[threading.Thread]) -> None:
+    """Python ends when the last thread does that is no daemon; those that ran ``before`` the script are not its own."""
+    with contextlib.suppress(KeyboardInterrupt):
+        for thread in threading.enumerate():
+            if thread not in before and not thread.daemon:
+                thread.join()
+
+
+# --- What Python does before it runs a script -----------------------------------------------------
+
+
+@contextlib.contextmanager
+def _restored() -> Iterator[None]:
+    """Afterwards the arguments, the path, ``__main__`` and the current folder are what they were."""
+    argv, path, main, folder = sys.argv, list(sys.path), sys.modules["__main__"], os.getcwd()
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:], sys.modules["__main__"] = argv, path, main
+        with contextlib.suppress(OSError):  # the script may have removed it
+            os.chdir(folder)
+
+
+def _file(name: str) -> tuple[ModuleType, CodeType]:
+    """The module and the code of a file, or of the ``__main__.py`` in a folder or a zip file."""
+    path = os.path.abspath(name)
+    importer = pkgutil.get_importer(path) if os.path.exists(path) else None
+    if importer is not None:  # no plain file
+        _begin_path_with(path)
+        spec = importer.find_spec("__main__", None)
+        if spec is None:
+            kind = "a folder" if os.path.isdir(path) else "an archive"
+            raise NothingToRun(f"can't find '__main__' module in '{name}'", f"It is {kind}: name a script in it.")
+        return _found(spec)
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        raise click.UsageError(f"can't open file '{name}': {error.strerror}") from None
+    _hold_to_python(name, source)
+    _begin_path_with(os.path.dirname(os.path.realpath(path)))
+    main = _main(path, importlib.machinery.SourceFileLoader("__main__", path), None)
+    return main, compile(source, path, "exec", dont_inherit=True)
+
+
+def _hold_to_python(name: str, source: bytes) -> None:
+    """Raises UsageError for a file that is no Python at all, with what it is."""
+    if name.endswith(".ipynb"):
+        raise click.UsageError(_of_notebook(name, source))
+    zero = source.find(b"\0")
+    if zero >= 0:
+        line = source.count(b"\n", 0, zero) + 1
+        raise click.UsageError(f"'{name}' is no Python script: it holds binary data (a zero byte in line {line})")
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0]
+    except SyntaxError:  # one that does not exist, of which compiling tells; or the first lines are in none
+        encoding = "" if b"coding" in b"".join(source.split(b"\n")[:2]) else "utf-8"
+    lines = enumerate(source.split(b"\n"), 1) if encoding else ()
+    wrong = next((number for number, one in lines if _is_undecoded(one, encoding)), None)
+    if wrong is not None:
+        raise click.UsageError(
+            f"'{name}' is no Python script: line {wrong} is not in {encoding}. Save it as UTF-8, or say in its first "
+            "line what it is in: # -*- coding: latin-1 -*-"
+        )
+
+
+def _is_undecoded(line: bytes, encoding: str) -> bool:
+    try:
+        line.decode(encoding)
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _of_notebook(name: str, source: bytes) -> str:
+    """What to do with a notebook, which is no script; or why it is none."""
+    try:
+        found = json.loads(source)
+    except (ValueError, RecursionError) as error:
+        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        return f"'{name}' is no notebook that can be read: it is broken JSON ({where})"
+    if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
+        return f"'{name}' is no notebook that can be read: it has no cells"
+    return (
+        f"'{name}' is a notebook, and a script is wanted: open it with `triton-lab lab`, or make a script of it with "
+        f"`jupyter nbconvert --to script {shlex.quote(name)}`"
+    )
+
+
+def _module(name: str) -> tuple[ModuleType, CodeType]:
+    """The same of a module, or of a package's ``__main__``."""
+    _begin_path_with(os.getcwd())
+    spec = _spec(name)
+    if spec.submodule_search_locations is not None:
+        spec = _spec(f"{name}.__main__", f"'{name}' is a package and cannot be directly executed")
+    return _found(spec)
+
+
+def _spec(name: str, missing: str = "") -> importlib.machinery.ModuleSpec:
+    try:
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (name == error.name or name.startswith(error.name + ".")):
+            raise  # a package that is there imports something else
+        spec = None
+    except ValueError:  # something in sys.modules that came from nowhere
+        spec = None
+    if spec is None:
+        raise click.UsageError(missing or f"No module named {name}")
+    return spec
+
+
+def _begin_path_with(folder: str) -> None:
+    """As the first entry, in the place of the one that was made for this program; ``python -P`` has none."""
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[:1] = [folder]
+
+
+def _found(spec: importlib.machinery.ModuleSpec) -> tuple[ModuleType, CodeType]:
+    loader = spec.loader
+    code = getattr(loader, "get_code", lambda name: None)(spec.name)  # not all that have it derive from the ABC
+    if code is None:
+        raise click.UsageError(f"No code object available for {spec.name}")
+    return _main(spec.origin or code.co_filename, loader, spec), code
+
+
+def _main(file: str, loader: object, spec: importlib.machinery.ModuleSpec | None) -> ModuleType:
+    """An empty ``__main__``. Its spec is what starts it again in processes that multiprocessing makes."""
+    main = ModuleType("__main__")
+    names = {"__file__": file, "__cached__": None, "__loader__": loader, "__spec__": spec, "__builtins__": builtins}
+    main.__dict__.update(names, __package__=spec.parent if spec is not None else None)
+    return main

@@ -1,0 +1,75 @@
+"""``[OPTIONS] SCRIPT [ARGS]``: which words of a line are ours, and which the script's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from triton_lab.command.run_script import Script
+
+EPILOG = (
+    "All that follows SCRIPT is the script's, but for options of triton-lab's at the very end of the line. "
+    "With -- before SCRIPT, these are the script's, too."
+)
+
+
+class ScriptCommand(click.Command):
+    """A command whose arguments are a script's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Click's parsing, of what is ours alone."""
+        takes = {
+            name: not one.is_flag for one in self.params if isinstance(one, click.Option) for name in one.opts
+        } | dict.fromkeys(ctx.help_option_names, False)
+        ours, theirs = divided(args, takes)
+        return super().parse_args(ctx, [*ours, "--", *theirs])
+
+
+def divided(args: Sequence[str], takes: Mapping[str, bool]) -> tuple[list[str], list[str]]:
+    """The words that are ours and the script's; ``takes`` says of each option whether a value follows it.
+
+    As for Python itself, a module's name behind ``-m`` stands for the script.
+    """
+    at = 0
+    while at < len(args):
+        word = args[at]
+        if word == "--":
+            return list(args[:at]), list(args[at + 1 :])
+        if word.startswith("-m") and "-m" in takes:
+            return _behind(args, at + (2 if word == "-m" else 1), takes)
+        if not word.startswith("-") or word == "-":
+            ours, theirs = _behind(args, at + 1, takes)
+            return [*args[:at], *ours[at + 1 :]], [word, *theirs]
+        name, equals, _ = word.partition("=")
+        at += 2 if takes.get(name, False) and not equals else 1
+    return list(args), []
+
+
+def _behind(args: Sequence[str], at: int, takes: Mapping[str, bool]) -> tuple[list[str], list[str]]:
+    """All before ``at`` is ours; of what follows, the options of ours with which the line ends."""
+    if "--" not in args[at:]:
+        for start in range(at, len(args)):
+            if _are_options(args[start:], takes):
+                return [*args[:at], *args[start:]], list(args[at:start])
+    return list(args[:at]), list(args[at:])
+
+
+def _are_options(words: Sequence[str], takes: Mapping[str, bool]) -> bool:
+    """Whether these are long options of ours and their values, and nothing else."""
+    at = 0
+    while at < len(words):
+        name, equals, _ = words[at].partition("=")
+        if name not in takes or not name.startswith("--") or name == "--help" or (equals and not takes[name]):
+            return False
+        at += 2 if takes[name] and not equals else 1
+    return at == len(words)
+
+
+def script_of(arguments: Sequence[str], module: str | None, command: str) -> Script:
+    """What is to be run. Raises UsageError where nothing is named."""
+    if module is not None:
+        return Script(module, tuple(arguments), module=True)
+    if not arguments:
+        raise click.UsageError(f"Which script? triton-lab {command} SCRIPT [ARGS], or -m MODULE [ARGS]")
+    return Script(arguments[0], tuple(arguments[1:]))

@@ -1,0 +1,202 @@
+"""Runs a script in a process of its own, and outlives it: what the script was, whatever it does, is told by us.
+
+Signals that reach us alone are passed on; those of the terminal reach both. Processes that the script leaves behind
+are waited for, for a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from triton_lab.command import descendant_processes, launch_journal
+from triton_lab.command.launch_journal import JournalPlace, JournalReading
+
+PAUSE = 0.25  # seconds between two looks at the script's processes
+_SHARE = 20  # looking takes this part of the time at most
+# Processes that the script leaves behind are waited for: so many seconds while they neither compute nor write anything
+# down, and so many in all.
+QUIET, LINGER = 3.0, 60.0
+_BUSY = 0.05  # computing so much of the time
+_SEEN = 2  # looks in which a process has Triton and has written nothing, before it counts as hidden
+_PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_BY_KERNEL = 0x80  # si_code of a signal of the terminal's, which the script has received, too
+MODULE = "triton_lab.command.script_process"
+
+
+@dataclass
+class ScriptRemains:
+    """What became of a script's process: ``code`` as a shell has it, ``signal`` that ended it (0: none), ``asked``: the
+    signal that we were sent (0: none); what all processes ``told``, and the command lines of those that had Triton and
+    told nothing (``hidden``), or go on (``running``). ``written``: so many entries of the process ``script`` there
+    should be, and so many have ``failed``, its forks' among them."""
+
+    code: int
+    signal: int = 0
+    asked: int = 0
+    told: list[JournalReading] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
+    script: int = 0
+    written: int = 0
+    failed: int = 0
+
+
+def supervised(settings: Mapping[str, Any]) -> ScriptRemains:
+    """Run the module that runs a script, with ``settings``, to the end of its process and of those that it leaves."""
+    folder = tempfile.mkdtemp(prefix="triton-lab-")
+    try:
+        place = JournalPlace(folder, os.urandom(16).hex())
+        with descendant_processes.kept_as_children(), _signals() as (waited, mask):
+            before = frozenset(descendant_processes.children(os.getpid()))
+            tally, shared = launch_journal.Tally.made()
+            os.set_inheritable(shared, True)
+            try:
+                process = _started(place, {**settings, "mask": [int(one) for one in mask], "tally": shared})
+            finally:
+                os.close(shared)
+            family = _Family(place, process.pid, before)
+            left = _until_it_ends(process, family, waited)
+            family.linger(waited, left)
+        left.told = launch_journal.read(place)
+        left.written, left.failed = tally.numbers
+        family.judge(left)
+        return left
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(place: JournalPlace, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    environment = {**os.environ, launch_journal.VARIABLE: place.text()}
+    command = [sys.executable, *flags, "-m", MODULE, json.dumps(settings)]
+    return subprocess.Popen(command, env=environment, close_fds=False)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[tuple[set[signal.Signals], set[Any]]]:
+    """Inside, the signals to pass on are held back, to be asked for; but for those that are ignored. And the mask of
+    before."""
+    ignored = {one for one in _PASSED_ON if signal.getsignal(one) == signal.SIG_IGN}
+    waited = {*_PASSED_ON, signal.SIGCHLD} - ignored
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    try:
+        yield waited, before
+    finally:
+        while signal.sigtimedwait(waited, 0) is not None:  # what came since then was meant for the script
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _until_it_ends(process: subprocess.Popen[bytes], family: _Family, waited: set[signal.Signals]) -> ScriptRemains:
+    asked, pause = 0, PAUSE
+    while process.poll() is None:
+        got = signal.sigtimedwait(waited, pause)
+        if got is not None and got.si_signo != signal.SIGCHLD:
+            asked = got.si_signo
+            if got.si_code != _BY_KERNEL:
+                with contextlib.suppress(ProcessLookupError):
+                    process.send_signal(got.si_signo)
+        if process.poll() is None:
+            pause = family.look()
+    code = int(process.returncode)
+    return ScriptRemains(code if code >= 0 else 128 - code, max(-code, 0), asked, script=process.pid)
+
+
+class _Family:
+    """A script's process, and all that came from it."""
+
+    def __init__(self, place: JournalPlace, script: int, before: frozenset[int]) -> None:
+        self._place, self._script, self._before = place, script, before
+        self._with_triton: dict[tuple[int, int], int] = {}  # how often it was seen, by number and beginning
+        self._lines: dict[tuple[int, int], str] = {}
+        self._last = 0.0
+
+    def look(self) -> float:
+        """Note who has Triton; how long to wait for the next look."""
+        begun = time.monotonic()
+        if begun - self._last < PAUSE:
+            return PAUSE
+        for one in self._alive():
+            key = one.number, one.since
+            if key in self._with_triton or descendant_processes.has_triton(one.number):
+                self._with_triton[key] = self._with_triton.get(key, 0) + 1
+                self._lines[key] = descendant_processes.command_line(one.number)
+        self._last = time.monotonic()
+        return max(PAUSE, _SHARE * (self._last - begun))
+
+    def _alive(self) -> list[descendant_processes.Process]:
+        """Those that run; the orphans among the others, which nobody else asks for, are asked how they ended."""
+        alive = []
+        for one in descendant_processes.descendants(os.getpid(), self._before):
+            if not one.ended:
+                alive.append(one)
+            elif one.parent == os.getpid() and one.number != self._script:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(one.number, os.WNOHANG)
+        return alive
+
+    def linger(self, waited: set[signal.Signals], left: ScriptRemains) -> None:
+        """Wait for what the script has left behind, while it is about something; note what goes on all the same."""
+        begun = changed = looked = time.monotonic()
+        before = (-1, 0)
+        while alive := self._alive():
+            now = time.monotonic()
+            written, spent = self._written(), sum(one.spent for one in alive)
+            if written != before[0] or spent - before[1] > _BUSY * os.sysconf("SC_CLK_TCK") * (now - looked):
+                changed = now
+            before, looked = (written, spent), now
+            if left.asked or now - begun > LINGER or now - changed > QUIET:
+                break
+            self.look()
+            got = signal.sigtimedwait(waited, PAUSE)
+            if got is not None and got.si_signo != signal.SIGCHLD:
+                left.asked = got.si_signo
+        left.running = [
+            descendant_processes.command_line(one.number)
+            for one in alive
+            if descendant_processes.has_triton(one.number)
+        ]
+
+    def _written(self) -> int:
+        total = 0
+        with contextlib.suppress(OSError):
+            for file in Path(self._place.folder).iterdir():
+                with contextlib.suppress(OSError):
+                    total += file.stat().st_size
+        return total
+
+    def judge(self, left: ScriptRemains) -> None:
+        """Who had Triton, and told nothing."""
+        known = {self._script, *(one.process for one in left.told)}
+        for (number, since), times in self._with_triton.items():
+            if times >= _SEEN and number not in known:
+                left.hidden.append(self._lines[number, since])
+
+
+def end_with_parent(parent: int) -> None:
+    """Called by the script's process: it ends when the one that outlives it is killed."""
+    import ctypes
+
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(128 + signal.SIGKILL)
+
+
+def restore_signals(mask: Sequence[int]) -> None:
+    """Called by the script's process: the signals that its parent held back come through again."""
+    if threading.current_thread() is threading.main_thread():
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

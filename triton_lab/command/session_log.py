@@ -1,0 +1,209 @@
+"""What is known of a script's launches: a line of each, every finding once, and the cards of a few.
+
+It is put together from what the script's processes wrote down; what they say is data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_lab import messages
+from triton_lab.command.launch_journal import Entry, JournalReading
+from triton_lab.launch.diagnosis.finding import ERROR, SEVERITY, Edit, Finding, gravest, place_of
+
+
+@dataclass(frozen=True)
+class LaunchLine:
+    """A launch in a list; ``number`` counts from 0, in the order in which launches ended.
+
+    ``severities`` counts its findings; ``drawn``: it has a card.
+    """
+
+    number: int
+    kernel: str
+    grid: tuple[int, int, int]
+    target: str
+    seconds: float
+    failed: bool
+    severities: Mapping[str, int]
+    drawn: bool
+
+    @property
+    def worst(self) -> str | None:
+        """The severity of the gravest finding; one that failed is an error, whatever was found."""
+        return ERROR if self.failed else gravest(self.severities)
+
+
+@dataclass(frozen=True)
+class FindingText:
+    """A `Finding` in words, as it travels between processes; lines and columns are those of `Finding`."""
+
+    kind: str
+    message: str
+    hint: str
+    fingerprint: str
+    file: str
+    line: int
+    column: int | None
+    argument: str | None
+    count: int
+    excerpt: tuple[str, ...]
+    values_text: str
+    orders: tuple[str, ...]
+    fix_lines: tuple[str, ...]
+    edits: tuple[Edit, ...]
+
+    @property
+    def severity(self) -> str:
+        """``error``, ``warning`` or ``note``."""
+        return SEVERITY[self.kind]
+
+    @classmethod
+    def of(cls, finding: Finding, file: str, first: int) -> FindingText:
+        """The finding of a kernel that begins at ``file:first``."""
+        file, line = place_of(finding, file, first)
+        return cls(
+            finding.kind,
+            finding.message,
+            finding.hint,
+            finding.fingerprint,
+            file,
+            line,
+            finding.column,
+            finding.argument,
+            finding.count,
+            finding.excerpt,
+            finding.values_text if finding.values.size else "",
+            finding.orders,
+            tuple(finding.fix_lines),
+            () if finding.fix is None else finding.fix.edits,
+        )
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> FindingText:
+        """The finding that `dataclasses.asdict` and JSON made ``data`` of."""
+        several = {name: tuple(data[name]) for name in ("excerpt", "orders", "fix_lines")}
+        return cls(**{**data, **several, "edits": tuple(Edit(**edit) for edit in data["edits"])})
+
+
+@dataclass
+class SessionFinding:
+    """A finding at one place: as it was met first, in launch ``first``, and in how many ``launches``.
+
+    ``file`` and ``line`` are where it is; without a line of its own, where the kernel begins. ``known``: it is in a
+    list of those that are known, and no longer counts.
+    """
+
+    finding: FindingText
+    file: str
+    line: int
+    first: int
+    kernel: str
+    grid: tuple[int, int, int]
+    launches: int = 0
+    known: bool = False
+
+
+@dataclass(frozen=True)
+class CardText:
+    """A launch's card: its title, and its scene, packed."""
+
+    title: str
+    packed: str
+
+
+@dataclass
+class Heard:
+    """All that is known of the launches. ``unchecked`` says what was not checked, in how many launches; ``unseen``
+    which launches were not looked at; ``unjudged`` which launches of the script's own process began, and were not
+    checked."""
+
+    lines: list[LaunchLine] = field(default_factory=list)
+    found: dict[tuple[str, str, int, int], SessionFinding] = field(default_factory=dict)
+    cards: dict[int, CardText] = field(default_factory=dict)
+    unchecked: Counter[str] = field(default_factory=Counter)
+    unseen: list[str] = field(default_factory=list)
+    unjudged: list[str] = field(default_factory=list)
+
+    def count(self, severity: str) -> int:
+        """How many different findings are so grave, and not known."""
+        return sum(one.finding.severity == severity and not one.known for one in self.findings)
+
+    @property
+    def findings(self) -> list[SessionFinding]:
+        """By file and line. A mask that is always true is one that no launch of the kernel needed."""
+        kernels = Counter(line.kernel for line in self.lines)
+        told = [
+            one
+            for one in self.found.values()
+            if one.finding.kind != "always-true-mask" or one.launches == kernels[one.kernel]
+        ]
+        return sorted(told, key=lambda one: (one.file, one.line, one.finding.column or 0))
+
+
+def heard_of(told: Iterable[JournalReading]) -> Heard:
+    """What the processes of a script told, put together in the order in which launches ended."""
+    heard = Heard()
+    ended: list[tuple[float, Entry, dict[str, FindingText], dict[int, CardText]]] = []
+    for one in told:
+        begun: dict[int, str] = {}
+        findings: dict[str, FindingText] = {}
+        cards: dict[int, CardText] = {}
+        for entry in one.entries:
+            data = entry.data
+            match entry.kind:
+                case "launch":
+                    begun[data["launch"]] = messages.launched(data["kernel"], tuple(data["grid"]))
+                case "finding":
+                    findings[data["name"]] = FindingText.read(data["finding"])
+                case "judged":
+                    begun.pop(data["launch"], None)
+                    ended.append((entry.time, entry, findings, cards))
+                case "passed":  # an autotuner's trial, or a launch that failed before it began
+                    begun.pop(data["launch"], None)
+                case "card":
+                    cards[data["launch"]] = CardText(data["title"], data["packed"])
+                case "unseen":
+                    heard.unseen.append(data["what"])
+        for launched in begun.values():
+            where = "" if one.how == "script" else f" in process {one.process}"
+            why = f"the launch {launched}{where} began, and its process ended before it was checked"
+            (heard.unjudged if one.how == "script" else heard.unseen).append(why)
+        if one.broken and one.how != "script":
+            heard.unseen.append(f"what process {one.process} wrote down of its launches was damaged")
+    for _, entry, findings, cards in sorted(ended, key=lambda one: one[0]):
+        _add(heard, entry.data, findings, cards)
+    return heard
+
+
+def _add(
+    heard: Heard, data: Mapping[str, Any], findings: Mapping[str, FindingText], cards: Mapping[int, CardText]
+) -> None:
+    """A launch that was checked."""
+    number, kernel, grid = len(heard.lines), str(data["kernel"]), _grid(data["grid"])
+    card = cards.get(data["launch"])
+    if card is not None:
+        heard.cards[number] = card
+    heard.unchecked.update(data["unchecked"])
+    severities: Counter[str] = Counter()
+    seen = set()
+    for name in data["findings"]:
+        text = findings.get(name)
+        if text is None:  # its entry is missing, which is told
+            continue
+        severities[text.severity] += 1
+        key = (text.fingerprint, text.file, text.line, text.column or 0)
+        known = heard.found.setdefault(key, SessionFinding(text, text.file, text.line, number, kernel, grid))
+        known.launches += key not in seen
+        seen.add(key)
+    heard.lines.append(
+        LaunchLine(number, kernel, grid, data["target"], data["seconds"], data["failed"], severities, card is not None)
+    )
+
+
+def _grid(extents: Sequence[int]) -> tuple[int, int, int]:
+    x, y, z = extents
+    return x, y, z

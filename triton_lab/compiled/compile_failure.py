@@ -1,0 +1,156 @@
+"""Why a kernel does not compile, in the user's words: from what compilers say to the line that they mean."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from triton_lab import messages
+from triton_lab.backend.source.kernel_source import is_tritons, line_of
+from triton_lab.backend.targets.sm90_limits import NotCompilable, refuse
+from triton_lab.compiled.compiler_client import CompileOutcome
+from triton_lab.compiled.front_end import Request
+from triton_lab.compiled.lines.assembly_lines import files_of
+from triton_lab.ir import Op, parse_plan
+
+_STAGES = {
+    "ttir": "the Triton IR",
+    "ttgir": "the layouts (TTGIR)",
+    "llir": "LLVM IR",
+    "ptx": "PTX",
+    "cubin": "machine code, by ptxas",
+    "amdgcn": "assembly",
+    "hsaco": "machine code",
+}
+_ORDER = {"cuda": ("ttir", "ttgir", "llir", "ptx", "cubin"), "hip": ("ttir", "ttgir", "llir", "amdgcn", "hsaco")}
+# What MLIR says: file, line, column, message.
+_MLIR = re.compile(r'^(?:loc\()?"?([^\n":]+)"?:(\d+):(\d+)\)?: error: (.*)$', re.MULTILINE)
+_ASSEMBLERS = (
+    re.compile(r"^ptxas\S* \S+, line (\d+); error\s*: (.*)$", re.MULTILINE),
+    re.compile(r"^[\w-]*assembler:(\d+):\d+: error: (.*)$", re.MULTILINE),
+)
+# Triton 3.6's for AMD quotes the line, and does not count it.
+_QUOTING = re.compile(r"^error: (.*)\n[ \t]+(\S.*)$", re.MULTILINE)
+_LAST_WORDS = ("LLVM ERROR: ", "Assertion ", "ptxas fatal", "what():", ": error: ")
+_ASSEMBLY = "tt.elementwise_inline_asm"
+_NOT_IT = ("Failures have been detected while processing", "Ptx assembly aborted")
+_LACKING_MEMORY = re.compile(r"bad_alloc|out of memory|[Cc]annot allocate memory|MemoryError", re.IGNORECASE)
+
+
+class CompileError(RuntimeError):
+    """A kernel that Triton's front end takes, and the compiler for a GPU does not finish.
+
+    ``target`` names the GPU, ``stage`` what was being made, ``file`` and ``line`` where in the user's source the reason
+    lies (the kernel's first line, where the compiler does not say), ``said`` what the compiler printed.
+    """
+
+    def __init__(self, message: str, target: str, stage: str, place: tuple[str, int], said: str) -> None:
+        super().__init__(message)
+        self.target = target
+        self.stage = stage
+        self.file, self.line = place
+        self.said = said
+
+
+@dataclass(frozen=True)
+class _Reason:
+    text: str
+    file: str = ""
+    line: int = 0
+    advice: str = ""
+
+
+def error_of(source: Any, request: Request, outcome: CompileOutcome, memory: int) -> CompileError:
+    """The error that tells of ``outcome``, which failed."""
+    target, function = request.target, source.fn
+    order = _ORDER[target.backend]
+    stage = next((name for name in order if name not in outcome.stages), order[-1])
+    reason = _reason(request, outcome, memory)
+    define = next((n for n, line in enumerate(function.raw_src) if line.lstrip().startswith("def ")), 0)
+    # Where nobody says a line it is that of the kernel.
+    file = reason.file or str(function.fn.__code__.co_filename)
+    line = reason.line or function.starting_line_number + define
+    text = line_of(function, file, line).rstrip()
+    lines = [
+        f"{function.__name__} does not compile for {target.name}: {reason.text}",
+        f"  {messages.place(file, line)}, in kernel {function.__name__}",
+        *([f"    {text}"] if text.strip() else []),
+        f"  It failed while it was made into {_STAGES[stage]}.",
+        *([f"  {reason.advice}"] if reason.advice else []),
+    ]
+    return CompileError("\n".join(lines), target.name, stage, (file, line), outcome.said)
+
+
+def _reason(request: Request, outcome: CompileOutcome, memory: int) -> _Reason:
+    said = f"{outcome.said}\n{outcome.failure}"
+    if outcome.failure.startswith("it took more"):
+        return _Reason(outcome.failure, advice="Allow it more with seconds=..., or compile it for smaller blocks.")
+    if _LACKING_MEMORY.search(said):
+        needed = f"its compiler needed more than {memory / 2**30:.3g} GiB of memory"
+        return _Reason(needed, advice="Allow it more with max_bytes=..., or compile it for smaller blocks.")
+    if "Cannot find" in outcome.failure:
+        tool = f"a tool of Triton's is not there: {outcome.failure.partition(': ')[2]}"
+        return _Reason(
+            tool, advice="Install Triton anew, or name it in the environment: TRITON_PTXAS_PATH=/path/to/ptxas."
+        )
+    for pattern in _ASSEMBLERS:
+        if found := pattern.search(said):
+            return _Reason(found[2], *place_of(_text_before(outcome.stages), int(found[1])))
+    if found := _QUOTING.search(outcome.said):
+        assembly = _text_before(outcome.stages)
+        number = next((n for n, line in enumerate(assembly.split("\n"), 1) if line.strip() == found[2].strip()), 0)
+        return _Reason(found[1], *place_of(assembly, number))
+    for file, line, _, text in _MLIR.findall(outcome.said):
+        if not text.startswith(_NOT_IT) and not is_tritons(file):
+            return _in_our_words(request, file, int(line)) or _Reason(text, file, int(line))
+    return _death(request, outcome)
+
+
+def _in_our_words(request: Request, file: str, line: int) -> _Reason | None:
+    """For what GPUs do not have, if there is such an operation on that line: the words for sm_90 serve for all."""
+    plan = parse_plan(request.module)
+    try:
+        refuse(plan, request.kernel)
+    except NotCompilable as error:
+        if error.op is not None and (file, line) in _places(error.op):
+            told = error.message.split("\n")
+            return _Reason(told[0].replace("sm_90", request.target.name), file, line, told[-1].strip())
+    return None
+
+
+def _death(request: Request, outcome: CompileOutcome) -> _Reason:
+    """Of a compiler that ended itself, or failed with no line to it."""
+    lines = [line.strip() for line in outcome.said.splitlines() if line.strip()]
+    told = [line for line in lines if any(sign in line for sign in _LAST_WORDS)]
+    told += [before for before, line in itertools.pairwise(lines) if line.startswith("UNREACHABLE executed")]
+    first = next(iter(outcome.failure.splitlines()), "")
+    text = ": ".join(filter(None, [first, *told[:1]]))
+    if "constraint" in text or "inline asm" in text:
+        # What cannot be told of assembly of the user's own is told at its call, if there is but one.
+        found = {place for op in parse_plan(request.module).walk() if op.name == _ASSEMBLY for place in _places(op)[:1]}
+        if len(found) == 1:
+            return _Reason(text, *found.pop())
+    return _Reason(text)
+
+
+def _places(op: Op) -> list[tuple[str, int]]:
+    """Where an operation stands in the user's files, the innermost place first."""
+    frames = op.location.frames() if op.location is not None else ()
+    return [(frame.file, frame.line) for frame in frames if not is_tritons(frame.file)]
+
+
+def _text_before(stages: Mapping[str, str | bytes]) -> str:
+    """What the assembler was given."""
+    return next((str(stages[name]) for name in ("ptx", "amdgcn") if name in stages), "")
+
+
+def place_of(assembly: str, line: int) -> tuple[str, int]:
+    """The file and line of the source for line ``line`` (from 1) of an assembly text; ("", 0) where it does not say."""
+    files = files_of(assembly)
+    for text in reversed(assembly.split("\n")[: max(0, line - 1)]):
+        if found := re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", text):
+            return files.get(found[1], ""), int(found[2])
+    return "", 0

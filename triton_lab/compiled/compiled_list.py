@@ -1,0 +1,64 @@
+"""`CompiledList`: a kernel, compiled for several targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, SupportsIndex, overload
+
+from triton_lab.compiled.compilation_text import aligned, side_by_side
+from triton_lab.compiled.compiled import Compiled, told_apart
+
+
+class CompiledList(list[Compiled]):
+    """A kernel, compiled for several targets: as the last value of a cell a table with a column for each.
+
+    >>> both = launch.compile(["sm_90", "gfx942"])
+    >>> [compiled.target for compiled in both]
+    ['sm_90', 'gfx942']
+    """
+
+    def __init__(self, compiled: Iterable[Compiled] = ()) -> None:
+        super().__init__(compiled)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Compiled: ...
+    @overload
+    def __getitem__(self, index: slice) -> CompiledList: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Compiled | CompiledList:
+        found = super().__getitem__(index)
+        return CompiledList(found) if isinstance(found, list) else found
+
+    def __str__(self) -> str:
+        problems = [f"! {problem}" for one in self for problem in one.problems]
+        return "\n".join(
+            [
+                *problems,
+                *aligned(table(self)),
+            ]
+        )
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """One card for all of them."""
+        if not self:
+            return {"text/plain": "compiled for nothing"}, {}
+        from triton_lab.views.compiled.compiled_card import CompilationCard
+
+        return CompilationCard(self)._repr_mimebundle_(include, exclude)
+
+
+def labels(compiled: Sequence[Compiled]) -> list[str]:
+    """What each is called among the others: its target, and with that all in which those for one target differ."""
+    told = [told_apart(one) for one in compiled]
+    found = []
+    for one in told:
+        alike = [other for other in told if other["target"] == one["target"]]
+        names = [name for name in one if name != "target" and len({other.get(name) for other in alike}) > 1]
+        found.append(", ".join([one["target"], *(one[name] for name in names)]))
+    return found
+
+
+def table(compiled: Sequence[Compiled]) -> list[tuple[str, ...]]:
+    """Rows of name and the value of each, under their labels."""
+    return side_by_side([list(one.metadata.rows()) for one in compiled], labels(compiled))

@@ -1,0 +1,122 @@
+"""The arithmetic of a launch: operations on numbers, as the kernel is written, counted over all programs.
+
+An operation on a block counts once for each of its elements, those that a mask turns off too: a GPU computes them. A
+product of an M x K by a K x N tile counts 2MNK, a reduction of n numbers n - 1 times what joins two of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from triton_lab.ir import Op, Plan, Type
+from triton_lab.launch.replay.execution_counts import COMBINING, Executed
+
+_ARITH_FLOATS = ("add", "sub", "mul", "div", "rem", "neg", "minimum", "maximum", "minnum", "maxnum")
+_ARITH_INTEGERS = ("add", "sub", "mul", "shl", "and", "or", "xor", "cmp")
+_SIGNED = ("divs", "rems", "divu", "remu", "shrs", "shru", "mins", "maxs", "minu", "maxu", "ceildivs")
+_FLOATS = frozenset(
+    [*(f"arith.{name}f" for name in _ARITH_FLOATS), "tt.precise_divf", "tt.approx_divf", "tt.clampf", "math.absf"]
+)
+_INTEGERS = frozenset(
+    [*(f"arith.{name}i" for name in (*_ARITH_INTEGERS, *_SIGNED)), "tt.mulhiui", "math.absi", "tt.addptr"]
+)
+_PRODUCTS = ("tt.dot", "tt.dot_scaled")
+_TF32 = 0  # the number of the input precision that rounds float32 to tf32
+
+
+@dataclass
+class OperationCounts:
+    """How many operations: ``floats`` on floating-point numbers outside of products of tiles, ``integers`` (addresses
+    and comparisons are among them), ``products`` those in products of tiles by the type that is multiplied."""
+
+    floats: int = 0
+    integers: int = 0
+    products: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def flops(self) -> int:
+        """All on floating-point numbers, in products and outside."""
+        return self.floats + sum(count for name, count in self.products.items() if not name.startswith("int"))
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.floats + self.integers + sum(self.products.values())
+
+    def add(self, other: OperationCounts, times: int = 1) -> None:
+        """Add what another says, so many times."""
+        self.floats += other.floats * times
+        self.integers += other.integers * times
+        self.products.update({name: count * times for name, count in other.products.items()})
+
+
+def arithmetic(plan: Plan, executed: Executed) -> Mapping[int, OperationCounts]:
+    """By the number of the operation, over the launch; those that compute nothing are left out."""
+    found: dict[int, OperationCounts] = {}
+    for function in plan.functions.values():
+        for op in _outside(function.walk()):
+            times = executed.times.get(op.index, 0)
+            each = _of(op, function.types) if times else OperationCounts()
+            if each.total:
+                found[op.index] = total = OperationCounts()
+                total.add(each, times)
+    return found
+
+
+def _outside(ops: Iterator[Op]) -> Iterator[Op]:
+    """Those that are not inside of a reduction: they are told with it."""
+    inside: set[int] = set()
+    for op in ops:
+        if op.index in inside:
+            continue
+        if op.name in COMBINING:
+            inside |= {each.index for each in op.walk()}
+        yield op
+
+
+def _of(op: Op, types: tuple[Type, ...]) -> OperationCounts:
+    """What one execution computes."""
+    found = OperationCounts()
+    size = types[op.results[0]].size if op.results else 0
+    if op.name in _PRODUCTS:
+        found.products[_multiplied(op, types)] = 2 * size * types[op.operands[0]].shape[-1]
+    elif op.name in COMBINING:
+        before = types[op.operands[0]].size
+        for inner in op.walk():
+            if inner is not op:
+                found.add(_of(inner, types), before - (size if op.name == "tt.reduce" else 0))
+    elif op.name in _FLOATS or (op.name.startswith("math.") and op.name not in ("math.absi", "math.fma")):
+        found.floats = size
+    elif op.name == "math.fma":
+        found.floats = 2 * size
+    elif op.name == "arith.cmpf":
+        found.floats = size
+    elif op.name in _INTEGERS:
+        found.integers = size
+    elif op.name == "tt.extern_elementwise":
+        if types[op.results[0]].is_float:
+            found.floats = size
+        else:
+            found.integers = size
+    elif op.name == "tt.atomic_rmw":
+        value = types[op.operands[1]]
+        if value.is_float:
+            found.floats = value.size
+        else:
+            found.integers = value.size
+    return found
+
+
+_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8"}
+
+
+def _multiplied(op: Op, types: tuple[Type, ...]) -> str:
+    """What a product multiplies, as peaks are told by."""
+    element = types[op.operands[0]].element
+    if op.name == "tt.dot_scaled":
+        return "float8"
+    if element == "f32":
+        return "tf32" if op.attributes.get("inputPrecision") in (_TF32, None) else "float32"
+    return "float8" if element.startswith("f8") else _NAMES.get(element, element)

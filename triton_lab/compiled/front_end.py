@@ -1,0 +1,81 @@
+"""Triton's front end, here: it reads the kernel for a target, and what it gives travels as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from triton_lab.compiled.architecture import Architecture
+
+# The function that `generic_text` adds; what it holds is not for the compiler.
+_MARKER = re.compile(r'^  "tt\.func".*"triton_lab_prints_the_generic_form"(?:.*\n)*?  \}\).*\n', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be compiled: ``module`` as the front end gives it, in MLIR's generic form, which keeps the names of
+    variables that loops carry, too; ``options`` as they are given to Triton, as JSON."""
+
+    kernel: str
+    target: Architecture
+    module: str
+    options: str
+
+
+def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> Request:
+    """What Triton's front end makes of ``source`` (an ASTSource). Raises what it raises, and ValueError for options."""
+    from triton._C.libtriton import ir
+    from triton.compiler.compiler import filter_traceback, make_backend
+
+    from triton_lab.backend.source import recursion_depth
+    from triton_lab.ir.lower import generic_text
+
+    # Who explains what the front end refuses looks for these names.
+    src, target = source, architecture.target
+    backend = make_backend(target)
+    chosen = options_of(backend, architecture, given)
+    options = backend.parse_options(dict(chosen))
+    codegen_fns = backend.get_codegen_implementation(options)
+    module_map = recursion_depth.watched(backend.get_module_map())
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    try:
+        module = src.make_ir(target, options, codegen_fns, module_map, context)
+    except Exception as error:
+        filter_traceback(error)
+        raise
+    finally:
+        recursion_depth.ended()
+    return Request(src.name, architecture, without_marker(generic_text(module)), json.dumps(chosen, sort_keys=True))
+
+
+def without_marker(text: str) -> str:
+    """A module's text in generic form, without the function that makes MLIR print that."""
+    found, number = _MARKER.subn("", text)
+    assert number == 1, "the text of a module holds the added function once"
+    return found
+
+
+def options_of(backend: Any, architecture: Architecture, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options for Triton. Raises ValueError for one that the target does not have, or a value that is none."""
+    from triton import knobs
+
+    kind = type(backend.parse_options({"enable_fp_fusion": True}))
+    known = [field.name for field in dataclasses.fields(kind)]
+    for name, value in given.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
+            raise ValueError(f"{architecture.name} has no option {name!r}; there is {', '.join(near)}")
+        if name in ("num_warps", "num_stages", "num_ctas") and (not isinstance(value, int) or value < 1):
+            raise ValueError(f"{name}={value!r}: a number above 0 is needed")
+    warps = given.get("num_warps", 1)
+    if warps & (warps - 1):
+        raise ValueError(f"num_warps={warps}: a power of 2 is needed")
+    # As Triton itself chooses, which would otherwise remark that nobody did.
+    return {"enable_fp_fusion": bool(knobs.language.default_fp_fusion), **given}

@@ -1,0 +1,256 @@
+"""`KernelLayouts`: the values of a kernel's TTGIR with their layouts, and what changing a layout costs on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, overload
+
+from triton_lab.compiled.compilation_text import aligned
+from triton_lab.compiled.layouts import BankUse, Conversion, Layout, LayoutError
+from triton_lab.compiled.layouts.layout import width
+from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
+from triton_lab.compiled.layouts.layout_parser import Typed, types_of
+from triton_lab.compiled.lines.source_trail import Trail
+from triton_lab.messages import count
+
+if TYPE_CHECKING:
+    from triton_lab.compiled.lines.stage_lines import StageLines
+    from triton_lab.views.layouts.kernel_layouts_view import KernelLayoutsView
+
+_DEFINED = re.compile(r'^\s*(?:%[\w#]+(?::\d+)? = )?"?([a-z]\w*\.[\w.]+)"?')
+_REGION_ENDS = re.compile(r"^\s*\}\)(?: \{.*\})? : ")
+_HAS_LAYOUT = re.compile(r"\b(?:tensor|memdesc)<")
+_FLOW = ("scf.", "cf.", "tt.func", "tt.return", "module", "tt.call", "ttg.warp_")
+_COMPARED = ("arith.cmpi", "arith.cmpf")
+# What moves elements between registers and shared memory: a store, where nothing comes out of it.
+_THROUGH_MEMORY = {
+    "ttg.local_load": "from shared memory",
+    "ttg.local_store": "to shared memory",
+    "ttg.local_alloc": "to shared memory",
+}
+_WITHOUT_PARENT = re.compile(r"#ttg\.(slice|dot_op)<\{(.*?),? ?parent = (#\w+)")
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """A value of a kernel in its layout: where ``operation`` makes it, or what that moves.
+
+    ``variable`` is the name in the source, "" where the compiler kept none; ``line`` that of the kernel's file, None
+    where the compiler does not say; ``number`` the line of the TTGIR. ``spelled`` is the type as TTGIR has it.
+    ``moves`` tells what a change of layout costs, or an access to shared memory, and ``before`` from which layout.
+    """
+
+    variable: str
+    operation: str
+    line: int | None
+    number: int
+    spelled: str
+    element: str
+    layout: Layout
+    moves: Conversion | BankUse | None = None
+    before: Layout | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's."""
+        return self.layout.shape
+
+    @property
+    def cost(self) -> str:
+        """What it costs to bring the value into its layout, in words; "" where nothing is moved."""
+        if isinstance(self.moves, Conversion):
+            return _conversion_words(self.moves)
+        if isinstance(self.moves, BankUse):
+            verb = _THROUGH_MEMORY[self.operation]
+            conflicts = count(self.moves.conflicts, "bank conflict") if self.moves.conflicts else "no bank conflicts"
+            return f"{verb}: {count(self.moves.wavefronts, 'wavefront')}, {conflicts}"
+        return _THROUGH_MEMORY[self.operation] if self.before is not None else ""
+
+    def row(self) -> tuple[str, ...]:
+        """Line, variable, operation, type, kind of layout, cost."""
+        shape = "×".join(map(str, self.shape))
+        return (str(self.line or ""), self.variable, self.operation, f"{shape} {self.element}", self.called, self.cost)
+
+    @property
+    def called(self) -> str:
+        """What the layout is called: its kind, and how the TTGIR names it."""
+        _, spelled = self.spelled.split(", ", 1)
+        name = self.layout.kind.name
+        around = _WITHOUT_PARENT.match(spelled)
+        if around is not None:
+            return f"{name} of {around[3]}, {around[2].replace(' = ', ' ')}"
+        if "<" in spelled:
+            return name
+        return spelled if spelled.strip("#0123456789") == name else f"{name} {spelled}"
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it holds what a kernel computes with, and no addresses, masks or indices; a guess, by its type. What
+        stands at no line is a constant of the compiler's."""
+        return (
+            self.line is not None
+            and self.element not in ("i1", "i32", "i64")
+            and not self.element.startswith("!tt.ptr")
+        )
+
+
+HEADINGS = ("line", "variable", "operation", "type", "layout", "moves")
+
+
+class KernelLayouts(Sequence[LaidOut]):
+    """The values of a kernel that have a layout, in the order of its TTGIR; printed it is a table.
+
+    Values that a line makes of one variable alike are told once.
+
+    >>> layouts = launch.compile("sm_90").layouts
+    >>> [(each.variable, each.line, each.shape, each.element) for each in layouts if each.operation == "tt.load"]
+    [('x', 21, (128,), 'f32'), ('y', 22, (128,), 'f32')]
+    >>> layouts.conversions
+    []
+    """
+
+    def __init__(self, kernel: str, ttgir: str, lines: StageLines) -> None:
+        self.kernel, self._text, self.lines = kernel, ttgir, lines
+
+    @cached_property
+    def _found(self) -> list[LaidOut]:
+        seen: dict[Any, LaidOut] = {}
+        for each in _laid_out(self._text, self.lines):
+            own = each.number if each.cost else None  # each change of a layout counts
+            seen[each.line, each.variable, each.spelled, own] = each  # in the place of the first, what is last made
+        return list(seen.values())
+
+    @overload
+    def __getitem__(self, index: int) -> LaidOut: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[LaidOut]: ...
+    def __getitem__(self, index: int | slice) -> LaidOut | list[LaidOut]:
+        return self._found[index]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def conversions(self) -> list[LaidOut]:
+        """Those that come from another layout: ``each.moves`` says what moves, ``each.before`` from which."""
+        return [each for each in self if isinstance(each.moves, Conversion)]
+
+    def of(self, line: int) -> list[LaidOut]:
+        """Those of a line of the source.
+
+        >>> [each.variable for each in launch.compile("sm_90").layouts.of(21)][-1]
+        'x'
+        """
+        return [each for each in self if each.line == line]
+
+    def plot(self) -> KernelLayoutsView:
+        """A list to pick from, with the picture of the layout, or of the conversion, that is picked.
+
+        >>> launch.compile("sm_90").layouts.plot().title()
+        'add_kernel: 1 layout'
+        """
+        from triton_lab.views.layouts.kernel_layouts_view import KernelLayoutsView
+
+        return KernelLayoutsView(self)
+
+    def __str__(self) -> str:
+        if not self:
+            return f"{self.kernel} has no tensors in registers or shared memory"
+        return "\n".join(aligned([HEADINGS, *(each.row() for each in self)]))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        return self.plot()._repr_mimebundle_(include, exclude)
+
+
+def _laid_out(text: str, lines: StageLines) -> Iterator[LaidOut]:
+    operations, text_lines = _operations(text), text.splitlines()
+    trails = lines.trails("ttgir")
+    for where, types in groupby(types_of(text), key=lambda one: one.line):
+        operation = operations.get(where, "")
+        if operation and not operation.startswith(_FLOW):
+            made = None if operation.endswith("wait") else _made(operation, list(types), text_lines[where - 1])
+            if made is not None:
+                yield _value(operation, made, trails[where - 1], lines)
+
+
+def _operations(text: str) -> dict[int, str]:
+    """The operation of each line that tells its types; where it has a region, that is the line which ends it."""
+    found: dict[int, str] = {}
+    opened: list[str] = []
+    for where, line in enumerate(text.splitlines(), 1):
+        told = _DEFINED.match(line)
+        if line.rstrip().endswith("({"):
+            opened.append(told[1] if told else "")
+        elif _REGION_ENDS.match(line) and opened:
+            found[where] = opened.pop()
+        elif told:
+            found[where] = told[1]
+    return found
+
+
+def _made(operation: str, types: list[Typed], line: str) -> tuple[Typed, str, Typed | None] | None:
+    """The type of what an operation makes, the type of its elements, and the type of what it was made from, where that
+    is another layout of the same tensor. None for what makes nothing that has a layout."""
+    first, last = types[0], types[-1]
+    if "->" in line and not _HAS_LAYOUT.search(line.rsplit("->", 1)[1]):
+        return None
+    if operation in ("tt.store", "ttg.async_copy_global_to_local", "ttg.async_commit_group"):
+        return None
+    if operation == "ttg.local_store":
+        return last, last.element, first
+    if operation == "tt.addptr":
+        return first, first.element, None
+    if operation in _COMPARED:
+        return first, "i1", None
+    if operation == "tt.load" and last.element.startswith("!tt.ptr<"):
+        return last, last.element.removeprefix("!tt.ptr<").removesuffix(">"), None
+    moved = operation == "ttg.convert_layout" or (operation in _THROUGH_MEMORY and len(types) > 1)
+    return last, last.element, first if moved else None
+
+
+def _value(operation: str, made: tuple[Typed, str, Typed | None], trail: Trail | None, lines: StageLines) -> LaidOut:
+    typed, element, source = made
+    layout = Layout(typed.kind, typed.shape, width(element))
+    before = None if source is None else Layout(source.kind, source.shape, width(source.element))
+    written = lines.written(trail)
+    return LaidOut(
+        variable=trail.name if trail is not None else "",
+        operation=operation,
+        line=written[-1].line if written and written[-1].function == 0 else None,
+        number=typed.line,
+        spelled=f"{'x'.join(map(str, typed.shape))}x{element}, {typed.spelled}",
+        element=element,
+        layout=layout,
+        moves=None if before is None else _moves(before, layout),
+        before=before,
+    )
+
+
+def _moves(before: Layout, after: Layout) -> Conversion | BankUse | None:
+    """What going from one to the other costs; None where no rule is known."""
+    try:
+        if isinstance(before.kind, Distributed) and isinstance(after.kind, Distributed):
+            return before.to(after)
+        shared, registers = (before, after) if isinstance(before.kind, SharedLayout) else (after, before)
+        return shared.access(registers)
+    except LayoutError:
+        return None
+
+
+def _conversion_words(moves: Conversion) -> str:
+    return {
+        "nothing": "nothing moves",
+        "registers": "registers change names",
+        "shuffles": f"{count(moves.shuffles, 'shuffle')} per warp at least",
+        "shared memory": f"{count(moves.stored, 'byte')} through shared memory",
+        "cluster": f"{count(moves.stored, 'byte')} from CTA to CTA",
+    }[moves.way]

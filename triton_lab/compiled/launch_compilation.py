@@ -1,0 +1,140 @@
+"""A recorded launch's kernel, compiled: with the signature, constants and specialisation that the launch had."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from triton_lab.backend.source.kernel_dependencies import fingerprint
+from triton_lab.compiled import compiler_client, disk_cache
+from triton_lab.compiled.architecture import Architecture, architectures
+from triton_lab.compiled.compile import compiled_all, successes
+from triton_lab.compiled.compile_failure import CompileError
+from triton_lab.compiled.compiled import Compiled
+from triton_lab.compiled.compiled_list import CompiledList
+from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
+from triton_lab.compiled.front_end import Request, without_marker
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.snapshot import CannotReplay
+
+_LARGEST_OFFSET = 2**31 - 1
+
+
+def compiled_launch(
+    launch: Recorded,
+    target: str | Sequence[str] | None,
+    *,
+    seconds: float = SECONDS,
+    max_bytes: int = MAX_BYTES,
+    **options: Any,
+) -> Compiled | CompiledList:
+    """What `Launch.compile` gives. Raises as that does, and CannotReplay where the kernel has changed or is no more."""
+    made = successes(attempts(launch, target, options, seconds, max_bytes))
+    return made[0] if target is None or isinstance(target, str) else CompiledList(made)
+
+
+def attempts(
+    launch: Recorded,
+    target: str | Sequence[str] | None,
+    options: dict[str, Any],
+    seconds: float = SECONDS,
+    max_bytes: int = MAX_BYTES,
+) -> list[Compiled | CompileError]:
+    """What becomes of the launch's kernel on each of the targets; or why nothing does."""
+    source, metadata = launch.compiled
+    if source is None:
+        told = "a launch that was loaded from a file cannot be compiled: the file has data and no code"
+        raise CannotReplay(f"{told}. Launch {launch.kernel} here, and compile that launch.")
+    chosen = {**chosen_options(metadata), **options}
+    kernel = _as_it_was(launch, source.fn)
+    made = compiled_all(
+        [(_source(launch, kernel, one), one, had(chosen, one, options)) for one in architectures(target)],
+        seconds,
+        max_bytes,
+    )
+    return [_remembered(launch, one) if isinstance(one, Compiled) else one for one in made]
+
+
+def compiled_plan(launch: Recorded, target: str, *, seconds: float = SECONDS, max_bytes: int = MAX_BYTES) -> Compiled:
+    """What a GPU's compiler makes of the kernel as the launch ran it: of its operations as data, without its source and
+    with the target's own options. For launches that came from another process. Raises CompileError."""
+    architecture = architectures(target)[0]
+    request = Request(launch.kernel, architecture, without_marker(launch.executable.plan.text), "{}")
+    outcome = disk_cache.find(request)
+    if outcome is None:
+        outcome = compiler_client.ask(request, seconds, max_bytes, threading.Event())
+        if outcome.failure:
+            place = launch.file, launch.first_line
+            raise CompileError(outcome.failure.strip().split("\n")[-1], target, "machine code", place, outcome.failure)
+        disk_cache.keep(request, outcome)
+    return Compiled(launch.kernel, architecture, {}, {}, launch.file, launch.first_line, outcome, (), request, launch)
+
+
+def _remembered(launch: Recorded, made: Compiled) -> Compiled:
+    """The same as the launch's own, which its card shows from now on."""
+    known = next((one for one in launch.compilations if one.outcome is made.outcome), None)
+    if known is None:
+        known = replace(made, launch=launch)
+        launch.compilations.append(known)
+    return known
+
+
+def chosen_options(metadata: Any) -> dict[str, Any]:
+    """The options of the launch that are not what its target takes by itself."""
+    from triton.compiler.compiler import make_backend
+
+    usual = make_backend(metadata.target).parse_options({"enable_fp_fusion": True})
+    return {
+        name: getattr(metadata, name)
+        for name, value in vars(usual).items()
+        # The others are what a target is, and no choice of anybody's.
+        if isinstance(value, (bool, int, float, str, type(None))) and getattr(metadata, name, value) != value
+    }
+
+
+def had(chosen: dict[str, Any], target: Architecture, asked: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that such a target has; what was asked for by name stays, and is refused later."""
+    from triton.compiler.compiler import make_backend
+
+    known = vars(make_backend(target.target).parse_options({"enable_fp_fusion": True}))
+    return {name: value for name, value in chosen.items() if name in asked or name in known}
+
+
+def _as_it_was(launch: Recorded, kernel: Any) -> Any:
+    """The kernel with the globals that it had when it was launched."""
+    from triton.runtime.jit import JITFunction
+
+    if fingerprint(kernel) == launch.surroundings.known:
+        return kernel
+
+    class Then(JITFunction):  # type: ignore[misc]
+        """One that Triton's cache by kernel does not mix up with the kernel of now."""
+
+    before = Then(kernel.fn, do_not_specialize=kernel.do_not_specialize)
+    before._unsafe_update_src(kernel.src)
+    before.__globals__ = launch.surroundings.restore(kernel)
+    return before
+
+
+def _source(launch: Recorded, kernel: Any, target: Architecture) -> Any:
+    """The launch's ASTSource as ``target`` would have had it."""
+    from triton import knobs
+    from triton.compiler import ASTSource
+
+    source = launch.compiled[0]
+    # AMD's compiler is told of tensors in whose memory 32 bits are enough for an offset.
+    short = {}
+    if not target.is_nvidia and knobs.amd.use_buffer_ops:
+        short = {
+            (kernel.arg_names.index(one.name),): [["tt.pointer_range", 32]]
+            for one in launch.arguments
+            if one.kind == "tensor" and one.name in kernel.arg_names and one.storage_bytes <= _LARGEST_OFFSET
+        }
+    known = {
+        path: [one for one in source.attrs.get(path, []) if one[0] != "tt.pointer_range"] + short.get(path, [])
+        for path in {**source.attrs, **short}
+    }
+    attributes = {path: told for path, told in sorted(known.items()) if told}
+    return ASTSource(kernel, source.signature, dict(source.constants), attributes)

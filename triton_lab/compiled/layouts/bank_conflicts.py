@@ -1,0 +1,107 @@
+"""Bank conflicts: how often shared memory must be asked when threads read or write it by a layout.
+
+The rule is that of NVIDIA's GPUs since sm_70: 32 banks of 4 bytes give one word each at a time, and lanes that want
+the same word share it. Accesses of 8 bytes a lane are served by halves of a warp, of 16 bytes by quarters, each at
+best at once. (CUDA C++ Programming Guide, "Shared Memory"; the order of halves is what Nsight Compute counts.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.messages import count
+
+BANKS, WORD = 32, 4  # bytes of a word
+_WIDEST = 16  # bytes that one lane can move at once
+
+
+@dataclass(frozen=True)
+class BankUse:
+    """What one access of a whole tensor in shared memory asks of the banks.
+
+    ``vector`` elements of a lane move at once; ``instructions`` are those of all warps, ``wavefronts`` how often
+    the banks are asked, ``ideal`` what it would be without conflicts; ``ways`` is the worst of a single request.
+    """
+
+    vector: int
+    instructions: int
+    wavefronts: int
+    ideal: int
+    ways: int
+
+    @property
+    def conflicts(self) -> int:
+        """Wavefronts too many."""
+        return self.wavefronts - self.ideal
+
+    def __str__(self) -> str:
+        told = (
+            f"{count(self.instructions, 'access', 'accesses')} of {count(self.vector, 'element')} a lane, "
+            f"{count(self.wavefronts, 'wavefront')}"
+        )
+        return (
+            f"{told}, no bank conflicts"
+            if not self.conflicts
+            else (f"{told} where {self.ideal} would do: {count(self.ways, 'lane')} want different words of one bank")
+        )
+
+
+def wavefronts(addresses: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:
+    """How often each request asks the banks: ``addresses`` in bytes, ``(requests, lanes)``, of ``width`` bytes a lane.
+
+    The result is ``(requests, groups)``: a warp is served in one group, two halves (8 bytes) or four quarters (16).
+    """
+    requests = len(addresses)
+    groups = max(1, width // WORD)
+    words = addresses // WORD
+    words = (words[..., None] + np.arange(max(1, width // WORD))).reshape(requests, groups, -1)
+    words = np.sort(words, axis=2)
+    first = np.concatenate([np.ones_like(words[..., :1], bool), words[..., 1:] != words[..., :-1]], axis=2)
+    counts = np.zeros((requests, groups, BANKS), np.int64)
+    at = np.nonzero(first)
+    np.add.at(counts, (at[0], at[1], words[at] % BANKS), 1)
+    return np.asarray(counts.max(axis=2), np.int64)
+
+
+def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> BankUse:
+    """The bank conflicts of reading or writing shared memory by a layout in registers.
+
+    ``memory`` has the byte at which each element, of ``bits`` bits, begins, in the tensor's shape. Raises LayoutError.
+    """
+    if memory.shape != registers.shape:
+        raise LayoutError(f"the shapes differ: {memory.shape} in shared memory, {registers.shape} in registers")
+    if registers.size("lane") != 32:
+        raise LayoutError(f"the rule for banks here is NVIDIA's, for warps of 32 lanes, not {registers.size('lane')}")
+    addresses = memory.reshape(-1)[_held(registers)]
+    vector = _vector(addresses, bits)
+    starts = addresses[:, :, ::vector].transpose(0, 2, 1).reshape(-1, 32)
+    width = vector * bits // 8
+    found = wavefronts(starts, width)
+    needed = wavefronts(np.broadcast_to(np.arange(32) * width, (len(starts), 32)).astype(np.int64), width)
+    return BankUse(vector, len(starts), int(found.sum()), int(np.minimum(found, needed).sum()), int(found.max()))
+
+
+def _held(linear: Linear) -> npt.NDArray[np.int64]:
+    """The row-major positions that the threads of block 0 hold, each once a lane: ``(warps, lanes, registers)``."""
+    register = [linear.pack(basis) for basis in linear.bases("register") if any(basis)]
+    found = np.zeros(1, np.int64)
+    for column in (*register, *(linear.pack(basis) for name in ("lane", "warp") for basis in linear.bases(name))):
+        found = np.concatenate([found, found ^ column])
+    return found.reshape(linear.size("warp"), linear.size("lane"), 1 << len(register))
+
+
+def _vector(addresses: npt.NDArray[np.int64], bits: int) -> int:
+    """How many registers in a row lie side by side in memory, aligned, for every lane: a power of two."""
+    size, vector = bits // 8, 1
+    while vector * 2 * size <= _WIDEST and vector * 2 <= addresses.shape[2]:
+        groups = addresses.reshape(*addresses.shape[:2], -1, vector * 2)
+        steps = groups - groups[..., :1] == np.arange(vector * 2) * size
+        if not steps.all() or (groups[..., 0] % (vector * 2 * size)).any():
+            break
+        vector *= 2
+    return vector

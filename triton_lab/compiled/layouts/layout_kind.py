@@ -1,0 +1,85 @@
+"""What every kind of layout has: a spelling in TTGIR, a rank, and the linear map that it becomes on a shape."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias
+
+from triton_lab.compiled.layouts import attribute_rules
+from triton_lab.compiled.layouts.linear_layout import Linear
+
+Padding: TypeAlias = tuple[tuple[int, int], ...]
+
+
+class Kind:
+    """A layout before it knows a tensor's shape; each kind is a frozen dataclass with TTGIR's parameters.
+
+    (No abstract base class of Python's: its method ``register`` would stand for a linear layout's bases.)
+    """
+
+    mnemonic: ClassVar[str]  # as TTGIR spells it after the #
+    name: ClassVar[str]  # in a sentence
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions a tensor in this layout has."""
+        raise NotImplementedError
+
+    def linear(self, shape: Sequence[int]) -> Linear:
+        """The map from places to the coordinates of a tensor of this shape. Raises LayoutError."""
+        raise NotImplementedError
+
+    def check(self, shape: Sequence[int]) -> None:
+        """Refuse a shape that no tensor of this rank can have."""
+        attribute_rules.tensor(shape, self.rank, self.name)
+
+    def holds(self, bits: int) -> None:
+        """Refuse elements of a width that it cannot hold."""
+
+    @property
+    def padding(self) -> Padding:
+        """(interval, padding) in elements: what is left free in shared memory after each interval."""
+        return ()
+
+    def empty(self, linear: Linear) -> int:
+        """Bits of a packed place, of which any that is set means a place where no element is kept."""
+        return 0
+
+    def __str__(self) -> str:
+        told = [
+            f"{field.name} = {_told(getattr(self, field.name))}"
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]  # each kind is a dataclass
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{self.name} layout, {', '.join(told)}"
+
+
+class Distributed(Kind):
+    """A layout in registers: places are register, lane, warp and block."""
+
+
+class SharedLayout(Kind):
+    """A layout in shared memory: places are an offset, in elements, and block."""
+
+
+class TensorMemory(Kind):
+    """A layout in Blackwell's tensor memory: places are row and column.
+
+    A zero vector in row 32 or 64 means copies; elsewhere, rows or columns of which no element is kept.
+    """
+
+    def empty(self, linear: Linear) -> int:
+        found, bit = 0, 0
+        for name, each in linear.ins:
+            for number, basis in enumerate(each):
+                copies = name == "block" or (name == "row" and number in (5, 6))
+                found |= 0 if any(basis) or copies else 1 << bit
+                bit += 1
+        return found
+
+
+def _told(value: object) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_told(each) for each in value) + "]"
+    return f"({value})" if isinstance(value, Kind) else str(value)

@@ -1,0 +1,312 @@
+"""Reads layouts as TTGIR spells them: ``#ttg.blocked<{sizePerThread = [1, 4], ...}>``, aliases, types with layouts."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from triton_lab.compiled.layouts.amd_matrix import AmdMfma, AmdWmma
+from triton_lab.compiled.layouts.dot_operands import DotOperand
+from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.compiled.layouts.layout_kind import Kind
+from triton_lab.compiled.layouts.nvidia_matrix import NvidiaMma
+from triton_lab.compiled.layouts.register_layouts import Bases, Blocked, Slice
+from triton_lab.compiled.layouts.shared_memory import Nvmma, Padded, Rotating, SharedBases, Swizzled
+from triton_lab.compiled.layouts.tensor_memory import Accumulator, Scales
+
+KINDS: tuple[type[Kind], ...] = (
+    Blocked,
+    Slice,
+    DotOperand,
+    NvidiaMma,
+    AmdMfma,
+    AmdWmma,
+    Bases,
+    Swizzled,
+    Rotating,
+    Padded,
+    Nvmma,
+    SharedBases,
+    Accumulator,
+    Scales,
+)
+_BY_MNEMONIC = {kind.mnemonic: kind for kind in KINDS}
+_OTHER_NAMES = {"rank": "rank_"}  # what cannot be a field's name as it is spelled
+_TOKEN = re.compile(r"\s*(#?[A-Za-z_][\w.]*|-?\d+|:\+|[<>{}\[\],=])")
+_ALIAS = re.compile(r"^#(\w+) = (#tt\w+\.\w+<.*)$", re.MULTILINE)
+_TYPE = re.compile(r"\b(?:tensor|memdesc|tensordesc)<((?:\d+x)+)([^,<>]+(?:<[^<>]*>)?), (?=#)")
+_ALLOCATED = re.compile(r", mutable, ((?:\d+x)*\d+)>")
+Aliases: TypeAlias = Mapping[str, Kind]
+
+
+def parse(text: str, aliases: Aliases | None = None) -> Kind:
+    """The layout that a text spells; a text with lines ``#name = ...`` may name them. Raises LayoutError."""
+    known = {**(aliases or {}), **aliases_of(text)}
+    lines = [line for line in text.splitlines() if line.strip() and not _ALIAS.match(line.strip())]
+    if not lines and known:
+        return list(known.values())[-1]
+    return _Reader("\n".join(lines), known).whole()
+
+
+def aliases_of(text: str) -> dict[str, Kind]:
+    """The layouts that a module names in lines of their own (``#blocked = #ttg.blocked<...>``), by name."""
+    known: dict[str, Kind] = {}
+    for found in _ALIAS.finditer(text):
+        if _mnemonic(found[2]) in _BY_MNEMONIC:
+            known[found[1]] = _Reader(found[2], known).whole()
+    return known
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A type of a module that has a layout: the tensor's shape, its element type, and how TTGIR spells the layout.
+
+    Of buffers of several tensors the shape is that of one.
+    """
+
+    kind: Kind
+    spelled: str
+    shape: tuple[int, ...]
+    element: str
+    line: int
+
+
+def types_of(text: str) -> Iterator[Typed]:
+    """Every place in a TTGIR module where a type with a layout stands, in order; layouts that this package does not
+    know are left out."""
+    known = aliases_of(text)
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in _TYPE.finditer(line):
+            reader = _Reader(line[found.end() :], known)
+            if reader.names_a_layout():
+                kind = reader.layout()
+                spelled = line[found.end() : found.end() + reader.at]
+                rest = _ALLOCATED.search(line, found.end())
+                shape = rest[1] + "x" if rest and rest.start() < line.find(")", found.end()) else found[1]
+                sizes = tuple(int(size) for size in shape.split("x")[:-1])
+                yield Typed(kind, spelled, sizes[len(sizes) - kind.rank :], found[2], number)
+
+
+def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = ()) -> Kind:
+    """A layout of a kind (``blocked``, ``ttg.blocked``) from its parameters, spelled as in TTGIR or as in Python, for a
+    tensor of a shape, where that is known. Raises LayoutError, which calls the parameters as they were written."""
+    kind = _kind_of(mnemonic.lstrip("#"))
+    fields = {_plain(field.name): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    given: dict[str, Any] = {}
+    for key, value in parameters.items():
+        field = fields.get(_plain(_OTHER_NAMES.get(key, key)))
+        if field is None:
+            raise LayoutError(
+                f"a {kind.name} layout has no parameter {key}; it has {', '.join(_spelled(kind))}"
+                + _perhaps(_plain(key), {_plain(name): name for name in _spelled(kind)})
+            )
+        alone = isinstance(value, int) and not isinstance(value, bool) and str(field.type) == "tuple[int, ...]"
+        given[field.name] = (value,) if alone and len(shape) < 2 else _frozen(value)
+    if shape:
+        _from_shape(kind, given, shape)
+    try:
+        missing = [
+            field.name for field in fields.values() if field.default is dataclasses.MISSING and field.name not in given
+        ]
+        if missing:
+            raise LayoutError(f"a {kind.name} layout needs {', '.join(missing)} too")
+        _typed(kind, given)
+        return kind(**given)
+    except LayoutError as error:
+        raise LayoutError(_as_written(str(error), kind, parameters)) from None
+
+
+def _kind_of(name: str) -> type[Kind]:
+    known = {each.split(".")[1]: kind for each, kind in _BY_MNEMONIC.items()}
+    kind = _BY_MNEMONIC.get(name) or known.get(name)
+    if kind is None:
+        short = {each.split("_")[-1]: each for each in known} | {each.split("_")[0]: each for each in known}
+        likely = _perhaps(name.lower(), {**short, **{each: each for each in known}})
+        raise LayoutError(f"there is no layout {name!r}; known are {', '.join(known)}{likely}")
+    return kind
+
+
+def _perhaps(written: str, known: Mapping[str, str]) -> str:
+    """``: did you mean blocked?``, where something is spelled much alike."""
+    found = difflib.get_close_matches(written, known, 1, 0.6)
+    return f": did you mean {known[found[0]]}?" if found else ""
+
+
+def _from_shape(kind: type[Kind], given: dict[str, Any], shape: Sequence[int]) -> None:
+    """What needs not be said where the shape is known: rows lie in order, and padding is for this tensor."""
+    names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    if "order" in names and not {"order", "offset"} & set(given):
+        given["order"] = tuple(reversed(range(len(shape))))
+    if kind is Padded and "offset" not in given:
+        given.setdefault("shape", tuple(shape))
+
+
+def _as_written(message: str, kind: type[Kind], parameters: Mapping[str, Any]) -> str:
+    """A message with the parameters called as who wrote them does: as in Python, or as in TTGIR."""
+    python = any("_" in key for key in parameters) or not any(key != key.lower() for key in parameters)
+    written = {_plain(key): key for key in parameters}
+    names = {name.rstrip("_") for name in _spelled(kind)}
+    spelled = {_plain(name): name if python else _ttgir(name) for name in names} | written
+    return re.sub(r"\b[A-Za-z]+(?:_[A-Za-z]+)*\b(?! layout)", lambda found: _called(found[0], spelled), message)
+
+
+def _called(word: str, spelled: Mapping[str, str]) -> str:
+    # "Order" or "version" in a sentence are words: those that stand for a parameter look like one.
+    is_name = "_" in word or any(letter.isupper() for letter in word[1:])
+    return spelled.get(_plain(word), word) if is_name else word
+
+
+def _ttgir(name: str) -> str:
+    """``sizePerThread``, ``warpsPerCTA``, ``CGALayout``."""
+    if name == "cta_layout":
+        return "ctaLayout"
+    first, *rest = [word.upper() if word in ("cta", "cga") else word for word in name.split("_")]
+    return first + "".join(word if word.isupper() else word.title() for word in rest)
+
+
+def _typed(kind: type[Kind], given: Mapping[str, Any]) -> None:
+    """Refuse what is not of a parameter's type, before arithmetic trips over it."""
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        value, wanted = given.get(field.name, field.default), str(field.type)
+        if wanted == "int" and (isinstance(value, bool) or not isinstance(value, int)):
+            raise LayoutError(f"{field.name} is {value!r}, but must be a number")
+        if wanted == "bool" and not isinstance(value, bool):
+            raise LayoutError(f"{field.name} is {value!r}, but must be true or false")
+        if wanted == "tuple[int, ...]" and not _numbers(value):
+            raise LayoutError(f"{field.name} is {value!r}, but must be a list of numbers, one for each dimension")
+        if wanted == "CGA" and not (isinstance(value, tuple) and all(map(_numbers, value))):
+            raise LayoutError(f"{field.name} is {value!r}, but must be a list of basis vectors")
+
+
+def _numbers(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(each, int) and each >= 0 for each in value)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _spelled(kind: type[Kind]) -> list[str]:
+    return [field.name.rstrip("_") for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    if isinstance(value, Mapping):
+        return tuple((key, _frozen(each)) for key, each in value.items())
+    return value
+
+
+def _mnemonic(text: str) -> str:
+    return text.partition("<")[0].lstrip("#").strip()
+
+
+class _Reader:
+    """Reads one layout from the start of a text; ``at`` is how far it came."""
+
+    def __init__(self, text: str, known: Aliases) -> None:
+        self.text, self.known, self.at = text, known, 0
+
+    def whole(self) -> Kind:
+        kind = self.layout()
+        if self.text[self.at :].strip().partition("loc(")[0]:
+            raise self._error("the end of the text")
+        return kind
+
+    def names_a_layout(self) -> bool:
+        """Whether what stands here is a layout that we know."""
+        name = (self._peek() or "").lstrip("#")
+        return name in self.known or name in _BY_MNEMONIC
+
+    def layout(self) -> Kind:
+        token = self._next()
+        name = token.lstrip("#")
+        if self._peek() != "<":
+            if name in self.known and token != name:
+                return self.known[name]
+            raise LayoutError(
+                f"{token} is no layout known here: write it as #ttg.blocked<{{...}}>, or give its line too"
+            )
+        if name not in _BY_MNEMONIC:
+            raise LayoutError(f"there is no layout #{name}; known are {', '.join('#' + each for each in _BY_MNEMONIC)}")
+        self._expect("<")
+        parameters: dict[str, Any] = {}
+        while self._peek() not in (">", None):
+            self._item(parameters)
+            if self._peek() == ",":
+                self._next()
+        self._expect(">")
+        return build(name, parameters)
+
+    def _item(self, into: dict[str, Any]) -> None:
+        if self._peek() == "{":
+            into |= self._pairs()
+        elif self._peek() == "[":
+            into["pairs"] = self._value()
+        else:
+            key = self._next()
+            self._expect("=")
+            into[key] = self._value()
+
+    def _pairs(self) -> dict[str, Any]:
+        self._expect("{")
+        found: dict[str, Any] = {}
+        while self._peek() not in ("}", None):
+            key = self._next()
+            self._expect("=")
+            found[key] = self._value()
+            if self._peek() == ",":
+                self._next()
+        self._expect("}")
+        return found
+
+    def _value(self) -> Any:
+        token = self._peek() or ""
+        if token == "[":
+            self._next()
+            items = []
+            while self._peek() not in ("]", None):
+                items.append(self._value())
+                if self._peek() == ",":
+                    self._next()
+            self._expect("]")
+            return items
+        if token == "{":
+            return self._pairs()
+        if token.startswith("#"):
+            return self.layout()
+        if token in ("true", "false"):
+            return self._next() == "true"
+        if not token.lstrip("-").isdigit():
+            raise self._error("a number, true, false, a list or a layout")
+        number = int(self._next())
+        if self._peek() == ":+":
+            self._next()
+            return (number, self._value())
+        return number
+
+    def _peek(self) -> str | None:
+        found = _TOKEN.match(self.text, self.at)
+        return found[1] if found else None
+
+    def _next(self) -> str:
+        found = _TOKEN.match(self.text, self.at)
+        if not found:
+            raise self._error("a layout")
+        self.at = found.end()
+        return found[1]
+
+    def _expect(self, token: str) -> None:
+        if self._peek() != token:
+            raise self._error(f"'{token}'")
+        self._next()
+
+    def _error(self, wanted: str) -> LayoutError:
+        rest = self.text[self.at :].strip()
+        found = f"at '{rest[:30]}'" if rest else "at its end"
+        return LayoutError(f"this is not a layout as TTGIR spells it: {found} there should be {wanted}")

@@ -1,0 +1,226 @@
+"""Linear layouts: what a layout is once its kind is forgotten, a matrix over GF(2).
+
+Inputs are places in the hardware (register, lane, warp, block; or offset and block), outputs are coordinates of a
+tensor. The bits of a place choose basis vectors, and their XOR is the coordinate: so one vector per bit tells where all
+elements are. (Zhou et al., "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2", 2025.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.compiled.layouts import gf2
+from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.messages import count
+
+Basis: TypeAlias = tuple[int, ...]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear map from places to coordinates.
+
+    ``ins`` has the basis vectors of each input, for its lowest bit first; ``outs`` the outputs with their sizes,
+    all powers of two. Two maps are equal where inputs, bases and outputs are.
+    """
+
+    ins: tuple[tuple[str, tuple[Basis, ...]], ...]
+    outs: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, bases: Mapping[str, Sequence[Sequence[int]]], shape: Mapping[str, int] | Sequence[int]) -> Linear:
+        """A map from lists; a plain shape stands for outputs dim0, dim1, and so on."""
+        outs = shape if isinstance(shape, Mapping) else {f"dim{axis}": size for axis, size in enumerate(shape)}
+        ins = tuple((name, tuple(tuple(basis) for basis in each)) for name, each in bases.items())
+        for name, size in outs.items():
+            if size < 1 or size & (size - 1):
+                raise LayoutError(f"{name} has size {size}, but a linear layout has sizes that are powers of two")
+        for name, each in ins:
+            for bit, basis in enumerate(each):
+                _fits(basis, tuple(outs.items()), f"{name} {1 << bit}")
+        return cls(ins, tuple(outs.items()))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(size for _, size in self.outs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The inputs' names."""
+        return tuple(name for name, _ in self.ins)
+
+    def bases(self, name: str) -> tuple[Basis, ...]:
+        """The basis vectors of an input, none where there is no such input."""
+        return next((each for own, each in self.ins if own == name), ())
+
+    def size(self, name: str) -> int:
+        """How many places an input tells apart."""
+        return 1 << len(self.bases(name))
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        return {name: 1 << len(each) for name, each in self.ins}
+
+    # Vectors as integers. Outputs are packed with the last as the lowest bits, so that the number is the row-major
+    # position of the element; inputs with the first as the lowest bits.
+
+    @cached_property
+    def columns(self) -> tuple[int, ...]:
+        """The matrix's columns, a packed output for each bit of the inputs."""
+        return tuple(self.pack(basis) for _, each in self.ins for basis in each)
+
+    @cached_property
+    def echelon(self) -> gf2.Echelon:
+        return gf2.echelon(self.columns)
+
+    def pack(self, coordinate: Sequence[int]) -> int:
+        """The row-major position of a coordinate."""
+        number = 0
+        for value, size in zip(coordinate, self.shape, strict=True):
+            number = number * size + value
+        return number
+
+    def unpack(self, number: int) -> Basis:
+        """The coordinate at a row-major position."""
+        found = []
+        for size in reversed(self.shape):
+            found.append(number % size)
+            number //= size
+        return tuple(reversed(found))
+
+    def place(self, inputs: int) -> dict[str, int]:
+        """Packed input bits as numbers by input."""
+        found = {}
+        for name, size in self.sizes.items():
+            found[name] = inputs % size
+            inputs //= size
+        return found
+
+    def inputs(self, place: Mapping[str, int]) -> int:
+        """A place as packed bits; what it does not name is 0."""
+        number = 0
+        for name, size in reversed(list(self.sizes.items())):
+            number = number * size + place.get(name, 0)
+        return number
+
+    # Questions.
+
+    def at(self, **place: int) -> Basis:
+        """The coordinate at a place; an input that is not named is 0."""
+        for name, value in place.items():
+            if not 0 <= value < self.size(name):
+                raise LayoutError(f"there is no {name} {value}: this layout has {self.size(name)}, counted from 0")
+        return self.unpack(gf2.combine(self.columns, self.inputs(place)))
+
+    def places(self, coordinate: Sequence[int]) -> list[dict[str, int]]:
+        """All places that lead to a coordinate, the lowest first."""
+        return [self.place(inputs) for inputs in self.packed_places(coordinate)]
+
+    def packed_places(self, coordinate: Sequence[int]) -> list[int]:
+        """As `places`, each as packed bits."""
+        found = self.echelon.solve(self.pack(coordinate))
+        return [] if found is None else sorted(found ^ other for other in gf2.span(self.echelon.kernel))
+
+    def table(self) -> Ints:
+        """The row-major position of the element at each place, by packed input: ``(2**bits,)``."""
+        found = np.zeros(1, np.int64)
+        for column in self.columns:
+            found = np.concatenate([found, found ^ column])
+        return found
+
+    def table_of(self, output: str) -> Ints:
+        """One output's number for each packed input: ``(2**bits,)``. The last input is the lowest bits here, so that a
+        map from coordinates can be reshaped to the tensor."""
+        axis = [name for name, _ in self.outs].index(output)
+        found = np.zeros(1, np.int64)
+        for _, each in reversed(self.ins):
+            for basis in each:
+                found = np.concatenate([found, found ^ basis[axis]])
+        return found
+
+    @property
+    def matrix(self) -> npt.NDArray[np.uint8]:
+        """The bits: a row for each bit of the outputs (of the first output first, its lowest bit first), a column
+        for each bit of the inputs."""
+        rows = [(axis, bit) for axis, size in enumerate(self.shape) for bit in range(size.bit_length() - 1)]
+        every = [basis for _, each in self.ins for basis in each]
+        return np.array([[basis[axis] >> bit & 1 for basis in every] for axis, bit in rows], np.uint8).reshape(
+            len(rows), len(every)
+        )
+
+    @property
+    def surjective(self) -> bool:
+        """Whether each element has a place."""
+        return self.echelon.rank == math.prod(self.shape).bit_length() - 1
+
+    @property
+    def injective(self) -> bool:
+        """Whether no element has two places."""
+        return not self.echelon.kernel
+
+    @property
+    def invertible(self) -> bool:
+        return self.surjective and self.injective
+
+    # Maps of maps.
+
+    def then(self, after: Linear) -> Linear:
+        """First this map, then another, whose inputs are this one's outputs."""
+        if dict(self.outs) != after.sizes:
+            raise LayoutError(
+                f"these do not compose: the first leads to {_sizes(dict(self.outs))}, "
+                f"the second starts from {_sizes(after.sizes)}"
+            )
+        names = [name for name, _ in self.outs]
+        ins = tuple(
+            (name, tuple(after.at(**dict(zip(names, basis, strict=True))) for basis in each)) for name, each in self.ins
+        )
+        return Linear(ins, after.outs)
+
+    def inverse(self) -> Linear:
+        """The map back from coordinates to places; where an element has several, to the lowest bits that do."""
+        if not self.surjective:
+            raise LayoutError("this layout cannot be inverted: some elements of the tensor have no place in it")
+        ins = []
+        for axis, (name, size) in enumerate(self.outs):
+            bases = []
+            for bit in range(size.bit_length() - 1):
+                unit = tuple(1 << bit if other == axis else 0 for other in range(len(self.outs)))
+                found = self.echelon.solve(self.pack(unit))
+                assert found is not None
+                bases.append(tuple(self.place(found).values()))
+            ins.append((name, tuple(bases)))
+        return Linear(tuple(ins), tuple(self.sizes.items()))
+
+    def into(self, other: Linear) -> Linear:
+        """The map from this one's places to those of another that hold the same elements."""
+        return self.then(other.inverse())
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {' '.join(str(list(basis)) for basis in each) or '-'}" for name, each in self.ins]
+        return "\n".join(lines)
+
+
+def _fits(basis: Basis, outs: Sequence[tuple[str, int]], whose: str) -> None:
+    if len(basis) != len(outs):
+        raise LayoutError(
+            f"the basis {list(basis)} of {whose} has {count(len(basis), 'number')}, but the tensor has "
+            f"{count(len(outs), 'dimension')}"
+        )
+    for value, (name, size) in zip(basis, outs, strict=True):
+        if not 0 <= value < size:
+            raise LayoutError(
+                f"the basis {list(basis)} of {whose} leads outside of {name}, which has {count(size, 'element')}"
+            )
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({size})" for name, size in sizes.items())

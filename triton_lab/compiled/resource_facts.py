@@ -1,0 +1,137 @@
+"""What the machine code takes of a GPU: from the tools' words, never a guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from triton_lab.compiled import instruction_mix
+from triton_lab.compiled.architecture import Architecture
+from triton_lab.compiled.compiler_client import CompileOutcome
+from triton_lab.messages import count
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What one program takes. A figure that could not be had is None, and ``unknown`` has the reason by its name.
+
+    ``registers`` are those of a thread, of 32 bits; on AMD the vector registers (``accumulators`` of them for matrix
+    products), beside ``scalar_registers`` for the whole wavefront. ``spills``: how many registers of a thread have no
+    room, as Triton's ``kernel.n_spills``. ``stack``, ``shared``: bytes of a thread and of a program. ``tensor_memory``:
+    columns, of 128 words of 32 bits. ``instructions`` counts those of the machine code as they stand there, by what
+    they do, ``opcodes`` by name, and ``matrix`` those that multiply matrices.
+    """
+
+    registers: int | None
+    spills: int | None
+    stack: int | None
+    shared: int | None
+    tensor_memory: int | None
+    scalar_registers: int | None
+    accumulators: int | None
+    warps: int
+    lanes: int
+    stages: int
+    ctas: int
+    opcodes: Mapping[str, int] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def instructions(self) -> dict[str, int]:
+        """How many there are, by what they do."""
+        return instruction_mix.kinds(self.opcodes)
+
+    @property
+    def matrix(self) -> dict[str, int]:
+        """The instructions of tensor cores and their like, by name."""
+        return {
+            name: count for name, count in self.opcodes.items() if instruction_mix.kind(name) == instruction_mix.MATRIX
+        }
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Name and value, as they are told."""
+        figures = (
+            ("registers", self.registers, ""),
+            ("scalar registers", self.scalar_registers, ""),
+            ("matrix registers", self.accumulators, ""),
+            ("spilled registers", self.spills, ""),
+            ("shared memory", self.shared, " bytes"),
+            ("tensor memory", self.tensor_memory, " columns"),
+        )
+        for name, value, unit in figures:
+            if value is not None:
+                yield name, f"{value:,}{unit}"
+            elif name in self.unknown:
+                yield name, f"not known: {self.unknown[name]}"
+        yield "warps", f"{self.warps} of {count(self.lanes, 'lane')}"
+        yield "stages", str(self.stages)
+        if self.ctas > 1:
+            yield "CTAs of a cluster", str(self.ctas)
+        if "instructions" in self.unknown:
+            yield "instructions", f"not known: {self.unknown['instructions']}"
+            return
+        yield "instructions", f"{sum(self.opcodes.values()):,}"
+        yield from ((f"  {name}", f"{count:,}") for name, count in self.instructions.items())
+        found = sorted(self.matrix.items(), key=lambda one: -one[1])
+        yield "matrix instructions", ", ".join(f"{name} x {count}" for name, count in found) or "none"
+
+
+def metadata_of(target: Architecture, outcome: CompileOutcome) -> Metadata:
+    """What is known of a compilation that came to its end."""
+    known = outcome.told["metadata"]
+    counted = instruction_mix.opcodes(outcome.stages)
+    unknown = {} if counted is not None else {"instructions": outcome.told["lacking"].get("sass", "no machine code")}
+    figures = _nvidia(outcome) if target.is_nvidia else _amd(str(outcome.stages["amdgcn"]))
+    for name in ("registers", "spills", "stack"):
+        if figures.get(name) is None:
+            unknown[_TOLD[name]] = "the tool that tells was not there, or told nothing"
+    return Metadata(
+        figures.get("registers"),
+        figures.get("spills"),
+        figures.get("stack"),
+        known["shared"],
+        known.get("tmem_size") if target.has_tensor_memory else None,
+        figures.get("scalar_registers"),
+        figures.get("accumulators"),
+        known["num_warps"],
+        known.get("warp_size", target.lanes),
+        known["num_stages"],
+        known.get("num_ctas", 1),
+        counted or {},
+        unknown,
+    )
+
+
+_TOLD = {"registers": "registers", "spills": "spilled registers", "stack": "stack"}
+
+
+def _nvidia(outcome: CompileOutcome) -> dict[str, int | None]:
+    """From the cubin, as cuobjdump reads it, else from what ptxas said."""
+    usage = re.search(r"\bREG:(\d+) STACK:(\d+)", outcome.told["usage"])
+    if usage is not None:
+        registers, stack = int(usage[1]), int(usage[2])
+    else:
+        used = re.search(r"Used (\d+) registers", outcome.told["log"])
+        frame = re.search(r"(\d+) bytes stack frame", outcome.told["log"])
+        if used is None or frame is None:
+            return {}
+        registers, stack = int(used[1]), int(frame[1])
+    # A spilled register takes four bytes of the stack: as Triton counts them of a kernel that is loaded.
+    return {"registers": registers, "spills": stack // 4, "stack": stack}
+
+
+def _amd(assembly: str) -> dict[str, int | None]:
+    """From the metadata that the assembler puts into the hsaco."""
+
+    def told(name: str) -> int | None:
+        found = re.search(rf"^\s*(?:- )?\.{name}:\s+(\d+)", assembly, re.MULTILINE)
+        return None if found is None else int(found[1])
+
+    return {
+        "registers": told("vgpr_count"),
+        "spills": told("vgpr_spill_count"),
+        "stack": told("private_segment_fixed_size"),
+        "scalar_registers": told("sgpr_count"),
+        "accumulators": told("agpr_count"),
+    }

@@ -1,0 +1,134 @@
+"""How what an answer gave differs from what must be: in kind, or in an element, and who stored that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from triton_lab import messages
+from triton_lab.course.answer_fault import AnswerFault, returned
+from triton_lab.course.attempt import Other, Placed
+from triton_lab.course.launch_work import arguments_of
+
+if TYPE_CHECKING:
+    import torch
+
+    from triton_lab.launch.launch import Launch
+
+
+def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str) -> AnswerFault | None:
+    if len(results) != len(expected):
+        want = messages.count(len(expected), "tensor")
+        return AnswerFault(f"It returns {messages.count(len(results), 'value')}, and must return {want}.", on)
+    for one, wanted in zip(results, expected, strict=True):
+        if isinstance(one, Other):
+            return AnswerFault(returned(one.kind, "a tensor"), on)
+        result = one.tensor
+        if result.shape != wanted.shape:
+            return AnswerFault(f"The result has shape {tuple(result.shape)}, and must have {tuple(wanted.shape)}.", on)
+        if result.dtype != wanted.dtype:
+            return AnswerFault(f"The result is {_name(result.dtype)}, and must be {_name(wanted.dtype)}.", on)
+    return None
+
+
+def unlike(
+    results: Sequence[Placed],
+    expected: Sequence[torch.Tensor],
+    launches: Sequence[Launch],
+    on: str,
+    tolerance: tuple[float, float],
+) -> AnswerFault | None:
+    for number, (placed, wanted) in enumerate(zip(results, expected, strict=True)):
+        result = placed.tensor
+        near = near_to(result, wanted, tolerance)
+        if bool(near.all()):
+            continue
+        first = first_of(near)
+        which = "The result" if len(results) == 1 else f"Result {number + 1}"
+        launch, argument, program, by = storing(launches, placed, first)
+        total = int((~near).sum())
+        others = f" {messages.count(total, 'element')} of {messages.number(near.numel())} differ." if total > 1 else ""
+        at = list(first) if first else "its only element"
+        if launch is not None and program is None:
+            message = f"{which} has no value at {at}, where {value_text(wanted[first])} must be: {by}.{others}"
+        else:
+            values = f"{value_text(result[first])} at {at}, and must be {value_text(wanted[first])}"
+            message = f"{which} is {values}: {by}.{others}"
+        return AnswerFault(message, on, launch, _picture(launch, argument, program, wanted))
+    return None
+
+
+def storing(
+    launches: Sequence[Launch], placed: Placed, index: tuple[int, ...]
+) -> tuple[Launch | None, str | None, int | None, str]:
+    """The launch whose result it is, the name of the argument, the program that stored the element last, and words."""
+    result = placed.tensor
+    address = placed.address + sum(k * s for k, s in zip(index, result.stride(), strict=True)) * result.itemsize
+    for launch in reversed(launches):
+        named = arguments_of(launch, {placed.start})
+        if not named:
+            continue
+        for access in reversed([one for one in launch.done if one.kind != "load"]):
+            for event in reversed(access.events):
+                programs = (
+                    (event.active() & (event.addresses() == address)).reshape(len(event.programs), -1).any(axis=1)
+                )
+                if programs.any():
+                    program = int(event.programs[programs.nonzero()[0][-1]])
+                    by = f"{messages.program(program, launch.grid)} stored it, in line {access.line}"
+                    return launch, named[0], program, by
+        return launch, named[0], None, "no program stored it"
+    return None, None, None, "no launch wrote to this tensor"
+
+
+def _picture(launch: Launch | None, argument: str | None, program: int | None, wanted: torch.Tensor) -> Any:
+    """The result beside what was expected, or who stored it."""
+    if launch is None or argument is None:
+        return launch
+    if launch.argument(argument).shape == tuple(wanted.shape):
+        from triton_lab.launch.comparison.compare import compare
+
+        try:
+            # The cause is what the exercise asks for: it is told to those who press the button.
+            return compare(launch, {argument: wanted}, seconds=1.0).plot(tries=False)
+        except Exception:  # the picture is an extra: the words have told what is wrong
+            return launch
+    return launch.plot.tiling(argument, program)
+
+
+def near_to(result: torch.Tensor, wanted: torch.Tensor, tolerance: tuple[float, float]) -> torch.Tensor:
+    """Which elements are as they must be."""
+    import torch
+
+    rtol, atol = _widened(tolerance, wanted.dtype)
+    return torch.isclose(_wide(result), _wide(wanted), rtol=rtol, atol=atol, equal_nan=True)
+
+
+def first_of(near: torch.Tensor) -> tuple[int, ...]:
+    """The index of the first element that is not."""
+    return tuple(int(k) for k in (~near).nonzero()[0]) if near.dim() else ()
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.double() if tensor.dtype.is_floating_point else tensor
+
+
+def _widened(tolerance: tuple[float, float], dtype: torch.dtype) -> tuple[float, float]:
+    """The tolerance for float32; a narrower type may be off by its own last rounding as well."""
+    import torch
+
+    if not dtype.is_floating_point:
+        return 0.0, 0.0
+    eps = torch.finfo(dtype).eps
+    narrow = eps if dtype.itemsize < 4 else 0.0
+    return tolerance[0] + narrow, tolerance[1] + (narrow * 2**-3 if tolerance[1] else 0.0)
+
+
+def value_text(element: torch.Tensor) -> str:
+    value = element.item()
+    return f"{value:.6g}" if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

@@ -1,0 +1,155 @@
+"""The launches of an answer, run again on other numbers: what they store must be right there, too.
+
+Whatever the answer's process says, only memory that its launches made counts. What they get that is neither an argument
+nor made by a launch before (tables, zeros, scalars) stays as it was: a result that was worked out beforehand and only
+stored by a kernel is then that of the old numbers. A copy of an argument, which some exercises allow, becomes a copy of
+the new one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.course.attempt import Attempt, Bytes, Placed
+from triton_lab.launch.recording.snapshot import CannotReplay, Snapshot
+from triton_lab.launch.replay.replay_run import replay
+
+if TYPE_CHECKING:
+    from triton_lab.interpreter.memory_regions import Memory
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recording.snapshot import SavedRegion
+
+_LEAST = 8  # bytes from which on memory that equals an argument is a copy of it, and no chance
+
+
+class World:
+    """What memory holds at some addresses."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, Bytes]] = []
+
+    def lay(self, start: int, data: Bytes) -> None:
+        """From now on ``data`` is at ``start``."""
+        stop, kept = start + len(data), []
+        for low, held in self._parts:
+            kept.append((low, held[: max(0, start - low)]))
+            kept.append((max(low, stop), held[max(0, stop - low) :]))
+        self._parts = [(low, held) for low, held in kept if len(held)] + [(start, data)]
+
+    def parts(self, start: int, stop: int) -> list[tuple[int, Bytes]]:
+        """What is known of these addresses: where it begins, and its bytes."""
+        found = []
+        for low, held in self._parts:
+            first, last = max(start, low), min(stop, low + len(held))
+            if first < last:
+                found.append((first, held[first - low : last - low]))
+        return found
+
+    def over(self, start: int, data: Bytes) -> Bytes:
+        """``data``, with what is known of these addresses in its place."""
+        found = data.copy()
+        for low, held in self.parts(start, start + len(data)):
+            found[low - start : low - start + len(held)] = held
+        return found
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Memory that a launch reads, at ``start``, and the argument of which it was a copy before."""
+
+    argument: str
+    start: int
+    launch: Launch
+
+
+def copies(attempt: Attempt, before: Mapping[str, Bytes]) -> list[Copy]:
+    """Copies of arguments, made outside of kernels, that launches load from; ``before`` is what storages held."""
+    found = []
+    known = {placed.start for placed in attempt.tensors.values()}
+    for launch in attempt.launches:
+        held = {one.start: one for one in launch.snapshot.regions} if launch.snapshot is not None else {}
+        read = {argument.storage_address for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
+        loaded = {access.argument for access in launch.accesses if access.kind == "load"}
+        names = {one.storage_address: one.name for one in launch.arguments}
+        for start in sorted(read & set(held) - known):
+            if names[start] in loaded:
+                name = _copied(held[start], attempt.tensors, before)
+                found += [Copy(name, start, launch)] if name else []
+    return found
+
+
+def _copied(held: SavedRegion, tensors: Mapping[str, Placed], before: Mapping[str, Bytes]) -> str:
+    """The argument whose elements these are, in its own order; "" where there is none."""
+    for name, placed in tensors.items():
+        if any(np.array_equal(held.data, one) for one in _ways(placed, before[name])):
+            return name
+    return ""
+
+
+def _ways(placed: Placed, data: Bytes) -> list[Bytes]:
+    """What the storage of a copy of the argument holds: made by `contiguous`, or by `clone`."""
+    import torch
+
+    view = placed.holding(data)
+    if view.numel() * view.element_size() < _LEAST or bool((view == view.flatten()[0]).all()):
+        return []
+    made = (view.clone(memory_format=torch.contiguous_format), view.clone())
+    return [torch.empty(0, dtype=torch.uint8).set_(one.untyped_storage()).numpy() for one in made]
+
+
+def again(attempt: Attempt, before: Mapping[str, Bytes], now: Mapping[str, Bytes]) -> World:
+    """Memory after all launches, where the storages of arguments held ``now`` in the place of ``before``.
+
+    Raises KernelError where one is stopped, and CannotReplay.
+    """
+    old, new = World(), World()
+    for name, placed in attempt.tensors.items():
+        old.lay(placed.start, before[name])
+        new.lay(placed.start, now[name])
+    for number, launch in enumerate(attempt.launches):
+        snapshot = launch.snapshot
+        if snapshot is None or snapshot.missing:
+            raise CannotReplay(f"the launch of {launch.kernel} was not recorded with its memory")
+        regions = tuple(_renewed(held, old, new, attempt.tensors, before, now) for held in snapshot.regions)
+        _note(new, replay(_with(launch, replace(snapshot, regions=regions)), strict=True))
+        if number + 1 < len(attempt.launches):
+            _note(old, replay(launch, strict=True))
+    return new
+
+
+def _renewed(
+    held: SavedRegion,
+    old: World,
+    new: World,
+    tensors: Mapping[str, Placed],
+    before: Mapping[str, Bytes],
+    now: Mapping[str, Bytes],
+) -> SavedRegion:
+    """The region as it would have been: what the old world knows as it is in the new one, copies as copies."""
+    data = np.array(held.data)
+    parts = old.parts(held.start, held.start + len(data))
+    for low, was in parts:
+        place = slice(low - held.start, low - held.start + len(was))
+        if np.array_equal(was, data[place]):  # else it was changed outside of kernels
+            data[place] = new.over(low, was)
+    name = "" if parts else _copied(held, tensors, before)
+    if name:
+        ways = zip(_ways(tensors[name], before[name]), _ways(tensors[name], now[name]), strict=False)
+        data = next((np.array(other) for one, other in ways if np.array_equal(one, held.data)), data)
+    return replace(held, data=data, file=None)
+
+
+def _with(launch: Launch, snapshot: Snapshot) -> Launch:
+    other = copy.copy(launch)
+    other.snapshot = snapshot
+    return other
+
+
+def _note(world: World, memory: Memory) -> None:
+    for region in memory.regions:
+        world.lay(region.start, np.array(region.data))

@@ -1,0 +1,117 @@
+"""What an answer did with its arguments, as its judge sees it: whether it ran here or in a process of its own.
+
+Tensors go with the addresses of the process that answered: those are what its launches name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.course.answer_fault import AnswerFault
+
+if TYPE_CHECKING:
+    import torch
+
+    from triton_lab.launch.launch import Launch
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A tensor, and ``start``, the address of its storage in the process that answered."""
+
+    tensor: torch.Tensor
+    start: int
+
+    @classmethod
+    def of(cls, tensor: torch.Tensor) -> Placed:
+        """A tensor of this process."""
+        return cls(tensor, tensor.untyped_storage().data_ptr())
+
+    @property
+    def address(self) -> int:
+        """That of its first element."""
+        return self.start + int(self.tensor.storage_offset()) * self.tensor.element_size()
+
+    @property
+    def stop(self) -> int:
+        """The address behind its storage."""
+        return self.start + self.tensor.untyped_storage().nbytes()
+
+    def holding(self, data: Bytes) -> torch.Tensor:
+        """The same view of a storage with other bytes, as many."""
+        import torch
+
+        own = self.tensor
+        if not len(data):
+            return own
+        raw = torch.from_numpy(np.array(data[: len(data) // own.element_size() * own.element_size()]))
+        return raw.view(own.dtype).as_strided(own.shape, own.stride(), own.storage_offset())
+
+    @cached_property
+    def inside(self) -> NDArray[np.bool_]:
+        """For each byte of its storage, whether it belongs to one of its elements."""
+        own = self.tensor
+        flags = np.zeros(own.untyped_storage().nbytes(), np.bool_)
+        if own.numel():
+            size = own.element_size()
+            first = own.storage_offset() * size
+            steps = (*(step * size for step in own.stride()), 1)
+            np.lib.stride_tricks.as_strided(flags[first:], (*own.shape, size), steps)[...] = True
+        return flags
+
+
+@dataclass(frozen=True)
+class Other:
+    """Something that is no tensor, where one is asked for: the name of its type."""
+
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What became of one call: the arguments by name as they are afterwards (tensors `Placed`), what was ``given``
+    back, the launches, and the ``fault`` of a call that raised, or of what cannot be called."""
+
+    inputs: Mapping[str, Any]
+    given: Sequence[Placed | Other] = ()
+    launches: Sequence[Launch] = ()
+    fault: AnswerFault | None = None
+
+    @cached_property
+    def tensors(self) -> dict[str, Placed]:
+        """The arguments that are tensors."""
+        return {name: value for name, value in self.inputs.items() if isinstance(value, Placed)}
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs(Mapping[str, Any]):
+    """The arguments of a call, as requirements of its work see them: ``starts`` are the addresses of the storages that
+    hold an argument's elements, by name: its own, and those of copies."""
+
+    values_: Mapping[str, Any]
+    starts: Mapping[str, Collection[int]] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values_[name]
+
+    def __iter__(self) -> Any:
+        return iter(self.values_)
+
+    def __len__(self) -> int:
+        return len(self.values_)
+
+
+def bytes_of(tensor: torch.Tensor) -> Bytes:
+    """A copy of the tensor's storage, what lies around a view included."""
+    import torch
+
+    whole: Bytes = torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage()).numpy().copy()
+    return whole

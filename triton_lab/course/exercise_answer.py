@@ -1,0 +1,147 @@
+"""An answer as its judge asks it: what it is worth, or what it does with inputs.
+
+There are two ways to it: `LocalAnswer`, in this process, and that of a class's notebooks, whose answers run in a process of
+their own (`graded/`). The judge is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from triton_lab.course.answer_fault import TO_DO, AnswerFault, missing, raised, returned
+from triton_lab.course.attempt import Attempt, Other, Placed
+from triton_lab.course.cases import told
+
+if TYPE_CHECKING:
+    from triton_lab.course.lazy_steps import StepsRun
+    from triton_lab.polyhedral import Schedule, Scop
+
+
+class Unanswered(Exception):
+    """There is no answer of the kind that is asked for, or it raised: ``fault`` says what is wrong."""
+
+    def __init__(self, fault: AnswerFault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+class Answer(Protocol):
+    """What a judge may ask. All but `attempt` raise Unanswered."""
+
+    def value(self) -> Any:
+        """Plain data: numbers, text, tuples, lists, dicts, a layout."""
+        ...
+
+    def attempt(self, inputs: dict[str, Any]) -> Attempt:
+        """Call it as a launcher of kernels."""
+        ...
+
+    def stepped(self, inputs: Mapping[str, Any], *, donors_hashed: bool = True) -> StepsRun:
+        """Call it with lazy tensors."""
+        ...
+
+    def scop(self) -> Scop:
+        """The loops that it is, or has. Raises what `triton_lab.polyhedral.scop` does, too."""
+        ...
+
+    def order(self, given: Schedule, on: str) -> Schedule:
+        """What it makes of a schedule; ``on`` tells which."""
+        ...
+
+    def seeds(self, number: int) -> tuple[int, int]:
+        """Of the inputs of case ``number``, and of the other numbers on which its launches are run again."""
+        ...
+
+
+class LocalAnswer:
+    """An answer of this process."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def value(self) -> Any:
+        if self._answer is ... or self._answer is None:
+            raise Unanswered(missing(self._answer, "a value"))
+        return self._answer
+
+    def seeds(self, number: int) -> tuple[int, int]:
+        """The same each time, so that what is said of an answer stays."""
+        from triton_lab.course.run_answer import OTHERS
+
+        return number, number + OTHERS
+
+    def attempt(self, inputs: dict[str, Any]) -> Attempt:
+        import torch
+
+        from triton_lab.backend.targets.active_target import target
+        from triton_lab.backend.targets.limits import limits
+        from triton_lab.course.run_answer import MOST_STEPS, raising
+        from triton_lab.launch.recording.record import record
+
+        try:
+            function = self._function()
+        except Unanswered as error:
+            return Attempt(inputs, fault=error.fault)
+        if not hasattr(function, "__code__"):
+            return Attempt(inputs, fault=AnswerFault("That is a kernel. Give the function that launches it."))
+        on = told(inputs)
+        with target("cpu"), limits(max_steps=MOST_STEPS), record() as launches:
+            try:
+                given = function(**inputs)
+            except Exception as error:
+                return Attempt(inputs, launches=launches, fault=raising(error, function, on, launches))
+        return Attempt(
+            {k: Placed.of(value) if isinstance(value, torch.Tensor) else value for k, value in inputs.items()},
+            [
+                Placed.of(one) if isinstance(one, torch.Tensor) else Other(type(one).__name__)
+                for one in (given if isinstance(given, (tuple, list)) else [given])
+            ],
+            launches,
+        )
+
+    def stepped(self, inputs: Mapping[str, Any], *, donors_hashed: bool = True) -> StepsRun:
+        from triton_lab.course.lazy_steps import stepped
+
+        function = self._function()
+        try:
+            return stepped(function, inputs, donors_hashed=donors_hashed)
+        except Exception as error:  # an answer may do anything
+            raise Unanswered(raised(error, told(inputs))) from error
+
+    def scop(self) -> Scop:
+        from triton_lab.polyhedral import scop
+
+        return scop(self.loops())
+
+    def loops(self) -> Any:
+        """The text, or the function with loops."""
+        if not isinstance(self._answer, str):
+            code = getattr(self._answer, "__code__", None)
+            if code is None:
+                raise Unanswered(missing(self._answer, "a function with loops"))
+            stub = next((one for one in code.co_consts if str(one).startswith(TO_DO)), None)
+            if stub is not None:
+                raise Unanswered(AnswerFault(stub, untouched=True))
+        return self._answer
+
+    def order(self, given: Schedule, on: str) -> Schedule:
+        from triton_lab.polyhedral import Schedule
+
+        function = self._function()
+        try:
+            made = function(given)
+        except Exception as error:  # an answer may do anything
+            raise Unanswered(raised(error, on)) from error
+        if not isinstance(made, Schedule):
+            raise Unanswered(AnswerFault(returned(type(made).__name__, "a schedule"), on))
+        if made.scop is not given.scop:
+            message = "That is no order of the nest that was given: begin with `order`, and cut nothing."
+            raise Unanswered(AnswerFault(message, on))
+        return made
+
+    def _function(self) -> Callable[..., Any]:
+        if not callable(self._answer):
+            raise Unanswered(missing(self._answer, "a function"))
+        function: Callable[..., Any] = self._answer
+        return function

@@ -1,0 +1,184 @@
+"""An exercise: what it is called, what helps, and how an answer is judged."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from triton_lab.course import progress_store
+from triton_lab.course.answer_fault import AnswerFault, missing, raised
+from triton_lab.course.cases import Case, told
+from triton_lab.course.exercise_answer import Answer, LocalAnswer, Unanswered
+from triton_lab.course.feedback import Hint, NotSolved, Solved, show
+from triton_lab.course.launch_work import Requirement
+from triton_lab.course.run_answer import tried
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exercise(ABC):
+    """One exercise of the course; ``exercise("add_constant")`` gives it.
+
+    ``name`` is also the name that the notebook gives to the answer. ``hints`` go from a nudge to nearly the answer.
+    ``points`` count when a class is graded.
+
+    >>> one = lab.course.exercise("add_constant")
+    >>> one.title, one.chapter, one.points
+    ('Add a constant', '00', 1)
+    """
+
+    name: str
+    title: str
+    hints: tuple[str, ...]
+    points: int = field(default=1, kw_only=True)
+    chapter: str = field(default="", kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"{self.title}: exercise({self.name!r}).check({self.name}) judges your answer, .hint() helps"
+
+    @abstractmethod
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        """What is wrong with an answer, wherever it runs; None where nothing is.
+
+        >>> from triton_lab.course.exercise_answer import Here
+        >>> lab.course.exercise("idle_lanes").judged(Here(24)) is None
+        True
+        """
+
+    def judge(self, answer: Any) -> AnswerFault | None:
+        """What is wrong with ``answer``, None where nothing is. It shows nothing, and keeps nothing.
+
+        >>> print(lab.course.exercise("add_constant").judge(lambda x, value: x + value))
+        The numbers are right, but no kernel stored them: let a kernel of yours compute them.
+        Tried with x (96,) float32, value = 2.5.
+        """
+        try:
+            return self.judged(LocalAnswer(answer))
+        except Unanswered as error:
+            return error.fault
+
+    def check(self, answer: Any) -> Solved:
+        """Judge ``answer`` and note it in the progress file. Raises NotSolved, with what is wrong in its message; in a
+        notebook the launch in which it shows is drawn before.
+
+        >>> lab.course.exercise("add_constant").check(lambda x, value: x + 1)
+        Traceback (most recent call last):
+            ...
+        NotSolved: Add a constant · The result is -0.12584 at [0], and must be 1.37416: no launch wrote to...
+        """
+        fault = self.judge(answer)
+        if fault is not None:
+            progress_store.note(self.name, solved=False)
+            raise NotSolved(self.title, fault, show(self.title, fault))
+        return Solved(self.name, self.title, progress_store.note(self.name, solved=True))
+
+    def hint(self) -> Hint:
+        """The next hint; the last one again, once all were given. The progress file counts them.
+
+        >>> print(lab.course.exercise("add_constant").hint())
+        Hint ... of 3: ...
+        """
+        given = min(progress_store.hinted(self.name), len(self.hints))
+        return Hint(self.hints[given - 1], given, len(self.hints))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Task(Exercise):
+    """A function to write, which launches a kernel. It is tried on every case and held to the reference.
+
+    ``changes`` names the arguments that it changes in place, instead of returning a result; the reference returns what
+    they must be. ``tolerance`` is (relative, absolute) for float32; half types get their own rounding on top. ``work``
+    is asked of launches whose numbers are right; ``allowed`` are kinds of findings that the exercise means. Where it is
+    not ``copied``, the kernel must read the arguments themselves, and no copies of them.
+    """
+
+    cases: Sequence[Case] = field(kw_only=True)
+    reference: Callable[..., Any] = field(kw_only=True)
+    changes: tuple[str, ...] = field(default=(), kw_only=True)
+    tolerance: tuple[float, float] = field(default=(0.0, 0.0), kw_only=True)
+    work: tuple[Requirement, ...] = field(default=(), kw_only=True)
+    allowed: tuple[str, ...] = field(default=(), kw_only=True)
+    copied: bool = field(default=True, kw_only=True)
+
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        return tried(
+            answer.attempt,
+            self.cases,
+            self.reference,
+            self.changes,
+            self.tolerance,
+            self.work,
+            self.allowed,
+            self.copied,
+            answer.seeds,
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Program(Exercise):
+    """A function to write that works on lazy tensors. ``wrong`` runs it on the arguments of each case (`stepping`), and
+    says what is wrong with its numbers or its steps, "" if nothing is; on other numbers it runs the launches again."""
+
+    cases: Sequence[Case] = field(kw_only=True)
+    wrong: Callable[[Answer, dict[str, Any], dict[str, Any]], str] = field(kw_only=True)
+
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        for number, one in enumerate(self.cases):
+            inputs, others = map(one.made, answer.seeds(number))
+            on = told(inputs)
+            try:
+                wrong = self.wrong(answer, inputs, others)
+            except Unanswered:
+                raise
+            except Exception as error:
+                return raised(error, on)
+            if wrong:
+                return AnswerFault(wrong, on)
+        return None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Question(Exercise):
+    """A value to find: a number, a name, a tuple of them. ``right`` computes it; ``tell`` says of a wrong one why."""
+
+    right: Callable[[], Any] = field(kw_only=True)
+    tell: Callable[[Any, Any], str] = field(kw_only=True)
+
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        return self._compared(answer.value())
+
+    def _compared(self, answer: Any) -> AnswerFault | None:
+        right = self.right()
+        if isinstance(answer, str) and isinstance(right, (int, float, tuple)):
+            return missing(answer, "a tuple" if isinstance(right, tuple) else "a number, without quotes,")
+        try:
+            same = type(answer) is not bool and bool(_equal(answer, right))
+        except (TypeError, ValueError):
+            same = False
+        return None if same else AnswerFault(f"{answer!r} is not it. {self.tell(answer, right)}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Exercise):
+    """Something to choose for which there are many right answers: ``wrong`` says what is wrong with one, "" if nothing
+    is."""
+
+    wrong: Callable[[Any], str] = field(kw_only=True)
+
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        given = answer.value()
+        try:
+            wrong = self.wrong(given)
+        except (TypeError, ValueError, LookupError) as error:
+            wrong = f"{given!r} does not fit: {error}"
+        return AnswerFault(wrong) if wrong else None
+
+
+def _equal(answer: Any, right: Any) -> bool:
+    if isinstance(right, float):
+        return math.isclose(answer, right, rel_tol=1e-6)
+    if isinstance(right, (tuple, list)):
+        return len(answer) == len(right) and all(map(_equal, answer, right))
+    return bool(answer == right)

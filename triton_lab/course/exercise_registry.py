@@ -1,0 +1,66 @@
+"""The exercises of all chapters, by their names. A chapter's page is imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triton_lab.course.exercise_kinds import Exercise
+
+PAGES = {
+    "00": "first_kernel",
+    "01": "grids",
+    "02": "storage",
+    "03": "masks",
+    "04": "dtypes",
+    "05": "aliasing",
+    "06": "reductions",
+    "07": "matmul",
+    "08": "atomics",
+    "09": "lazy_graphs",
+    "10": "polyhedra",
+    "11": "scheduling",
+    "12": "side_by_side",
+    "13": "machine_code",
+    "14": "attention",
+    "15": "clinic",
+}
+"""Chapter -> the module of `pages` with its tuple `EXERCISES`."""
+
+
+@cache
+def exercises() -> tuple[Exercise, ...]:
+    """All exercises, in the order of the course. Raises ValueError if two have one name.
+
+    >>> [one.name for one in lab.course.exercises()][:2]
+    ['add_constant', 'scale_and_shift']
+    """
+    found: dict[str, Exercise] = {}
+    for chapter, page in PAGES.items():
+        for one in importlib.import_module(f"triton_lab.course.pages.{page}").EXERCISES:
+            if one.name in found:
+                raise ValueError(f"two exercises are called {one.name!r}: the second is in {page}.py")
+            found[one.name] = replace(one, chapter=chapter)
+    return tuple(found.values())
+
+
+def exercise(name: str) -> Exercise:
+    """The exercise called ``name``; LookupError lists those of a like name.
+
+    >>> lab.course.exercise("add_constant").title
+    'Add a constant'
+    >>> lab.course.exercise("add_constants")
+    Traceback (most recent call last):
+        ...
+    LookupError: no exercise is called 'add_constants'; is it add_constant or add_at or add_transpose?
+    """
+    import difflib
+
+    found = {one.name: one for one in exercises()}
+    if name not in found:
+        near = difflib.get_close_matches(name, found, n=3) or list(found)
+        raise LookupError(f"no exercise is called {name!r}; is it {' or '.join(near)}?")
+    return found[name]

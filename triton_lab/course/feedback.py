@@ -1,0 +1,129 @@
+"""What a check and a hint show: in colour and shape in a notebook, in words elsewhere."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triton_lab.course.answer_fault import AnswerFault
+    from triton_lab.course.progress_store import Progress
+    from triton_lab.launch.launch import Launch
+
+
+WIDTH = 88  # characters of a line of an error: a notebook that shares the window has room for no more
+
+
+class NotSolved(AssertionError):
+    """An answer is not right yet. The message says what is wrong, ``fault`` has it as data, ``launch`` where it shows.
+
+    >>> try:
+    ...     lab.course.exercise("add_constant").check(...)
+    ... except lab.course.NotSolved as error:
+    ...     print(error, error.fault.untouched)
+    Add a constant · To do: put a function in the place of the dots, then run this cell again. True
+    """
+
+    def __init__(self, title: str, fault: AnswerFault, drawn: bool = False) -> None:
+        super().__init__(f"{title} · {fault}")
+        self.title, self.fault, self._drawn = title, fault, drawn
+
+    @property
+    def launch(self) -> Launch | None:
+        """The launch in which it shows; None where there is none."""
+        return self.fault.launch
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints: the message, unless the cell has it already. Who called the check is the cell itself."""
+        told = f"Not solved yet: {self.title if self._drawn else self}"
+        lines = [piece for line in told.split("\n") for piece in _broken(line)]
+        return "\n".join(lines).replace("Not solved yet", "\x1b[31mNot solved yet\x1b[39m", 1).split("\n")
+
+
+def _broken(line: str) -> list[str]:
+    """A sentence in lines that end between words: JupyterLab breaks longer ones anywhere. Code stays as it is."""
+    if line[:1].isspace():
+        return [line]
+    return textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a right answer is told: that it is right, and how far the learner is."""
+
+    name: str
+    title: str
+    progress: Progress
+
+    def __str__(self) -> str:
+        return f"Solved: {self.title} · {self.progress}"
+
+    __repr__ = __str__
+
+    def _ipython_display_(self) -> None:
+        """A display and no result of the cell: nbgrader reads a result as the points that a check gives."""
+        from IPython.display import display
+
+        display({"text/plain": str(self), "text/html": self._repr_html_()}, raw=True)  # type: ignore[no-untyped-call]
+
+    def _repr_html_(self) -> str:
+        colour = "var(--jp-success-color1, #2e7d32)"
+        return _framed(colour, "✓", "Solved:", self.title, [str(self.progress)])
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One of an exercise's hints: the ``number``-th of ``total``."""
+
+    text: str
+    number: int
+    total: int
+
+    def __str__(self) -> str:
+        more = "" if self.number < self.total else " That was the last one."
+        return f"Hint {self.number} of {self.total}: {self.text}{more}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        more = ["Call it again for the next one."] if self.number < self.total else ["That was the last one."]
+        return _framed("var(--jp-brand-color1, #1565c0)", "→", f"Hint {self.number} of {self.total}:", self.text, more)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What is wrong, above the picture that shows it."""
+
+    title: str
+    fault: AnswerFault
+
+    def __repr__(self) -> str:
+        return f"{self.title} · {self.fault}"
+
+    def _repr_html_(self) -> str:
+        colour = "var(--jp-error-color1, #c62828)"
+        first, *more = str(self.fault).split("\n")
+        return _framed(colour, "✖", f"{html.escape(self.title)}:", first, more)
+
+
+def show(title: str, fault: AnswerFault) -> bool:
+    """Draw in a notebook what ``fault`` says and shows; elsewhere nothing. Whether it was drawn."""
+    from IPython.core.getipython import get_ipython
+
+    if fault.picture is None or getattr(get_ipython(), "kernel", None) is None:
+        return False
+    from IPython.display import display
+
+    display(_Told(title, fault), fault.picture)  # type: ignore[no-untyped-call]
+    return True
+
+
+def _framed(colour: str, icon: str, head: str, text: str, lines: list[str]) -> str:
+    told = "".join(f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in lines)
+    return (
+        f'<div style="border-left: 3px solid {colour}; margin: 6px 0; padding: 2px 10px">'
+        f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{head}</b> {html.escape(text)}</div>'
+        f"{told}</div>"
+    )

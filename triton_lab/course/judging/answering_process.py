@@ -1,0 +1,86 @@
+"""The process that answers: it runs the notebook's cells, and what its judge asks of the names that they define.
+
+Whatever a cell does to this process, its judge is another one, and believes no word of it but what it can run again.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from triton_lab.course.answer_fault import AnswerFault
+from triton_lab.course.exercise_answer import LocalAnswer, Unanswered
+from triton_lab.course.judging import judge_messages
+from triton_lab.course.judging.answer_values import encoded, told_fault, told_tree
+from triton_lab.course.judging.judge_wire import Broken, Channel
+from triton_lab.course.run_notebook import Shell
+
+_MEMORY = ("can't allocate memory", "Cannot allocate memory", "MemoryError", "bad_alloc")
+TOO_MUCH = "more memory than it may have"
+
+
+def serve(end: socket.socket) -> None:
+    """Answer until the judge has heard enough."""
+    channel = Channel(end)
+    shell = Shell()
+    while True:
+        try:
+            asked, pieces = channel.receive()
+        except Broken:
+            return
+        found: list[bytes] = []
+        try:
+            told = _answered(shell, asked, pieces, found)
+        except Unanswered as error:
+            told, found = {"fault": told_fault(_of_memory(error.fault))}, []
+        except Exception as error:  # an answer may do anything
+            told, found = {"fault": told_fault(_of_memory(AnswerFault(f"{type(error).__name__}: {error}")))}, []
+        channel.send(told, found)
+
+
+def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found: list[bytes]) -> dict[str, Any]:
+    if asked["do"] == "run":
+        error = shell.run(asked["text"])
+        return {"memory": error is not None and _is_of_memory(f"{type(error).__name__}: {error}")}
+    answer = LocalAnswer(shell.names.get(asked["name"], ...))
+    match asked["do"]:
+        case "value":
+            return {"value": encoded(answer.value())}
+        case "attempt":
+            attempt = answer.attempt(judge_messages.inputs_of(asked["inputs"], pieces))
+            if attempt.fault is not None:
+                return {"fault": told_fault(_of_memory(attempt.fault))}
+            return judge_messages.told_attempt(attempt, found)
+        case "stepped":
+            inputs = judge_messages.inputs_of(asked["inputs"], pieces)
+            return judge_messages.told_run(answer.stepped(inputs, donors_hashed=asked["hashed"]), found)
+        case "scop":
+            return _loops(answer)
+        case "order":
+            from triton_lab.polyhedral import schedule
+
+            made = answer.order(schedule(asked["nest"], **asked["values"]), asked["on"])
+            return {"tree": told_tree(made.tree), "steps": list(made.steps)}
+    raise ValueError(f"nobody asks {asked['do']!r}")
+
+
+def _loops(answer: LocalAnswer) -> dict[str, Any]:
+    """The text of the loops, and the numbers that a function's surroundings give its parameters."""
+    from triton_lab.polyhedral.frontends.from_python import python_source
+
+    loops = answer.loops()
+    if isinstance(loops, str):
+        return {"text": loops, "values": {}}
+    return {"text": python_source(loops).text, "values": dict(answer.scop().values)}
+
+
+def _is_of_memory(told: str) -> bool:
+    return any(one in told for one in _MEMORY)
+
+
+def _of_memory(fault: AnswerFault) -> AnswerFault:
+    """The fault of an answer for which there was not enough memory says so."""
+    if not _is_of_memory(str(fault)):
+        return fault
+    return AnswerFault(f"It takes {TOO_MUCH}.", fault.on, lines=fault.lines)

@@ -1,0 +1,113 @@
+"""An answer of the process that runs the notebook, as its judge asks it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from triton_lab import messages
+from triton_lab.course.answer_fault import AnswerFault, missing
+from triton_lab.course.attempt import Attempt
+from triton_lab.course.exercise_answer import Unanswered
+from triton_lab.course.judging import judge_messages
+from triton_lab.course.judging.answer_values import MALFORMED, decoded, fault_of, schedule_of, text
+from triton_lab.course.judging.judge_wire import Broken, Channel
+from triton_lab.launch.saving.archive import SavedLaunchError
+
+if TYPE_CHECKING:
+    from triton_lab.course.lazy_steps import StepsRun
+    from triton_lab.polyhedral import Schedule, Scop
+
+_SEEDS = 1 << 50
+
+T = TypeVar("T")
+
+
+class Ended(Exception):
+    """The process answers no more; the message says why."""
+
+
+class Asked:
+    """The process that answers, and how long it may still take in all."""
+
+    def __init__(self, channel: Channel, seconds: float, why: Callable[[], str]) -> None:
+        self._channel, self._seconds, self._left, self._why = channel, seconds, seconds, why
+
+    def ask(self, head: dict[str, Any], pieces: list[bytes] | None = None) -> tuple[dict[str, Any], list[bytes]]:
+        """What it says. Raises Ended."""
+        began = time.monotonic()
+        try:
+            self._channel.send(head, pieces or (), self._left)
+            return self._channel.receive(self._left - (time.monotonic() - began))
+        except Broken as error:
+            if error.late:
+                raise Ended(f"the notebook did not end within {messages.seconds_text(self._seconds)}") from None
+            raise Ended(self._why() or f"its process was lost: {error}") from None
+        finally:
+            self._left = max(0.0, self._left - (time.monotonic() - began))
+
+
+class There:
+    """The answer that a name has there."""
+
+    def __init__(self, asked: Asked, name: str, steps: int) -> None:
+        self._asked, self._name, self._steps = asked, name, steps
+
+    def seeds(self, number: int) -> tuple[int, int]:
+        """Others each time: nobody knows them before, and the second are told to nobody."""
+        return secrets.randbelow(_SEEDS), secrets.randbelow(_SEEDS)
+
+    def value(self) -> Any:
+        head, _ = self._ask("value")
+        found = _read(lambda: decoded(head["value"]))
+        if found is ... or found is None:
+            raise Unanswered(missing(found, "a value"))
+        return found
+
+    def attempt(self, inputs: dict[str, Any]) -> Attempt:
+        pieces: list[bytes] = []
+        head, found = self._ask("attempt", pieces, inputs=judge_messages.told_inputs(inputs, pieces))
+        return _read(lambda: judge_messages.attempt_of(head, found, inputs, self._steps))
+
+    def stepped(self, inputs: Mapping[str, Any], *, donors_hashed: bool = True) -> StepsRun:
+        pieces: list[bytes] = []
+        asked = {"inputs": judge_messages.told_inputs(inputs, pieces), "hashed": donors_hashed}
+        head, found = self._ask("stepped", pieces, **asked)
+        return _read(lambda: judge_messages.run_of(head, found, inputs, self._steps))
+
+    def scop(self) -> Scop:
+        from triton_lab.polyhedral import scop
+
+        head, _ = self._ask("scop")
+        values = _read(lambda: {text(name): int(one) for name, one in head["values"].items()})
+        return scop(_read(lambda: _loops(head["text"])), maximal=False, **values)
+
+    def order(self, given: Schedule, on: str) -> Schedule:
+        nest = str(given.scop.source.text)
+        head, _ = self._ask("order", nest=nest, values=dict(given.scop.values), on=on)
+        return _read(lambda: schedule_of(given, head["tree"], head["steps"]))
+
+    def _ask(self, what: str, pieces: list[bytes] | None = None, **more: Any) -> tuple[dict[str, Any], list[bytes]]:
+        head, found = self._asked.ask({"do": what, "name": self._name, **more}, pieces)
+        if "fault" in head:
+            raise Unanswered(_read(lambda: fault_of(head["fault"])))
+        return head, found
+
+
+def _loops(given: Any) -> str:
+    if type(given) is not str or len(given) > 20_000:
+        raise ValueError("loops that are no text")
+    return given
+
+
+def _read(what: Callable[[], T]) -> T:
+    """What a message holds. Raises Unanswered for one that its process has made up."""
+    try:
+        return what()
+    except SavedLaunchError as error:
+        raise Unanswered(AnswerFault(f"One of its launches cannot be run again: {error}")) from None
+    except MALFORMED as error:
+        message = f"What its process says of the answer cannot be: {type(error).__name__}: {str(error)[:200]}"
+        raise Unanswered(AnswerFault(message)) from None

@@ -1,0 +1,104 @@
+"""The work that a launch did, and what an exercise asks of it: programs, bytes moved, reuse. Read from the record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from triton_lab import messages
+from triton_lab.course.attempt import Inputs
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+
+Requirement = Callable[[Sequence["Launch"], Inputs], str]
+"""Says what is wrong with the work of the launches that an answer made of its inputs; "" where nothing is."""
+
+
+def arguments_of(launch: Launch, starts: Collection[int]) -> list[str]:
+    """The names of the arguments of ``launch`` that lie in storages at these addresses."""
+    return [one.name for one in launch.arguments if one.kind != "constexpr" and one.storage_address in starts]
+
+
+def _loads(launch: Launch, starts: Collection[int]) -> list[Access]:
+    named = arguments_of(launch, starts)
+    return [access for access in launch.done if access.kind == "load" and access.argument in named]
+
+
+def _lanes(accesses: Iterable[Access]) -> int:
+    """How many lanes of all programs made these accesses, repetitions included."""
+    return sum(int(event.active().sum()) for access in accesses for event in access.events)
+
+
+def launched(most: int = 1) -> Requirement:
+    """So many launches at most."""
+
+    def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        if len(launches) <= most:
+            return ""
+        return f"it takes {messages.count(len(launches), 'launch', 'launches')}, and {most} would do"
+
+    return wrong
+
+
+def programs(exactly: Callable[[Inputs], int]) -> Requirement:
+    """So many programs in the last launch, neither fewer nor more."""
+
+    def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        asked = exactly(inputs)
+        found = launches[-1].programs
+        if found == asked:
+            return ""
+        return f"the grid has {messages.count(found, 'program')}; here it must have {messages.number(asked)}"
+
+    return wrong
+
+
+def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement:
+    """Elements of the argument ``name`` are loaded so often at most, all lanes of all programs counted."""
+
+    def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        asked = most(inputs)
+        found = _lanes(access for launch in launches for access in _loads(launch, inputs.starts[name]))
+        if found <= asked:
+            return ""
+        size = inputs[name].element_size()
+        moved = messages.count(found * size, "byte")
+        return f"{moved} of {name} are loaded, and {messages.number(asked * size)} would do: {because}"
+
+    return wrong
+
+
+def once(name: str) -> Requirement:
+    """Each element of the argument ``name`` is loaded once, by one program."""
+    return loads(name, lambda inputs: inputs[name].numel(), "load each element once, and keep it")
+
+
+def wide(least: int) -> Requirement:
+    """Programs work on blocks of at least so many elements, not on one after the other, where there are so many."""
+
+    def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        there = max(value.numel() for value in inputs.values() if hasattr(value, "numel"))
+        widest = max((math.prod(access.block) for launch in launches for access in launch.accesses), default=least)
+        if widest >= min(least, there):
+            return ""
+        return f"each access touches {messages.count(widest, 'element')} at a time: use blocks of {least} or more"
+
+    return wrong
+
+
+def atomics(most: Callable[[Inputs], int]) -> Requirement:
+    """So many atomic updates at most, of whatever argument."""
+
+    def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
+        found = _lanes(one for launch in launches for one in launch.done if one.kind.startswith("atomic"))
+        if found <= most(inputs):
+            return ""
+        return (
+            f"{messages.count(found, 'atomic update')} of the result, and {messages.number(most(inputs))} would do: "
+            "add up what a program has before it meets the others"
+        )
+
+    return wrong

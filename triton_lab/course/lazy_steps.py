@@ -1,0 +1,178 @@
+"""A function of lazy tensors is run: in a cache of its own, so that what it compiles hangs on nothing but itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.course.attempt import Attempt, Placed, bytes_of
+
+if TYPE_CHECKING:
+    import torch
+
+    from triton_lab.lazy.operations.make_tensor import Tensor
+    from triton_lab.lazy.step import BufferState
+    from triton_lab.lazy.step import Step as Made
+
+
+@dataclass(frozen=True)
+class JudgedStep:
+    """What a step of the answer was: whether it was found in the cache, ran what was compiled for other donors, which
+    ingredients of its key were new, and the buffers before and after it."""
+
+    hit: bool
+    stale: bool
+    differences: tuple[str, ...]
+    before: tuple[BufferState, ...]
+    after: tuple[BufferState, ...]
+
+
+@dataclass(frozen=True)
+class StepsRun:
+    """``results`` is what the function returned, ``inputs`` what its tensors held afterwards, by name; both torch's.
+
+    ``steps`` are those that it made itself, the last 16 at most. ``pending``: it left something that no step computed.
+    ``began`` has the arguments where they were at first, and the launches; ``ended`` and ``gave`` are where arguments
+    and results were in the end.
+    """
+
+    results: tuple[torch.Tensor, ...]
+    inputs: Mapping[str, torch.Tensor]
+    steps: tuple[JudgedStep, ...]
+    pending: bool
+    began: Attempt
+    ended: Mapping[str, Placed]
+    gave: tuple[Placed, ...]
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """What was pending is computed; then the cache is empty, until the end. The history stays as it was."""
+    from triton_lab.backend.targets.active_target import target
+    from triton_lab.lazy.compile_cache import cache
+    from triton_lab.lazy.step import history
+
+    _settle()
+    before = list(history)
+    with target("cpu"), cache.aside():
+        history.clear()
+        try:
+            yield
+        finally:
+            history.clear()
+            history.extend(before)
+
+
+def _settle() -> None:
+    """Compute what is pending. What fails of it is the learner's own affair: later steps leave it out."""
+    from triton_lab.lazy.buffer import Gone
+    from triton_lab.lazy.executable import Lost, StepFailed
+    from triton_lab.lazy.step import mark_step
+
+    while True:
+        try:
+            mark_step()
+            return
+        except (StepFailed, Lost, Gone):
+            continue
+
+
+def stepped(function: Callable[..., Any], inputs: Mapping[str, Any], *, donors_hashed: bool = True) -> StepsRun:
+    """Run ``function`` once, with a lazy copy for each tensor among ``inputs``. What it raises is raised here, and
+    TypeError where it returns something else than lazy tensors."""
+    import torch
+
+    from triton_lab.launch.recording.record import record
+    from triton_lab.lazy.hashing import hash_includes_donors
+    from triton_lab.lazy.operations.make_tensor import Tensor, tensor
+    from triton_lab.lazy.step import history, mark_step
+
+    with alone(), hash_includes_donors(donors_hashed), record() as launches:
+        lazy = {k: tensor(v, name=k) if isinstance(v, torch.Tensor) else v for k, v in inputs.items()}
+        tensors = {name: value for name, value in lazy.items() if isinstance(value, Tensor)}
+        began = {name: _copied(_placed(value)) for name, value in tensors.items()}
+        given = function(**lazy)
+        steps = tuple(map(_noted, history))
+        pending = mark_step() is not None
+        several = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
+        for one in several:
+            if not isinstance(one, Tensor):
+                raise TypeError(f"it returns {type(one).__name__}, and lazy tensors are asked for")
+        return StepsRun(
+            tuple(one.torch() for one in several),
+            {name: value.torch() for name, value in tensors.items()},
+            steps,
+            pending,
+            Attempt(began, launches=tuple(launches)),
+            {name: _copied(_placed(value)) for name, value in tensors.items()},
+            tuple(_copied(_placed(one)) for one in several),
+        )
+
+
+def _placed(lazy: Tensor) -> Placed:
+    """The memory that a lazy tensor stands on."""
+    from triton_lab.lazy.step import look
+
+    memory = look(lazy.storage)
+    return Placed.of(memory.as_strided(lazy.shape, lazy.map.strides, lazy.map.offset))
+
+
+def _copied(placed: Placed) -> Placed:
+    """The same with what it holds now: a step may write over it, and its memory may be given to another one."""
+    return Placed(placed.holding(bytes_of(placed.tensor)), placed.start)
+
+
+def _noted(step: Made) -> JudgedStep:
+    differences = () if step.nearest is None else tuple(name for name, *_ in step.nearest.differences)
+    return JudgedStep(step.hit, step.stale, differences, step.before, step.after)
+
+
+def unmade(
+    run: StepsRun,
+    inputs: Mapping[str, Any],
+    others: Mapping[str, Any],
+    wanted: Callable[[Mapping[str, Any]], Sequence[torch.Tensor]],
+) -> str:
+    """What is wrong with the launches of a run on other numbers: ``wanted`` gives of arguments what the tensors among
+    them must be in the end, and then the results. "" where nothing is."""
+    from triton_lab.course.answer_replays import again
+    from triton_lab.interpreter.kernel_errors import KernelError
+    from triton_lab.launch.recording.snapshot import CannotReplay
+
+    names = list(run.began.tensors)
+    before = {name: bytes_of(run.began.tensors[name].tensor) for name in names}
+    if any(not bool((run.began.tensors[name].tensor == inputs[name]).all()) for name in names):
+        return "The arguments were changed before the first step."
+    now = {name: bytes_of(others[name].contiguous()) for name in names}
+    try:
+        world = again(run.began, before, now)
+    except (KernelError, CannotReplay) as error:
+        return f"The numbers are right, but the steps' launches cannot be run again: {error}."
+    places = [*(run.ended[name] for name in names), *run.gave]
+    for placed, must in zip(places, wanted(others), strict=True):
+        found = placed.holding(world.over(placed.start, bytes_of(placed.tensor)))
+        if found.shape != must.shape or not bool(near(found, must).all()):
+            return (
+                "The numbers are right, but not all of them are made by the steps: with other numbers the same "
+                "launches give others. Let the steps compute everything from the arguments."
+            )
+    return ""
+
+
+def near(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Which elements are as they must be."""
+    import torch
+
+    return torch.isclose(found, wanted, rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+def stored(run: StepsRun) -> list[tuple[str, set[int]]]:
+    """For each launch of a run its kernel, and the storages that it stores to, by their addresses."""
+    found = []
+    for launch in run.began.launches:
+        names = {access.argument for access in launch.accesses if access.kind != "load"}
+        starts = {one.storage_address for one in launch.arguments if one.kind == "tensor" and one.name in names}
+        found.append((launch.executable.plan.text, starts))
+    return found

@@ -1,0 +1,230 @@
+"""Exercises about loop nests: loops to write, and orders to find. isl judges them, for every size at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from triton_lab import messages
+from triton_lab.course.answer_fault import AnswerFault
+from triton_lab.course.cases import told
+from triton_lab.course.exercise_answer import Answer
+from triton_lab.course.exercise_kinds import Exercise
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from triton_lab.polyhedral import Cache, Schedule, Scop
+
+Property = Callable[["Schedule"], str]
+"""Says what a legal order lacks; "" where it lacks nothing."""
+
+_SIZES = range(1, 7)  # of the parameters, where something wrong is looked for to be shown
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NestExercise(Exercise):
+    """Loops to write, as a Python function or as text: they must write each element that ``reference`` (a text) writes
+    once, and no other, and the same must go into it. Only then are both run, and their numbers compared."""
+
+    reference: str = field(kw_only=True)
+
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        from triton_lab.polyhedral import NotAScop, TooHard, scop
+
+        try:
+            found = answer.scop()
+        except (NotAScop, TooHard, TypeError, ValueError) as error:
+            return AnswerFault(str(error))
+        return _unlike(found, scop(self.reference))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OrderExercise(Exercise):
+    """A function to write, which makes of a nest's schedule another one. It must be legal, whatever the size, and have
+    each ``asked`` property at ``values``."""
+
+    nest: str = field(kw_only=True)
+    values: Mapping[str, int] = field(kw_only=True)
+    asked: tuple[Property, ...] = field(kw_only=True)
+
+    def judged(self, answer: Answer) -> AnswerFault | None:
+        from triton_lab.polyhedral import TooHard, schedule
+
+        on = told(self.values)
+        made = answer.order(schedule(self.nest, **self.values), on)
+        try:
+            if not made.is_legal:
+                return AnswerFault(f"That order is not legal. {made.legality.violations[0]}.", on, picture=made)
+            lacks = next(filter(None, (wanted(made) for wanted in self.asked)), "")
+        except (TooHard, ValueError) as error:
+            lacks = str(error)
+        return AnswerFault(f"The order is legal, but {lacks}.", on, picture=made) if lacks else None
+
+
+# --- Properties of orders -------------------------------------------------------------------------------
+
+
+def steps(most: int) -> Property:
+    """A nest of one statement takes so many steps at most, where all iterations of a parallel loop are one."""
+
+    def lacks(made: Schedule) -> str:
+        found = _steps(made)
+        if found <= most:
+            return ""
+        return f"it takes {messages.count(found, 'step')} one after the other, and {messages.number(most)} would do"
+
+    return lacks
+
+
+def misses(most: int, cache: Cache) -> Property:
+    """So many accesses miss ``cache`` at most."""
+
+    def lacks(made: Schedule) -> str:
+        found = made.cost(cache).misses
+        if found <= most:
+            return ""
+        small = f"a cache of {messages.count(cache.lines, 'line')} of {messages.count(cache.line_size, 'element')}"
+        return (
+            f"{messages.count(found, 'access misses', 'accesses miss')} {small}, and {messages.number(most)} would do"
+        )
+
+    return lacks
+
+
+def blocks(grid: Sequence[int], arrays: Mapping[str, tuple[int, ...]]) -> Property:
+    """It can be written as a Triton kernel with this grid, and the kernel computes what the order does."""
+
+    def lacks(made: Schedule) -> str:
+        import numpy as np
+
+        kernel = made.to_triton()
+        found = tuple(kernel.grid(made.scop))
+        if found != tuple(grid):
+            return f"its kernel has a grid of {found}, and {tuple(grid)} is asked for"
+        rng = np.random.default_rng(0)
+        inputs = {name: rng.random(shape, dtype=np.float32) for name, shape in arrays.items()}
+        expected, result = made.run(inputs), kernel.run(inputs)
+        wrong = [name for name in arrays if not np.allclose(result[name], expected[name], rtol=1e-5)]
+        return f"its kernel computes another {wrong[0]}" if wrong else ""
+
+    return lacks
+
+
+def _steps(made: Schedule) -> int:
+    import islpy as isl
+
+    from triton_lab.polyhedral.core.integer_points import count_points
+    from triton_lab.polyhedral.core.loop_tree import path, time_text
+
+    (statement,) = made.scop.statements
+    times = isl.Map(time_text(made.tree, statement.name, statement.iterators, made.scop.parameters))
+    times = times.intersect_domain(statement.domain.set)
+    levels = path(made.tree, statement.name)
+    for depth in reversed(range(len(levels))):
+        loop = levels[depth].loop
+        if loop is not None and loop.mark in ("parallel", "vectorize"):
+            times = times.project_out(isl.dim_type.out, depth, 1)
+    return count_points(made.scop.fixed(times).range())
+
+
+# --- Two nests beside each other ------------------------------------------------------------------------
+
+
+def _unlike(found: Scop, asked: Scop) -> AnswerFault | None:
+    """How ``found`` differs from what is ``asked``; None where it does the same."""
+    strange = [name for name in found.parameters if name not in asked.parameters]
+    if strange:
+        return AnswerFault(f"The loops count with {strange[0]}; here only {', '.join(asked.parameters)} is known.")
+    mine, wanted = _writes(found), _writes(asked)
+    return (
+        _shown(wanted.range().subtract(mine.range()), found, "{} is not written, and must be")
+        or _shown(mine.range().subtract(wanted.range()), found, "{} is written, and must not be")
+        or _shown(_twice(mine), found, "{} is written more than once")
+        or _shown(_sources(asked).subtract(_sources(found)), found, "{1} must go into {0}, and does not")
+        or _shown(_sources(found).subtract(_sources(asked)), found, "{1} goes into {0}, and must not")
+        or _other_numbers(found, asked)
+    )
+
+
+def _writes(scop: Scop) -> isl.UnionMap:
+    return _union(access.relation for statement in scop.statements for access in statement.writes)
+
+
+def _sources(scop: Scop) -> isl.UnionMap:
+    """From each element that is written to those that are read for it."""
+    reads = _union(access.relation for statement in scop.statements for access in statement.reads)
+    return _writes(scop).reverse().apply_range(reads)
+
+
+def _twice(writes: isl.UnionMap) -> isl.UnionSet:
+    """The elements that several instances write."""
+    pairs = writes.apply_range(writes.reverse())
+    return writes.intersect_domain(pairs.subtract(pairs.domain().identity()).domain()).range()
+
+
+def _union(maps: Any) -> isl.UnionMap:
+    import islpy as isl
+
+    total = isl.UnionMap("{ }")
+    for one in maps:
+        total = total.union(isl.UnionMap.from_map(one))
+    return total
+
+
+def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, how: str) -> AnswerFault | None:
+    """A fault with one of the elements, or pairs of elements, in ``wrong``, at the smallest size that has any."""
+    if wrong.is_empty():
+        return None
+    for size in _SIZES:
+        values = dict.fromkeys(scop.parameters, size)
+        elements = _first(wrong, values)
+        if elements:
+            return AnswerFault(f"{how.format(*elements)}.", told(values), picture=scop.bind(**values))
+    return AnswerFault(f"For sizes beyond {_SIZES[-1]} other elements are written, or other ones read.")
+
+
+def _first(wrong: isl.UnionSet | isl.UnionMap, values: Mapping[str, int]) -> list[str]:
+    """One of them in the reader's words, [] where there is none at ``values``."""
+    import islpy as isl
+
+    from triton_lab.polyhedral.core.integer_points import relation_points, set_points
+    from triton_lab.polyhedral.core.iteration_domain import fix_parameters
+
+    if isinstance(wrong, isl.UnionSet):
+        listed = wrong.get_set_list()
+        for one in (fix_parameters(listed.get_at(k), tuple(values), values) for k in range(listed.n_set())):
+            if not one.is_empty():
+                return [_element(one.get_tuple_name(), set_points(one)[0])]
+        return []
+    pairs = wrong.get_map_list()
+    for pair in (fix_parameters(pairs.get_at(k), tuple(values), values) for k in range(pairs.n_map())):
+        if not pair.is_empty():
+            point, cut = relation_points(pair)[0], pair.dim(isl.dim_type.in_)
+            sides = (isl.dim_type.in_, point[:cut]), (isl.dim_type.out, point[cut:])
+            return [_element(pair.get_tuple_name(side), at) for side, at in sides]
+    return []
+
+
+def _element(array: str, at: Any) -> str:
+    return f"{array}[{', '.join(map(str, at.tolist()))}]"
+
+
+def _other_numbers(found: Scop, asked: Scop) -> AnswerFault | None:
+    """Run both: what they write is known to be the same elements."""
+    import numpy as np
+
+    size = _SIZES[-1]
+    values = dict.fromkeys(asked.parameters, size)
+    rng = np.random.default_rng(0)
+    ranks = {array.name: array.ndim for array in asked.arrays}
+    inputs = {name: rng.random((2 * size,) * rank) for name, rank in ranks.items()}
+    mine, wanted = (one.bind(**values).schedule.run(inputs) for one in (found, asked))
+    for name in ranks:
+        if not np.allclose(mine[name], wanted[name]):
+            at = np.argwhere(~np.isclose(mine[name], wanted[name]))[0]
+            place = _element(name, at)
+            numbers = f"{mine[name][tuple(at)]:.6g}, and must be {wanted[name][tuple(at)]:.6g}"
+            return AnswerFault(f"The right elements are written, but {place} is {numbers}.", told(values))
+    return None

@@ -1,0 +1,242 @@
+"""The file that keeps the progress: read with care, changed under a lock, and never overwritten where it is damaged.
+
+A change replaces the file whole, so that no reader sees half of it. A file that is not as we write it (a conflict of
+git, a byte too many, a newer layout, a directory in its place) is set aside under another name first, and all
+exercises that can be read in it go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import json
+import os
+import re
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+Notes = dict[str, dict[str, Any]]
+
+VERSION = 1
+_MOST_BYTES = 1 << 20  # a course of a hundred exercises takes six thousand
+_MOST_TIMES = 10**9 - 1  # of tries and hints
+_SECONDS = 10.0  # to wait for another notebook, whose change takes milliseconds
+# What can be made out in a damaged file: where an exercise's entry begins and ends, what it says, the marks of git.
+_PIECES = re.compile(
+    r'"(?P<name>\w{1,80})"\s{0,99}:\s{0,99}\{|(?P<brace>[{}])|^(?P<mark>[<=|>])(?P=mark){6}(?=[\s]|$)'
+    r'|"(?P<key>solved|tries|hints)"\s{0,99}:\s{0,99}(?P<value>true|false|[0-9]{1,9})(?![\w.])',
+    re.MULTILINE,
+)
+_NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # folders of some file systems
+
+
+class ProgressNotKept(UserWarning):
+    """The file that keeps the progress cannot be written: answers are checked all the same."""
+
+
+class ProgressSetAside(UserWarning):
+    """The file that keeps the progress was damaged. It lies beside the new one, and what could be read goes on."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file says of each exercise: ``tries`` and ``hints`` as counts, ``solved`` as bool. ``damage`` says why the
+    file is not as we write it; "" where it is, or where there is none."""
+
+    notes: Notes = field(default_factory=dict)
+    damage: str = ""
+
+
+class _Damaged(ValueError):
+    """The text is not as we write it."""
+
+
+def found(file: Path) -> Found:
+    """What ``file`` says, as far as it can be read. A file of another kind, or a long one, is not read at all."""
+    try:
+        raw = _bytes(file)
+    except FileNotFoundError:
+        return Found()
+    except (OSError, _Damaged) as error:
+        return Found(damage=_reason(error))
+    if not raw.strip():
+        return Found()  # nothing is in it that could be lost
+    try:
+        return Found(_exact(raw))
+    except (ValueError, RecursionError) as error:
+        return Found(_readable(raw.decode(json.detect_encoding(raw), errors="replace")), _reason(error))
+
+
+def change(file: Path, how: Callable[[Notes], None]) -> tuple[Notes, list[Warning]]:
+    """Have ``how`` change the notes, write them to ``file``, and give them with all that the user must hear of it."""
+    try:
+        file = file.resolve()  # a link stays one
+        with _locked(file):
+            before = found(file)
+            read = len(before.notes)
+            how(before.notes)
+            aside = _replace(file, before)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
+        notes = found(file).notes
+        how(notes)
+        return notes, [ProgressNotKept(f"{file} is not kept: {error}")]
+    if aside is None:
+        return before.notes, []
+    told = f"{file} was damaged ({before.damage}). It is now {aside.name} beside the new file; "
+    told += f"exercises that could be read in it: {read}."
+    return before.notes, [ProgressSetAside(told)]
+
+
+def _bytes(file: Path) -> bytes:
+    """Raises OSError, and _Damaged where it is no file of a size that we write."""
+    # Without O_NONBLOCK the opening of a FIFO waits for a writer.
+    handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as opened:
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            raise _Damaged("it is a directory" if stat.S_ISDIR(mode) else "it is no regular file")
+        raw = opened.read(_MOST_BYTES + 1)
+    if len(raw) > _MOST_BYTES:
+        raise _Damaged(f"it has more than {_MOST_BYTES:,} bytes")
+    return raw
+
+
+def _exact(raw: bytes) -> Notes:
+    """The notes of a file that is as we write it, so that writing it anew loses nothing. Raises ValueError."""
+
+    def no_number(text: str) -> NoReturn:
+        raise _Damaged(f"{text[:20]} is no count")
+
+    def whole(text: str) -> int:
+        return int(text) if len(text) < 12 else no_number(text)  # of thousands of digits Python makes no number
+
+    value = json.loads(
+        raw.decode(), parse_constant=no_number, parse_float=no_number, parse_int=whole, object_pairs_hook=_distinct
+    )
+    if not isinstance(value, dict) or type(value.get("version")) is not int:
+        raise _Damaged("it is no progress of the course")
+    if value["version"] != VERSION:
+        raise _Damaged(f"it has version {value['version']}, and this triton-lab writes {VERSION}")
+    notes = value.get("exercises")
+    if set(value) != {"version", "exercises"} or not isinstance(notes, dict):
+        raise _Damaged("it is laid out otherwise")
+    for name, one in notes.items():
+        if not isinstance(one, dict) or one != _plain(one):
+            raise _Damaged(f"what it says of {name[:40]!r} is laid out otherwise")
+    return notes
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise _Damaged("a name stands in it twice")
+    return made
+
+
+def _readable(text: str) -> Notes:
+    """Each exercise that can be made out in a damaged text; of two words on one exercise the better counts."""
+    notes: Notes = {}
+    within: list[str] = []  # whose entry this is, the innermost last
+    before: list[str] = []  # the same where the sides of a conflict begin
+    for piece in _PIECES.finditer(text):
+        if piece["name"] or piece["brace"] == "{":
+            within.append(piece["name"] or "")
+        elif piece["brace"]:
+            del within[-1:]
+        elif piece["mark"] == "<":
+            before = within.copy()
+        elif piece["mark"] in ("=", "|"):
+            within = before.copy()
+        elif piece["key"] and within and within[-1]:
+            value = piece["value"] == "true" if piece["value"].isalpha() else int(piece["value"])
+            said = _plain({piece["key"]: value})
+            known = notes.setdefault(within[-1], {}) if said else {}
+            known |= {key: max(value, known.get(key, value)) for key, value in said.items()}
+    return notes
+
+
+def _plain(one: dict[str, Any]) -> dict[str, Any]:
+    """What an exercise's entry says in the way that we write."""
+    counts = {key: one[key] for key in ("tries", "hints") if type(one.get(key)) is int and 0 <= one[key] <= _MOST_TIMES}
+    return counts | ({"solved": one["solved"]} if type(one.get("solved")) is bool else {})
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"it cannot be read: {error.strerror}"
+    if isinstance(error, RecursionError):
+        return "its brackets are nested too deep"
+    return str(error) if isinstance(error, _Damaged) else f"it is no JSON: {error}"[:200]
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Alone with the file, among all notebooks of its folder. Raises OSError where that cannot be had in some time."""
+    with contextlib.ExitStack() as held:
+        folder = os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
+        held.callback(os.close, folder)
+        try:
+            _lock(folder)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            # NFS locks no folder, but files that are open for writing.
+            beside = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            held.callback(os.close, beside)
+            _lock(beside)
+        yield
+
+
+def _lock(handle: int) -> None:
+    end = time.monotonic() + _SECONDS
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise TimeoutError(f"another program has locked its folder for {_SECONDS:g} s") from None
+            time.sleep(0.01)
+
+
+def _replace(file: Path, before: Found) -> Path | None:
+    """Write the notes; where a damaged file went that stood there. Raises OSError, and then all is as it was."""
+    text = json.dumps({"version": VERSION, "exercises": before.notes}, indent=1, sort_keys=True) + "\n"
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+    try:
+        with open(handle, "w", encoding="utf-8") as opened:
+            opened.write(text)
+        os.chmod(temporary, 0o644)
+        aside = _set_aside(file) if before.damage else None
+        os.replace(temporary, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return aside
+
+
+def _set_aside(file: Path) -> Path:
+    """Give what stands there another name, which nothing has yet. Raises OSError."""
+    mode = file.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise OSError(errno.EINVAL, "it is a device, which stays where it is")
+    for number in itertools.count(1):
+        aside = file.with_name(f"{file.stem}-damaged-{number}{file.suffix}")
+        if os.path.lexists(aside):
+            continue
+        if stat.S_ISREG(mode):
+            with contextlib.suppress(FileExistsError, PermissionError, NotImplementedError):
+                os.link(file, aside)  # it never takes a name that somebody else has just given
+                return aside
+            if os.path.lexists(aside):
+                continue
+        os.rename(file, aside)
+        return aside
+    raise AssertionError("there is always another number")

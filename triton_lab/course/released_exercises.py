@@ -1,0 +1,113 @@
+"""Which exercises count in a notebook: those of its chapter as it was released, whatever has become of the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triton_lab.course.edition import checked
+from triton_lab.course.exercise_kinds import Exercise
+from triton_lab.course.exercise_registry import PAGES, exercises
+
+LARGEST = 64 << 20  # bytes of a notebook's file
+_CELLS = 20_000
+_CHAPTER = re.compile(r"(?<!\d)(\d\d)(?=_)")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of code: its ``text``, and the exercise that it ``checks`` (or "")."""
+
+    text: str
+    checks: str
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A notebook as somebody handed it in: its ``cells`` of code, and the exercises that ``count``. ``broken`` says why
+    it is no notebook, or that nobody knows which chapter it is; then it is not run."""
+
+    file: str
+    cells: tuple[Cell, ...]
+    count: tuple[Exercise, ...]
+    broken: str = ""
+
+
+def handed_in(path: Path, released: Path | None = None) -> HandedIn:
+    """What lies at ``path``, whatever that is. The exercises are those of the chapter that the file's name begins with,
+    else of the chapters of which it has checks; or those that ``released`` checks, a notebook or a folder with one of
+    the same name. Raises what reading ``released`` does."""
+    counted = None if released is None else _checked_in(released / path.name if released.is_dir() else released)
+    named = _of_chapters(_named(path.name)) if counted is None else counted
+    try:
+        cells = _cells(path)
+    except OSError as error:
+        return HandedIn(str(path), (), named, f"it cannot be read: {error.strerror or error}")
+    except RecursionError:
+        return HandedIn(str(path), (), named, "this is no notebook: its JSON is too deep")
+    except (ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
+        told = str(error) if isinstance(error, _NoNotebook) else ""
+        return HandedIn(str(path), (), named, f"this is no notebook{f': {told}' if told else ''}")
+    if not named and counted is None:
+        known = {one.name: one.chapter for one in exercises()}
+        named = _of_chapters({known[cell.checks] for cell in cells if cell.checks in known})
+    if not named:
+        told = "no chapter's name begins the file's name, and it has no check: nothing counts"
+        return HandedIn(str(path), cells, (), told)
+    return HandedIn(str(path), cells, named)
+
+
+class _NoNotebook(ValueError):
+    pass
+
+
+def _named(name: str) -> set[str]:
+    """The chapter that a file's name begins with: ``06_reductions.ipynb``, ``ada-06_reductions.ipynb``."""
+    found = [one for one in _CHAPTER.findall(name) if one in PAGES]
+    return set(found[:1])
+
+
+def _of_chapters(chapters: set[str]) -> tuple[Exercise, ...]:
+    return tuple(one for one in exercises() if one.chapter in chapters)
+
+
+def _checked_in(released: Path) -> tuple[Exercise, ...]:
+    names = {cell.checks for cell in _cells(released)}
+    return tuple(one for one in exercises() if one.name in names)
+
+
+def _cells(path: Path) -> tuple[Cell, ...]:
+    """The cells of code of a notebook's file. Raises OSError, RecursionError and ValueError."""
+    # Without waiting: a pipe in the place of a file would never be opened.
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise _NoNotebook("it is no file")
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise _NoNotebook(f"it has more than {LARGEST >> 20} MB")
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise _NoNotebook("it is not UTF-8") from None
+    except ValueError:
+        raise _NoNotebook("it is no JSON") from None
+    cells = notebook["cells"] if isinstance(notebook, dict) else None
+    if not isinstance(cells, list) or len(cells) > _CELLS:
+        raise _NoNotebook("it has no list of cells, or too long a one")
+    texts = [_text(one) for one in cells if one["cell_type"] == "code"]
+    return tuple(Cell(text, checked(text) or "") for text in texts)
+
+
+def _text(cell: dict[str, Any]) -> str:
+    source = cell["source"]
+    lines: Iterable[Any] = [source] if isinstance(source, str) else source
+    text = "".join(line for line in lines)
+    # Half of a character that UTF-16 writes as two cannot be written in UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,141 @@
+"""Launches of examples as a GPU made them, for those who have none: `recording`, and the script that makes them.
+
+    python -m triton_lab.examples.gpu_recordings    # on a machine with a GPU; a minute
+
+Each file in the course's ``recordings/`` is one launch, saved with what it was given, what the GPU and the interpreter
+made of it, the GPU's time and name, and the findings.
+"""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.course_files import course_folders
+from triton_lab.examples.example import Example
+from triton_lab.messages import count, number
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+_FOLDERS = [folder / "recordings" for folder in course_folders()]
+FOLDER = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
+SUFFIX = ".launch"
+MOST = 2 << 20
+"""Bytes that all files together may have: they are part of the course."""
+
+# What is recorded -> the example that it is a launch of. Atomic additions of floats differ from one run to the next.
+RECORDED: dict[str, str] = {
+    **{name: name for name in ("vector_add", "softmax", "matmul_float16", "matmul_float32", "layer_norm")},
+    **{"attention": "attention_full", "split_k_matmul": "split_k_matmul", "split_k_matmul_again": "split_k_matmul"},
+}
+
+
+def recordings() -> list[str]:
+    """The names of those that are there, for `recording`."""
+    return [name for name in RECORDED if (FOLDER / f"{name}{SUFFIX}").exists()]
+
+
+def recording(name: str) -> Launch:
+    """A launch of an example that was recorded on a GPU, as `lab.load` gives it: ``launch.time.device`` names the GPU.
+
+    What the interpreter made of the same arguments is in it, and can be made anew: ``lab.compare(launch)``. Raises
+    KeyError for a name that stands for nothing, FileNotFoundError where none was made yet.
+
+    >>> lab.examples.recording("nonsense")
+    Traceback (most recent call last):
+        ...
+    KeyError: "no recording is called 'nonsense'; there are vector_add, softmax, matmul_float16, matmul_float32,...
+    """
+    if name not in RECORDED:
+        raise KeyError(f"no recording is called {name!r}; there are {', '.join(RECORDED)}")
+    file = FOLDER / f"{name}{SUFFIX}"
+    if not file.exists():
+        there = ", ".join(recordings()) or "none"
+        raise FileNotFoundError(
+            f"{name} has not been recorded on a GPU yet (of those that have, there is {there}): on a machine "
+            "with a GPU run python -m triton_lab.examples.gpu_recordings"
+        )
+    from triton_lab.launch.saving.load import load
+
+    return load(file)
+
+
+def make(folder: Path = FOLDER, launched: Callable[[Example], Launch] | None = None) -> list[Path]:
+    """Record all of them into ``folder``. ``launched`` makes the launch of an example; else the GPU here does.
+
+    Raises TargetError where there is no GPU, ValueError where the files would be too large.
+    """
+    from triton_lab.examples import example
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for name, of in RECORDED.items():
+        files.append(folder / f"{name}{SUFFIX}")
+        (launched or on_gpu)(example(of)).save(files[-1])
+        _without_places(files[-1])
+    size = sum(file.stat().st_size for file in files)
+    if size > MOST:
+        raise ValueError(
+            f"the recordings have {count(size, 'byte')}, and {number(MOST)} are allowed: record smaller launches"
+        )
+    return files
+
+
+def on_gpu(each: Example) -> Launch:
+    """The last launch of an example on small inputs, on the GPU and beside it, timed; its remark names the GPU."""
+    import torch
+    import triton
+
+    from triton_lab.backend.targets.active_target import target
+    from triton_lab.launch.recording.record import record
+
+    with target("gpu"):
+        each.run(**each.inputs("small", 0, "cpu"))  # compiled, and autotuned, before it is recorded
+        with record(time=True) as launches:
+            each.run(**each.inputs("small", 0, "cpu"))
+    launch = launches[-1]
+    device = launch.time.device if launch.time is not None else ""
+    where = f"recorded on one {device} with Triton {triton.__version__} and torch {torch.__version__}"
+    return replace(launch, remark="; ".join(filter(None, (launch.remark, where))))
+
+
+def _without_places(file: Path) -> None:
+    """Write the file anew, with paths as they are in the packages: where those lay is nobody's business."""
+    import triton
+
+    import triton_lab
+
+    roots = [str(Path(str(one.__file__)).resolve().parents[1]) + "/" for one in (triton_lab, triton)]
+    with zipfile.ZipFile(file) as archive:
+        members = {info.filename: archive.read(info) for info in archive.infolist()}
+    for name in [name for name in members if name.endswith(".json")]:
+        for root in roots:
+            members[name] = members[name].replace(root.encode(), b"")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in members.items():
+            # A date of its own would make each file another one.
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Make them, into the package or into the folder named, and say what they are."""
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m triton_lab.examples.gpu_recordings", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where they go; else into the package")
+    folder = parser.parse_args(arguments).folder
+    from triton_lab.launch.saving.load import load
+
+    for file in make(folder):
+        found: Any = load(file)
+        time = "" if found.time is None else f"{found.time.median * 1e6:.1f} µs, {found.time.runs} runs"
+        print(f"{file.name}: {count(file.stat().st_size, 'byte')}, {found.kernel}, {time}; {found.remark}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

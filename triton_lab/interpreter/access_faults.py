@@ -1,0 +1,82 @@
+"""Which lanes of a bad access may not be touched, and why."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.kernel_errors import AccessFault
+from triton_lab.interpreter.memory_regions import Reachable
+from triton_lab.messages import Home
+
+Array = NDArray[Any]
+
+# Addresses below this are taken for null pointers with an offset.
+_NULL_PAGE = 4096
+# How many addresses where nothing is found are looked up one by one to tell good from bad.
+_MOST_LOOKUPS = 10_000
+
+
+def strays(rows: Array, verified: Array, programs: int) -> Array:
+    """Which lanes, given by their program, leave the tensor that others of their program are in.
+
+    Memory that belongs to no tensor may be read by itself, but not by running over a tensor's end.
+    """
+    anchored = np.zeros(programs, np.bool_)
+    anchored[rows[verified]] = True
+    return ~verified & anchored[rows]
+
+
+def fault_of(reachable: Reachable, addresses: Array, mask: Array, itemsize: int, kind: str) -> AccessFault:
+    """The fault of an access to ``addresses`` (programs, *block) where ``mask`` holds, one lane at a time."""
+    if reachable.allowed is None:
+        _look_up(reachable, np.unique(addresses[mask]), itemsize)
+    good, verified = _standing(reachable, addresses, itemsize, kind)
+    there = mask & good
+    good[there] = ~strays(np.nonzero(there)[0], verified[there], len(addresses))
+    # A negative address is no null pointer: an offset led below all memory.
+    bad, problem = mask & ~good, "out-of-bounds"
+    if not bad.any():
+        bad, problem = mask & (addresses % itemsize != 0), "misaligned"
+    elif ((addresses[bad] >= 0) & (addresses[bad] < _NULL_PAGE)).all():
+        problem = "null-pointer"
+    block = addresses.shape[1:]
+    lanes = np.flatnonzero(bad) % max(1, math.prod(block))
+    home = _home(reachable, int(addresses[bad][0]))
+    return AccessFault(
+        problem, kind, itemsize, np.nonzero(bad)[0], lanes, addresses[bad], block, rows=len(addresses), home=home
+    )
+
+
+def _home(reachable: Reachable, address: int) -> Home:
+    """Where an address lies that a pointer of unknown origin led to; others are told by their arguments."""
+    region = reachable.memory.holding(address) if reachable.allowed is None else None
+    if region is None or not region.verified:
+        return ""
+    return "tensor" if region.writable else "fixed tensor"
+
+
+def _look_up(reachable: Reachable, addresses: Array, itemsize: int) -> None:
+    """Find out what lies at ``addresses`` (ascending), those beyond the first that nobody has looked at too."""
+    first = missed = 0
+    while first < len(addresses) and missed < _MOST_LOOKUPS:
+        address = int(addresses[first])
+        region = reachable.find(address, address + itemsize)
+        missed += region is None
+        first = first + 1 if region is None else int(np.searchsorted(addresses, region.stop - itemsize, side="right"))
+        first = max(first, int(np.searchsorted(addresses, address, side="right")))
+
+
+def _standing(reachable: Reachable, addresses: Array, itemsize: int, kind: str) -> tuple[Array, Array]:
+    """For each address, whether an element there lies in a region that may be touched so, and in a verified one."""
+    regions = sorted(reachable.regions, key=lambda region: region.start)
+    if not regions:
+        return np.zeros(addresses.shape, np.bool_), np.zeros(addresses.shape, np.bool_)
+    starts, stops = (np.array([getattr(region, end) for region in regions]) for end in ("start", "stop"))
+    holding = np.maximum(np.searchsorted(starts, addresses, side="right") - 1, 0)
+    inside = (addresses >= starts[holding]) & (addresses + itemsize <= stops[holding])
+    good = inside & np.array([region.writable or kind == "load" for region in regions])[holding]
+    return good, inside & np.array([region.verified for region in regions])[holding]

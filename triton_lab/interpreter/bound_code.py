@@ -1,0 +1,139 @@
+"""A `Plan` made ready to run: operations bound to their functions, values given a lifetime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from triton_lab.interpreter import ops
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.kernel_errors import Unsupported
+from triton_lab.interpreter.op_registry import CHECKS, REGISTRY, Implementation
+from triton_lab.ir import Block, Function, Op, Plan, Type
+from triton_lab.ir.value_flow import TERMINATORS, taken
+
+_NOTHING: Mapping[str, Implementation] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundStep:
+    """One operation, bound. ``dead`` are the values that nobody uses after it."""
+
+    op: Op
+    run: Implementation
+    control: bool
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    dead: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundBlock:
+    """A block: its steps and its terminator."""
+
+    arguments: tuple[int, ...]
+    steps: tuple[BoundStep, ...]
+    terminator: Op
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routine:
+    """A function: the code of its blocks, and of every region's blocks by operation index."""
+
+    function: Function
+    blocks: tuple[BoundBlock, ...]
+    regions: dict[int, tuple[BoundBlock, ...]]
+    types: tuple[Type, ...]
+    # Estimate of the bytes that one program's values take at the worst moment.
+    footprint: int
+    # The operations, by index, whose results nobody looks at.
+    unused: frozenset[int]
+
+
+def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -> dict[str, Routine]:
+    """Bind every operation of ``plan``; those named in ``instead`` to the functions there (see `variants`).
+
+    Raises Unsupported, naming the first operation that the interpreter does not run.
+    """
+    ops.load_all()
+    return {name: _routine(function, instead) for name, function in plan.functions.items()}
+
+
+def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
+    """The operations in which programs may wait: ``loops``, and all that have one of them inside or call it."""
+    found: set[int] = set()
+    callees: set[str] = set()
+    while True:
+        before = len(found)
+        for function in plan.functions.values():
+            for op in function.walk():
+                if any(inner.index in loops or inner.attributes.get("callee") in callees for inner in op.walk()):
+                    found.add(op.index)
+                    callees.add(function.name)
+        if len(found) == before:
+            return frozenset(found)
+
+
+def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routine:
+    regions: dict[int, tuple[BoundBlock, ...]] = {}
+    blocks = function.body.blocks
+    # Values may be used in later blocks of the same body: nothing of it dies early there.
+    codes = tuple(_code(block, regions, len(blocks) > 1, instead) for block in blocks)
+    footprint = max((_footprint(code, regions, function) for code in codes), default=0)
+    everywhere = [*codes, *(code for inner in regions.values() for code in inner)]
+    unused = frozenset(
+        step.op.index for code in everywhere for step in code.steps if step.results and {*step.results} <= {*step.dead}
+    )
+    return Routine(function, codes, regions, function.types, footprint, unused)
+
+
+def _code(
+    block: Block, regions: dict[int, tuple[BoundBlock, ...]], keep: bool, instead: Mapping[str, Implementation]
+) -> BoundBlock:
+    *body, terminator = block.ops
+    if terminator.name not in TERMINATORS:
+        raise Unsupported(f"no operation may end a block with {terminator.name}", terminator)
+    last_use: dict[int, int] = {}
+    own = set(block.arguments)
+    for position, op in enumerate(body):
+        own.update(op.results)
+        for inner in op.walk():
+            for value in taken(inner):
+                last_use[value] = position
+        for result in op.results:
+            last_use[result] = position
+    for value in taken(terminator):
+        last_use[value] = len(body)
+    dying: dict[int, list[int]] = {}
+    if not keep:
+        for value, position in last_use.items():
+            if value in own and position < len(body):
+                dying.setdefault(position, []).append(value)
+    steps = []
+    for position, op in enumerate(body):
+        entry = REGISTRY.get(op.name)
+        if entry is None:
+            raise Unsupported(f"the CPU target cannot run the operation {op.name}", op)
+        if op.name in CHECKS:
+            CHECKS[op.name](op)
+        for region in op.regions:
+            codes = tuple(_code(inner, regions, len(region.blocks) > 1, instead) for inner in region.blocks)
+            regions[op.index] = (*regions.get(op.index, ()), *codes)
+        run = instead.get(op.name, entry.run)
+        steps.append(BoundStep(op, run, entry.control, op.operands, op.results, tuple(dying.get(position, ()))))
+    return BoundBlock(block.arguments, tuple(steps), terminator)
+
+
+def _footprint(code: BoundBlock, regions: dict[int, tuple[BoundBlock, ...]], function: Function) -> int:
+    def size(value: int) -> int:
+        type = function.types[value]
+        return 64 if type.is_descriptor else type.size * dtype_of(type).itemsize
+
+    live = sum(size(value) for value in code.arguments)
+    worst = live
+    for step in code.steps:
+        inner = max((_footprint(c, regions, function) for c in regions.get(step.op.index, ())), default=0)
+        live += sum(size(value) for value in step.results)
+        worst = max(worst, live + inner)
+        live -= sum(size(value) for value in step.dead)
+    return worst

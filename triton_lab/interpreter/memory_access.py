@@ -1,0 +1,322 @@
+"""Reading and writing memory for a batch of programs.
+
+Affine addresses are slices: one NumPy view whose first axis is the base of a block serves all
+programs at once. Everything else is gathered lane by lane. Either way all addresses are checked
+before any memory is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.access_faults import fault_of, strays
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.kernel_errors import AccessFault, KernelError
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.memory_regions import Memory, MemoryRegion, Reachable, span
+
+Array = NDArray[Any]
+Pointer = AffineBlock | Array
+Mask = MaskBox | Array | None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPiece:
+    """A part of an access that lies in one region, as positions in a view of it.
+
+    ``view[index]`` are the elements in memory; ``lanes`` picks the same from an array of the
+    shape of the access.
+    """
+
+    region: MemoryRegion
+    view: Array
+    index: Any
+    lanes: Any
+    mark: tuple[int, tuple[int, ...], tuple[int, ...]] | None
+
+    def at(self, index: Any) -> AccessPiece:
+        """The same view at another index."""
+        return replace(self, index=index)
+
+
+class Bad(Exception):
+    """Some addresses may not be touched; the slow path finds out which."""
+
+
+def load(
+    reachable: Reachable,
+    pointer: Pointer,
+    mask: Mask,
+    other: Array | None,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+) -> Array:
+    """The elements at ``pointer`` where ``mask`` holds, ``other`` (or zero) elsewhere.
+
+    The result broadcasts to ``(programs, *shape)``. Raises KernelError with a `AccessFault`.
+    """
+    mask = _needed(mask)
+    if other is not None and other.shape[0] > _programs(pointer, mask):
+        # Every program loads the same lanes, and has values of its own for those that are masked out.
+        pointer = _for_each(pointer, other.shape[0])
+    pieces = _pieces(reachable, pointer, mask, dtype, shape, "load")
+    if len(pieces) == 1 and pieces[0].lanes is Ellipsis:
+        piece = pieces[0]
+        found: Array = piece.view[piece.index]
+        return found.copy() if found.base is not None else found
+    programs = _programs(pointer, mask)
+    if other is None:
+        result = np.zeros((programs, *shape), dtype)
+    else:
+        result = np.empty((programs, *shape), dtype)
+        result[...] = other
+    for piece in pieces:
+        result[piece.lanes] = piece.view[piece.index]
+    return result
+
+
+def store(
+    reachable: Reachable, pointer: Pointer, mask: Mask, value: Array, dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> None:
+    """Write ``value`` at ``pointer`` where ``mask`` holds.
+
+    Of several lanes of one program at one place the last stays; of several programs, which race
+    there, any may. Raises KernelError with a `AccessFault`, and then nothing is written.
+    """
+    if isinstance(pointer, AffineBlock) and _repeats(pointer):
+        pointer = pointer.elements(np.dtype(np.int64))
+    mask = _needed(mask)
+    programs = max(_programs(pointer, mask), value.shape[0])
+    if programs > _programs(pointer, None):
+        # Every program writes to the same place, with a value or a mask of its own.
+        pointer = _for_each(pointer, programs)
+    pieces = _pieces(reachable, pointer, mask, dtype, shape, "store")
+    if not pieces:
+        return
+    whole = np.broadcast_to(value, (programs, *shape))
+    for piece in pieces:
+        write(reachable.memory, piece, whole if piece.lanes is Ellipsis else whole[piece.lanes], dtype)
+
+
+def write(memory: Memory, piece: AccessPiece, value: Array, dtype: np.dtype[Any]) -> None:
+    """Put ``value`` where ``piece`` says, and tell who watches."""
+    region = piece.region
+    if memory.before_write is not None:
+        memory.before_write(region)
+    counts = memory.awaited is None or region in memory.awaited
+    before = piece.view[piece.index].copy() if memory.watching and counts else None
+    piece.view[piece.index] = value
+    if counts and (before is None or before.tobytes() != piece.view[piece.index].tobytes()):
+        memory.version += 1
+    if region.flags is not None:
+        bits = np.dtype(f"u{dtype.itemsize}")
+        phase = -region.start % dtype.itemsize
+        if piece.mark is None:
+            flags = region.flags.typed(bits, phase)
+        else:
+            phase, extents, strides = piece.mark
+            flags = region.flags.blocks(bits, phase, extents, strides)
+        flags[piece.index] = np.iinfo(bits).max
+
+
+def scattered(
+    reachable: Reachable, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
+) -> list[AccessPiece]:
+    """Where each lane of ``addresses`` is, lane by lane. Raises KernelError with a `AccessFault`."""
+    return _pieces(reachable, addresses, _needed(mask), dtype, shape, kind)
+
+
+def _needed(mask: Mask) -> Mask:
+    """None for a mask that leaves nothing out."""
+    return None if isinstance(mask, MaskBox) and mask.is_full() else mask
+
+
+def _pieces(
+    reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
+) -> list[AccessPiece]:
+    """Where the lanes of an access are; ``kind`` says whether it only reads ("load"). Raises KernelError."""
+    try:
+        pieces = _found(reachable, pointer, mask, dtype, shape)
+        if kind != "load" and not all(piece.region.writable for piece in pieces):
+            raise Bad
+    except Bad:
+        raise KernelError("", fault=_fault(reachable, pointer, mask, dtype, shape, kind)) from None
+    return pieces
+
+
+def _found(
+    reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> list[AccessPiece]:
+    """The same before it is asked whether one may write there. Raises Bad."""
+    if isinstance(pointer, AffineBlock) and not isinstance(mask, np.ndarray):
+        try:
+            return list(_affine_pieces(reachable, pointer, mask, dtype))
+        except Bad:
+            # The programs' blocks may lie in several regions, each of them well within its own.
+            pass
+    addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
+    elements = mask.elements() if isinstance(mask, MaskBox) else mask
+    return _scattered_pieces(reachable, addresses, elements, dtype, shape)
+
+
+def _affine_pieces(
+    reachable: Reachable, pointer: AffineBlock, mask: MaskBox | None, dtype: np.dtype[Any]
+) -> Iterator[AccessPiece]:
+    base, strides, shape = pointer.base, pointer.strides, pointer.shape
+    if 0 in shape:
+        return
+    if mask is None:
+        yield _affine_piece(reachable, base, strides, shape, dtype, Ellipsis)
+        return
+    programs = _programs(pointer, mask)
+    for chosen, slices in mask.groups(programs):
+        part = base if chosen is None or base.size == 1 else base[chosen]
+        part = part + sum(s.start * stride for s, stride in zip(slices, strides, strict=True))
+        extents = tuple(s.stop - s.start for s in slices)
+        whole = chosen is None and extents == shape
+        lanes = Ellipsis if whole else (slice(None) if chosen is None else chosen, *slices)
+        if chosen is not None and base.size == 1:
+            part = np.broadcast_to(part, (len(chosen),))
+        yield _affine_piece(reachable, part, strides, extents, dtype, lanes)
+
+
+def _affine_piece(
+    reachable: Reachable,
+    base: Array,
+    strides: tuple[int, ...],
+    extents: tuple[int, ...],
+    dtype: np.dtype[Any],
+    lanes: Any,
+) -> AccessPiece:
+    """Blocks of ``extents`` based at the addresses ``base``, all in one region. Raises Bad."""
+    itemsize = dtype.itemsize
+    low = high = int(base[0])
+    if base.size > 1:
+        low, high = int(base.min()), int(base.max())
+    below, above = span(extents, strides)
+    region = reachable.find(low + below, high + above + itemsize)
+    if region is None or (itemsize > 1 and _is_crooked(base, strides, itemsize)):
+        raise Bad
+    phase = -region.start % itemsize
+    view = region.blocks(dtype, phase, extents, strides)
+    return AccessPiece(
+        region,
+        view,
+        _entries(base, low, high, region.start + phase - below, itemsize),
+        lanes,
+        (phase, extents, strides),
+    )
+
+
+def _is_crooked(base: Array, strides: tuple[int, ...], itemsize: int) -> bool:
+    """Whether a lane of the blocks does not lie on a multiple of its size."""
+    if int(base[0]) % itemsize or any(stride % itemsize for stride in strides):
+        return True
+    return base.size > 1 and bool((base % itemsize).any())
+
+
+def _entries(base: Array, low: int, high: int, origin: int, itemsize: int) -> Any:
+    """The positions of blocks among all that begin an element apart from ``origin`` on.
+
+    ``low`` and ``high`` are the least and the greatest of ``base``. A slice where positions ascend evenly.
+    """
+    first = int(base[0])
+    start = (first - origin) // itemsize
+    if base.size == 1:
+        return slice(start, start + 1)
+    step = int(base[1]) - first
+    last = first + step * (base.size - 1)
+    ascends = step > 0 and low == first and high == last and bool((base[1:] - base[:-1] == step).all())
+    return slice(start, (last - origin) // itemsize + 1, step // itemsize) if ascends else (base - origin) // itemsize
+
+
+def _scattered_pieces(
+    reachable: Reachable, addresses: Array, mask: Array | None, dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> list[AccessPiece]:
+    """Lane by lane; as many pieces as there are regions. Raises Bad."""
+    programs = max(addresses.shape[0], 1 if mask is None else mask.shape[0])
+    whole = np.broadcast_to(addresses, (programs, *shape))
+    lanes: Any = Ellipsis if mask is None else np.nonzero(np.broadcast_to(mask, whole.shape))
+    chosen = whole if mask is None else whole[lanes]
+    itemsize = dtype.itemsize
+    if chosen.size == 0:
+        return []
+    if itemsize > 1 and (chosen % itemsize).any():
+        raise Bad
+    region = reachable.find(int(chosen.min()), int(chosen.max()) + itemsize)
+    if region is not None:
+        return [_scattered_piece(region, chosen, lanes, dtype)]
+    if lanes is Ellipsis:
+        lanes = tuple(axis.reshape(-1) for axis in np.indices(whole.shape))
+    return _by_region(reachable, chosen.reshape(-1), lanes, dtype, programs)
+
+
+def _by_region(
+    reachable: Reachable, addresses: Array, lanes: tuple[Array, ...], dtype: np.dtype[Any], programs: int
+) -> list[AccessPiece]:
+    """A piece for each region that ``addresses`` (lanes,) lie in. Raises Bad."""
+    itemsize = dtype.itemsize
+    verified = np.empty(addresses.size, np.bool_)  # every lane is in some region
+    pieces = []
+    # In the order of addresses, so that each region is met once.
+    order = np.argsort(addresses, kind="stable")
+    ascending = addresses[order]
+    first = 0
+    while first < len(order):
+        address = int(ascending[first])
+        region = reachable.find(address, address + itemsize)
+        if region is None:
+            raise Bad
+        last = int(np.searchsorted(ascending, region.stop - itemsize, side="right"))
+        inside = np.sort(order[first:last])
+        verified[inside] = region.verified
+        pieces.append(_scattered_piece(region, addresses[inside], tuple(axis[inside] for axis in lanes), dtype))
+        first = last
+    if strays(lanes[0], verified, programs).any():
+        raise Bad
+    return pieces
+
+
+def _scattered_piece(region: MemoryRegion, addresses: Array, lanes: Any, dtype: np.dtype[Any]) -> AccessPiece:
+    phase = -region.start % dtype.itemsize
+    index = (addresses - (region.start + phase)) // dtype.itemsize
+    return AccessPiece(region, region.typed(dtype, phase), index, lanes, None)
+
+
+def _programs(pointer: Pointer, mask: Mask) -> int:
+    count = pointer.base.size if isinstance(pointer, AffineBlock) else pointer.shape[0]
+    if isinstance(mask, MaskBox):
+        return max(count, *(a.size for a in (*mask.lower, *mask.upper)))
+    return count if mask is None else max(count, mask.shape[0])
+
+
+def _for_each(pointer: Pointer, programs: int) -> Pointer:
+    if isinstance(pointer, AffineBlock):
+        return AffineBlock(np.broadcast_to(pointer.base, (programs,)), pointer.strides, pointer.shape)
+    return np.broadcast_to(pointer, (programs, *pointer.shape[1:]))
+
+
+def _repeats(pointer: AffineBlock) -> bool:
+    """Whether lanes of one program may share an address: NumPy would write them in an order of its own."""
+    reach = 0
+    for stride, extent in sorted((abs(s), n) for s, n in zip(pointer.strides, pointer.shape, strict=True) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (extent - 1)
+    return False
+
+
+def _fault(
+    reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
+) -> AccessFault:
+    """Why the access is bad, lane by lane."""
+    addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
+    active = mask.elements() if isinstance(mask, MaskBox) else mask
+    whole = np.broadcast_to(addresses, (_programs(pointer, mask), *shape))
+    on = np.ones(whole.shape, np.bool_) if active is None else np.broadcast_to(active, whole.shape)
+    return replace(fault_of(reachable, whole, on, dtype.itemsize, kind), pointer=pointer, mask=mask)

@@ -1,0 +1,274 @@
+"""Other arithmetics of the interpreter, to be tried: what a GPU does otherwise, other orders, more bits.
+
+Each is a table of functions to be bound instead of the ordinary ones (`Executable.of`): a run that does not ask for
+one pays nothing, and nothing is set for the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter import exact_arithmetic, logarithms
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.number_conversion import float_to_float, widen
+from triton_lab.interpreter.op_registry import REGISTRY, Implementation
+from triton_lab.interpreter.ops.combine_functions import Folding, folded
+from triton_lab.interpreter.ops.dot import product
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op
+from triton_lab.ir.effects import operands_of
+
+Array = NDArray[Any]
+Table = Mapping[str, Implementation]
+
+_TF32 = 0
+_F32 = np.dtype(np.float32)
+
+
+def to_tf32(x: Array, nearest: bool = True) -> Array:
+    """float32 cut to the ten bits of fraction that tf32 has: to nearest, ties away from zero (``cvt.rna``), or cut."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    if nearest:
+        bits = bits + np.where(np.isfinite(x), np.uint32(1 << 12), np.uint32(0))
+    return (bits & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def tf32(nearest: bool) -> Table:
+    """Dots of float32 whose input precision is tf32 round their inputs to it."""
+
+    def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
+        kind = frame.type(op.operands[0]).element
+        if kind == "f32" and op.attributes.get("inputPrecision", _TF32) == _TF32:
+            a = to_tf32(frame.spread(op, 0, a), nearest)
+            b = to_tf32(frame.spread(op, 1, b), nearest)
+        return ordinary("tt.dot")(frame, op, a, b, accumulator)  # type: ignore[no-any-return]
+
+    return {"tt.dot": dot}
+
+
+def ordinary(name: str) -> Implementation:
+    """What runs the operation otherwise."""
+    return REGISTRY[name].run
+
+
+# --- Lanes that a mask turns off --------------------------------------------------------------------
+
+
+def unsaid(ops: Collection[int]) -> Table:
+    """The loads ``ops`` (by index) give lanes that their mask turns off NaN and numbers of either sign, in turn, where
+    no ``other`` is said: a GPU may give anything, and ordinarily it is zero here."""
+
+    def anything(found: Array, shape: tuple[int, ...]) -> Array:
+        most = np.iinfo(found.dtype).max // 3 if found.dtype.kind in "iu" else 99
+        some = np.array((most, -most, most if found.dtype.kind in "iu" else np.nan)).astype(found.dtype)
+        return np.resize(some, shape)
+
+    return _given(ops, anything)
+
+
+def far(ops: Collection[int], sign: int) -> Table:
+    """The same with one number of this ``sign``, as far from zero as four of them add up; True above zero for bool."""
+
+    def number(found: Array, shape: tuple[int, ...]) -> Array:
+        if found.dtype.kind == "b":
+            return np.array(sign > 0)
+        whole = found.dtype.kind == "i"
+        most = np.iinfo(found.dtype).max if whole else float(ml_dtypes.finfo(found.dtype).max)  # type: ignore[no-untyped-call]
+        return np.array(sign * (most // 4 if whole else most / 4)).astype(found.dtype)
+
+    return _given(ops, number)
+
+
+def _given(ops: Collection[int], instead: Callable[[Array, tuple[int, ...]], Array]) -> Table:
+    """``instead`` makes what takes the place of what was loaded, of a shape that covers the mask's."""
+
+    def load(frame: Frame, op: Op, *operands: Value) -> Value:
+        found = ordinary("tt.load")(frame, op, *operands)
+        at = operands_of(op)
+        if op.index not in ops or at.mask is None or at.other is not None:
+            return found  # type: ignore[no-any-return]
+        mask = frame.elements(op, at.mask, operands[at.mask])
+        return np.where(mask, found, instead(found, (mask | np.zeros(found.shape, np.bool_)).shape))
+
+    return {"tt.load": load}
+
+
+# --- Approximated functions -----------------------------------------------------------------------
+
+
+def _single(name: str, function: Callable[..., Array]) -> Implementation:
+    """``function`` on float32, and the ordinary one on other types; narrow ones go by float32."""
+
+    def run(frame: Frame, op: Op, *operands: Value) -> Value:
+        arrays = [frame.elements(op, k, value) for k, value in enumerate(operands)]
+        if arrays[0].dtype.itemsize > 4:
+            return ordinary(name)(frame, op, *operands)  # type: ignore[no-any-return]
+        return function(*map(widen, arrays)).astype(arrays[0].dtype)
+
+    return run
+
+
+def _flushed(x: Array) -> Array:
+    """Subnormal numbers as zeros of their sign (``ftz``)."""
+    return np.where(np.abs(x) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), x), x)
+
+
+def _by_power(x: Array) -> Array:
+    return _flushed(np.exp2(x * np.float32(np.log2(np.e))))
+
+
+# exp(x) is ex2.approx(x log2 e), x / y is x times rcp.approx(y) (div.full), and a square root is x times its
+# reciprocal's: what rounds in between is what makes most of their error. A logarithm is a polynomial of libdevice.
+APPROXIMATE_EXP: Table = {
+    "math.exp": _single("math.exp", _by_power),
+    "math.exp2": _single("math.exp2", lambda x: _flushed(np.exp2(x))),
+}
+APPROXIMATE_LOG: Table = {
+    "math.log": _single("math.log", logarithms.log),
+    "math.log2": _single("math.log2", logarithms.log2),
+}
+APPROXIMATE_DIVISION: Table = {
+    name: _single(name, lambda x, y: x * (np.float32(1) / y)) for name in ("arith.divf", "tt.approx_divf")
+}
+
+
+def _remainder(frame: Frame, op: Op, *operands: Value) -> Value:
+    x, y = (frame.elements(op, k, value) for k, value in enumerate(operands))
+    a, b = (x, y) if x.dtype.itemsize == 8 else (widen(x), widen(y))
+    left = float_to_float(exact_arithmetic.multiply_add(-np.trunc(a / b), b, a), a.dtype)
+    return np.where(np.isinf(b), a, left).astype(x.dtype)
+
+
+# LLVM has x - trunc(x / y) y for a remainder, the quotient rounded and the rest in one fused step; of an infinite y it
+# is x. Where the quotient is rounded to the next integer or is too great to have all its bits, this is no remainder.
+REMAINDER: Table = {"arith.remf": _remainder}
+
+
+# --- Orders of summation --------------------------------------------------------------------------
+
+
+def in_order(arrange: Callable[[Array], Array]) -> Table:
+    """Sums whose terms come one after the other, as ``arrange`` puts the first axis; dots alike, product by product."""
+
+    def total(ufunc: Folding, array: Array, axis: int) -> Array:
+        terms = arrange(np.moveaxis(array, axis, 0))
+        result = terms[0]
+        for term in terms[1:]:
+            result = ufunc(result, term)
+        return np.asarray(result)
+
+    def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
+        if len(operands) == 1:
+            (code,) = frame.region(op)
+            array = frame.spread(op, 0, operands[0])
+            result = folded(code, array, lambda ufunc, a: total(ufunc, a, op.attributes["axis"] + 1))
+            if result is not None:
+                return result
+        return ordinary("tt.reduce")(frame, op, *operands)
+
+    def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
+        kind = dtype_of(frame.result_type(op))
+        if kind.kind == "i":
+            return ordinary("tt.dot")(frame, op, a, b, accumulator)  # type: ignore[no-any-return]
+        x, y = widen(frame.spread(op, 0, a)), widen(frame.spread(op, 1, b))
+        result = widen(frame.elements(op, 2, accumulator))
+        for k in arrange(np.arange(x.shape[-1])):
+            result = result + x[..., :, k, None] * y[..., k, None, :]
+        return result.astype(kind)
+
+    return {"tt.reduce": reduce, "tt.dot": dot}
+
+
+def halves(array: Array) -> Array:
+    """Terms in the order of a tree of halves: 0, n/2, n/4, 3n/4, ..."""
+    places = np.arange(len(array))
+    bits = max(1, (len(array) - 1).bit_length())
+    turned = sum(((places >> k) & 1) << (bits - 1 - k) for k in range(bits))
+    return np.asarray(array[np.argsort(turned, kind="stable")])
+
+
+ORDERS: Mapping[str, Table] = {
+    "one after the other": in_order(lambda terms: terms),
+    "last to first": in_order(lambda terms: terms[::-1]),
+    "in halves": in_order(halves),
+}
+
+
+def _wide_dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
+    kind = dtype_of(frame.result_type(op))
+    if kind.kind == "i":
+        return ordinary("tt.dot")(frame, op, a, b, accumulator)  # type: ignore[no-any-return]
+    x, y = (frame.spread(op, k, value).astype(np.float64) for k, value in enumerate((a, b)))
+    return float_to_float(product(x, y) + frame.elements(op, 2, accumulator).astype(np.float64), kind)
+
+
+def _wide_fold(name: str) -> Implementation:
+    def run(frame: Frame, op: Op, *operands: Value) -> Any:
+        kind = dtype_of(frame.type(op.operands[0]))
+        if len(operands) != 1 or kind.kind in "ib":
+            return ordinary(name)(frame, op, *operands)
+        found = ordinary(name)(frame, op, frame.spread(op, 0, operands[0]).astype(np.float64))
+        return float_to_float(np.asarray(found), kind)
+
+    return run
+
+
+# Sums and dots carried on in float64, and rounded once.
+WIDE_SUMS: Table = {"tt.dot": _wide_dot, "tt.reduce": _wide_fold("tt.reduce"), "tt.scan": _wide_fold("tt.scan")}
+
+
+# --- All in float64 -------------------------------------------------------------------------------
+
+
+def _widened(name: str) -> Implementation:
+    """The ordinary result, in float64 if it is of floats."""
+
+    def run(frame: Frame, op: Op, *operands: Value) -> Any:
+        found = ordinary(name)(frame, op, *operands)
+        return found.astype(np.float64) if frame.result_type(op).is_float else found
+
+    return run
+
+
+def _kept(frame: Frame, op: Op, x: Value) -> Value:
+    return frame.elements(op, 0, x).astype(np.float64)
+
+
+def _narrowed(name: str, position: int) -> Implementation:
+    """The ordinary operation on a value that has its type again."""
+
+    def run(frame: Frame, op: Op, *operands: Value) -> Any:
+        type = frame.type(op.operands[position])
+        if not type.is_float:
+            return ordinary(name)(frame, op, *operands)
+        given = list(operands)
+        given[position] = float_to_float(frame.elements(op, position, operands[position]), dtype_of(type))
+        found = ordinary(name)(frame, op, *given)
+        return found.astype(np.float64) if op.results and frame.result_type(op).is_float else found
+
+    return run
+
+
+def _wide_product(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
+    if frame.result_type(op).is_integer:
+        return ordinary("tt.dot")(frame, op, a, b, accumulator)  # type: ignore[no-any-return]
+    x, y = (frame.spread(op, k, value).astype(np.float64) for k, value in enumerate((a, b)))
+    return product(x, y) + frame.elements(op, 2, accumulator).astype(np.float64)
+
+
+# What looks at the bits of floats, or has its own arithmetic: a kernel with one of these cannot be run in float64.
+NARROW_ONLY = frozenset({"arith.bitcast", "tt.bitcast", "tt.dot_scaled", "tt.extern_elementwise", "tt.atomic_cas"})
+
+THROUGHOUT: Table = {
+    **{name: _widened(name) for name in ("arith.constant", "tt.load", "tt.descriptor_load", "tt.descriptor_gather",
+                                         "arith.sitofp", "arith.uitofp")},
+    **dict.fromkeys(("arith.extf", "arith.truncf", "tt.fp_to_fp"), _kept),
+    **{name: _narrowed(name, 1) for name in ("tt.store", "tt.atomic_rmw", "tt.descriptor_store")},
+    "tt.dot": _wide_product,
+}  # fmt: skip

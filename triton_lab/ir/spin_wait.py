@@ -1,0 +1,79 @@
+"""Loops that go on or not depending on what memory holds: programs may wait for one another there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from triton_lab.ir import effects
+from triton_lab.ir.plan import Function, Op, Plan
+from triton_lab.ir.value_flow import Value, decisive, edges, endings
+
+# The values that a value may be, within its function.
+Handed = Mapping[Value, set[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """What decides whether a loop goes round again: ``values`` that are made in it, and the ``ops`` that bring in what
+    memory holds, or call what may."""
+
+    values: frozenset[int]
+    ops: tuple[Op, ...]
+
+
+def waiting_loops(plan: Plan) -> frozenset[int]:
+    """The loops whose condition depends on a value read from memory inside the loop (and polls), by their indices."""
+    handed = handed_on(plan)
+    return frozenset(
+        op.index
+        for function in plan.functions.values()
+        for op in function.walk()
+        if effects.waits(op) or (op.name == "scf.while" and deciding(function, op, handed).ops)
+    )
+
+
+def handed_on(plan: Plan) -> Handed:
+    """The values that each value of ``plan`` may be, unchanged, within its function."""
+    handed: dict[Value, set[int]] = {}
+    for source, target in edges(plan):
+        if source.function == target.function:
+            handed.setdefault(target, set()).add(source.number)
+    return handed
+
+
+def deciding(function: Function, loop: Op, handed: Handed) -> Deciding:
+    """What decides whether ``loop``, a ``while``, goes round again."""
+    return behind(function, loop, handed, (number for end in endings(loop.regions[0]) for number in decisive(end)))
+
+
+def varies(function: Function, loop: Op, handed: Handed, values: Iterable[int]) -> bool:
+    """Whether some of ``values`` may be another one in each round of ``loop``."""
+    found = behind(function, loop, handed, values)
+    return bool(found.ops) or bool(found.values & _arguments(loop))
+
+
+def _arguments(loop: Op) -> set[int]:
+    return {
+        number for op in loop.walk() for region in op.regions for block in region.blocks for number in block.arguments
+    }
+
+
+def behind(function: Function, loop: Op, handed: Handed, start: Iterable[int]) -> Deciding:
+    """What ``start`` are computed from, as far as it is made in ``loop``."""
+    makers = {result: op for op in loop.walk() for result in op.results if op is not loop}
+    arguments = _arguments(loop)
+    seen: set[int] = set()
+    ops: dict[Op, None] = {}
+    todo = list(start)
+    while todo:
+        value = todo.pop()
+        if value in seen or not (value in makers or value in arguments):
+            continue  # looked at already, or from outside the loop
+        seen.add(value)
+        todo.extend(handed.get(Value(function.name, value), ()))
+        for op in makers[value].walk() if value in makers else ():
+            if op.name == "tt.call" or effects.brings_in(op) or effects.waits(op):
+                ops[op] = None
+            todo.extend(op.operands)
+    return Deciding(frozenset(seen), tuple(ops))

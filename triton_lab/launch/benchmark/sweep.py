@@ -1,0 +1,207 @@
+"""`sweep`: how long functions take over sizes and configurations, against one another and what the GPU reaches."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from triton_lab.backend.plugin.recorders import recorders
+from triton_lab.backend.targets.active_target import TargetError, current
+from triton_lab.backend.targets.gpu_timer import SECONDS, Time, device_name, measured
+from triton_lab.launch.benchmark.benchmark_result import Peaks, Sweep, SweepRow
+from triton_lab.launch.benchmark.byte_traffic import PATIENCE, bytes_of
+
+Function = Callable[..., Callable[[], object]]
+Work = Callable[[int], float]
+_MOST_ON_CPU = 20  # runs
+
+
+def sweep(
+    functions: Function | Mapping[str, Function],
+    sizes: Iterable[int],
+    *,
+    configs: Sequence[Mapping[str, Any]] = (),
+    bytes: Work | None = None,
+    flops: Work | None = None,
+    dtype: str = "float16",
+    seconds: float = SECONDS,
+) -> Sweep:
+    """Measure ``functions`` over ``sizes``, and with each of ``configs`` those that take such parameters.
+
+    A function gets the size, makes ready, and gives what is to be timed: a function without arguments. So neither
+    making tensors nor compiling is counted. Several go by name, torch's among them. ``configs`` are keyword arguments,
+    such as ``{"BLOCK": 128, "num_warps": 4}``; a function without a parameter for each is measured once.
+
+    ``bytes`` and ``flops`` say for a size what one run moves and computes; with neither, the bytes are counted of one
+    run on the CPU target, as far as the interpreter gets there in time. On a GPU the figure shows bytes or flops per
+    second, also as a share of what this GPU reaches: a copy and a large product of ``dtype``, measured once. Each
+    point takes about ``seconds``, by the GPU's events as `Time` says. On the CPU target it shows how each time grows,
+    and compares nothing: the interpreter's times say nothing about a GPU.
+
+    What a function raises is told with its size; the others go on. Raises TypeError for what is no function or gives
+    none, ValueError without a size, TargetError where launches go to a GPU of another machine.
+
+    >>> def mine(n, block=128):
+    ...     x, y = torch.ones(n), torch.ones(n)
+    ...     return lambda: add(x, y, block=block)
+    >>> def of_torch(n):
+    ...     x, y = torch.ones(n), torch.ones(n)
+    ...     return lambda: x + y
+    >>> found = lab.sweep({"mine": mine, "torch": of_torch}, [256, 1024],
+    ...                   configs=[{"block": 64}, {"block": 256}], seconds=0.01)
+    >>> [(row.line, row.size, row.bytes) for row in found][:3]
+    [('mine (block=64)', 256, 3072), ('mine (block=256)', 256, 3072), ('torch', 256, 3072)]
+    """
+    _has_a_clock()
+    named = _named(functions)
+    sizes = [_size(one) for one in sizes]
+    if not sizes:
+        raise ValueError("sweep needs sizes to measure, such as [2**k for k in range(10, 24)]")
+    remarks: list[str] = []
+    work = _Work(bytes, flops, remarks)
+    rows: list[SweepRow] = []
+    for size in sizes:
+        cases = [
+            (name, config, function)
+            for name, function in named.items()
+            for config in (configs if configs and _takes(function, configs) else [{}])
+        ]
+        made = [_prepared(name, function, size, config) for name, config, function in cases]
+        moved = work.of(size, [run for run in made if callable(run)])
+        for (name, config, _), run in zip(cases, made, strict=True):
+            found = run if isinstance(run, str) else _timed(run, seconds)
+            told = {"error": found} if isinstance(found, str) else {"time": found}
+            rows.append(SweepRow(name, size, dict(config), bytes=moved[0], flops=moved[1], **told))
+    target = current()
+    return Sweep(tuple(rows), target, _peaks(dtype) if target == "gpu" else None, tuple(remarks))
+
+
+def _has_a_clock() -> None:
+    """A GPU of another machine is reached through a network, whose time is not the GPU's."""
+    from triton.runtime import driver
+
+    from triton_lab.backend.targets.benchmark_events import DeviceInterface
+
+    if current() == "gpu" and driver.active.get_device_interface() is DeviceInterface:
+        raise TargetError(
+            "lab.sweep measures a GPU of this machine, and launches go to another one now: run the sweep there, "
+            "or measure single launches, with lab.record(time=True)"
+        )
+
+
+def _named(functions: Any) -> dict[str, Function]:
+    found = dict(functions) if isinstance(functions, Mapping) else {_name(functions): functions}
+    for name, function in found.items():
+        if not callable(function):
+            raise TypeError(f"{name} is {type(function).__name__}, not a function of the size that gives what is timed")
+    if not found:
+        raise ValueError("sweep needs a function to measure, or several by name")
+    return found
+
+
+def _name(function: Any) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    return "function" if name == "<lambda>" else name
+
+
+def _size(one: Any) -> int:
+    if isinstance(one, bool) or not hasattr(one, "__index__"):
+        raise TypeError(f"a size is an integer, and not {one!r}")
+    size = one.__index__()
+    if size <= 0:
+        raise ValueError(f"a size is positive, and not {size}")
+    return int(size)
+
+
+def _takes(function: Function, configs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a function has a parameter for everything that is configured."""
+    parameters = inspect.signature(function).parameters
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values()):
+        return True
+    return all(name in parameters for config in configs for name in config)
+
+
+def _prepared(name: str, function: Function, size: int, config: Mapping[str, Any]) -> Callable[[], object] | str:
+    """What is to be timed, or what the function raised."""
+    try:
+        with recorders.unrecorded():
+            run = function(size, **config)
+    except Exception as error:
+        return _raised(error)
+    if not callable(run):
+        raise TypeError(
+            f"{name} gave {type(run).__name__} for the size {size}, not what is to be timed: "
+            "let it make ready and return a function without arguments, as in `return lambda: kernel[grid](...)`"
+        )
+    return run
+
+
+def _raised(error: Exception) -> str:
+    first = str(error).strip().split("\n", 1)[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _timed(run: Callable[[], object], seconds: float) -> Time | str:
+    """How long it takes, or what it raised."""
+    from triton.runtime import driver
+
+    try:
+        with recorders.unrecorded():
+            if current() == "cpu":
+                return Time.of(_on_cpu(run, seconds))
+            run()  # compiles, and lets an autotuner choose
+            return Time.of(measured(run, driver.active, seconds), device_name(driver.active))
+    except Exception as error:
+        return _raised(error)
+
+
+def _on_cpu(run: Callable[[], object], seconds: float) -> list[float]:
+    """The seconds of each run: the first one compiles and does not count, but where it is too long for others."""
+
+    def once() -> float:
+        start = time.perf_counter()
+        run()
+        return time.perf_counter() - start
+
+    once()
+    found = [once()]
+    while sum(found) < seconds and len(found) < _MOST_ON_CPU:
+        found.append(once())
+    return found
+
+
+class _Work:
+    """What one run moves and computes, by size: as the user says, or the bytes counted."""
+
+    def __init__(self, bytes: Work | None, flops: Work | None, remarks: list[str]) -> None:
+        self._bytes, self._flops, self._remarks = bytes, flops, remarks
+        self._counts = bytes is None and flops is None
+
+    def of(self, size: int, runs: Sequence[Callable[[], object]]) -> tuple[float | None, float | None]:
+        """Bytes and flops; None for what is not known."""
+        if not self._counts:
+            return (
+                None if self._bytes is None else self._bytes(size),
+                None if self._flops is None else self._flops(size),
+            )
+        for run in runs:
+            try:
+                found, took = bytes_of(run)
+            except Exception:  # what is wrong with it is told where it is timed
+                continue
+            if took > PATIENCE:
+                self._counts = False
+                self._remarks.append(f"bytes were not counted beyond size {size}: give them as bytes=lambda n: ...")
+            if found is not None:
+                return found, None
+        return None, None
+
+
+def _peaks(dtype: str) -> Peaks | None:
+    from triton.runtime import driver
+
+    from triton_lab.launch.benchmark.gpu_peaks import peaks
+
+    return peaks(driver.active, dtype)

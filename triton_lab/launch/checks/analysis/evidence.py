@@ -1,0 +1,148 @@
+"""What all checks look at: the accesses of a launch as runs of bytes, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.ir import Op
+from triton_lab.launch.access_footprint import ByteRuns, hull, runs
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import Flags, Ints, Ranges
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.progress_callback import breathe
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+    from triton_lab.launch.recording.tape import Tape
+
+
+@dataclass(frozen=True, eq=False)
+class SeenAccess:
+    """One execution of an access: the operation, how wide its elements are, and the event."""
+
+    op: Op
+    kind: str
+    itemsize: int
+    event: AccessEvent
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceLanes:
+    """Some lanes of accesses: parallel arrays; ``lane`` is row-major in the block, ``time`` the event's order."""
+
+    program: Ints
+    lane: Ints
+    address: Ints
+    time: Ints
+
+    @classmethod
+    def timeless(cls, program: Ints, lane: Ints, address: Ints) -> EvidenceLanes:
+        """Lanes of which nobody knows when they did it: the accesses that were stopped among them."""
+        return cls(program, lane, address, _all(-1, len(program)))
+
+    def __len__(self) -> int:
+        return len(self.program)
+
+    def where(self, chosen: Flags) -> EvidenceLanes:
+        """Some of the lanes."""
+        return self if bool(chosen.all()) else self.at(np.flatnonzero(chosen))
+
+    def at(self, positions: Ints) -> EvidenceLanes:
+        """The lanes at these positions, in that order."""
+        return EvidenceLanes(
+            self.program[positions], self.lane[positions], self.address[positions], self.time[positions]
+        )
+
+
+class Evidence:
+    """A launch under examination."""
+
+    def __init__(self, launch: Recorded, tape: Tape) -> None:
+        self.launch = launch
+        self.tape = tape
+        self.ops = {op.index: op for op in launch.executable.plan.walk()}
+        self._runs: dict[int, ByteRuns] = {}
+        self._hulls: dict[int, tuple[int, int]] = {}
+        self._owners: dict[int, Argument | None] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether the tape holds the whole launch."""
+        return not self.tape.dropped and self.launch.error is None
+
+    def sights(self, *kinds: str) -> Iterator[SeenAccess]:
+        """All executions of accesses of these kinds, operation by operation."""
+        for index in sorted(self.tape.events):
+            kind, _, itemsize = self.tape.kinds[index]
+            if kind in kinds:
+                for event in self.tape.events[index]:
+                    yield SeenAccess(self.ops[index], kind, itemsize, event)
+
+    @cached_property
+    def in_order(self) -> list[SeenAccess]:
+        """All executions of all accesses as they happened."""
+        return sorted(self.sights("load", "store", "atomic"), key=lambda sight: sight.event.order)
+
+    def runs(self, sight: SeenAccess) -> ByteRuns:
+        """The bytes that it touched."""
+        breathe()
+        order = sight.event.order
+        if order not in self._runs:
+            self._runs[order] = runs(sight.event, sight.itemsize)
+        return self._runs[order]
+
+    def hull(self, sight: SeenAccess) -> tuple[int, int]:
+        """Bounds of its addresses."""
+        order = sight.event.order
+        if order not in self._hulls:
+            self._hulls[order] = hull(sight.event, sight.itemsize)
+        return self._hulls[order]
+
+    def owner(self, op: Op) -> Argument | None:
+        """The one argument that the access's pointer comes from."""
+        if op.index not in self._owners:
+            self._owners[op.index] = self.launch.owner_of(op.index)
+        return self._owners[op.index]
+
+    def is_bound(self, op: Op) -> bool:
+        """Whether the plan alone says which argument the pointer comes from."""
+        roots = self.launch.executable.roots.get(op.index)
+        return roots is not None and len(roots) == 1
+
+    def active_lanes(self, sight: SeenAccess) -> EvidenceLanes:
+        """All lanes that touch memory, by program, then lane."""
+        breathe()
+        event = sight.event
+        size = max(1, int(np.prod(event.shape)))
+        address = event.addresses().reshape(-1)
+        if event.mask is None:
+            lane = np.tile(np.arange(size), len(event.programs))
+            return EvidenceLanes(np.repeat(event.programs, size), lane, address, _all(event.order, len(lane)))
+        chosen = np.flatnonzero(event.active())
+        return EvidenceLanes(
+            event.programs[chosen // size], chosen % size, address[chosen], _all(event.order, len(chosen))
+        )
+
+    def lanes(self, sight: SeenAccess, within: Ranges, whole: bool = False) -> EvidenceLanes:
+        """The active lanes that touch a byte of ``within``, or whose bytes are all of it."""
+        lanes = self.active_lanes(sight)
+        address, last = lanes.address, lanes.address + sight.itemsize - 1
+        if whole:
+            hit = within.covers(address) & within.covers(last)
+            if within.narrowest_gap < sight.itemsize - 1:
+                hit &= within.number(address) == within.number(last)
+        else:
+            hit = within.covers(address) | within.covers(last)
+            if within.shortest < sight.itemsize - 1:
+                # A range may lie between the two.
+                hit |= within.number(address) != within.number(last)
+        return lanes.where(hit)
+
+
+def _all(time: int, count: int) -> Ints:
+    return np.broadcast_to(np.int64(time), (count,))

@@ -1,0 +1,39 @@
+"""Checks that look on while a launch runs that is too large to be kept and replayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.rules import (
+    lossy_store,
+    lost_precision,
+    narrow_overflow,
+    non_finite,
+    overflow,
+    undefined,
+    uninitialized,
+)
+from triton_lab.launch.recording.watcher import Watcher
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+# By the name under which each finds its watcher again, in `Launch.watched`.
+_CHECKS = {
+    "overflow": overflow.watcher,
+    "narrow": narrow_overflow.watcher,
+    "non-finite": non_finite.watcher,
+    "accumulation": lost_precision.watcher,
+    "lossy": lossy_store.watcher,
+    "turned off": undefined.watcher,
+    "uses": uninitialized.watcher,
+}
+
+
+def watchers(launch: Recorded) -> dict[str, Watcher]:
+    """Who is to hear of each operation of ``launch``, which is about to run, by what they look for."""
+    assert launch.tape is not None
+    evidence = Evidence(launch, launch.tape)
+    found = {name: watcher(evidence) for name, watcher in _CHECKS.items()}
+    return {name: one for name, one in found.items() if one is not None}

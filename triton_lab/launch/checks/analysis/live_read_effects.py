@@ -1,0 +1,196 @@
+"""Whether what a program reads makes a difference, told while it runs: for launches that cannot be run again.
+
+Lanes that were loaded from memory that nobody has written are marked, and what is made of them is. What is
+marked makes a difference once it is stored or printed, says where an access goes, or which way control does.
+`where` lets go of what it does not choose, and so does an ``and`` with zero. A maximum that hides it counts as
+different all the same: `uses`, which runs the launch again with other bytes there, knows better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op, dataflow, effects
+from triton_lab.ir.access_masks import mask_operand
+from triton_lab.ir.value_flow import HANDS_ON, TERMINATORS, decisive
+from triton_lab.launch.byte_ranges import Flags, Ranges
+from triton_lab.launch.checks.analysis.value_marks import MOVES, Marks, inside_of_others, joined, passed_on
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.tape import block_shape
+from triton_lab.launch.recording.watcher import Watcher
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+Array = NDArray[Any]
+
+_LANE_BY_LANE = ("arith.", "math.")
+_LANES_ALONE = MOVES | {
+    "tt.addptr",
+    "tt.approx_divf",
+    "tt.bitcast",
+    "tt.clampf",
+    "tt.dot",
+    "tt.extern_elementwise",
+    "tt.fp_to_fp",
+    "tt.int_to_ptr",
+    "tt.mulhiui",
+    "tt.precise_divf",
+    "tt.ptr_to_int",
+    "tt.reduce",
+    "tt.scan",
+    "tt.split",
+    "tt.unsplat",
+    "ttg.convert_layout",
+}
+
+
+class LiveUses(Watcher):
+    """``where`` are the bytes that nobody had written before the launch.
+
+    ``decided_by`` is what one side of an operation must be for the other to be all the same.
+    """
+
+    decided_by: Mapping[str, int] = MappingProxyType({"arith.andi": 0, "arith.muli": 0, "arith.ori": -1})
+
+    def __init__(self, launch: Recorded, where: Ranges) -> None:
+        plan = launch.executable.plan
+        self._programs = launch.programs
+        self._where = where
+        self._marks: Marks[int] = Marks()
+        self._inside = inside_of_others(plan)
+        # Conditions that end a block, which no operation is told of.
+        self._conditions = {
+            dataflow.Value(function.name, number)
+            for function in plan.functions.values()
+            for op in function.walk()
+            if op.name in TERMINATORS
+            for number in decisive(op)
+        }
+        # What the access that runs now has loaded of such memory.
+        self._loaded: Array | None = None
+        # The lanes of it that are on.
+        self._active: Array | None = None
+        self._used: dict[int, Flags] = {}
+
+    def of(self, index: int) -> Flags:
+        """Which programs use what load ``index`` has read there."""
+        return self._used.get(index, np.zeros(self._programs, np.bool_))
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        self._loaded = self._active = None
+        if self._marks:
+            event = AccessEvent(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
+            self._active = event.active()
+        if effects.writes(op):
+            return
+        event = AccessEvent(0, frame.programs, pointer, mask, block_shape(frame, op, pointer))
+        address = event.addresses()
+        itemsize = _itemsize(frame, op)
+        if address.size and self._where.meets(int(address.min()), int(address.max()) + itemsize):
+            flat = address.reshape(-1)
+            hit = self._where.covers(flat) | self._where.covers(flat + itemsize - 1)
+            self._loaded = hit.reshape(address.shape) & event.active()
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self._marks.handed(frame, numbers, values)
+        for number, value in zip(numbers, values, strict=True) if self._marks else ():
+            if dataflow.Value(frame.routine.function.name, number) in self._conditions:
+                self._use(frame, self._marks.of(frame, number, value))
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self._marks.joined(pieces, programs, result)
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        loaded, self._loaded = self._loaded if effects.is_access(op) else None, None
+        if op.index in self._inside or (loaded is None and not self._marks):
+            return
+        marks = [self._marks.of(frame, number, value) for number, value in zip(op.operands, operands, strict=True)]
+        if effects.is_access(op):
+            self._accessed(frame, op, operands, marks)
+        elif op.name in HANDS_ON:
+            for each in marks[: len(decisive(op))]:
+                self._use(frame, each)
+            return
+        elif not op.results:
+            for each in marks:
+                self._use(frame, each)
+        found = self._passed(frame, op, operands, marks)
+        if loaded is not None and loaded.any():
+            shape = frame.result_type(op).shape
+            mine = loaded.reshape(loaded.shape[0], *shape)
+            found[op.index] = found[op.index] | mine if op.index in found else mine
+        for value in result if len(op.results) > 1 else [result] * len(op.results):
+            self._marks.put(value, found)
+
+    def _accessed(self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]) -> None:
+        """What an access is given: all but what a load gives for lanes that are off makes a difference."""
+        for position, each in enumerate(marks):
+            if self._is_other(op, position):
+                continue
+            on, shape = self._active, frame.type(op.operands[position]).shape
+            if on is not None and on.shape[1:] == shape and op.operands[position] != mask_operand(op):
+                each = {origin: mark & on for origin, mark in each.items()}
+            self._use(frame, each)
+
+    def _is_other(self, op: Op, position: int) -> bool:
+        return effects.is_access(op) and effects.operands_of(op).other == position
+
+    def _passed(
+        self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]
+    ) -> dict[int, Array]:
+        """What the operands' marks mean for the result."""
+        if not op.results:
+            return {}
+        parts: dict[int, list[Array]] = {}
+        for position, each in enumerate(marks):
+            if effects.is_access(op) and not self._is_other(op, position):
+                continue
+            for origin, mark in each.items():
+                lanes = self._mark(frame, op, operands, position, mark)
+                if op.name in self.decided_by:
+                    lanes = lanes & ~self._decided(frame, op, operands, 1 - position, marks[1 - position])
+                parts.setdefault(origin, []).append(lanes)
+        whole = {origin: joined(some) for origin, some in parts.items()}
+        return {origin: mark for origin, mark in whole.items() if mark is not None and mark.any()}
+
+    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
+        rank = len(frame.result_type(op).shape)
+        alone = op.name.startswith(_LANE_BY_LANE) or op.name in _LANES_ALONE or effects.is_access(op)
+        if alone and not (op.name == "arith.select" and position == 0):
+            return passed_on(frame, op, operands, position, mark)
+        if alone and frame.type(op.operands[position]).shape == frame.result_type(op).shape:
+            return mark
+        rows = np.asarray(mark.reshape(mark.shape[0], -1).any(axis=1))
+        return rows.reshape(-1, *(1,) * rank)
+
+    def _decided(
+        self, frame: Frame, op: Op, operands: Sequence[Value], position: int, marks: dict[int, Array]
+    ) -> Array:
+        """Where this side alone says what the result is, and has been written."""
+        side = frame.elements(op, position, operands[position])
+        rank = len(frame.result_type(op).shape)
+        side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
+        decided: Array = side == np.array(self.decided_by[op.name]).astype(side.dtype)
+        for mark in marks.values():
+            decided = decided & ~mark.reshape(-1, *mark.shape[1:] or (1,) * rank)
+        return decided
+
+    def _use(self, frame: Frame, marks: dict[int, Array]) -> None:
+        for origin, mark in marks.items():
+            rows = np.broadcast_to(mark.reshape(mark.shape[0], -1).any(axis=1), (frame.count,))
+            used = self._used.setdefault(origin, np.zeros(self._programs, np.bool_))
+            used[frame.programs[rows]] = True
+
+
+def _itemsize(frame: Frame, op: Op) -> int:
+    pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
+    assert pointee is not None
+    return max(1, pointee.bits // 8)

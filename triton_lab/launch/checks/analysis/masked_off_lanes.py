@@ -1,0 +1,168 @@
+"""Loads that leave lanes without a value: those that their mask turns off, where no ``other=`` is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Function, Op, Plan, dataflow, effects
+from triton_lab.ir.value_numbering import implies
+from triton_lab.launch.byte_ranges import NOTHING
+from triton_lab.launch.checks.analysis.evidence import EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.analysis.finding_text import FoundLanes
+from triton_lab.launch.checks.analysis.live_read_effects import LiveUses
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.tape import block_shape
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+Array = NDArray[Any]
+
+# What may be done to a value, lane by lane.
+_LANE_BY_LANE = (
+    "arith.",
+    "math.",
+    "tt.fp_to_fp",
+    "tt.extern_elementwise",
+    "tt.bitcast",
+    "tt.clampf",
+    "tt.precise_",
+    "tt.approx_",
+    "tt.mulhiui",
+)
+
+
+def suspects(plan: Plan) -> Iterator[Op]:
+    """The loads with a mask and no ``other``, but for those that only feed stores under the same mask, lane by lane."""
+    flow = dataflow.Flow.of(plan)
+    for function in plan.functions.values():
+        users: dict[int, list[Op]] = {}
+        for op in function.walk():
+            for number in dict.fromkeys(op.operands):
+                users.setdefault(number, []).append(op)
+        for op in function.walk():
+            at = effects.operands_of(op) if op.name == "tt.load" else None
+            if at is not None and at.mask is not None and at.other is None and not _stays(flow, function, users, op):
+                yield op
+
+
+def _stays(flow: dataflow.Flow, function: Function, users: Mapping[int, list[Op]], load: Op) -> bool:
+    """Whether the lanes of a load never leave their places, and end in stores of lanes that it has loaded."""
+    position = effects.operands_of(load).mask
+    assert position is not None
+    mask, shape = dataflow.Value(function.name, load.operands[position]), function.types[load.results[0]].shape
+    seen, todo = set(load.results), list(load.results)
+    while todo:
+        number = todo.pop()
+        for op in users.get(number, ()):
+            if effects.is_access(op):
+                at = effects.operands_of(op)
+                if (
+                    op.results
+                    or at.mask is None
+                    or [k for k, one in enumerate(op.operands) if one == number] != [at.value]
+                ):
+                    return False
+                if not implies(flow, dataflow.Value(function.name, op.operands[at.mask]), mask):
+                    return False
+            elif not op.name.startswith(_LANE_BY_LANE) or any(function.types[one].shape != shape for one in op.results):
+                return False
+            else:
+                todo += [one for one in op.results if one not in seen]
+                seen.update(op.results)
+    return True
+
+
+class Off:
+    """The first lane that a load leaves without a value, by program."""
+
+    def __init__(self) -> None:
+        self.lanes: dict[int, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.lanes)
+
+    def add(self, event: AccessEvent) -> None:
+        """One more time that the load has run."""
+        if event.mask is None or (isinstance(event.mask, MaskBox) and event.mask.is_full()):
+            return
+        off = ~event.active().reshape(len(event.programs), -1)
+        rows = np.flatnonzero(off.any(axis=1))
+        for program, lane in zip(event.programs[rows].tolist(), off[rows].argmax(axis=1).tolist(), strict=True):
+            self.lanes.setdefault(program, lane)
+
+
+class TurnedOff(LiveUses):
+    """Follows such lanes of ``loads`` (by index) while a launch runs, to what is stored of them.
+
+    ``off`` and ``reached`` go by load; in ``reached`` are the lanes of stores.
+    """
+
+    # No number is so large that zero times it is not zero.
+    decided_by = MappingProxyType({**LiveUses.decided_by, "arith.mulf": 0})
+
+    def __init__(self, launch: Recorded, loads: Sequence[int]) -> None:
+        super().__init__(launch, NOTHING)
+        self.off = {index: Off() for index in loads}
+        self.reached: dict[int, FoundLanes] = {}
+        self._event: tuple[str, AccessEvent] | None = None
+        # Events as the tape counts them.
+        self._count = 0
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        self._count += 1
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        super().access(frame, op, kind, pointer, mask, values)
+        event = AccessEvent(self._count, frame.programs, pointer, mask, block_shape(frame, op, pointer))
+        self._count += 1
+        self._event = kind, event
+        if op.index in self.off and event.mask is not None:
+            self.off[op.index].add(event)
+            self._loaded = ~event.active()
+
+    def _accessed(self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]) -> None:
+        super()._accessed(frame, op, operands, marks)
+        position = effects.operands_of(op).value
+        if position is None or self._event is None:
+            return
+        kind, event = self._event
+        shape = (len(event.programs), *event.shape)
+        for origin, mark in marks[position].items():
+            spread = mark.reshape(-1, *(1,) * len(event.shape)) if mark.ndim == 1 else mark
+            chosen = np.flatnonzero(np.broadcast_to(spread & event.active(), shape))
+            size = max(1, int(np.prod(event.shape)))
+            address, times = event.addresses().reshape(-1)[chosen], np.full(len(chosen), event.order)
+            pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
+            sight = SeenAccess(op, kind, max(1, pointee.bits // 8) if pointee is not None else 1, event)
+            found = self.reached.setdefault(origin, FoundLanes(whole=True))
+            found.add(sight, EvidenceLanes(event.programs[chosen // size], chosen % size, address, times))
+
+    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
+        if op.name == "tt.gather" and position == 0:
+            index = frame.spread(op, 1, operands[1])
+            programs = max(len(mark), len(index))
+            whole = np.broadcast_to(mark, (programs, *frame.type(op.operands[0]).shape))
+            index = np.broadcast_to(index, (programs, *index.shape[1:]))
+            return np.take_along_axis(whole, index, op.attributes["axis"] + 1)
+        if op.name == "tt.dot" and position < 2:
+            return self._times(frame, op, operands, position, mark)
+        return super()._mark(frame, op, operands, position, mark)
+
+    def _times(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
+        """The elements of a product of blocks to which such lanes of one add more than zeros."""
+        other = frame.spread(op, 1 - position, operands[1 - position]) != 0
+        for marks in self._marks.of(frame, op.operands[1 - position], operands[1 - position]).values():
+            other = other | marks
+        whole = np.broadcast_to(mark, (mark.shape[0], *frame.type(op.operands[position]).shape)).astype(np.float32)
+        there = other.astype(np.float32)
+        product: Array = (whole @ there if position == 0 else there @ whole) > 0
+        return product

@@ -1,0 +1,280 @@
+"""Follows integers that have wrapped through a replay, from the operation to what is done with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.runtime_values import Descriptor, Value
+from triton_lab.ir import Function, Op, effects
+from triton_lab.ir.value_flow import decisive
+from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
+from triton_lab.launch.checks.analysis.finding_text import LaneTally
+from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others, passed_on
+from triton_lab.launch.recording.watcher import Watcher
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+Array = NDArray[Any]
+# For each operation that wrapped, the lanes that are wrong because of it: they broadcast to the block.
+Origins = dict[int, Array]
+
+
+class WrapExample(NamedTuple):
+    """What an operation did: ``exact``, in words how it came about, did not fit ``bits`` and became ``wrapped``."""
+
+    words: str
+    exact: int
+    wrapped: int
+    bits: int
+
+
+# So many programs are kept as examples of an operation that wraps; findings list those of a hundred.
+_MOST_EXAMPLES = 4096
+
+# A mask is wrong where what it compares is.
+_COMPARES = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
+_EXACT = {
+    "arith.addi": np.add,
+    "arith.subi": np.subtract,
+    "arith.muli": np.multiply,
+    "arith.shli": np.left_shift,
+}
+SIGNS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.shli": "<<"}
+
+
+class Taint(Watcher):
+    """``suspects`` are the operations that may wrap, and whether they are signed; ``passes`` those that pass it on.
+
+    ``reached`` are the lanes of accesses and the programs of loops (second key) that went wrong because of
+    an operation (first key). Of ``mixers`` masks and loops tell nothing: who draws a number by wrapping compares
+    it on purpose. ``examples`` show what an operation (first key) did in a program (second key).
+    """
+
+    def __init__(
+        self, launch: Recorded, suspects: Mapping[int, bool], passes: frozenset[str], mixers: frozenset[int]
+    ) -> None:
+        self.launch = launch
+        self.suspects = suspects
+        self.passes = passes
+        self.mixers = mixers
+        self.reached: dict[tuple[int, int], LaneTally] = {}
+        plan = launch.executable.plan
+        self._marks: Marks[int] = Marks()
+        self._inside = inside_of_others(plan)
+        self._itemsize = {
+            op.index: _itemsize(function, op) for function in plan.functions.values() for op in function.walk()
+        }
+        # What was last known of each pointer, by number: an access that fails tells nothing itself.
+        self._pointers: dict[int, tuple[Array, Origins]] = {}
+        self.examples: dict[tuple[int, int], WrapExample] = {}
+        self._shown: Counter[int] = Counter()
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        if op.index in self._inside:
+            return
+        if effects.is_access(op):
+            self._access(frame, op, operands)
+            return
+        if op.name == "scf.for":
+            self._loop(frame, op, operands)
+        if len(op.results) != 1 or (op.regions and op.name not in ("tt.reduce", "tt.scan")):
+            return
+        marks: Origins = {}
+        if self._marks and (op.name in self.passes or op.name in _COMPARES):
+            marks = self._passed(frame, op, operands)
+        if op.index in self.suspects and not isinstance(result, AffineBlock):
+            self._wrapped(frame, op, operands, result, marks)
+        self._marks.put(result, marks)
+        if op.name == "tt.addptr":
+            self._pointers[op.results[0]] = (frame.programs, marks)
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self._marks.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self._marks.joined(pieces, programs, result)
+
+    def failed(self, error: KernelError) -> None:
+        """The replay was stopped: count the lanes that were stopped for an address that had gone wrong."""
+        op, fault = error.op, error.fault
+        if op is None or fault is None or error.programs is None or not effects.is_access(op):
+            return
+        programs, marks = self._pointers.get(op.operands[effects.operands_of(op).address], (error.programs, {}))
+        rows = np.searchsorted(programs, error.programs)
+        self.reached.clear()
+        for origin, mark in marks.items():
+            lanes = np.broadcast_to(mark, (len(programs), *fault.block)).reshape(len(programs), -1)
+            wrong = lanes[rows, fault.lanes]
+            if wrong.any():
+                found = EvidenceLanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
+                self.reached.setdefault((origin, op.index), LaneTally(self._itemsize[op.index])).add(found)
+
+    def _passed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Origins:
+        """What the operands' marks mean for the result."""
+        if op.name in _COMPARES and frame.result_type(op).element != "i1":
+            return {}
+        result: Origins = {}
+        for position, (number, value) in enumerate(zip(op.operands, operands, strict=True)):
+            for origin, mark in self._marks.of(frame, number, value).items():
+                mark = passed_on(frame, op, operands, position, mark)
+                if op.name in ("arith.andi", "arith.ori"):
+                    mark = mark & self._undecided(frame, op, operands, 1 - position, origin)
+                result[origin] = result[origin] | mark if origin in result else mark
+        return {origin: mark for origin, mark in result.items() if mark.any()}
+
+    def _undecided(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, origin: int) -> Array:
+        """Where this side of an ``and`` (``or``) does not decide it whatever the other is."""
+        side = frame.elements(op, position, operands[position])
+        rank = len(frame.result_type(op).shape)
+        side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
+        undecided: Array = side if op.name == "arith.andi" else ~side
+        mark = self._marks.of(frame, op.operands[position], operands[position]).get(origin)
+        return undecided if mark is None else undecided | passed_on(frame, op, operands, position, mark)
+
+    def _wrapped(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, marks: Origins) -> None:
+        """Add the lanes in which ``op`` itself wraps, unless their operands are wrong already."""
+        signed = self.suspects[op.index]
+        bits = frame.result_type(op).bits
+        found, exact, given = _exactly(frame, op, operands, result, signed)
+        wrong = exact != found
+        if op.name == "arith.trunci":
+            # Who takes the lower half on its own may mean either sign by it.
+            wrong = wrong & ((exact < -(1 << (bits - 1))) | (exact >= 1 << bits) if not signed else wrong)
+        for mark in marks.values():
+            wrong = wrong & ~mark
+        if not wrong.any():
+            return
+        marks[op.index] = wrong
+        whole = np.broadcast_to(wrong, (frame.count, *wrong.shape[1:]))
+        rows, first = np.unique(np.nonzero(whole)[0], return_index=True)
+        where = np.flatnonzero(whole)[first]
+        numbers = [np.broadcast_to(array, whole.shape).reshape(-1)[where] for array in (exact, found, *given)]
+        for row, big, small, *parts in zip(rows.tolist(), *(array.tolist() for array in numbers), strict=True):
+            example = WrapExample(_words(op, parts), big, small, bits)
+            self._shown[op.index] += 1
+            if self._shown[op.index] <= _MOST_EXAMPLES:
+                self.examples.setdefault((op.index, int(frame.programs[row])), example)
+
+    def _loop(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+        """A loop whose bounds have wrapped: it runs too long, or not at all."""
+        for number, value in zip(decisive(op), operands, strict=False):
+            for origin, mark in self._marks.of(frame, number, value).items():
+                programs = frame.programs[np.broadcast_to(mark, (frame.count,))]
+                if len(programs) and origin not in self.mixers:
+                    nowhere = np.zeros(len(programs), np.int64)
+                    lanes = EvidenceLanes.timeless(programs, nowhere, nowhere)
+                    self.reached.setdefault((origin, op.index), LaneTally()).add(lanes)
+
+    def _access(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+        """Which lanes of an access go elsewhere, and are on or would perhaps be."""
+        if not self._marks:
+            return
+        at = effects.operands_of(op)
+        position = at.address
+        if isinstance(operands[position], Descriptor):
+            self._described(frame, op, operands)
+            return
+        marks = self._marks.of(frame, op.operands[position], operands[position])
+        shape = frame.type(op.operands[position]).shape
+        whole = (frame.count, *shape)
+        on: Array = np.ones(1, np.bool_).reshape((1,) * len(whole))
+        of_mask: Origins = {}
+        if at.mask is not None:
+            on = frame.elements(op, at.mask, operands[at.mask])
+            on = on.reshape(-1, *(1,) * len(shape)) if on.ndim == 1 else on
+            of_mask = self._marks.of(frame, op.operands[at.mask], operands[at.mask])
+            for mark in of_mask.values():
+                on = on | _spread(mark, len(shape))
+        if not marks and not of_mask:
+            return
+        size = max(1, int(np.prod(shape)))
+        addresses = np.broadcast_to(frame.elements(op, position, operands[position]), whole).reshape(-1)
+        wrong: dict[int, list[Array]] = {origin: [mark] for origin, mark in marks.items()}
+        for origin, mark in of_mask.items():
+            if origin not in self.mixers:
+                wrong.setdefault(origin, []).append(mark)
+        for origin, parts in wrong.items():
+            mark = reduce(np.logical_or, [_spread(part, len(shape)) for part in parts])
+            chosen = np.flatnonzero(np.broadcast_to(mark & on, whole))
+            if len(chosen):
+                lanes = EvidenceLanes.timeless(frame.programs[chosen // size], chosen % size, addresses[chosen])
+                self.reached.setdefault((origin, op.index), LaneTally(self._itemsize[op.index])).add(lanes)
+
+    def _described(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+        """The programs that give a descriptor coordinates that have wrapped, or made it with such extents."""
+        at = effects.operands_of(op)
+        descriptor = operands[at.address]
+        assert isinstance(descriptor, Descriptor)
+        address = descriptor.base + np.zeros(frame.count, np.int64)
+        pointee = frame.type(op.operands[at.address]).pointee
+        assert pointee is not None
+        corner = [position for position in at.coordinates if not frame.type(op.operands[position]).shape]
+        for position, stride in zip(reversed(corner), reversed(descriptor.strides), strict=False):
+            address = address + frame.elements(op, position, operands[position]).astype(np.int64) * stride * (
+                pointee.bits // 8
+            )
+        for position in (at.address, *at.coordinates):
+            for origin, mark in self._marks.of(frame, op.operands[position], operands[position]).items():
+                wrong = np.broadcast_to(mark.reshape(mark.shape[0], -1).any(axis=1), (frame.count,))
+                if wrong.any():
+                    first = np.zeros(int(wrong.sum()), np.int64)
+                    lanes = EvidenceLanes.timeless(frame.programs[wrong], first, address[wrong])
+                    self.reached.setdefault((origin, op.index), LaneTally()).add(lanes)
+
+
+def _itemsize(function: Function, op: Op) -> int:
+    """The bytes of an element that an access by pointers touches; 0 for any other operation."""
+    if not effects.is_access(op) or effects.by_descriptor(op):
+        return 0
+    pointee = function.types[op.operands[effects.operands_of(op).address]].pointee
+    return 0 if pointee is None else max(1, pointee.bits // 8)
+
+
+def _spread(mark: Array, rank: int) -> Array:
+    return mark.reshape(-1, *(1,) * rank) if mark.ndim == 1 else mark
+
+
+def _exactly(
+    frame: Frame, op: Op, operands: Sequence[Value], result: Any, signed: bool
+) -> tuple[Array, Array, list[Array]]:
+    """What ``op`` found, what it should have found, and the operands to show, all in 64 bits."""
+    found = _exact(result, signed)
+    if op.name in ("tt.reduce", "tt.scan"):
+        array = _exact(frame.spread(op, 0, operands[0]), signed)
+        axis = op.attributes["axis"] + 1
+        if op.name == "tt.reduce":
+            return found, array.sum(axis=axis), []
+        if op.attributes["reverse"]:
+            return found, np.flip(np.cumsum(np.flip(array, axis), axis=axis), axis), []
+        return found, np.cumsum(array, axis=axis), []
+    left = _exact(frame.elements(op, 0, operands[0]), signed)
+    if op.name == "arith.trunci":
+        return found, left, []
+    right = _exact(frame.elements(op, 1, operands[1]), signed)
+    if op.name == "arith.shli":
+        right = np.clip(right, 0, 31)
+    return found, _EXACT[op.name](left, right), [left, right]
+
+
+def _words(op: Op, parts: Sequence[int]) -> str:
+    if op.name == "arith.trunci":
+        return "the number"
+    if op.name in ("tt.reduce", "tt.scan"):
+        return "the sum" if op.name == "tt.reduce" else "the running sum"
+    return f"{parts[0]} {SIGNS[op.name]} {parts[1]} ="
+
+
+def _exact(array: Array, signed: bool) -> Array:
+    if not signed and array.dtype.kind == "i":
+        return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").astype(np.int64)
+    return array.astype(np.int64)

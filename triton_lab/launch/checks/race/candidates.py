@@ -1,0 +1,141 @@
+"""Which pairs of accesses to a stretch of bytes must be looked at, to know whether all that contend there are ordered.
+
+What comes before is known by transitivity, so that a store need only be ordered with its neighbours in time. Atomics
+that update are in no order among themselves, and each of them has to be ordered with every load beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from triton_lab.launch.byte_ranges import Flags, Ints
+from triton_lab.launch.checks.race.conflicts import ConflictRows, parts_of
+from triton_lab.launch.membership_classes import counted, mixed
+
+Pairs = tuple[Ints, Ints]
+# Of these pairs, by the position of their rows, those that are in no order: `first` comes before `second` in time.
+Unordered = Callable[[Ints, Ints], Flags]
+# So many pairs are looked at at a time.
+_PAIRS = 1 << 22
+
+
+def racing_pairs(rows: ConflictRows, unordered: Unordered) -> Pairs:
+    """Pairs of rows that race: some of each row's, and at least one on every stretch where there is any."""
+    if not len(rows):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    first, second = _racing(rows, unordered, [_beside_stores(rows), *_nearest_updates(rows)])
+    alike = _Alike.of(rows, first)
+    parts = [alike.everywhere(*_racing(rows, unordered, [pairs])) for pairs in _all_with_updates(rows, alike.rows)]
+    return np.concatenate([first, *(one for one, _ in parts)]), np.concatenate([second, *(two for _, two in parts)])
+
+
+def _racing(rows: ConflictRows, unordered: Unordered, parts: list[Pairs]) -> Pairs:
+    first, second = (np.concatenate(side) for side in zip(*parts, strict=True))
+    apart = rows.program[first] != rows.program[second]
+    first, second = first[apart], second[apart]
+    open_ = unordered(first, second)
+    return first[open_], second[open_]
+
+
+def _begins(rows: ConflictRows) -> Ints:
+    """Where each row's stretch begins."""
+    heads = np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]])
+    return np.maximum.accumulate(np.where(heads, np.arange(len(rows)), 0))
+
+
+def _reversed(rows: ConflictRows) -> ConflictRows:
+    return rows.at(np.arange(len(rows))[::-1])
+
+
+def _last_before(some: Flags) -> Ints:
+    """For each row the last of ``some`` before it, -1 for none."""
+    upto = np.maximum.accumulate(np.where(some, np.arange(len(some)), -1))
+    return np.concatenate([[-1], upto[:-1]])
+
+
+def _beside_stores(rows: ConflictRows) -> Pairs:
+    """Neighbours in time of which one at least stores: if all of these are ordered, all pairs with a store are."""
+    last, begins = _last_before(rows.stores), _begins(rows)
+    after = np.flatnonzero(last >= begins)
+    backward = _reversed(rows)
+    following = _last_before(backward.stores)
+    ahead = np.flatnonzero((following >= _begins(backward)) & ~backward.stores)
+    end = len(rows) - 1
+    return np.concatenate([last[after], end - ahead]), np.concatenate([after, end - following[ahead]])
+
+
+def _nearest_updates(rows: ConflictRows) -> Iterator[Pairs]:
+    """For each load the update of another program next to it in time, on both sides, and the other way round."""
+    backward, end = _reversed(rows), len(rows) - 1
+    for one, other in (("updates", "loads"), ("loads", "updates")):
+        yield _nearest(rows, getattr(rows, one), getattr(rows, other))
+        later, earlier = _nearest(backward, getattr(backward, one), getattr(backward, other))
+        yield end - earlier, end - later
+
+
+def _nearest(rows: ConflictRows, some: Flags, others: Flags) -> Pairs:
+    """For each of ``others`` the last of ``some`` before it that is of another program."""
+    positions = np.flatnonzero(some)
+    program = rows.program[positions]
+    heads = np.concatenate([[True], program[1:] != program[:-1]])[: len(positions)]
+    run = np.maximum.accumulate(np.where(heads, np.arange(len(positions)), 0))
+    # The last one of another program than each of ``some``.
+    before = np.full(len(rows), -1, np.int64)
+    before[positions[run > 0]] = positions[run[run > 0] - 1]
+    asking = np.flatnonzero(others)
+    found = _last_before(some)[asking]
+    own = (found >= 0) & (rows.program[found] == rows.program[asking])
+    found = np.where(own, before[found], found)
+    known = found >= _begins(rows)[asking]
+    return found[known], asking[known]
+
+
+class _Alike:
+    """The stretches with loads and updates on which no race is known yet. Where the same accesses came by, in the same
+    order, one stands for all: ``rows`` are those of the ones that do."""
+
+    def __init__(self, rows: Ints, heads: Ints, kind: Ints, first: Ints) -> None:
+        self.rows = rows
+        # By stretch: where it begins, and what kind it is of (-1: not asked). By kind: the stretch that stands for it.
+        self._heads, self._kind, self._first = heads, kind, first
+
+    @classmethod
+    def of(cls, rows: ConflictRows, racing: Ints) -> _Alike:
+        begins = _begins(rows)
+        heads = np.flatnonzero(begins == np.arange(len(rows)))
+        number = np.searchsorted(heads, begins)
+        asked = np.logical_or.reduceat(rows.loads, heads) & np.logical_or.reduceat(rows.updates, heads)
+        asked[number[racing]] = False
+        kind = np.full(len(heads), -1, np.int64)
+        # What came by is known by a sum of random numbers, as in `classes.classify`.
+        mark = mixed(rows.time.astype(np.uint64) << np.uint64(32) | rows.program.astype(np.uint64))
+        _, first, kind[asked] = np.unique(np.add.reduceat(mark, heads)[asked], return_index=True, return_inverse=True)
+        first = np.flatnonzero(asked)[first]
+        return cls(np.flatnonzero(np.isin(number, first)), heads, kind, first)
+
+    def everywhere(self, first: Ints, second: Ints) -> Pairs:
+        """The pairs, and those like them on the stretches that are alike."""
+        if not len(first):
+            return first, second
+        stretch = np.searchsorted(self._heads, first, side="right") - 1
+        ordered = np.argsort(self._kind, kind="stable")
+        low, high = (np.searchsorted(self._kind[ordered], self._kind[stretch], side) for side in ("left", "right"))
+        count = high - low
+        shift = self._heads[ordered[np.repeat(low, count) + counted(count)]] - np.repeat(self._heads[stretch], count)
+        return np.repeat(first, count) + shift, np.repeat(second, count) + shift
+
+
+def _all_with_updates(rows: ConflictRows, among: Ints) -> Iterator[Pairs]:
+    """All pairs of an update and a load on one stretch, part by part."""
+    chosen = rows.at(among)
+    begins = _begins(chosen)
+    for some, others in ((chosen.updates, chosen.loads), (chosen.loads, chosen.updates)):
+        positions, asking = np.flatnonzero(some), np.flatnonzero(others)
+        # Each of `others` is asked for all of `some` that come before it on its stretch.
+        low, high = np.searchsorted(positions, begins[asking]), np.searchsorted(positions, asking)
+        for start, stop in parts_of(high - low, _PAIRS):
+            count = (high - low)[start:stop]
+            first = positions[np.repeat(low[start:stop], count) + counted(count)]
+            yield among[first], among[np.repeat(asking[start:stop], count)]

@@ -1,0 +1,295 @@
+"""Bytes that several programs contend for: all accesses cut along each other's borders.
+
+Between two neighbouring borders every access touches all bytes or none, so that a stretch of bytes
+is one question, however many lanes it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from triton_lab.ir import effects
+from triton_lab.launch.access_footprint import ByteRuns
+from triton_lab.launch.byte_ranges import ALL, NOTHING, Flags, Ints, Ranges
+from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
+from triton_lab.launch.checks.analysis.memory_cells import MemoryCells
+from triton_lab.launch.checks.analysis.tile_corners import not_known_apart
+from triton_lab.launch.checks.race.happens_before import hands_on
+from triton_lab.launch.membership_classes import counted, distinct, ordering
+
+# So many rows are looked at at once.
+_ROWS = 1 << 22
+# More runs than this are painted into cells, if they take fewer cells a run than that.
+_MANY, _SHORT = 1 << 14, 64
+# Beyond all programs.
+_FAR = np.int64(1) << 62
+
+
+@dataclass(frozen=True, eq=False)
+class ConflictRows:
+    """Who touches each stretch: parallel arrays, by stretch, then time, then program.
+
+    ``start`` and ``stop`` are the stretch's bytes, ``sight`` numbers the execution, ``stores`` marks plain
+    stores (atomics that do not hold against other programs among them), ``updates`` the other atomics
+    that write, ``loads`` plain loads, and ``alone`` what one thread does by itself.
+    """
+
+    stretch: Ints
+    start: Ints
+    stop: Ints
+    program: Ints
+    time: Ints
+    sight: Ints
+    stores: Flags
+    updates: Flags
+    loads: Flags
+    alone: Flags
+
+    def __len__(self) -> int:
+        return len(self.stretch)
+
+    def where(self, chosen: Flags) -> ConflictRows:
+        """Some of the rows."""
+        return self.at(np.flatnonzero(chosen))
+
+    def at(self, positions: Ints) -> ConflictRows:
+        """The rows at these positions, in that order."""
+        return ConflictRows(*(getattr(self, column.name)[positions] for column in fields(self)))
+
+
+def is_plain_store(sight: SeenAccess) -> bool:
+    """See `effects.is_plain_store`."""
+    return effects.is_plain_store(sight.op)
+
+
+def is_update(sight: SeenAccess) -> bool:
+    """Whether it is an atomic that holds against other programs and has written something."""
+    if not effects.is_shared_update(sight.op):
+        return False
+    return sight.event.took is None or bool((sight.event.took & sight.event.active()).any())
+
+
+def is_plain_load(sight: SeenAccess) -> bool:
+    """See `effects.is_plain_load`."""
+    return effects.is_plain_load(sight.op)
+
+
+def relevant(evidence: Evidence) -> list[SeenAccess]:
+    """The plain stores with what else may touch the bytes that they write; atomics and the loads beside them."""
+    stores = [sight for sight in evidence.in_order if is_plain_store(sight)]
+    updates = [sight for sight in evidence.in_order if is_update(sight)]
+    loads = _near(evidence, filter(is_plain_load, evidence.in_order), updates)
+    updates = _near(evidence, updates, loads)
+    chosen = {sight.event.order for sight in (*updates, *loads)}
+    written = _hulls(evidence, stores)
+    others = [
+        sight
+        for sight in evidence.in_order
+        if not is_plain_store(sight) and (sight.event.order in chosen or written.meets(*evidence.hull(sight)))
+    ]
+    return stores + others
+
+
+def _near(evidence: Evidence, sights: Iterable[SeenAccess], others: Iterable[SeenAccess]) -> list[SeenAccess]:
+    """Those whose addresses may meet those of the others."""
+    there = _hulls(evidence, others)
+    if not len(there):
+        return []
+    return [sight for sight in sights if there.meets(*evidence.hull(sight))]
+
+
+def _hulls(evidence: Evidence, sights: Iterable[SeenAccess]) -> Ranges:
+    hulls = [evidence.hull(sight) for sight in sights]
+    return Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
+
+
+def shared_bytes(evidence: Evidence, sights: list[SeenAccess]) -> Ranges:
+    """The bytes on which several programs contend."""
+    sights = not_known_apart(evidence, sights, [s for s in sights if is_plain_store(s) or is_update(s)])
+    if not sights:
+        return NOTHING
+    runs = [evidence.runs(sight) for sight in sights]
+    count, size = sum(len(one) for one in runs), sum(int((one.stop - one.start).sum()) for one in runs)
+    stores, updates = ([s for s in sights if some(s)] for some in (is_plain_store, is_update))
+    unit = min(sight.itemsize for sight in sights)
+    cells = MemoryCells(evidence, stores + updates, unit)
+    # Long runs are few to sort, short ones are soon painted.
+    if count > _MANY and size // cells.unit + cells.count < _SHORT * count:
+        return _painted(evidence, sights, stores, updates, unit)
+    return Ranges.joined(contested(evidence, sights, ALL))
+
+
+def _painted(
+    evidence: Evidence, sights: list[SeenAccess], stores: list[SeenAccess], updates: list[SeenAccess], unit: int
+) -> Ranges:
+    others = [sight for sight in sights if not is_plain_store(sight)]
+    found = MemoryCells(evidence, stores, unit).shared(evidence, stores, others) if stores else NOTHING
+    if not updates:
+        return found
+    return found | MemoryCells(evidence, updates, unit).met(evidence, updates, [s for s in sights if is_plain_load(s)])
+
+
+def contested(evidence: Evidence, sights: list[SeenAccess], within: Ranges) -> Iterator[ConflictRows]:
+    """The stretches on which several programs contend, part by part: one stores to it, or one updates and one loads it.
+
+    Runs that touch no byte of ``within`` are left out.
+    """
+    touches = _Touches.of(evidence, sights, within)
+    if not touches.meet():
+        return
+    kinds = _Sights.of(sights)
+    stretches = _Stretches.of(touches, kinds)
+    for first, last in parts_of(stretches.sizes, _ROWS):
+        rows = stretches.rows(touches, kinds, first, last)
+        yield rows.where(_contending(rows))
+
+
+def parts_of(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """Cuts a list of things of these sizes into parts ``first .. last - 1`` of ``most`` in all, or of one thing."""
+    ends = np.cumsum(sizes)
+    first = 0
+    while first < len(ends):
+        room = int(np.searchsorted(ends, (ends[first - 1] if first else 0) + most, side="right"))
+        last = max(first + 1, room)
+        yield first, last
+        first = last
+
+
+@dataclass(frozen=True, eq=False)
+class _Sights:
+    """When each execution was, and of which kind: arrays by its number. See `ConflictRows`."""
+
+    time: Ints
+    stores: Flags
+    updates: Flags
+    loads: Flags
+    alone: Flags
+
+    @classmethod
+    def of(cls, sights: list[SeenAccess]) -> _Sights:
+        stores, updates, loads, alone = (
+            np.array([some(sight) for sight in sights], np.bool_)
+            for some in (is_plain_store, is_update, is_plain_load, _alone)
+        )
+        return cls(np.array([sight.event.order for sight in sights], np.int64), stores, updates, loads, alone)
+
+
+@dataclass(frozen=True, eq=False)
+class _Touches:
+    """Who touches which run of bytes: parallel arrays, by ``start``; ``sight`` is the execution's number."""
+
+    start: Ints
+    stop: Ints
+    program: Ints
+    sight: Ints
+
+    @classmethod
+    def of(cls, evidence: Evidence, sights: list[SeenAccess], within: Ranges) -> _Touches:
+        none = np.zeros(0, np.int64)
+        runs = [_within(evidence, sight, within) for sight in sights]
+        start = np.concatenate([none, *(each.start for each in runs)])
+        stop = np.concatenate([none, *(each.stop for each in runs)])
+        program = np.concatenate([none, *(each.program for each in runs)])
+        sight = np.repeat(np.arange(len(sights)), [len(each) for each in runs])
+        order = ordering(start)
+        return cls(start[order], stop[order], program[order], sight[order])
+
+    def meet(self) -> bool:
+        """Whether two runs have a byte in common."""
+        return bool((self.start[1:] < np.maximum.accumulate(self.stop)[:-1]).any())
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretches:
+    """The stretches that are in question, between neighbouring ``borders`` of runs.
+
+    ``number`` says which of all stretches each is, and ``sizes`` how many runs lie over it. Run ``r`` lies over those
+    from ``low[r]`` to ``high[r] - 1``.
+    """
+
+    borders: Ints
+    number: Ints
+    sizes: Ints
+    low: Ints
+    high: Ints
+
+    @classmethod
+    def of(cls, touches: _Touches, sights: _Sights) -> _Stretches:
+        borders = distinct(np.concatenate([touches.start, touches.stop]))
+        first, last = np.searchsorted(borders, touches.start), np.searchsorted(borders, touches.stop)
+        touched = _cover(first, last, len(borders))
+        stored, updated, loaded = (
+            _cover(first[some], last[some], len(borders)) > 0
+            for some in (kind[touches.sight] for kind in (sights.stores, sights.updates, sights.loads))
+        )
+        in_question = (touched > 1) & (stored | updated & loaded)
+        number = np.flatnonzero(in_question)
+        before = np.concatenate([[0], np.cumsum(in_question)])
+        return cls(borders, number, touched[number], before[first], before[last])
+
+    def rows(self, touches: _Touches, sights: _Sights, first: int, last: int) -> ConflictRows:
+        """Who touches the stretches from ``first`` to ``last - 1``: a row for each run over each of them."""
+        lower, upper = np.clip(self.low, first, last), np.clip(self.high, first, last)
+        count = upper - lower
+        run = np.repeat(np.arange(len(count)), count)
+        place = lower[run] + counted(count)
+        order = ordering(place, sights.time[touches.sight[run]], touches.program[run])
+        run, stretch = run[order], self.number[place[order]]
+        sight = touches.sight[run]
+        return ConflictRows(
+            stretch=stretch,
+            start=self.borders[stretch],
+            stop=self.borders[stretch + 1],
+            program=touches.program[run],
+            time=sights.time[sight],
+            sight=sight,
+            stores=sights.stores[sight],
+            updates=sights.updates[sight],
+            loads=sights.loads[sight],
+            alone=sights.alone[sight],
+        )
+
+
+def _within(evidence: Evidence, sight: SeenAccess, within: Ranges) -> ByteRuns:
+    """The runs of a sight that touch a byte of ``within``."""
+    runs = evidence.runs(sight)
+    if within is ALL:
+        return runs
+    if not within.meets(*evidence.hull(sight)):
+        return runs.at(np.zeros(0, np.int64))
+    return runs.at(np.flatnonzero(within.number(runs.stop - 1) > np.searchsorted(within.stop, runs.start, "right")))
+
+
+def _cover(first: Ints, last: Ints, borders: int) -> Ints:
+    """How many runs lie over each stretch."""
+    change = np.bincount(first, minlength=borders) - np.bincount(last, minlength=borders)
+    return np.cumsum(change)[:-1]
+
+
+def _contending(rows: ConflictRows) -> Flags:
+    """Rows of stretches on which several programs contend."""
+    if not len(rows):
+        return np.zeros(0, np.bool_)
+    heads = np.flatnonzero(np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]]))
+    lengths = np.diff(np.append(heads, len(rows)))
+
+    def several(some: Flags) -> Flags:
+        least = np.minimum.reduceat(np.where(some, rows.program, _FAR), heads)
+        return least < np.maximum.reduceat(np.where(some, rows.program, -1), heads)
+
+    def has(some: Flags) -> Flags:
+        return np.repeat(np.logical_or.reduceat(some, heads), lengths)
+
+    everyone = np.ones(len(rows), np.bool_)
+    mixed = rows.updates | rows.loads
+    stored = has(rows.stores) & np.repeat(several(everyone), lengths)
+    beside = has(rows.updates) & has(rows.loads) & np.repeat(several(mixed), lengths)
+    return stored | beside & ~has(rows.stores) & mixed
+
+
+def _alone(sight: SeenAccess) -> bool:
+    # In a block of atomics that release, each thread hands on what it did itself.
+    return int(np.prod(sight.event.shape)) == 1 or (sight.kind == "atomic" and hands_on(sight.op))

@@ -1,0 +1,218 @@
+"""What stopped the launch: accesses out of bounds, failed assertions, deadlock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.backend.source.access_source import guard_at
+from triton_lab.interpreter.kernel_errors import AccessFault, Deadlock, KernelError, StepLimit, Unsupported
+from triton_lab.ir import Op, effects
+from triton_lab.ir.access_masks import guard
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import Ints
+from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
+from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, listed, programs
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.replay.replay_run import CannotReplay, replay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+# The kinds of what operations are stopped for that touch no memory.
+_REFUSED = {"tt.assert": "assertion", "tt.gather": "out-of-bounds"}
+# A launch is replayed so many times at most to hear of all programs that fail.
+ROUNDS = 16
+
+
+def check(launch: Recorded, parts: Sequence[KernelError] | None = None) -> Iterator[Finding]:
+    """What the launch stopped at, and all other programs that would have stopped it: ``parts`` has their errors, where
+    the parts of the launch have been asked already."""
+    error = launch.error
+    if not isinstance(error, KernelError) or isinstance(error, (Unsupported, StepLimit)):
+        return
+    if isinstance(error, Deadlock):
+        yield _deadlock(launch, error)
+    elif error.fault is None:
+        yield from _refused(launch, error, more(launch, error) if parts is None else parts)
+    else:
+        yield from _faults(launch, error, more(launch, error) if parts is None else parts)
+
+
+def _refused(launch: Recorded, error: KernelError, others: Iterable[KernelError]) -> Iterator[Finding]:
+    """An operation that was stopped for its values and touches no memory."""
+    name = "" if error.op is None else error.op.name
+    kind = _REFUSED.get(name)
+    if kind is None:
+        return
+    same = [each for each in others if each.fault is None and each.op is not None and each.op is error.op]
+    numbers = np.unique(np.concatenate([_numbers(each) for each in (error, *same)]))
+    message = f"{messages.program(int(numbers[0]), launch.grid)}: {error.message}"
+    yield finding(
+        launch,
+        kind,
+        message,
+        messages.HINT_REFUSED[name],
+        op=error.op,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+        stopped=True,
+    )
+
+
+def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
+    """The programs that wait, and for what; places are listed where all wait at one tensor."""
+    numbers = _numbers(error)
+    op, where, argument = error.op, "", None
+    elements = np.empty(0, np.int64)
+    if op is not None and effects.waits(op):
+        # It is no event before it is over.
+        argument = launch.owner_of(op.index)
+        where = "" if argument is None else f" for {argument.name}"
+    elif len(numbers) and (last := _last_looks(launch, numbers[:LISTED]))[0] is not None:
+        # What a program that waits looked at last is what it waits for.
+        index, address = last[0]
+        op = next(one for one in launch.executable.plan.walk() if one.index == index)
+        argument = launch.owner_of(index)
+        where = f" for {element(argument, address)}"
+        if argument is not None and argument.itemsize and all(argument is _owner(launch, look) for look in last):
+            elements = np.array([look[1] - argument.address for look in last if look]) // argument.itemsize
+    verb = messages.noun(len(numbers), "waits", "wait")
+    return finding(
+        launch,
+        "deadlock",
+        f"{programs(launch, numbers)} {verb}{where}, and no program is left that could end that",
+        messages.HINT_DEADLOCK,
+        op=op,
+        argument=argument,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+        elements=elements,
+        stopped=True,
+    )
+
+
+_Look = tuple[int, int]  # an operation's index and the address of its first lane
+
+
+def _last_looks(launch: Recorded, numbers: Ints) -> list[_Look | None]:
+    """What each of the programs touched last; None of one that touched nothing."""
+    found: list[_Look | None] = [None] * len(numbers)
+    latest = np.full(len(numbers), -1, np.int64)
+    for index, events in launch.events.items():
+        for event in events:
+            for k in np.flatnonzero(np.isin(numbers, event.programs) & (latest < event.order)):
+                row = int(np.flatnonzero(event.programs == numbers[k])[0])
+                latest[k], found[k] = event.order, (index, int(event.addresses()[row].reshape(-1)[0]))
+    return found
+
+
+def _owner(launch: Recorded, look: _Look | None) -> Argument | None:
+    return None if look is None else launch.owner_of(look[0])
+
+
+def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError]) -> Iterator[Finding]:
+    """One for each kind and operation."""
+    found: dict[tuple[int, str], list[tuple[Op, AccessFault, EvidenceLanes]]] = {}
+    failed, impossible = [error], None
+    try:
+        failed.extend(others)
+    except CannotReplay as reason:
+        impossible = reason
+    for one in failed:
+        if one.fault is not None:
+            assert one.op is not None and one.programs is not None  # whom the machine stopped, and at what
+            lanes = EvidenceLanes.timeless(one.programs, one.fault.lanes, one.fault.addresses)
+            found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
+    for (_, kind), parts in sorted(found.items()):
+        op, fault, _ = parts[0]
+        lanes = listed([part for _, _, part in parts])
+        total = sum(len(part) for _, _, part in parts)
+        stray = _stray(launch, op, fault, lanes, total)
+        yield finding(
+            launch,
+            kind,
+            f"{stray} ({stray.owner})" if stray.owner else str(stray),
+            stray.hint,
+            op=op,
+            argument=None if stray.owner is None else launch.argument(stray.owner.name),
+            lanes=lanes,
+            count=total,
+            stopped=op is error.op and error.fault is not None and kind == error.fault.kind,
+        )
+    if impossible is not None:
+        raise impossible
+
+
+def _stray(launch: Recorded, op: Op, fault: AccessFault, lanes: EvidenceLanes, total: int) -> messages.Stray:
+    """What the first of the lanes did, in the words of the error that it is stopped with."""
+    address = int(lanes.address[0])
+    flat = launch.plan_arguments
+    tensors = [tensor for argument in launch.arguments if (tensor := _tensor(argument))]
+    origins = [tensor for k in sorted(launch.executable.roots.get(op.index) or ()) if (tensor := _tensor(flat[k]))]
+    owner = messages.owner_of(address, origins, tensors)
+    return messages.Stray(
+        fault.access,
+        fault.kind,
+        fault.itemsize,
+        address,
+        messages.who(int(lanes.program[0]), launch.grid),
+        messages.lane(int(lanes.lane[0]), fault.block),
+        total,
+        owner,
+        tensors,
+        _guard(launch, op, owner),
+        fault.home,
+    )
+
+
+def _guard(launch: Recorded, op: Op, owner: messages.TensorText | None) -> messages.AccessGuard:
+    """What should have held the lanes back, as the kernel has it."""
+    kind, place = guard(op, launch.executable.plan), launch.lines.get(op.index)
+    if owner is None or place is None or place.file != launch.file:
+        return messages.AccessGuard(kind)
+    given = {one.name: one.value for one in launch.arguments if one.kind in ("scalar", "constexpr")}
+    elements = math.prod(owner.shape)
+    return guard_at(launch.compiled[0].fn, place.line, place.column, owner.name, elements, given, kind)
+
+
+def _tensor(argument: Argument) -> messages.TensorText | None:
+    """The argument as it is told; None for a scalar, and for a pointer of which only an address is known."""
+    if not argument.itemsize:
+        return None
+    return messages.TensorText(**{one.name: getattr(argument, one.name) for one in fields(messages.TensorText)})
+
+
+def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
+    """The faults of programs that had not run yet when the launch stopped.
+
+    Each round leaves out those that have failed, so that what is found does not depend on how the
+    grid was cut into batches. Programs that wait for others cannot go on without them.
+    """
+    if launch.executable.waiting_loops:
+        return
+    left = np.setdiff1d(np.asarray(launch.own), _numbers(error))
+    for _ in range(ROUNDS):
+        if not len(left):
+            return
+        try:
+            replay(launch, programs=left, strict=True)
+        except KernelError as another:
+            if another.programs is None or another.op is None:
+                return
+            known = launch.executable.roots.get(another.op.index) is not None
+            # Memory that the launch would have found on its way is not there in a replay.
+            if another.fault is None or known or another.fault.kind == "null-pointer":
+                yield another
+            left = np.setdiff1d(left, another.programs)
+        else:
+            return
+
+
+def _numbers(error: KernelError) -> Ints:
+    return np.unique(error.programs) if error.programs is not None else np.empty(0, np.int64)

@@ -1,0 +1,81 @@
+"""Programs that touch nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.ir import effects
+from triton_lab.launch.byte_ranges import Flags, Ints
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, programs
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.access_event import AccessEvent
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+_MEND = "A smaller grid would do: triton.cdiv of the number of elements by the size of a block."
+_EMPTY = "n // BLOCK is 0 where n is less than a block: triton.cdiv(n, BLOCK) rounds up."
+# Where no program does anything, fewer of them would do no more.
+_HELD_BACK = "Look at the masks, and at the conditions around loads and stores: they are false for all programs."
+_NO_ACCESS = "It has no tl.load and no tl.store: what a kernel computes or returns is lost, unless it is stored."
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """At most one, about all of them."""
+    if evidence.complete:
+        yield from told(evidence.launch, idle(evidence))
+
+
+def idle(evidence: Evidence) -> Ints:
+    """The numbers of the programs that touched nothing."""
+    own = evidence.launch.own
+    idle = np.ones(len(own), np.bool_)
+    for sight in evidence.in_order:
+        idle[_busy(sight.event) - own.start] = False
+        if not idle.any():
+            break
+    return np.flatnonzero(idle) + own.start
+
+
+def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
+    """What to say of these programs, or of a grid without any; nothing where all do something."""
+    if not launch.programs and all(math.prod(argument.shape) for argument in launch.arguments):
+        yield finding(launch, "idle-program", "the grid has no programs: nothing ran", _EMPTY)
+    if not len(numbers):
+        return
+    mend = _MEND
+    if len(numbers) == launch.programs:
+        operations = list(launch.executable.plan.walk())
+        if any(op.name == "tt.print" for op in operations):  # that is what it is for
+            return
+        mend = _HELD_BACK if any(map(effects.is_access, operations)) else _NO_ACCESS
+    verb = messages.noun(len(numbers), "touches", "touch")
+    yield finding(
+        launch,
+        "idle-program",
+        f"{programs(launch, numbers)} {verb} no memory, of {messages.number(launch.programs)} in the grid",
+        mend,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+    )
+
+
+def _busy(event: AccessEvent) -> Ints:
+    """The programs that have an active lane."""
+    mask = event.mask
+    if mask is None:
+        return event.programs
+    if isinstance(mask, MaskBox):
+        on: Flags = np.ones(1, np.bool_)
+        for lower, upper in zip(mask.lower, mask.upper, strict=True):
+            on = np.asarray(on & (lower < upper))
+    else:
+        on = np.asarray(mask.reshape(mask.shape[0], -1).any(axis=1))
+    return event.programs[np.broadcast_to(on, event.programs.shape)]

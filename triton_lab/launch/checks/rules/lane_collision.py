@@ -1,0 +1,255 @@
+"""Lanes of one program that store to one element with one operation.
+
+Which of them comes last is not said anywhere: PTX leaves it open for the threads of a warp, and warps run on by
+themselves. So different values are an error. Lanes that store the same value - a block that is one element over and
+over - do no harm, unless each of them has loaded the element before and stores what it made of that: then all but one
+update are lost (`out[index[i]] += 1`), however equal the values are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.frame import Frame
+from triton_lab.ir import Op, effects
+from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.launch.byte_ranges import Flags, Ints
+from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
+from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
+from triton_lab.launch.checks.rules.race import Races
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.membership_classes import distinct, ordering
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.tape import block_shape
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import CannotReplay, replay
+
+# So many cells a lane may there be, for painting them to be cheaper than sorting the lanes.
+_SPARSE = 16
+_MEND = "Give each lane an element of its own, let one of them store (a mask), or add with tl.atomic_add."
+_MEND_LOST = "Use tl.atomic_add (or another atomic), which lets each of the lanes have its turn."
+
+
+def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
+    """One for each store of which lanes of a program collide. Where programs race, that is reported instead."""
+    meetings = [found for sight in evidence.sights("store") if (found := _met(evidence, sight)) is not None]
+    if not meetings:
+        return
+    meetings = [found for each in meetings if (found := each.where(~races.bytes().covers(each.lanes.address)))]
+    if not meetings:
+        return
+    try:
+        different, impossible = _different(evidence, meetings), None
+    except CannotReplay as reason:
+        # What is lost can be told all the same.
+        different, impossible = [np.zeros(len(meeting), np.bool_) for meeting in meetings], reason
+    known = _Lost(evidence)
+    collisions: dict[int, list[_Collision]] = {}
+    for meeting, differ in zip(meetings, different, strict=True):
+        one = _Collision(meeting, differ, known.of(meeting))
+        if one.different.any() or one.lost.any():
+            collisions.setdefault(meeting.sight.op.index, []).append(one)
+    for _, some in sorted(collisions.items()):
+        yield _described(evidence, some)
+    if impossible is not None:
+        raise impossible
+
+
+@dataclass(frozen=True, eq=False)
+class _Meeting:
+    """Lanes of one execution, and for each the lane of its program that it meets: ``there`` are their numbers."""
+
+    sight: SeenAccess
+    lanes: EvidenceLanes
+    there: Ints
+
+    def __len__(self) -> int:
+        return len(self.lanes)
+
+    def where(self, chosen: Flags) -> _Meeting:
+        return _Meeting(self.sight, self.lanes.where(chosen), self.there[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class _Collision:
+    """Which of the lanes of a meeting store something different, and which lose an update."""
+
+    meeting: _Meeting
+    different: Flags
+    lost: Flags
+
+
+def _met(evidence: Evidence, sight: SeenAccess) -> _Meeting | None:
+    if _is_injective(sight.event, sight.itemsize):
+        return None
+    lanes = evidence.active_lanes(sight)
+    same = _same_place(lanes.address, sight.itemsize)
+    here = np.flatnonzero((same != np.arange(len(same))) & (lanes.program[same] == lanes.program))
+    return _Meeting(sight, lanes.at(here), lanes.lane[same[here]]) if len(here) else None
+
+
+def _is_injective(event: AccessEvent, itemsize: int) -> bool:
+    """Whether it can be seen at once that no two lanes of a program have the same address."""
+    pointer = event.pointer
+    if isinstance(pointer, AffineBlock):
+        span = itemsize
+        for stride, extent in sorted((abs(s), e) for s, e in zip(pointer.strides, event.shape, strict=True) if e > 1):
+            if stride < span:
+                return False
+            span += stride * (extent - 1)
+        return True
+    if int(np.prod(event.shape)) <= 1:
+        return True
+    if pointer.shape[1:] != event.shape:
+        return False
+    rows = pointer.reshape(len(pointer), -1)
+    return bool((rows[:, 1:] > rows[:, :-1]).all())
+
+
+def _same_place(address: Ints, itemsize: int) -> Ints:
+    """For each lane one lane at its address, the same one for all that are there."""
+    if not len(address):
+        return address
+    low = int(address.min())
+    cells = (int(address.max()) - low) // itemsize + 1
+    index = np.arange(len(address))
+    if cells <= _SPARSE * len(address) and not bool(((address - low) % itemsize).any()):
+        owner = np.empty(cells, np.int64)
+        cell = (address - low) // itemsize
+        owner[cell] = index
+        return owner[cell]
+    order = ordering(address)
+    heads = np.concatenate([[True], address[order][1:] != address[order][:-1]])
+    same = np.empty(len(address), np.int64)
+    same[order] = order[np.maximum.accumulate(np.where(heads, index, 0))]
+    return same
+
+
+class _Values(Watcher):
+    """Compares what the lanes that meet store, while the launch runs again. Counts events as the tape does."""
+
+    def __init__(self, meetings: list[_Meeting]) -> None:
+        self._wanted = {meeting.sight.event.order: k for k, meeting in enumerate(meetings)}
+        self._meetings = meetings
+        self.different: list[Flags] = [np.zeros(len(meeting), np.bool_) for meeting in meetings]
+        self._count = 0
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        self._count += 1
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Any) -> None:
+        number = self._wanted.get(self._count)
+        self._count += 1
+        if number is None or values is None:
+            return
+        meeting = self._meetings[number]
+        whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer)))
+        whole = whole.reshape(frame.count, -1)
+        row = np.searchsorted(frame.programs, meeting.lanes.program)
+        bits = f"u{whole.dtype.itemsize}"
+        mine, theirs = (np.ascontiguousarray(whole[row, k]).view(bits) for k in (meeting.lanes.lane, meeting.there))
+        self.different[number] = mine != theirs
+
+
+def _different(evidence: Evidence, meetings: list[_Meeting]) -> list[Flags]:
+    """Of each meeting the lanes that do not store what the other one stores. Raises CannotReplay."""
+    watcher = _Values(meetings)
+    replay(evidence.launch, access_observer=watcher)
+    return watcher.different
+
+
+class _Lost:
+    """Stores of what was made of the element that is stored to."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        plan = evidence.launch.executable.plan
+        self._flow = Flow.of(plan)
+        self._barriers = Barriers(evidence, results_used(plan))
+        self._loads: dict[int, list[int]] = {}
+
+    def of(self, meeting: _Meeting) -> Flags:
+        """The lanes that loaded the element, with no barrier since, as did the lane that they meet."""
+        found = np.zeros(len(meeting), np.bool_)
+        for op in self._behind(meeting.sight.op):
+            found |= self._loaded(meeting, op)
+        return found
+
+    def _behind(self, store: Op) -> list[int]:
+        """The loads that what ``store`` stores is computed from."""
+        if store.index not in self._loads:
+            position = effects.operands_of(store).value
+            assert position is not None
+            start = Value(self._flow.function_of[store.index], store.operands[position])
+            makers = (self._flow.maker.get(value) for value in self._flow.behind([start]))
+            found = {op.index for op in makers if op is not None and effects.brings_in(op) and not effects.writes(op)}
+            self._loads[store.index] = sorted(found)
+        return self._loads[store.index]
+
+    def _loaded(self, meeting: _Meeting, load: int) -> Flags:
+        event, lanes = meeting.sight.event, meeting.lanes
+        found, open_ = np.zeros(len(lanes), np.bool_), np.ones(len(lanes), np.bool_)
+        last = self._barriers.last(lanes.program, event.order, never=-1)
+        for before in reversed(self._evidence.tape.events.get(load, [])):
+            if before.order > event.order or before.shape != event.shape:
+                continue
+            mine = np.flatnonzero(open_ & np.isin(lanes.program, before.programs))
+            if not len(mine):
+                continue
+            open_[mine] = False
+            row = np.searchsorted(before.programs, lanes.program[mine])
+            there = before.addresses().reshape(len(before.programs), -1)
+            on = before.active().reshape(len(before.programs), -1)
+            both = on[row, lanes.lane[mine]] & on[row, meeting.there[mine]]
+            same = (there[row, lanes.lane[mine]] == lanes.address[mine]) & (
+                there[row, meeting.there[mine]] == lanes.address[mine]
+            )
+            found[mine] = both & same & (before.order > last[mine])
+            if not open_.any():
+                break
+        return found
+
+
+def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
+    """What collides at one operation."""
+    launch = evidence.launch
+    lost = any(bool(each.lost.any()) for each in collisions)
+    found = FoundLanes(whole=True)
+    for each in collisions:
+        found.add(each.meeting.sight, _both(evidence, each.meeting.where(each.different | each.lost)))
+    ((op, lanes, count),) = found
+    first = collisions[0].meeting.where(collisions[0].different | collisions[0].lost)
+    argument, shape = evidence.owner(op), first.sight.event.shape
+    one, two = (messages.lane(number, shape) for number in sorted((int(first.lanes.lane[0]), int(first.there[0]))))
+    who, place = program(launch, int(first.lanes.program[0])), element(argument, int(first.lanes.address[0]))
+    if lost:
+        what = f"{one} and {two} of {who} both load {place}, and both store to it: what one of them did is lost"
+    else:
+        what = f"{one} and {two} of {who} both store to {place}, and nothing says whose value stays"
+    return finding(
+        launch,
+        "lane-collision",
+        f"{what}{others(count)}",
+        _MEND_LOST if lost else _MEND,
+        op=op,
+        argument=argument,
+        lanes=lanes,
+        count=count,
+        where=found.where(op),
+    )
+
+
+def _both(evidence: Evidence, meeting: _Meeting) -> EvidenceLanes:
+    """The lanes and those that they meet, by program, then lane."""
+    size = np.int64(max(1, int(np.prod(meeting.sight.event.shape))))
+    mine = meeting.lanes.program * size + meeting.lanes.lane
+    keys = distinct(np.concatenate([mine, meeting.lanes.program * size + meeting.there]))
+    lanes = evidence.active_lanes(meeting.sight)
+    return lanes.where(np.isin(lanes.program * size + lanes.lane, keys))

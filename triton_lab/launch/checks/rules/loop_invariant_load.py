@@ -1,0 +1,81 @@
+"""Loads in a loop whose mask goes on with it, and whose offsets do not: each iteration loads the same elements.
+
+It may be meant, where one block is needed up to another length each time: so it is a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.ir import Op, dataflow, effects
+from triton_lab.launch.byte_ranges import Flags
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, program
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.access_event import AccessEvent
+
+_MEND = (
+    "Add to the offsets what the mask adds, as x_ptr + k + offsets, or move the pointers on at the end of the loop, as "
+    "x_ptrs += BLOCK."
+)
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each such load of which a program loads an element again."""
+    launch = evidence.launch
+    flow = dataflow.Flow.of(launch.executable.plan)
+    for function in launch.executable.plan.functions.values():
+        for loop in (op for op in function.walk() if op.name == "scf.for"):
+            carried = {dataflow.Value(function.name, one) for one in loop.regions[0].blocks[0].arguments}
+            for op in (one for region in loop.regions for block in region.blocks for one in block.ops):
+                if op.name == "tt.load" and _stands(flow, function.name, op, carried):
+                    yield from _told(evidence, op)
+
+
+def _stands(flow: dataflow.Flow, function: str, load: Op, carried: set[dataflow.Value]) -> bool:
+    """Whether its mask hangs on what changes from iteration to iteration, and its address does not."""
+    at = effects.operands_of(load)
+    if at.mask is None:
+        return False
+    address, mask = (flow.behind([dataflow.Value(function, load.operands[one])]) for one in (at.address, at.mask))
+    return not address & carried and bool(mask & carried)
+
+
+def _told(evidence: Evidence, op: Op) -> Iterator[Finding]:
+    """The programs whose first lane loads its element in more than one iteration."""
+    launch, argument = evidence.launch, evidence.owner(op)
+    first: dict[int, int] = {}
+    for event in evidence.tape.events.get(op.index, ()):
+        for number in event.programs[_first_lane(event)].tolist():
+            first[number] = first.get(number, 0) + 1
+    programs = np.array(sorted(number for number, times in first.items() if times > 1), np.int64)
+    if not len(programs):
+        return
+    number = int(programs[0])
+    of = "" if argument is None else f" of {argument.name}"
+    yield finding(
+        launch,
+        "standing-load",
+        f"{program(launch, number)} loads the same elements{of} in {messages.count(first[number], 'iteration')}: "
+        f"with the loop the mask goes on, and the offsets do not{messages.in_all(len(programs), 'program')}",
+        _MEND,
+        op=op,
+        argument=argument,
+        count=len(programs),
+        programs=programs[:LISTED],
+    )
+
+
+def _first_lane(event: AccessEvent) -> Flags:
+    """In which programs the first lane is on."""
+    on: Flags = np.ones(1, np.bool_)
+    if isinstance(event.mask, MaskBox):
+        for lower, upper in zip(event.mask.lower, event.mask.upper, strict=True):
+            on = on & (lower <= 0) & (upper > 0)
+    elif event.mask is not None:
+        on = event.mask.reshape(len(event.mask), -1)[:, 0]
+    return np.broadcast_to(on, event.programs.shape)

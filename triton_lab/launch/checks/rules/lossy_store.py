@@ -1,0 +1,260 @@
+"""Numbers that a store changes without a word: Triton converts what is stored to the type that the pointer points at.
+
+0.7 becomes 0 in a tensor of integers, and 300 becomes 44 in one of int8. A conversion that the kernel asks for, by
+``.to``, is meant; in the IR the other kind stands at the place of the store itself. Told is only what lost something in
+this launch. What rounds to the next float is no loss, and what becomes infinite is told by `non_finite`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.backend.source.access_source import access_at
+from triton_lab.interpreter.dtypes import unsigned, user_name
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Function, Op, Type, dataflow, effects
+from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
+from triton_lab.launch.checks.rules import narrow_overflow, overflow
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.tape import block_shape, brought
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
+
+Array = NDArray[Any]
+
+# Whoever works on bits wants the lowest of them.
+_ON_BITS = frozenset({"arith.andi", "arith.ori", "arith.xori", "arith.shli", "arith.shrsi", "arith.shrui"})
+_CASTS = frozenset({*narrow_overflow.CASTS, "arith.trunci"})
+
+
+@dataclass(frozen=True)
+class _Store:
+    """A store that converts: by an operation of the plan, or of a ``number`` that was written down, when compiled.
+
+    ``unsigned`` are the numbers that it keeps; ``source`` and ``target`` are the types, as torch calls them.
+    """
+
+    source: str
+    target: str
+    bits: int
+    cast: Op | None
+    number: float = 0.0
+    unsigned: bool = False
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each store, or atomic, that changed a number."""
+    launch = evidence.launch
+    if launch.snapshot is None:
+        return
+    looked = _looked(evidence)
+    for op, lanes, count in looked.found:
+        argument = evidence.owner(op)
+        store, (given, kept) = looked.stores[op.index], looked.examples[op.index]
+        deed = "brings" if effects.updates(op) else "stores"
+        there = element(argument, int(lanes.address[0]))
+        yield finding(
+            launch,
+            "lossy-store",
+            f"{program(launch, int(lanes.program[0]))} {deed} {given} to {there}, and {store.target} makes {kept} of it"
+            f"{others(count)}",
+            _mend(store, looked.beyond[op.index]),
+            op=op,
+            argument=argument,
+            lanes=lanes,
+            count=count,
+            where=looked.found.where(op),
+        )
+
+
+def _mend(store: _Store, beyond: bool) -> str:
+    if store.target == "bool":
+        return (
+            "This version of Triton stores a bool as an int8, and cuts the fraction off: store the comparison x != 0."
+        )
+    cut = (
+        f"the fraction is cut off. Make the tensor with dtype=torch.{store.source} (torch.zeros_like(x) takes that of "
+        "x), or round first: tl.floor(x + 0.5)."
+    )
+    wrapped = "what does not fit becomes another number. Make the tensor of a wider type, or clamp the number first."
+    return (
+        f"A store converts to the type of the tensor, here {store.source} to {store.target}, and "
+        f"{wrapped if beyond else cut} Where this is meant, say so: .to(tl.{store.target})."
+    )
+
+
+def watcher(evidence: Evidence) -> Watcher | None:
+    """Who is to look on at the launch itself; None where no store converts."""
+    stores = _stores(evidence)
+    return _Watcher(evidence, stores) if stores else None
+
+
+def _looked(evidence: Evidence) -> _Watcher:
+    """What was seen while the launch ran, or else in a replay. Raises CannotReplay."""
+    seen = evidence.launch.watched.get("lossy")
+    if isinstance(seen, _Watcher):
+        return seen
+    looked = _Watcher(evidence, _stores(evidence))
+    if looked.stores:
+        replay(evidence.launch, observer=looked, access_observer=looked)
+    return looked
+
+
+class _Watcher(Watcher):
+    """``stores`` by operation; ``examples`` say what the first of them was given, and what arrived."""
+
+    def __init__(self, evidence: Evidence, stores: dict[int, _Store]) -> None:
+        self.stores = stores
+        self.found = FoundLanes(whole=True)
+        self.examples: dict[int, tuple[str, str]] = {}
+        self.beyond: dict[int, bool] = {}
+        # Events as the tape counts them.
+        self.count = 0
+        self._casts = {store.cast.index for store in stores.values() if store.cast is not None}
+        # What the conversion that has run last was given: its store comes next.
+        self._given: Array | None = None
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        if op.index in self._casts:
+            self._given = frame.elements(op, 0, operands[0])
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        self.count += 1
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        time = self.count
+        self.count += 1
+        store = self.stores.get(op.index)
+        if store is None:
+            return
+        kept = brought(frame, op, values)
+        given = np.full(1, store.number) if store.cast is None else self._given
+        if kept is None or given is None:
+            return
+        shape = block_shape(frame, op, pointer)
+        kept, given = (one.reshape(-1, *(1,) * len(shape)) if one.ndim == 1 else one for one in (kept, given))
+        kept = np.ascontiguousarray(kept).view(unsigned(kept.dtype)) if store.unsigned else kept
+        beyond = _beyond(given, store)
+        wrong = beyond if given.dtype.kind == "i" else np.isfinite(given) & (given != kept)
+        if store.cast is not None and store.cast.name in narrow_overflow.CASTS and store.bits in narrow_overflow.BITS:
+            wrong = wrong & ~beyond
+        if store.target == "bool":
+            wrong = wrong & (given != 0) & (kept == 0)
+        if not wrong.any():
+            return
+        event = AccessEvent(time, frame.programs, pointer, mask, shape)
+        chosen = np.flatnonzero(wrong & event.active())
+        if not len(chosen):
+            return
+        whole = (frame.count, *shape)
+        if op.index not in self.examples:
+            first = [np.broadcast_to(one, whole).reshape(-1)[chosen[0]] for one in (given, kept, beyond)]
+            self.examples[op.index] = _shown(first[0]), _shown(first[1])
+            self.beyond[op.index] = bool(first[2])
+        size = max(1, int(np.prod(shape)))
+        address, times = event.addresses().reshape(-1)[chosen], np.full(len(chosen), time)
+        lanes = EvidenceLanes(frame.programs[chosen // size], chosen % size, address, times)
+        self.found.add(SeenAccess(op, kind, kept.dtype.itemsize, event), lanes)
+
+
+def _beyond(given: Array, store: _Store) -> Array:
+    """Which of some numbers are beyond what the type holds, but for the fraction."""
+    least, most = (0, 1 << store.bits) if store.unsigned else (-(1 << (store.bits - 1)), 1 << (store.bits - 1))
+    whole = given if given.dtype.kind == "i" else np.trunc(given.astype(np.float64))
+    outside: Array = (whole < least) | (whole >= most)
+    return outside
+
+
+def _shown(number: Any) -> str:
+    return str(int(number)) if float(number).is_integer() else f"{float(number):g}"
+
+
+# --- Which stores convert --------------------------------------------------------------------------
+
+
+def _stores(evidence: Evidence) -> dict[int, _Store]:
+    plan = evidence.launch.executable.plan
+    flow = dataflow.Flow.of(plan)
+    found = {}
+    for function in plan.functions.values():
+        for op in function.walk():
+            position = effects.operands_of(op).value if effects.writes(op) else None
+            if position is None:
+                continue
+            value = dataflow.Value(function.name, op.operands[position])
+            maker = flow.maker.get(value)
+            if maker is None or maker.location != op.location:
+                continue
+            owner = evidence.owner(op)
+            unsigned = owner is not None and "uint" in owner.dtype
+            type = function.types[value.number]
+            target = _named(type, unsigned) if owner is None or owner.dtype != "bool" else "bool"
+            if maker.name in _CASTS and not _on_purpose(
+                evidence, flow, dataflow.Value(function.name, maker.operands[0])
+            ):
+                source = _source(flow, function, maker)
+                found[op.index] = _Store(source, target, type.bits, maker, unsigned=unsigned)
+            elif maker.name == "arith.constant" and type.is_integer:
+                number = _written(evidence.launch, op)
+                if number is not None:
+                    found[op.index] = _Store("float32", target, type.bits, None, number, unsigned)
+    return found
+
+
+def _on_purpose(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value) -> bool:
+    """Whether a number is made by way of its bits, or as hashes are: of such the lowest bits are wanted."""
+    functions = evidence.launch.executable.plan.functions
+    makers = [
+        flow.maker[one] for one in flow.behind([value], lambda op: not effects.is_access(op)) if one in flow.maker
+    ]
+    bits = (op for op in makers if op.name in _ON_BITS)
+    if any(functions[flow.function_of[op.index]].types[op.results[0]].bits > 1 for op in bits):
+        return True
+    return any(overflow.mixes(evidence.launch, op) for op in makers if op.name == "arith.muli")
+
+
+def _source(flow: dataflow.Flow, function: Function, cast: Op) -> str:
+    """The type of what is converted, which may go by float32."""
+    maker = flow.maker.get(dataflow.Value(function.name, cast.operands[0]))
+    widened = maker is not None and maker.name == "arith.extf" and maker.location == cast.location
+    number = maker.operands[0] if widened and maker is not None else cast.operands[0]
+    return _named(function.types[number], False)
+
+
+def _named(type: Type, unsigned: bool) -> str:
+    return ("u" if unsigned else "") + user_name(type.element)
+
+
+def _written(launch: Recorded, op: Op) -> float | None:
+    """The number with a fraction that the kernel's own source has as what this operation stores; None for others."""
+    line, source = launch.lines.get(op.index), launch.compiled[0]
+    if (
+        line is None
+        or source is None
+        or line.file not in ("", launch.file)
+        or op.location is None
+        or op.location.caller
+    ):
+        return None
+    call = access_at(ast.parse(source.fn.src), source.fn, line.line, line.column)
+    given = (
+        [] if call is None else [*call.args[1:2], *(one.value for one in call.keywords if one.arg in ("value", "val"))]
+    )
+    if not given:
+        return None
+    known = {one.name: one.value for one in launch.arguments if one.kind == "constexpr"}
+    try:
+        number = known[given[0].id] if isinstance(given[0], ast.Name) else ast.literal_eval(given[0])
+    except (KeyError, ValueError):
+        return None
+    return number if isinstance(number, float) and not number.is_integer() else None

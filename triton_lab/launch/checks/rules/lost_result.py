@@ -1,0 +1,48 @@
+"""A kernel that returns its result, and stores nothing: a launch hands nothing back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from triton_lab.backend.source.access_source import first_line
+from triton_lab.ir import effects
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.finding_text import named_file
+from triton_lab.launch.diagnosis.finding import Finding
+
+_MEND = "A launch hands nothing back: pass a tensor for the result, out = torch.empty_like(x), and tl.store it there."
+# What a kernel may do beside storing.
+_SEEN = ("tt.print", "tt.assert")
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """At most one, at the first ``return`` with a value."""
+    launch = evidence.launch
+    source = launch.compiled[0]
+    operations = launch.executable.plan.walk()
+    if source is None or any(op.name in _SEEN or effects.writes(op) for op in operations):
+        return
+    kernel = source.fn
+    tree = ast.parse(kernel.src)
+    node = next((one for one in ast.walk(tree) if isinstance(one, ast.Return) and _says_something(one)), None)
+    if node is None:
+        return
+    number, text = node.lineno, kernel.raw_src[0]
+    raw = kernel.raw_src[first_line(kernel) - kernel.starting_line_number + number - 1].rstrip("\n")
+    column = node.col_offset + len(text) - len(text.lstrip())
+    value = ast.get_source_segment(kernel.src, node) or ast.unparse(node)
+    yield Finding(
+        "lost-result",
+        f"the kernel stores nothing, and what it returns is lost: `{value}`",
+        _MEND,
+        line=first_line(kernel) + number - 1,
+        column=column,
+        excerpt=(raw, " " * column + "^" * (len(raw) - column)),
+        kernel=launch.kernel,
+        file=named_file(launch, launch.file),
+    )
+
+
+def _says_something(node: ast.Return) -> bool:
+    return node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None)

@@ -1,0 +1,211 @@
+"""Numbers of 8 and 16 bits that wrap: products, sums carried round a loop, and floats too large to become one.
+
+Whoever takes their bits apart afterwards - by masks, shifts or remainders - wraps on purpose. What feeds addresses,
+masks and loops is told by `overflow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.runtime_values import Value, elements
+from triton_lab.ir import Op, dataflow, effects
+from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
+from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
+from triton_lab.launch.checks.analysis.stored_lanes import stored_from
+from triton_lab.launch.checks.analysis.value_marks import inside_of_others
+from triton_lab.launch.checks.rules import overflow
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
+
+Array = NDArray[Any]
+
+_MEND = "Convert one side first, with .to(tl.int32), and make the result narrow again only when it is known to fit."
+_MEND_FLOAT = "Clamp it with tl.clamp to what the type holds before the conversion: for tl.int8, -128.0 to 127.0."
+# How many bits a narrow number has, and what makes one of a float: whether its result is signed.
+BITS = (8, 16)
+CASTS = {"arith.fptosi": True, "arith.fptoui": False}
+_EXACT = {"arith.muli": np.multiply, "arith.addi": np.add, "arith.subi": np.subtract}
+_SIGNS = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-"}
+_ON_BITS = frozenset(
+    {"arith.andi", "arith.ori", "arith.xori", "arith.shli", "arith.shrsi", "arith.shrui", "arith.remsi", "arith.remui"}
+)
+_UNSIGNED = frozenset({"arith.extui", "arith.uitofp", "arith.divui", "arith.maxui", "arith.minui"})
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each operation that wraps."""
+    launch = evidence.launch
+    if launch.snapshot is None:
+        return
+    looked = _looked(evidence)
+    for index, tally in sorted(looked.found.items()):
+        op = evidence.ops[index]
+        lanes, count = tally.listed(), tally.count
+        text, shape = looked.examples[index]
+        where = f"{found} of " if (found := messages.lane(int(lanes.lane[0]), shape)) else ""
+        yield finding(
+            launch,
+            "overflow",
+            f"in {where}{messages.program(int(lanes.program[0]), launch.grid)}, {text}{others(count)}",
+            _MEND_FLOAT if op.name in CASTS else _MEND,
+            op=op,
+            lanes=lanes,
+            count=count,
+            ends=stored_from(evidence, op, tally.where),
+        )
+
+
+def watcher(evidence: Evidence) -> Watcher | None:
+    """Who is to look on at the launch itself; None where nothing can wrap."""
+    suspects = _suspects(evidence)
+    return _Watcher(suspects) if suspects else None
+
+
+def _looked(evidence: Evidence) -> _Watcher:
+    """What was seen while the launch ran, or else in a replay. Raises CannotReplay."""
+    launch = evidence.launch
+    seen = launch.watched.get("narrow")
+    if isinstance(seen, _Watcher):
+        return seen
+    looked = _Watcher(_suspects(evidence))
+    if looked.suspects:
+        replay(launch, observer=looked)
+    return looked
+
+
+class _Watcher(Watcher):
+    """``suspects`` are the operations that may wrap, and whether they count as signed."""
+
+    def __init__(self, suspects: dict[int, bool]) -> None:
+        self.suspects = suspects
+        self.found: dict[int, LaneTally] = {}
+        # By operation: what happened in the first lane, and the shape of its block.
+        self.examples: dict[int, tuple[str, tuple[int, ...]]] = {}
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        signed = self.suspects.get(op.index)
+        if signed is None:
+            return
+        type = frame.result_type(op)
+        given = [elements(value, frame.type(number)) for number, value in zip(op.operands, operands, strict=True)]
+        if op.name in CASTS:
+            exact = np.trunc(given[0].astype(np.float64))
+            least, most = (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if signed else (0, (1 << type.bits) - 1)
+            # NaN and infinity have a check of their own.
+            wrong = np.isfinite(exact) & ((exact < least) | (exact > most))
+        else:
+            given = [_wide(array, signed) for array in given]
+            exact = _EXACT[op.name](*given)
+            wrong = exact != _wide(elements(result, type), signed)
+        if not wrong.any():
+            return
+        whole = np.broadcast_to(_block(wrong, len(type.shape)), (frame.count, *type.shape))
+        chosen = np.flatnonzero(whole)
+        if op.index not in self.examples:
+            first = [
+                np.broadcast_to(_block(array, len(type.shape)), whole.shape).reshape(-1)[chosen[0]]
+                for array in (*given, exact, _wide(elements(result, type), signed))
+            ]
+            self.examples[op.index] = _told(op, first, f"{'int' if signed else 'uint'}{type.bits}"), type.shape
+        size = max(1, type.size)
+        programs, lane = frame.programs[chosen // size], chosen % size
+        # In no memory yet: they are numbered through, over all programs, as `stored_from` wants it.
+        lanes = EvidenceLanes.timeless(programs, lane, programs * size + lane)
+        self.found.setdefault(op.index, LaneTally(1)).add(lanes)
+
+
+def _told(op: Op, numbers: list[Any], type: str) -> str:
+    *given, exact, wrapped = numbers
+    if op.name in CASTS:
+        return f"{float(given[0]):g} does not fit {type} and becomes {int(wrapped)}"
+    sum_ = f"{int(given[0])} {_SIGNS[op.name]} {int(given[1])} = {int(exact)}"
+    return f"{sum_} does not fit {type} and becomes {int(wrapped)}"
+
+
+def _block(array: Array, rank: int) -> Array:
+    return array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array
+
+
+def _wide(array: Array, signed: bool) -> Array:
+    if not signed:
+        array = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+    return array.astype(np.int64)
+
+
+def _suspects(evidence: Evidence) -> dict[int, bool]:
+    plan = evidence.launch.executable.plan
+    narrow = [
+        (function, op)
+        for function in plan.functions.values()
+        for op in function.walk()
+        if (op.name in _EXACT or op.name in CASTS) and function.types[op.results[0]].bits in BITS
+    ]
+    if not narrow:
+        return {}
+    flow = dataflow.Flow.of(plan)
+    uses = _uses(flow)
+    elsewhere = {*inside_of_others(plan), *overflow.suspects(evidence)}
+    result = {}
+    for function, op in narrow:
+        value = dataflow.Value(function.name, op.results[0])
+        if op.index in elsewhere or (op.name in ("arith.addi", "arith.subi") and not _is_carried(flow, value)):
+            continue
+        after = _ahead(uses, value)
+        if any(each.name in _ON_BITS for each in after):
+            continue
+        if op.name in CASTS:
+            result[op.index] = CASTS[op.name]
+            continue
+        result[op.index] = not (any(each.name in _UNSIGNED for each in after) or _of_unsigned(evidence, flow, value))
+    return result
+
+
+def _uses(flow: dataflow.Flow) -> dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]]:
+    """What each value is used for: the values made of it, and the operations that make them."""
+    uses: dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]] = {}
+    for value, feeds in flow.feeds.items():
+        for feed in feeds:
+            uses.setdefault(feed, []).append((value, flow.maker.get(value)))
+    return uses
+
+
+def _ahead(uses: dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]], start: dataflow.Value) -> list[Op]:
+    """The operations on what is made of a narrow value as long as it is an integer."""
+    found: list[Op] = []
+    seen, todo = {start}, [start]
+    while todo:
+        for value, maker in uses.get(todo.pop(), ()):
+            if maker is not None:
+                found.append(maker)
+            if value not in seen and (maker is None or not _is_an_end(maker)):
+                seen.add(value)
+                todo.append(value)
+    return found
+
+
+def _is_an_end(op: Op) -> bool:
+    return op.name.endswith("tofp") or effects.is_access(op)
+
+
+def _is_carried(flow: dataflow.Flow, value: dataflow.Value) -> bool:
+    """Whether a value is made of itself: it is carried round a loop."""
+    return value in flow.behind(flow.feeds.get(value, ()))
+
+
+def _of_unsigned(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value) -> bool:
+    """Whether it is made of elements of an unsigned tensor."""
+    for each in flow.behind([value]):
+        maker = flow.maker.get(each)
+        if maker is not None and effects.is_access(maker):
+            owner = evidence.owner(maker)
+            if owner is not None and "uint" in str(owner.dtype):
+                return True
+    return False

@@ -1,0 +1,190 @@
+"""NaN and infinity that a program stores, or integers made of them, though nothing that it loaded was either.
+
+What the kernel writes down, is passed or takes for what is masked out (``float("-inf")``) is meant: what
+counts is where they come into being, which `births` follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.interpreter.dtypes import dtype_of, user_name
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op, Plan, effects
+from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
+from triton_lab.launch.checks.analysis.nonfinite_origin import CASTS, Birth, Births
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.nonfinite import finite
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.tape import block_shape, brought
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
+
+Array = NDArray[Any]
+
+_MEND = (
+    "Look at what goes to zero, overflows, or is -inf minus -inf: guard a division, subtract the maximum before exp."
+)
+# A conversion that makes infinity of a number which was finite.
+_NARROWING = frozenset({"arith.truncf", "tt.fp_to_fp", "arith.sitofp", "arith.uitofp"})
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each store of that kind."""
+    launch = evidence.launch
+    plan = launch.executable.plan
+    if launch.snapshot is None or not (evidence.tape.strange or any(op.name in CASTS for op in plan.walk())):
+        return
+    seen = launch.watched.get("non-finite")
+    if isinstance(seen, _Watcher):
+        looked = seen
+    else:
+        looked = _Watcher(evidence)
+        replay(launch, observer=looked, access_observer=looked)
+    for op, lanes, count in looked.found:
+        argument = evidence.owner(op)
+        what, birth = looked.examples[op.index]
+        yield finding(
+            launch,
+            "non-finite",
+            f"{program(launch, int(lanes.program[0]))} stores {what} to "
+            f"{element(argument, int(lanes.address[0]))}, and all that it had loaded was finite{others(count)}",
+            _mend(launch, evidence.ops[birth], op),
+            op=op,
+            argument=argument,
+            lanes=lanes,
+            count=count,
+            where=looked.found.where(op),
+        )
+
+
+def _mend(launch: Recorded, birth: Op, store: Op) -> str:
+    line = launch.lines.get(birth.index)
+    there = launch.lines.get(store.index)
+    mend = _mend_conversion(launch, birth) if birth.name in _NARROWING else _MEND
+    if line is None or (there is not None and there.line == line.line):
+        return mend
+    return f"It arises in line {line.line}. {mend}"
+
+
+def _mend_conversion(launch: Recorded, birth: Op) -> str:
+    """What to do about a number that is finite, and too large for the type that it is converted to."""
+    types = next(one.types for one in launch.executable.plan.functions.values() if birth in one.walk())
+    source, target = types[birth.operands[0]], types[birth.results[0]]
+    most = float(ml_dtypes.finfo(dtype_of(target)).max)  # type: ignore[no-untyped-call]
+    wide, narrow = user_name(source.element), user_name(target.element)
+    return (
+        f"It is finite as {wide}, and {narrow} ends at {messages.significant(most)}: keep it in {wide}, in the tensor "
+        "that it is stored to as well, or scale it, or clamp it first."
+    )
+
+
+def watcher(evidence: Evidence) -> Watcher | None:
+    """Who is to look on at the launch itself; None where it has no floats."""
+    functions = evidence.launch.executable.plan.functions.values()
+    floats = any(type.is_float for function in functions for type in function.types)
+    return _Watcher(evidence) if floats else None
+
+
+class _Watcher(Watcher):
+    """Compares what is stored with what `Births` knows of it."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.births = Births(evidence.launch)
+        self.found = FoundLanes(whole=True)
+        # Events as the tape counts them.
+        self.count = 0
+        # By store: what a program stores there, and the operation at which that came into being.
+        self.examples: dict[int, tuple[str, int]] = {}
+        # Programs that have loaded something that is not finite.
+        self.spoilt = np.zeros(evidence.launch.programs, np.bool_)
+        self.in_integers = _floats_in_integers(evidence.launch.executable.plan)
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        self.births.after(frame, op, operands, result)
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self.births.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self.births.joined(pieces, programs, result)
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        self.count += 1
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        time = self.count
+        self.count += 1
+        if effects.reads(op):
+            self._loaded(frame, mask, values)
+        position = effects.operands_of(op).value
+        if position is None:
+            return
+        number = op.operands[position]
+        marks = self.births.of_operand(frame, number)
+        values = brought(frame, op, values) if marks else None
+        if values is None:
+            return
+        event = AccessEvent(time, frame.programs, pointer, mask, block_shape(frame, op, pointer))
+        sight = SeenAccess(op, kind, values.dtype.itemsize, event)
+        whole = (frame.count, *event.shape)
+        on = event.active() & ~self.spoilt[frame.programs].reshape(-1, *(1,) * len(event.shape))
+        shape = frame.type(number).shape
+        for birth, mark in marks.items():
+            spread = np.broadcast_to(mark, (mark.shape[0], *shape)).reshape(mark.shape[0], *event.shape)
+            chosen = np.flatnonzero(np.broadcast_to(spread & on, whole))
+            if not len(chosen):
+                continue
+            on = on & ~spread
+            shown = np.broadcast_to(values.reshape(-1, *event.shape) if values.ndim == 1 else values, whole)
+            self.examples.setdefault(op.index, (_shown(shown.reshape(-1)[chosen[0]], birth), birth[0]))
+            size = max(1, int(np.prod(event.shape)))
+            address = event.addresses().reshape(-1)[chosen]
+            times = np.full(len(chosen), time)
+            self.found.add(sight, EvidenceLanes(frame.programs[chosen // size], chosen % size, address, times))
+
+    def _loaded(self, frame: Frame, mask: Any, values: Array | None) -> None:
+        if values is None:
+            return
+        bad: Array
+        if values.dtype.kind in "iub":
+            bad = np.zeros(values.shape, np.bool_)
+            for float_type in self.in_integers:
+                if float_type.itemsize == values.dtype.itemsize:
+                    bad |= ~finite(np.ascontiguousarray(values).view(float_type).reshape(values.shape))
+        else:
+            bad = ~finite(values)
+        if not bad.any():
+            return
+        if mask is not None:
+            bad = bad & (mask.elements() if isinstance(mask, MaskBox) else mask)
+        rows = bad.reshape(bad.shape[0], -1).any(axis=1)
+        self.spoilt[frame.programs[np.broadcast_to(rows, frame.programs.shape)]] = True
+
+
+def _floats_in_integers(plan: Plan) -> set[np.dtype[Any]]:
+    """The float types that the kernel makes of the bits of integers: what it loads as integers may be such floats."""
+    found = set()
+    for function in plan.functions.values():
+        for op in function.walk():
+            if op.name in ("arith.bitcast", "tt.bitcast"):
+                source, target = function.types[op.operands[0]], function.types[op.results[0]]
+                if source.is_integer and not target.is_integer and not target.is_pointer:
+                    found.add(dtype_of(target))
+    return found
+
+
+def _shown(value: Any, birth: Birth) -> str:
+    if birth[1] is not None:
+        return f"{value} (an integer made of NaN or infinity)"
+    return "NaN" if np.isnan(value) else str(float(value))

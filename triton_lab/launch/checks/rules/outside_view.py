@@ -1,0 +1,72 @@
+"""Accesses through an argument that land in its storage, and in none of its elements.
+
+A GPU does not mind, and mostly nor does anyone else: what lies there belongs to the tensor that the
+argument is a view of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
+from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.view_bytes import ViewBytes
+
+_MEND = (
+    "Check the offsets against the view's shape and strides, and mask what lies beyond: its .stride(0), not its width."
+)
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each access that leaves its view."""
+    views: dict[str, ViewBytes] = {}
+    found = FoundLanes()
+    for sight in evidence.sights("load", "store", "atomic"):
+        argument = evidence.owner(sight.op)
+        if argument is None or argument.kind != "tensor" or not evidence.is_bound(sight.op) or _is_all(argument):
+            continue
+        if argument.name not in views:
+            views[argument.name] = ViewBytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+        view = views[argument.name]
+        if _leaves(evidence, sight, view):
+            lanes = evidence.active_lanes(sight)
+            outside = view.ahead(lanes.address) < sight.itemsize
+            outside &= lanes.address < argument.storage_address + argument.storage_bytes
+            outside &= lanes.address + sight.itemsize > argument.storage_address
+            found.add(sight, lanes.where(outside))
+    launch = evidence.launch
+    for op, lanes, count in found:
+        argument = evidence.owner(op)
+        assert argument is not None
+        yield finding(
+            launch,
+            "outside-view",
+            f"{program(launch, int(lanes.program[0]))} touches {element(argument, int(lanes.address[0]))}, "
+            f"which is outside the view (shape {argument.shape}, stride {argument.strides}){others(count)}",
+            _MEND,
+            op=op,
+            argument=argument,
+            lanes=lanes,
+            count=count,
+        )
+
+
+def _leaves(evidence: Evidence, sight: SeenAccess, view: ViewBytes) -> bool:
+    """Whether some active lane touches what is not the view's."""
+    low, high = evidence.hull(sight)
+    if int(view.ahead(np.array([low]))[0]) >= high - low:
+        return False
+    runs = evidence.runs(sight)
+    return not bool((view.ahead(runs.start) >= runs.stop - runs.start).all())
+
+
+def _is_all(argument: Argument) -> bool:
+    """Whether every byte of the storage is an element's."""
+    count = 1
+    for extent in argument.shape:
+        count *= extent
+    return argument.is_contiguous and count * argument.itemsize == argument.storage_bytes

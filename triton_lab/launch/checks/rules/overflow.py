@@ -1,0 +1,220 @@
+"""Arithmetic of offsets, lengths and coordinates that does not fit its 32 bits: what wraps goes elsewhere.
+
+Looked at is what says where an access goes, whether it does, and how often a loop runs. Only operations
+that could leave their type at all, by the bounds of what they are made of, are looked at; a launch without
+any is not replayed. Lanes that a mask turns off do not count, unless the mask was computed from what wrapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.value_flow import decisive
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
+from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds, adds_up, constant_bounds
+from triton_lab.launch.checks.analysis.overflow_taint import SIGNS, Taint, WrapExample
+from triton_lab.launch.checks.analysis.value_marks import inside_of_others
+from triton_lab.launch.checks.rules.fault import ROUNDS
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.replay.replay_run import replay
+
+_MEND = "Compute the offset in 64 bits: convert one side of it first, with .to(tl.int64)."
+_MEND_SUM = "Sum in 64 bits: convert the terms first, with .to(tl.int64)."
+_MEND_NARROWING = "Keep the number in 64 bits: drop the conversion to the narrower type."
+# From here on a constant factor or term is no stride: it is what generators of random numbers multiply with.
+_MIXES = 1 << 15
+
+# What an offset passes through on its way to a pointer. Not among them: bits that are masked out, shifted
+# down or taken as unsigned remainders - so hashes are made, which wrap on purpose.
+_ON_THE_WAY = frozenset(
+    {
+        *SIGNS,
+        "arith.extsi",
+        "arith.extui",
+        "arith.trunci",
+        "arith.remsi",
+        "arith.divsi",
+        "arith.minsi",
+        "arith.maxsi",
+        "arith.select",
+        "arith.index_cast",
+        "tt.addptr",
+        "tt.splat",
+        "tt.broadcast",
+        "tt.expand_dims",
+        "tt.reshape",
+        "tt.trans",
+        "tt.join",
+        "tt.cat",
+        "tt.bitcast",
+        "tt.reduce",
+        "tt.scan",
+        "tt.make_tensor_descriptor",
+    }
+)
+_ANSWERS = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each operation that wraps and argument that is missed."""
+    launch = evidence.launch
+    if launch.snapshot is None:
+        return
+    by_place: dict[tuple[int, str], LaneTally] = {}
+    examples: dict[tuple[int, int], WrapExample] = {}
+    for taint in _looked(evidence):
+        examples.update(taint.examples)
+        for (origin, index), lanes in taint.reached.items():
+            argument = evidence.owner(evidence.ops[index])
+            by_place.setdefault((origin, "" if argument is None else argument.name), LaneTally()).join(lanes)
+    for (origin, name), tally in sorted(by_place.items(), key=lambda place: place[0]):
+        lanes_there, count = tally.listed(), tally.count
+        number = int(lanes_there.program[0])
+        shown = examples.get((origin, number)) or next(each for (op, _), each in examples.items() if op == origin)
+        op = evidence.ops[origin]
+        found = finding(
+            launch,
+            "overflow",
+            f"in {messages.program(number, launch.grid)}, {shown.words} {shown.exact} does not fit int{shown.bits} and "
+            f"becomes {shown.wrapped}{others(count)}",
+            _mend(op),
+            op=op,
+            argument=launch.argument(name) if name else None,
+            lanes=lanes_there,
+            count=count,
+            where=tally.where,
+        )
+        wrapped_in = [examples.get((origin, number), shown).wrapped for number in found.programs.tolist()]
+        yield replace(found, values=np.array(wrapped_in, np.int64))
+
+
+def watcher(evidence: Evidence) -> Taint | None:
+    """Who is to look on at the launch itself; None where nothing can wrap."""
+    which = suspects(evidence)
+    return _taint(evidence, which) if which else None
+
+
+def _looked(evidence: Evidence) -> list[Taint]:
+    """What was seen while the launch ran, or else in replays. Raises CannotReplay."""
+    launch = evidence.launch
+    seen = launch.watched.get("overflow")
+    if isinstance(seen, Taint):
+        if isinstance(launch.error, KernelError):
+            seen.failed(launch.error)
+        return [seen]
+    which = suspects(evidence)
+    return list(_replays(evidence, which)) if which else []
+
+
+def _taint(evidence: Evidence, which: dict[int, bool]) -> Taint:
+    mixers = frozenset(index for index in which if mixes(evidence.launch, evidence.ops[index]))
+    return Taint(evidence.launch, which, _ON_THE_WAY, mixers)
+
+
+def _mend(op: Op) -> str:
+    if op.name in ("tt.reduce", "tt.scan"):
+        return _MEND_SUM
+    return _MEND_NARROWING if op.name == "arith.trunci" else _MEND
+
+
+def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
+    """What the replay of all programs tells; where some fail, first what each of these was stopped for."""
+    launch = evidence.launch
+    left = np.asarray(launch.own)
+    for _ in range(ROUNDS):
+        taint = _taint(evidence, which)
+        try:
+            replay(launch, observer=taint, programs=left, strict=True)
+        except KernelError as error:
+            taint.failed(error)
+            yield taint
+            if error.programs is None or launch.executable.waiting_loops:
+                return
+            left = np.setdiff1d(left, error.programs)
+        else:
+            yield taint
+            return
+
+
+def suspects(evidence: Evidence) -> dict[int, bool]:
+    """The operations that feed addresses, masks and loops and may leave their type; whether they count as signed."""
+    launch = evidence.launch
+    flow = Flow.of(launch.executable.plan)
+    reach = IntegerBounds(launch, flow)
+    values = flow.behind(_sinks(evidence, flow), _passes)
+    wide = {
+        Value(value.function, maker.operands[0])
+        for value in values
+        if (maker := flow.maker.get(value)) is not None and maker.name == "arith.extui"
+    }
+    unsigned = flow.behind(wide, _passes) if wide else set()
+    inside = inside_of_others(launch.executable.plan)
+    unpacked = _unpacked(launch.executable.plan)
+    result = {}
+    for value in values:
+        op = flow.maker.get(value)
+        if op is None or op.index in inside or not reach.type(value).is_integer or not _may_wrap(op):
+            continue
+        bits = reach.type(value).bits
+        if not 1 < bits <= 32 or (op.name == "arith.trunci" and op.operands[0] in unpacked.get(value.function, ())):
+            continue
+        exact = reach.unwrapped(op)
+        signed = value not in unsigned
+        least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+        if exact is None or exact[0] < least or exact[1] > most:
+            result[op.index] = signed
+    return result
+
+
+def _sinks(evidence: Evidence, flow: Flow) -> list[Value]:
+    """What says where accesses go and whether, and how often loops run."""
+    found = []
+    # The access that a launch failed at is not on its tape.
+    for op in evidence.ops.values():
+        if effects.is_access(op):
+            at = effects.operands_of(op)
+            numbers = [op.operands[at.address], *(op.operands[position] for position in at.coordinates)]
+            numbers += [] if at.mask is None else [op.operands[at.mask]]
+        elif op.name == "scf.for":
+            numbers = list(decisive(op))
+        else:
+            continue
+        found += [Value(flow.function_of[op.index], number) for number in numbers]
+    return found
+
+
+def _may_wrap(op: Op) -> bool:
+    return op.name in SIGNS or op.name == "arith.trunci" or adds_up(op)
+
+
+def mixes(launch: Recorded, op: Op) -> bool:
+    """Whether ``op`` is a step of a generator of random numbers, or of a hash: it adds or multiplies by a large odd."""
+    plan = launch.executable.plan
+    makers = {result: one for function in plan.functions.values() for one in function.walk() for result in one.results}
+    for number in op.operands:
+        maker = makers.get(number)
+        constant = None if maker is None or maker.name != "arith.constant" else constant_bounds(maker)
+        if constant is not None and constant[0] == constant[1] and constant[0] % 2 and abs(constant[0]) >= _MIXES:
+            return True
+    return False
+
+
+def _unpacked(plan: Plan) -> dict[str, set[int]]:
+    """Numbers of 64 bits of which a kernel takes the upper half, too, by function: their lower one is no mistake."""
+    return {
+        function.name: {op.operands[0] for op in function.walk() if op.name in ("arith.shrui", "arith.shrsi")}
+        for function in plan.functions.values()
+    }
+
+
+def _passes(op: Op) -> bool:
+    return op.name in _ON_THE_WAY or op.name in _ANSWERS

@@ -1,0 +1,244 @@
+"""Data races: two programs on one byte in no order, one of them with a plain store, or a load beside an atomic.
+
+Reported at the stores, and at loads that only atomics race with: each lists the lanes that take part, its own and
+those that they meet. Stores of one value to one element are told apart: they are no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from triton_lab.launch.byte_ranges import NOTHING, Flags, Ints, Ranges
+from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.analysis.finding_text import element, finding, line_of, listed, others, program
+from triton_lab.launch.checks.analysis.memory_cells import MemoryCells
+from triton_lab.launch.checks.race.candidates import racing_pairs
+from triton_lab.launch.checks.race.conflicts import (
+    ConflictRows,
+    contested,
+    is_plain_load,
+    is_plain_store,
+    is_update,
+    relevant,
+    shared_bytes,
+)
+from triton_lab.launch.checks.race.happens_before import HappensBefore
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.membership_classes import distinct, ordering
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.replay_run import recall
+
+_MEND = "Give each program elements of its own, use an atomic (tl.atomic_add, ...), or guard them with a lock."
+_MEND_BARRIER = "Call tl.debug_barrier() between the accesses to the block and the atomic that lets other programs in."
+_MEND_ORDER = (
+    "Between the two, the first program must release (with tl.atomic_xchg, sem='release', of a flag) and the second "
+    "wait for it with an atomic that acquires."
+)
+_MEND_UPDATES = (
+    "Load it in a launch of its own, or in the last program only: each counts itself in when it is done "
+    "(tl.atomic_add of 1 to a counter), and who gets the last number has seen all others."
+)
+_MEND_SAME = (
+    "It is right as long as all compute the same bits from what no program changes, and as a GPU stores an aligned "
+    "element as a whole; nothing promises either: let one program store it (a mask, or an if on its tl.program_id)."
+)
+
+
+class Races:
+    """The races of a launch, found once for all who ask."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.sights = relevant(evidence)
+        order = HappensBefore(evidence) if self.sights else None
+        self.order = order if order else None
+        # Where nothing is ordered all who meet there race, and nobody needs to list them.
+        self._where = shared_bytes(evidence, self.sights)
+        self._rows: ConflictRows | None = None
+        if self.order is not None:
+            parts = [rows.where(_unordered(rows, self.order)) for rows in contested(evidence, self.sights, self._where)]
+            if parts:
+                self._rows = _by_sight(parts)
+                self._where = Ranges.joined([self._rows])
+
+    def bytes(self) -> Ranges:
+        """Where races happen."""
+        return self._where
+
+    def bytes_of(self, numbers: Sequence[int]) -> Ranges:
+        """Where the executions with these ``numbers`` in `sights` take part in one."""
+        if self._rows is not None:
+            return Ranges.joined([self._rows_of(number) for number in numbers])
+        near = [n for n in numbers if self._where.meets(*self.evidence.hull(self.sights[n]))]
+        return Ranges.joined([self.evidence.runs(self.sights[number]) for number in near]) & self._where
+
+    def lanes(self, number: int, within: Ranges) -> EvidenceLanes | None:
+        """The lanes of an execution that take part in races on ``within``, which are some of all; None for none."""
+        sight = self.sights[number]
+        if not within.meets(*self.evidence.hull(sight)):
+            return None
+        if self._rows is None:
+            return self.evidence.lanes(sight, within) or None
+        rows = self._rows_of(number)
+        rows = rows.where(within.covers(rows.start))
+        lanes = self.evidence.lanes(sight, Ranges.joined([rows]))
+        # Another program of the same execution may touch these bytes in order.
+        starts = distinct(rows.start)
+        keys = np.searchsorted(starts, rows.start) * self.evidence.launch.programs + rows.program
+        at = np.maximum(np.searchsorted(starts, lanes.address + sight.itemsize - 1, side="right") - 1, 0)
+        return lanes.where(np.isin(at * self.evidence.launch.programs + lanes.program, keys)) or None
+
+    def at(self, address: int) -> ConflictRows:
+        """All who race on the byte at ``address``, by time, then program."""
+        if self._rows is None:
+            (rows,) = contested(self.evidence, self.sights, Ranges.of([address], [address + 1]))
+        else:
+            rows = self._rows
+        rows = rows.where((rows.start <= address) & (address < rows.stop))
+        return rows.at(ordering(rows.time, rows.program))
+
+    def _rows_of(self, number: int) -> ConflictRows:
+        assert self._rows is not None
+        first, last = np.searchsorted(self._rows.sight, [number, number + 1])
+        return self._rows.at(np.arange(first, last))
+
+
+def _by_sight(parts: list[ConflictRows]) -> ConflictRows:
+    whole = ConflictRows(
+        *(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(ConflictRows))
+    )
+    return whole.at(ordering(whole.sight))
+
+
+def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
+    """One for each plain store that takes part in a race, and for each load that races with atomics alone."""
+    stores, loads = _by_op(races, is_plain_store), _by_op(races, is_plain_load)
+    if not any(is_update(sight) for sight in races.sights):
+        loads = {}  # each race has a store in it
+    stored = NOTHING
+    for op, numbers in sorted(stores.items()):
+        where = races.bytes() if len(stores) == 1 and not loads else races.bytes_of(numbers)
+        if len(where):
+            stored |= where
+            yield _described(evidence, races, op, where)
+    for op, numbers in sorted(loads.items()):
+        where = races.bytes_of(numbers) - stored
+        if len(where):
+            yield _described(evidence, races, op, where)
+
+
+def met(evidence: Evidence) -> Iterator[Finding]:
+    """What is known, although not all accesses were kept, since parts of the launch ran before it and met."""
+    launch, meeting = evidence.launch, evidence.launch.met
+    if meeting is None or not meeting.kind:
+        return
+    argument = launch.argument(meeting.argument) if meeting.argument else None
+    mend = _MEND_SAME if meeting.kind == "same-value" else _MEND
+    text = f"{meeting.text}, and nothing orders the two"
+    yield finding(launch, meeting.kind, text, mend, op=meeting.op, argument=argument)
+
+
+def _by_op(races: Races, some: Callable[[SeenAccess], bool]) -> dict[int, list[int]]:
+    """The executions that are so, by operation."""
+    found: dict[int, list[int]] = {}
+    for number, sight in enumerate(races.sights):
+        if some(sight):
+            found.setdefault(sight.op.index, []).append(number)
+    return found
+
+
+def _racing_pairs(rows: ConflictRows, order: HappensBefore, alone: Flags) -> tuple[Ints, Ints]:
+    """Pairs of rows that race, where ``alone`` says what a single thread did."""
+
+    def unordered(first: Ints, second: Ints) -> Flags:
+        program, time = rows.program, rows.time
+        return ~order.before(program[first], time[first], alone[first], program[second], time[second])
+
+    return racing_pairs(rows, unordered)
+
+
+def _unordered(rows: ConflictRows, order: HappensBefore) -> Flags:
+    """The rows that take part in a race."""
+    racing = np.zeros(len(rows), np.bool_)
+    first, second = _racing_pairs(rows, order, rows.alone)
+    racing[first] = racing[second] = True
+    return racing
+
+
+def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Finding:
+    """What races at ``op``, which touches ``where``: all lanes that touch the same."""
+    launch = evidence.launch
+    lanes = {number: found for number in range(len(races.sights)) if (found := races.lanes(number, where))}
+    here = races.at(int(where.start[0]))
+    k, other = _two(races, here, op)
+    first, second = races.sights[int(here.sight[k])], races.sights[int(here.sight[other])]
+    argument = evidence.owner(first.op)
+    place = element(argument, int(where.start[0]))
+    who, whom = program(launch, int(here.program[k])), program(launch, int(here.program[other]))
+    if second.op is first.op:
+        what = f"{who} and {whom} both store to {place}"
+    else:
+        line = line_of(launch, second.op)
+        what = f"{who} {_DEED[first.kind]} {place} and {whom} {_DEED[second.kind]} it ({line})"
+    same = _same_value(evidence, races, lanes, where)
+    if same:
+        why, mend = "the same value, in no order", _MEND_SAME
+    elif races.order is not None:
+        why, mend = _disorder(races.order, here)
+    else:
+        why, mend = "and nothing orders the two", _MEND_UPDATES if first.kind == "load" else _MEND
+    count = sum(len(some) for some in lanes.values())
+    return finding(
+        launch,
+        "same-value" if same else "race",
+        f"{what}, {why}{others(count)}",
+        mend,
+        op=first.op,
+        argument=argument,
+        lanes=listed(list(lanes.values())),
+        count=count,
+        where=where,
+    )
+
+
+def _two(races: Races, rows: ConflictRows, op: int) -> tuple[int, int]:
+    """The first row of ``op`` on a stretch, and the first that it contends with."""
+    own = [races.sights[number].op.index == op for number in rows.sight.tolist()]
+    for k in np.flatnonzero(own):
+        partner = rows.program != rows.program[k]
+        if rows.loads[k]:
+            partner &= rows.updates
+        if partner.any():
+            return int(k), int(np.flatnonzero(partner)[0])
+    raise AssertionError("a stretch without a race")
+
+
+_DEED = {"load": "loads", "store": "stores to", "atomic": "updates"}
+
+
+def _disorder(order: HappensBefore, rows: ConflictRows) -> tuple[str, str]:
+    """Why the rows of one stretch race although something orders programs, and what to do about it."""
+    if not len(_racing_pairs(rows, order, np.ones(len(rows), np.bool_))[0]):
+        return "and the atomic between them does not wait for all threads of the first", _MEND_BARRIER
+    return "and no release and acquire orders the two", _MEND_ORDER
+
+
+def _same_value(evidence: Evidence, races: Races, lanes: Mapping[int, EvidenceLanes], where: Ranges) -> bool:
+    """Whether all that races on ``where`` is stores, and all stores to a byte leave the same there."""
+    sights = [races.sights[number] for number in lanes]
+    if not all(sight.kind == "store" for sight in sights):
+        return False
+    try:
+        values = recall(evidence.launch, {sight.op.index for sight in sights})
+    except CannotReplay:
+        return False
+    stored = []
+    for sight, some in zip(sights, lanes.values(), strict=True):
+        event = sight.event
+        block = values[sight.op.index][evidence.tape.events[sight.op.index].index(event)]
+        row = np.searchsorted(event.programs, some.program)
+        stored.append((some, block.reshape(len(event.programs), -1)[row, some.lane]))
+    return MemoryCells(evidence, sights, min(sight.itemsize for sight in sights)).all_same(stored, where)

@@ -1,0 +1,203 @@
+"""Results that hang on lanes which the mask of a load turns off, and to which no ``other=`` gives a value.
+
+Triton leaves open what such lanes hold; here, and in what it compiles for sm_90 today, it is 0. Most of them are never
+used: the store has the same mask, or ``tl.where`` has thrown them out. So the launch is run again with other numbers
+there, and told is what it then stores otherwise. Where it is too large for that, the lanes are followed while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.machine import Limits
+from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.interpreter.variants import arithmetic_variants
+from triton_lab.ir import Op, effects
+from triton_lab.launch.byte_ranges import Ints, Ranges, true_ranges
+from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
+from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, line_of, listed, others
+from triton_lab.launch.checks.analysis.finding_text import program as named
+from triton_lab.launch.checks.analysis.masked_off_lanes import Off, TurnedOff, suspects
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
+
+Array = NDArray[Any]
+
+_MEND = (
+    "Such lanes are 0 here, and Triton leaves open what they are on a GPU. Say it with other=: 0 adds nothing to a "
+    'sum, float("-inf") is below every maximum. Or choose with tl.where before they are used.'
+)
+# A loop whose end hangs on such lanes may not end at all.
+_STEPS = 10_000
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each load whose turned-off lanes make a difference, and argument in which they do."""
+    launch = evidence.launch
+    if launch.snapshot is None or not evidence.complete:
+        return
+    for index, hangs in _looked(evidence).items():
+        yield from _told(evidence, evidence.ops[index], hangs)
+
+
+def watcher(evidence: Evidence) -> Watcher | None:
+    """Who is to look on at the launch itself; None where no load leaves lanes open that may be used."""
+    loads = [op.index for op in suspects(evidence.launch.executable.plan)]
+    return TurnedOff(evidence.launch, loads) if loads else None
+
+
+@dataclass
+class _Hangs:
+    """What hangs on lanes that a load turns ``off``: lanes of stores, or the ``programs`` that go another way."""
+
+    off: Off
+    stored: FoundLanes
+    programs: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    error: KernelError | None = None
+
+    def __bool__(self) -> bool:
+        return bool(len(self.programs)) or any(True for _ in self.stored)
+
+
+def _looked(evidence: Evidence) -> dict[int, _Hangs]:
+    """By load: what was seen while the launch ran, or else in replays. Raises CannotReplay."""
+    seen = evidence.launch.watched.get("turned off")
+    if isinstance(seen, TurnedOff):
+        by_load = {
+            index: _Hangs(off, seen.reached.get(index, FoundLanes()), np.flatnonzero(seen.of(index)))
+            for index, off in seen.off.items()
+        }
+        return {index: hangs for index, hangs in by_load.items() if hangs}
+    off = {op.index: _off(evidence, op) for op in suspects(evidence.launch.executable.plan)}
+    off = {index: one for index, one in off.items() if one}
+    if not off:
+        return {}
+    trial = _Trial(evidence)
+    together = trial.of(off)
+    if not together:
+        return {}
+    alone = {index: hangs for index, one in off.items() if (hangs := trial.of({index: one}))} if len(off) > 1 else {}
+    return alone or {next(iter(off)): together}
+
+
+def _off(evidence: Evidence, op: Op) -> Off:
+    found = Off()
+    for event in evidence.tape.events.get(op.index, ()):
+        found.add(event)
+    return found
+
+
+class _Trial:
+    """The launch, run again with numbers in turned-off lanes. Raises CannotReplay."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        steps = _Steps()
+        self._right = replay(evidence.launch, access_observer=steps)
+        old = evidence.tape.limits
+        self._limits = Limits(batch=old.batch, memory=old.memory, steps=4 * steps.most + _STEPS)
+
+    def of(self, off: dict[int, Off]) -> _Hangs:
+        """What differs when these loads leave a large number in such lanes, or one far below zero."""
+        first = next(iter(off.values()))
+        for sign in (1, -1):
+            executable = Executable.of(self._evidence.launch.executable.plan, arithmetic_variants.far(off, sign))
+            try:
+                memory = replay(self._evidence.launch, executable=executable, limits=self._limits, strict=True)
+            except KernelError as error:
+                some = np.array(sorted(first.lanes)) if error.programs is None else np.unique(error.programs)
+                return _Hangs(first, FoundLanes(), some, error)
+            where = _differing(self._right, memory)
+            if len(where):
+                return _Hangs(first, self._stored(where, off))
+        return _Hangs(first, FoundLanes())
+
+    def _stored(self, where: Ranges, off: dict[int, Off]) -> FoundLanes:
+        """The lanes of stores there: those of programs that have such lanes, if any are."""
+        mine = np.array(sorted({program for one in off.values() for program in one.lanes}))
+        found, all_ = FoundLanes(whole=True), FoundLanes(whole=True)
+        for sight in self._evidence.sights("store", "atomic"):
+            if effects.writes(sight.op) and where.meets(*self._evidence.hull(sight)):
+                lanes = self._evidence.lanes(sight, where)
+                all_.add(sight, lanes)
+                found.add(sight, lanes.where(np.isin(lanes.program, mine)))
+        return found if any(True for _ in found) else all_
+
+
+class _Steps(Watcher):
+    """How many iterations of loops a launch takes, at most."""
+
+    most = 0
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        self.most = max(self.most, frame.machine.steps)
+
+
+def _differing(right: Memory, other: Memory) -> Ranges:
+    """The bytes that are not the same."""
+    return Ranges.joined(
+        true_ranges(one.data.view(np.uint8) != two.data.view(np.uint8), one.start)
+        for one, two in zip(right.regions, other.regions, strict=True)
+        if not np.array_equal(one.data, two.data)
+    )
+
+
+# --- What is told ----------------------------------------------------------------------------------
+
+
+def _told(evidence: Evidence, op: Op, hangs: _Hangs) -> Iterator[Finding]:
+    launch = evidence.launch
+    known: set[str | None] = set()
+    for store, lanes, count in hangs.stored:
+        argument = evidence.owner(store)
+        name = None if argument is None else argument.name
+        if name in known:
+            continue
+        known.add(name)
+        number = int(lanes.program[0])
+        yield finding(
+            launch,
+            "undefined",
+            f"what {named(launch, number)} stores to {element(argument, int(lanes.address[0]))} "
+            f"({line_of(launch, store)}) hangs on {_lane(evidence, op, hangs.off, number)} of this load, which its "
+            f"mask turns off{others(count)}",
+            _MEND,
+            op=op,
+            argument=argument,
+            lanes=lanes,
+            count=count,
+            where=hangs.stored.where(store),
+        )
+    if known or not len(hangs.programs):
+        return
+    number = int(hangs.programs[0])
+    error = hangs.error
+    nowhere = np.zeros_like(hangs.programs)
+    where = "" if error is None or error.op is None else f", up to a fault in {line_of(launch, error.op)}"
+    yield finding(
+        launch,
+        "undefined",
+        f"what {named(launch, number)} does hangs on {_lane(evidence, op, hangs.off, number)} of this load, which its "
+        f"mask turns off{where}{messages.in_all(len(hangs.programs), 'program')}",
+        _MEND,
+        op=op,
+        lanes=listed([EvidenceLanes.timeless(hangs.programs, nowhere, nowhere)]),
+    )
+
+
+def _lane(evidence: Evidence, op: Op, off: Off, program: int) -> str:
+    """``lane 100``: the first that is off in a program, or in another one, where it has none."""
+    plan = evidence.launch.executable.plan
+    shape = next(one.types[op.results[0]].shape for one in plan.functions.values() if op in one.walk())
+    lane = off.lanes.get(program, next(iter(off.lanes.values()), 0))
+    return messages.lane(lane, shape) or "the lane"

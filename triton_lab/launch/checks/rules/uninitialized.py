@@ -1,0 +1,150 @@
+"""Reads of memory that nobody has written: `torch.empty`, padding, gaps. What is read and discarded is no mistake.
+
+Where another program writes unordered what is read, it is a race and reported as one: whether the
+read saw anything is then a matter of luck.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from triton_lab.ir import effects
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import NOTHING, Flags, Ranges
+from triton_lab.launch.checks.analysis.barriers import results_used
+from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
+from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
+from triton_lab.launch.checks.analysis.live_read_effects import LiveUses
+from triton_lab.launch.checks.analysis.read_effects import ReadEffects
+from triton_lab.launch.checks.rules.race import Races
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.uninitialized_memory import POISONED, still_poisoned
+from triton_lab.launch.replay.replay_run import CannotReplay
+
+_MEND = "Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written."
+
+
+def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
+    """One for each load and atomic that reads such memory, in the programs to which it makes a difference."""
+    launch = evidence.launch
+    if not len(evidence.tape.fresh) or launch.snapshot is None:
+        return
+    reads = _Reads(evidence, races)
+    users = _users(evidence, reads)
+    found = FoundLanes(whole=True)
+    for sight, left in reads:
+        lanes = evidence.lanes(sight, left, whole=True)
+        using = users.get(sight.op.index)
+        found.add(sight, lanes if using is None else lanes.where(using[lanes.program]))
+    for op, lanes, count in found:
+        argument = evidence.owner(op)
+        what = element(argument, int(lanes.address[0]))
+        deed = "updates" if effects.updates(op) else "loads"
+        yield finding(
+            launch,
+            "uninitialized",
+            f"{program(launch, int(lanes.program[0]))} {deed} {what}, which nobody has written{others(count)}",
+            _MEND + _exchanged(evidence, argument, found.where(op)),
+            op=op,
+            argument=argument,
+            lanes=lanes,
+            count=count,
+            where=found.where(op),
+        )
+    if any(True for _ in reads.of_unknown()):
+        raise CannotReplay(
+            f"torch.empty gave out more than {POISONED / 2**20:.0f} MB at once, and of what the kernel reads there "
+            "nobody can tell whether it was written: use torch.zeros, or a smaller tensor, to be sure"
+        )
+
+
+def _exchanged(evidence: Evidence, argument: Argument | None, where: Ranges) -> str:
+    """What else may be wrong, where no element of a tensor that is only read had been written: another one like it was
+    written, and is only stored to."""
+    owners = [(sight.kind, owner) for sight in evidence.in_order if (owner := evidence.owner(sight.op)) is not None]
+    stored = {owner.name: owner for kind, owner in owners if kind == "store"}
+    read = {owner.name for kind, owner in owners if kind != "store"}
+    if argument is None or argument.name in stored or not len(where):
+        return ""
+    if int((where.stop - where.start).sum()) < math.prod(argument.shape) * argument.itemsize:
+        return ""
+    for name, other in stored.items():
+        held = Ranges.of([other.address], [other.address + math.prod(other.shape) * other.itemsize])
+        alike = (other.shape, other.dtype) == (argument.shape, argument.dtype)
+        if name not in read and alike and not len(evidence.tape.fresh & held):
+            return (
+                f" Or have {argument.name} and {name} changed places in the launch? {name}, which is only stored to, "
+                "had been written before."
+            )
+    return ""
+
+
+class _Reads:
+    """All reads of such memory as they happened, each with what was left unwritten then."""
+
+    def __init__(self, evidence: Evidence, races: Races) -> None:
+        self._evidence = evidence
+        self._used = results_used(evidence.launch.executable.plan)
+        hulls = [evidence.hull(sight) for sight in evidence.in_order if _reads(sight, self._used)]
+        asked = Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
+        tape, snapshot = evidence.tape, evidence.launch.snapshot
+        assert snapshot is not None
+        unsure = tape.unwritten & asked
+        if len(unsure) and snapshot.missing:
+            raise CannotReplay(snapshot.missing)
+        self._left = (still_poisoned(unsure, snapshot.held) | (tape.blank & asked)) - races.bytes()
+        self._unknown = tape.unknown & asked
+
+    def __iter__(self) -> Iterator[tuple[SeenAccess, Ranges]]:
+        return self._of(self._left)
+
+    def of_unknown(self) -> Iterator[tuple[SeenAccess, Ranges]]:
+        """The same of memory of which nobody knows whether it was written."""
+        return self._of(self._unknown)
+
+    def _of(self, left: Ranges) -> Iterator[tuple[SeenAccess, Ranges]]:
+        evidence = self._evidence
+        for sight in evidence.in_order:
+            if not len(left):
+                break
+            if not left.meets(*evidence.hull(sight)):
+                continue
+            if _reads(sight, self._used) and len(left & evidence.runs(sight).bytes()):
+                yield sight, left
+            if effects.writes(sight.op):
+                left -= evidence.runs(sight).bytes()
+
+
+def watcher(evidence: Evidence) -> LiveUses | None:
+    """Who is to look on at the launch itself; None where all memory has been written."""
+    return LiveUses(evidence.launch, evidence.tape.blank) if len(evidence.tape.blank) else None
+
+
+def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
+    """For each operation that only reads: the programs that use what it reads of such memory.
+
+    Those of which it cannot be told are not among them. Raises CannotReplay.
+    """
+    where: dict[int, Ranges] = {}
+    for sight, left in reads:
+        if not effects.writes(sight.op):
+            bytes_read = left & evidence.runs(sight).bytes()
+            where[sight.op.index] = where.get(sight.op.index, NOTHING) | bytes_read
+    if not where:
+        return {}
+    seen = evidence.launch.watched.get("uses")
+    if isinstance(seen, LiveUses):
+        return {index: seen.of(index) for index in where}
+    uses = ReadEffects(evidence.launch)
+    together = uses.of(Ranges.joined(where.values()))
+    if len(where) == 1 or not together.any():
+        return dict.fromkeys(where, together)
+    return {index: uses.of(bytes_read) for index, bytes_read in where.items()}
+
+
+def _reads(sight: SeenAccess, used: set[int]) -> bool:
+    """Whether what was in memory matters."""
+    if not effects.reads(sight.op):
+        return False
+    return sight.op.attributes.get("atomic_rmw_op") != effects.Rmw.XCHG or sight.op.index in used

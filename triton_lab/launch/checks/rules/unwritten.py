@@ -1,0 +1,116 @@
+"""Elements of an output that nobody has written when the launch is over: a grid that is too small, a mask too narrow.
+
+It may be meant: another launch may write the rest, and a buffer may be larger than what is used of it. So it is a
+note.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.ir import Op, effects
+from triton_lab.launch.access_footprint import tensor_bytes
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import Bounds, Ints, Ranges
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, stretches
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.uninitialized_memory import still_poisoned
+from triton_lab.messages import count as counted
+from triton_lab.messages import number
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+_MEND = (
+    "If another launch writes the rest, all is well; if not, start triton.cdiv(n, BLOCK) programs for n elements, and "
+    "mask no lane that is one of them."
+)
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """One for each tensor that the launch stores to and leaves holes in, at the first of the operations that store."""
+    launch = evidence.launch
+    if not evidence.complete or not len(evidence.tape.unwritten) or launch.snapshot is None:
+        return
+    if launch.snapshot.missing:
+        raise CannotReplay(launch.snapshot.missing)
+    writes = [
+        Write(sight.op, evidence.owner(sight.op), evidence.hull(sight), partial(evidence.runs, sight))
+        for sight in evidence.sights("store", "atomic")
+        if effects.writes(sight.op)
+    ]
+    yield from told(launch, evidence.tape.unwritten, writes)
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """What an operation has written: through which argument, between which addresses, and which ``bytes``."""
+
+    op: Op
+    owner: Argument | None
+    hull: tuple[int, int]
+    bytes: Callable[[], Bounds]
+
+
+def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterator[Finding]:
+    """What to say of the bytes that were ``unwritten`` before the launch and are still; ``writes`` by operation."""
+    for argument, op in _outputs(writes):
+        left = _left(launch, unwritten, writes, argument)
+        first, counts = _elements(left, argument)
+        count = int(counts.sum())
+        if not count:
+            continue
+        numbers = _listed(first, counts)
+        place = element(argument, argument.address + int(numbers[0]) * argument.itemsize)
+        every = counted(math.prod(argument.shape), "element")
+        yield finding(
+            launch,
+            "unwritten",
+            f"no program stored to {place}, and nobody before: {number(count)} of {every}",
+            _MEND,
+            op=op,
+            argument=argument,
+            count=count,
+            elements=numbers,
+            extent=stretches(first, first + counts),
+        )
+
+
+def _left(launch: Recorded, unwritten: Ranges, writes: Sequence[Write], argument: Argument) -> Ranges:
+    """The bytes of the argument's elements that nobody has written, through whatever argument."""
+    assert launch.snapshot is not None
+    storage = Ranges.of([argument.storage_address], [argument.storage_address + argument.storage_bytes])
+    left = storage & unwritten
+    left -= Ranges.joined(write.bytes() for write in writes if left.meets(*write.hull))
+    if len(left):
+        left &= tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+    return still_poisoned(left, launch.snapshot.held)
+
+
+def _elements(left: Ranges, argument: Argument) -> tuple[Ints, Ints]:
+    """The first element that is whole in each range, and how many are."""
+    first = -((argument.address - left.start) // argument.itemsize)
+    return first, np.maximum(0, (left.stop - argument.address) // argument.itemsize - first)
+
+
+def _listed(first: Ints, counts: Ints) -> Ints:
+    """The numbers of the first of them."""
+    some = np.flatnonzero(counts)[:LISTED]
+    return np.concatenate([np.arange(first[k], first[k] + min(counts[k], LISTED)) for k in some])[:LISTED]
+
+
+def _outputs(writes: Sequence[Write]) -> list[tuple[Argument, Op]]:
+    """The tensors that operations store to, each with the first of these operations."""
+    found: dict[str, tuple[Argument, Op]] = {}
+    for write in writes:
+        if write.owner is not None and write.owner.itemsize:
+            found.setdefault(write.owner.name, (write.owner, write.op))
+    return list(found.values())

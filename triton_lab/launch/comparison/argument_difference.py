@@ -1,0 +1,204 @@
+"""One argument in two results: where they differ, by how much, and whether rounding explains it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.launch.comparison import number_formats
+
+Array = NDArray[Any]
+
+EQUAL = "bit-equal"
+NEAR = "as near as rounding explains"
+DIFFERENT = "different"
+# From the best to the worst.
+VERDICTS = (EQUAL, NEAR, DIFFERENT)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest error of a kind, and the index of the element that has it."""
+
+    value: float
+    index: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Argument ``name`` in results ``a`` and ``b``, arrays of one shape.
+
+    ``written`` says whether the launch wrote it. ``bound`` is how far apart rounding may take each element, in float64
+    (see `rounding`), or None where that is not known, with the ``reason``. ``dtype`` is the coarser one of the two:
+    errors are counted in its units in the last place.
+    """
+
+    name: str
+    a: Array = field(repr=False)
+    b: Array = field(repr=False)
+    written: bool = True
+    bound: Array | None = field(default=None, repr=False)
+    reason: str = ""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype in whose units the two are compared."""
+        return number_formats.coarser(self.a.dtype, self.b.dtype)
+
+    @cached_property
+    def numbers(self) -> tuple[Array, Array]:
+        """Both as numbers that can be subtracted: integers of one type, or float64."""
+        if self.a.dtype == self.b.dtype and not number_formats.is_float(self.a.dtype):
+            return self.a, self.b
+        return number_formats.wide(self.a), number_formats.wide(self.b)
+
+    @cached_property
+    def same(self) -> Array:
+        """Where the two are the same to the bit, any NaN like any other; of two dtypes, the same once rounded."""
+        a, b = self.a, self.b
+        if a.dtype != b.dtype:
+            with np.errstate(all="ignore"):
+                a, b = a.astype(self.dtype), b.astype(self.dtype)
+        return np.asarray(
+            (number_formats.bits(a) == number_formats.bits(b)) | (number_formats.is_nan(a) & number_formats.is_nan(b))
+        )
+
+    @cached_property
+    def nan(self) -> Array:
+        """Where one is NaN and the other is not."""
+        return np.asarray(number_formats.is_nan(self.a) != number_formats.is_nan(self.b))
+
+    @cached_property
+    def infinite(self) -> Array:
+        """Where one is infinite and the other is another number."""
+        a, b = self.numbers
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                (number_formats.is_infinite(self.a) | number_formats.is_infinite(self.b)) & (a != b) & ~self.nan
+            )
+
+    @cached_property
+    def finite(self) -> Array:
+        """Where both are finite."""
+        strange = (number_formats.is_nan(one) | number_formats.is_infinite(one) for one in (self.a, self.b))
+        return ~np.logical_or(*strange)
+
+    @cached_property
+    def absolute(self) -> Array:
+        """|a - b| in float64; 0 where the two are the same, NaN where one of them alone is not finite."""
+        a, b = self.numbers
+        if a.dtype == b.dtype and not number_formats.is_float(a.dtype):
+            return number_formats.magnitude(a, b).astype(np.float64)
+        with np.errstate(all="ignore"):
+            return np.where(self.same, 0.0, np.where(self.finite, np.abs(a - b), np.nan))
+
+    @cached_property
+    def relative(self) -> Array:
+        """|a - b| / |b|, infinite where b alone is 0."""
+        with np.errstate(all="ignore"):
+            return np.where(self.absolute == 0, 0.0, self.absolute / np.abs(number_formats.wide(self.numbers[1])))
+
+    @cached_property
+    def ulps(self) -> Array:
+        """The error in units in the last place: numbers of the dtype between the two, or parts of its unit around b."""
+        if self.a.dtype == self.b.dtype:
+            counted = number_formats.steps(self.a, self.b).astype(np.float64)
+        else:
+            with np.errstate(all="ignore"):
+                counted = self.absolute / number_formats.ulp(self.numbers[1], self.dtype)
+        return np.where(self.same, 0.0, np.where(self.finite, counted, np.nan))
+
+    @cached_property
+    def explained(self) -> Array:
+        """Where the two are the same, or as near as rounding explains."""
+        if self.bound is None or not self.count:
+            return self.same
+        with np.errstate(all="ignore"):
+            bound = np.where(np.isfinite(self.bound), self.bound, -1.0)
+            near = self.finite & (self.absolute <= bound)
+            # What is close below the largest number may be rounded to infinity.
+            left, right = (np.abs(number_formats.wide(one)) for one in self.numbers)
+            size = np.where(np.isfinite(left), left, right)
+            over = (
+                self.infinite & (np.isfinite(size)) & (size + bound >= number_formats.largest(self.dtype)) & (bound > 0)
+            )
+        return np.asarray(self.same | near | over)
+
+    @cached_property
+    def undecided(self) -> int:
+        """How many elements differ that hang on a choice which rounding may turn: no bound tells about these."""
+        return 0 if self.bound is None else int(np.count_nonzero(~self.same & ~np.isfinite(self.bound)))
+
+    @cached_property
+    def beyond(self) -> int:
+        """How many elements differ by more than a bound that is known."""
+        return 0 if self.bound is None else int(np.count_nonzero(~self.explained & np.isfinite(self.bound)))
+
+    @cached_property
+    def count(self) -> int:
+        """How many elements are not the same to the bit."""
+        return int(np.count_nonzero(~self.same))
+
+    @property
+    def zeros(self) -> int:
+        """How many elements are zeros of other signs."""
+        return int(np.count_nonzero(~self.same & (self.absolute == 0)))
+
+    @property
+    def verdict(self) -> str:
+        """``bit-equal``, ``as near as rounding explains`` or ``different``."""
+        if not self.count:
+            return EQUAL
+        return NEAR if bool(self.explained.all()) else DIFFERENT
+
+    def _worst(self, errors: Array) -> Worst | None:
+        if not self.finite.any():
+            return None
+        at = int(np.argmax(np.where(self.finite, errors, -1.0)))
+        return Worst(float(errors.reshape(-1)[at]), messages.index(at, self.a.shape))
+
+    @property
+    def largest_absolute(self) -> Worst | None:
+        """The largest absolute error between finite numbers, and where; None where there are none."""
+        return self._worst(self.absolute)
+
+    @property
+    def largest_relative(self) -> Worst | None:
+        """The largest relative error."""
+        return self._worst(self.relative)
+
+    @property
+    def largest_ulps(self) -> Worst | None:
+        """The largest error in units in the last place."""
+        return self._worst(self.ulps)
+
+    def told(self) -> str:
+        """The verdict in a sentence: ``out_ptr: different: 3 of 64 elements, by 2 ulp at most, at out_ptr[3]``."""
+        if not self.count:
+            return f"{self.name}: {EQUAL}"
+        parts = [f"{messages.number(self.count)} of {messages.count(self.a.size, 'element')}"]
+        worst, most = self.largest_ulps, self.largest_absolute
+        if worst is not None and most is not None and worst.value:
+            # Of integers a unit is one, and around zero units say little: there the distance itself is told.
+            small = number_formats.is_float(self.dtype) and worst.value < 1e6
+            unit = f" ({messages.significant(worst.value)} ulp)" if small else ""
+            at = worst if small else most
+            parts.append(
+                f"by {messages.significant(most.value)} at most{unit}, at {messages.element_at(self.name, at.index)}"
+            )
+        parts += [f"{messages.number(n)} in {what}" for n, what in self._patterns() if n]
+        if self.undecided:
+            parts.append(f"{messages.number(self.undecided)} hang on a choice that rounding may turn")
+        return f"{self.name}: {self.verdict}: {'; '.join(parts)}"
+
+    def _patterns(self) -> list[tuple[int, str]]:
+        counts = (self.nan, self.infinite)
+        return [
+            *((int(np.count_nonzero(where)), what) for where, what in zip(counts, ("NaN", "infinity"), strict=True)),
+            (self.zeros, "the sign of zero"),
+        ]

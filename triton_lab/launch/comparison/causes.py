@@ -1,0 +1,235 @@
+"""Why two results differ: what was tried and what came of it, in numbers and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from triton_lab import messages
+
+HEADINGS = ("tried", "on", "bit-equal", "ulp left", "removes the difference?")
+# How much smaller an error has to become for a switch to have removed most of it.
+_MOST = 4.0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One thing changed on one ``side``, and what became of the difference.
+
+    Of ``total`` elements that were written ``before`` were bit-equal without the switch and ``equal`` with it;
+    ``rows`` say the same of rows ``(equal, of)`` where the argument has several. ``ulps`` is the largest error left.
+    ``failed`` says why it could not be tried. ``within`` says how many elements are as near as is allowed, by rounding
+    or, of a function whose bits are not documented but its error is, by ``documented``; None where that was not asked.
+    """
+
+    name: str
+    cause: str = field(repr=False)
+    side: str
+    before: int
+    equal: int
+    total: int
+    rows: tuple[int, int] | None
+    ulps: float
+    ulps_before: float = field(repr=False)
+    failed: str = ""
+    within: int | None = None
+    documented: bool = False
+    # Whether what comes right has more than a few different values: zeros do so by chance.
+    telling: bool = True
+    place: str = ""  # which lines it is on, where the name does not say so
+
+    @property
+    def tried(self) -> str:
+        """The name as a list of all that was tried has it, with the lines where it was."""
+        return f"{self.name}{self.place}"
+
+    @property
+    def explains(self) -> bool:
+        """Whether all that is left of the difference is as near as is allowed."""
+        return not self.failed and self.within == self.total
+
+    @property
+    def removes(self) -> bool:
+        """Whether nothing is left of the difference."""
+        return not self.failed and self.equal == self.total
+
+    @property
+    def names_it(self) -> bool:
+        """Whether nothing is left but what is allowed."""
+        return self.removes or self.explains
+
+    @property
+    def helps(self) -> bool:
+        """Whether most of it goes away."""
+        nearer = self.ulps < self.ulps_before and self.ulps * _MOST <= self.ulps_before  # both may be infinite: NaN
+        lesser = nearer or (self.total - self.equal) * _MOST <= self.total - self.before
+        return not self.failed and self.equal > self.before and lesser and self.telling
+
+    @property
+    def answer(self) -> str:
+        """Whether it removes the difference, in a word or two."""
+        if self.removes:
+            return "removes the difference"
+        if self.within is not None:
+            return ("explains what is left" if self.documented else "yes, but for rounding") if self.explains else "no"
+        return "most of it" if self.helps else "no"
+
+    def told(self, name: str = "") -> str:
+        """``with tf32 on the CPU 64 of 64 rows are bit-equal``; under another ``name``, if one is given."""
+        name = name or self.name
+        if self.failed:
+            return f"{name} on {self.side} could not be tried: {self.failed}"
+        if self.within is not None:
+            every = f"{messages.number(self.within)} of {messages.count(self.total, 'element')}"
+            bits = f"{messages.number(self.equal)} {messages.noun(self.equal, 'is', 'are')} bit-equal"
+            if self.documented:
+                return f"{name} covers {every} on {self.side}, of which {bits}"
+            return f"with {name} on {self.side} {every} are as near as rounding explains, of which {bits}"
+        in_rows = self.rows is not None and (self.rows[0] or not self.equal)
+        equal, of, what = (*self.rows, "row") if self.rows and in_rows else (self.equal, self.total, "element")
+        left = "" if self.removes else f", and {messages.significant(self.ulps)} ulp are left"
+        return (
+            f"with {name} on {self.side} {messages.number(equal)} of {messages.count(of, what)} "
+            f"{messages.noun(equal, 'is', 'are')} bit-equal{left}"
+        )
+
+
+@dataclass(frozen=True)
+class Half:
+    """One of two changes that are needed together: how many elements it ``mends`` alone, and ``where``, if slices say
+    that."""
+
+    name: str
+    cause: str
+    mends: int = 0
+    where: str = ""
+
+    def told(self) -> str:
+        """``out[:, 96:]``, ``7 elements`` or ``nothing``."""
+        return self.where or (messages.count(self.mends, "element") if self.mends else "nothing")
+
+
+def _of_two(which: int, half: Half) -> str:
+    return f"slip {which}, {half.cause}: {half.name}; alone it mends {half.told()}"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two changes at once: ``tried`` of ``of`` pairs within ``seconds``, and those ``found``, if any, by ``halves``."""
+
+    side: str
+    tried: int
+    of: int
+    seconds: float
+    found: Experiment | None
+    halves: tuple[Half, ...]
+
+    @property
+    def cause(self) -> str:
+        """Both, and what each does alone."""
+        assert self.found is not None
+        first, second = self.halves
+        alone = "neither mends anything alone"
+        if first.mends or second.mends:
+            alone = f"alone the first mends {first.told()}, the second {second.told()}"
+        return f"two slips at once, {first.cause}, and {second.cause}: {self.found.told()}; {alone}"
+
+    def lines(self) -> list[str]:
+        """The same for readers in a hurry: what both do together, then each slip on a line of its own."""
+        assert self.found is not None
+        right = self.found.equal if self.found.removes else self.found.within or 0
+        how = "bit-equal" if self.found.removes else "as near as rounding explains"
+        every = f"{messages.number(right)} of {messages.count(self.found.total, 'element')}"
+        return [
+            f"two slips at once: with both mended {every} are {how}",
+            *map(_of_two, (1, 2), self.halves),
+        ]
+
+    def told(self) -> str:
+        """What came of it, and how many were tried."""
+        if self.found is not None:
+            return self.found.told()
+        return f"with two of these at once on {self.side} nothing removes the difference: {self._tried}{self._more}"
+
+    def row(self) -> tuple[str, ...]:
+        """As `Causes.table` has it."""
+        return (f"two of these at once: {self._tried}", self.side, "", "", "no")
+
+    @property
+    def _tried(self) -> str:
+        return f"{messages.number(self.tried)} of {messages.count(self.of, 'pair')} tried"
+
+    @property
+    def _more(self) -> str:
+        if self.tried == self.of:
+            return ""
+        return f" in {messages.significant(self.seconds)} s, and causes(seconds=60) would try more"
+
+
+@dataclass(frozen=True)
+class Causes:
+    """``experiments`` in the order in which they were made, ``named`` what findings and the first store say.
+
+    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
+    >>> print(comparison.causes())
+    no cause was found: nothing that was tried removes the difference
+    """
+
+    experiments: tuple[Experiment, ...]
+    named: tuple[str, ...]
+    equal: bool = False
+    pairs: tuple[Pairs, ...] = ()
+
+    @property
+    def pair(self) -> Pairs | None:
+        """Two changes that are the cause together, where one is not."""
+        return next((one for one in self.pairs if one.found is not None), None)
+
+    @property
+    def known(self) -> bool:
+        """Whether `cause` names one, or most of one.
+
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes().known
+        False
+        """
+        found = any(one.removes or one.explains or (one.helps and one.within is None) for one in self.experiments)
+        return not self.equal and (found or self.pair is not None or bool(self.named))
+
+    @property
+    def cause(self) -> str:
+        """What it is, in a sentence; that nothing was found is said, too."""
+        if self.equal:
+            return "there is no difference"
+        best = next((one for one in self.experiments if one.removes), None)
+        explained = next((one for one in self.experiments if one.explains), None)
+        partly = [one for one in self.experiments if one.helps and not one.removes and one.within is None]
+        parts = list(self.named)
+        if best is not None:
+            parts.append(f"{best.cause}: {best.told()}")
+        elif explained is not None:
+            parts.append(f"{explained.cause}: {explained.told()}")
+        elif self.pair is not None:
+            parts.append(self.pair.cause)
+        elif partly:
+            nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
+            parts.append(f"for the most part {nearest.cause}: {nearest.told()}")
+        nothing = "nothing that was tried removes the difference" if self.experiments else "nothing could be tried"
+        return "; ".join(parts) or f"no cause was found: {nothing}"
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Under ``tried``, ``on``, ``bit-equal``, ``ulp left`` and what it says."""
+        pairs = (one.found for one in self.pairs if one.found is not None)
+        rows: list[tuple[str, ...]] = [
+            (
+                one.tried,
+                one.side,
+                "" if one.failed else f"{messages.number(one.equal)} of {messages.number(one.total)}",
+                "" if one.failed else messages.significant(one.ulps),
+                one.failed or one.answer,
+            )
+            for one in (*self.experiments, *pairs)
+        ]
+        return rows + [one.row() for one in self.pairs if one.of and one.found is None]
+
+    def __repr__(self) -> str:
+        tried = [one.told(one.tried) for one in self.experiments] + [one.told() for one in self.pairs if one.of]
+        return "\n".join([self.cause, *(f"  {one}" for one in tried)])

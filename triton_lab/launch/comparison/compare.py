@@ -1,0 +1,179 @@
+"""`compare`: a launch and another one, or a launch and what was expected of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.comparison import Comparison
+from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.launch_results import Results, before, expected, of_launch
+from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
+from triton_lab.launch.recording.launch_list import Launches
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.snapshot import CannotReplay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+
+def compare(
+    a: Launch | Launches,
+    b: Launch | Launches | Callable[..., Any] | Mapping[str, Any] | Any = None,
+    *,
+    seconds: float | None = None,
+) -> Comparison:
+    """What launch ``a`` made of its tensors, beside what ``b`` did. A record of one launch stands for that.
+
+    ``b`` is another launch (of another kernel, configuration, dtype or target), a function of torch's, or what was
+    expected: a tensor or a tuple of them for the arguments that were written, in order, or a dict by name. A function
+    is called with the arguments that it has parameters for, by name, tensors as they were before the launch; it gives
+    the same, or changes its tensors and gives None. Without ``b`` the GPU's results of a launch on the GPU stand beside
+    the CPU's. Arguments of two launches belong together by name, those left over by their order.
+
+    The verdict: ``bit-equal``; ``as near as rounding explains``, where each element is within a bound that follows
+    from the operations that made it, their dtypes and the lengths of their sums; or ``different``. Any NaN equals any
+    other, and zeros of two signs do not. ``seconds`` bounds the time spent on following the rounding, which may take a
+    hundred times as long as the launch: beyond it what differs counts as different, and that is told. Raises ValueError
+    where nothing can be compared, CannotReplay where what the launch did is not in the record.
+
+    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
+    >>> comparison.verdict, comparison["out_ptr"].count
+    ('different', 999)
+    >>> comparison.first.line, comparison.first.program, comparison.first.index
+    (23, 0, (1,))
+    """
+    a, b = _only(a), _only(b)
+    if not isinstance(a, Recorded):
+        raise TypeError(f"compare takes a launch first, as record() gives it, and not {type(a).__name__}")
+    if b is None:
+        if a.target != "gpu":
+            raise ValueError(f"the launch of {a.kernel} ran on the CPU alone: name what it is to be compared with")
+        return _compared(a, a, of_launch(a), of_launch(a, "cpu"), {}, (), True, seconds)
+    if isinstance(b, Recorded):
+        return _of_launches(a, b, seconds)
+    mine = of_launch(a)
+    theirs = expected(a, b, mine.written)
+    return _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False, seconds)
+
+
+def _only(given: Any) -> Any:
+    """The launch of a record that has just one."""
+    if not isinstance(given, Launches):
+        return given
+    if not given:
+        raise ValueError(
+            "compare takes one launch, and this record has none: was the kernel launched inside `with lab.record()`?"
+        )
+    if len(given) > 1:
+        raise ValueError(
+            "compare takes one launch, and this record has several: say which, as in compare(launches[0], ...)"
+        )
+    return given[0]
+
+
+def _of_launches(a: Launch, b: Any, seconds: float | None) -> Comparison:
+    mine, theirs = of_launch(a), of_launch(b)
+    pairs, remarks = _pairs(mine, theirs)
+    if not pairs:
+        raise ValueError(f"{a.kernel} and {b.kernel} have no tensors of one shape to compare: " + "; ".join(remarks))
+    same = a.executable.plan.text == b.executable.plan.text
+    if same:
+        remarks += _inputs(a, b, pairs)
+    return _compared(a, b, mine, theirs, pairs, tuple(remarks), same, seconds)
+
+
+def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
+    """Which arguments belong together, and of which that cannot be said."""
+    pairs, remarks = {}, []
+    for name in mine.arrays:
+        if name in theirs.arrays:
+            pairs[name] = name
+    left = [name for name in mine.written if name not in pairs]
+    right = [name for name in theirs.written if name not in pairs.values()]
+    if len(left) == len(right):
+        pairs.update(zip(left, right, strict=True))
+    else:
+        remarks += [f"{name} has no counterpart" for name in (*left, *right)]
+    for name, other in list(pairs.items()):
+        shapes = mine.arrays[name].shape, theirs.arrays[other].shape
+        if shapes[0] != shapes[1]:
+            del pairs[name]
+            remarks.append(f"{name} has the shapes {shapes[0]} and {shapes[1]}")
+    return pairs, remarks
+
+
+def _inputs(a: Launch, b: Launch, pairs: Mapping[str, str]) -> list[str]:
+    """Whether the two launches were given the same numbers; if not, that is told."""
+    try:
+        mine, theirs = before(a), before(b)
+    except CannotReplay:
+        return []
+    read = {access.argument for access in a.accesses if access.kind != "store"}
+    other = [name for name, twin in pairs.items() if name in read and Compared(name, mine[name], theirs[twin]).count]
+    return [f"{name} held other numbers before the two launches" for name in other]
+
+
+def _compared(
+    a: Launch,
+    b: Any,
+    mine: Results,
+    theirs: Results,
+    pairs: Mapping[str, str],
+    remarks: tuple[str, ...],
+    same: bool,
+    seconds: float | None,
+) -> Comparison:
+    pairs = pairs or {name: name for name in mine.arrays if name in theirs.arrays}
+    written = {*mine.written, *(name for name, other in pairs.items() if other in theirs.written)}
+    ordered = sorted(pairs, key=lambda name: (name not in written, list(mine.arrays).index(name)))
+    found = [Compared(name, mine.arrays[name], theirs.arrays[pairs[name]], name in written) for name in ordered]
+    if any(one.count and one.written for one in found):
+        found = _bounded(a, b, found, pairs, same, seconds)
+    titles = (mine.title, theirs.title)
+    if titles[0] == titles[1]:
+        titles = (f"{titles[0][:-1]}, a)", f"{titles[1][:-1]}, b)")
+    stopped = [
+        f"{title} was stopped by an error: what it had written by then is compared"
+        for title, launch in zip(titles, (a, b), strict=True)
+        if launch is not None and launch.error is not None
+    ]
+    remarks = (*remarks, *dict.fromkeys(stopped))
+    names = tuple(pairs[one.name] for one in found)
+    return Comparison(a, b, titles, tuple(found), remarks, same, names)
+
+
+def _bounded(
+    a: Launch, b: Launch | None, found: list[Compared], pairs: Mapping[str, str], same: bool, seconds: float | None
+) -> list[Compared]:
+    """The same with the bounds of rounding, or with the reason why these are not known."""
+    try:
+        mine = bounds(a, same, seconds=seconds)
+        if same:
+            both = mine
+        else:
+            # What is expected is taken to be as exact as the launch.
+            theirs = mine if b is None else bounds(b, same, seconds=seconds)
+            both = {name: mine[name] + theirs[name if b is None else pairs[name]] for name in pairs}
+    except CannotReplay as error:
+        reason = f"how far rounding may take them is not known: {error}"
+        return [Compared(one.name, one.a, one.b, one.written, None, reason) for one in found]
+    return [
+        Compared(one.name, one.a, one.b, one.written, both[one.name] + _stored(one) if one.written else None)
+        for one in found
+    ]
+
+
+def _stored(one: Compared) -> Array | float:
+    """Two dtypes: what rounding to the coarser one may add."""
+    if one.a.dtype == one.b.dtype:
+        return 0.0
+    with np.errstate(invalid="ignore"):
+        found: Array = unit_roundoff(one.dtype) * np.abs(np.nan_to_num(wide(one.numbers[1]), posinf=0, neginf=0))
+        return found

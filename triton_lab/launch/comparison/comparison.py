@@ -1,0 +1,176 @@
+"""Two results side by side, in numbers and words; what it cannot know by itself it asks the launch for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from triton_lab import messages
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, VERDICTS, Compared
+from triton_lab.launch.comparison.first_divergence import FirstStore, first_store
+from triton_lab.launch.comparison.launch_results import before
+from triton_lab.launch.comparison.mutations.ir_query import unused
+from triton_lab.launch.comparison.relations import relations
+from triton_lab.launch.recording.snapshot import CannotReplay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.comparison.causes import Causes
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.launch.comparison.comparison_view import ComparisonView
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare` found: ``arguments``, the written ones first, each a `Compared`.
+
+    ``launch`` is the first side and ``other`` the second, where that is a launch. ``titles`` are what the two are
+    called, ``remarks`` what was not compared, and why.
+
+    >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr)
+    >>> comparison.verdict
+    'bit-equal'
+    >>> comparison["out_ptr"].largest_ulps
+    Worst(value=0.0, index=(0,))
+    """
+
+    launch: Launch = field(repr=False)
+    other: Launch | None = field(repr=False)
+    titles: tuple[str, str]
+    arguments: tuple[Compared, ...]
+    remarks: tuple[str, ...] = ()
+    # Whether both ran the very same kernel: see `rounding`.
+    same: bool = True
+    # What the second side calls the arguments, in their order.
+    names: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """``bit-equal``, ``as near as rounding explains`` or ``different``: that of the worst written argument."""
+        asked = [one for one in self.arguments if one.written] or self.arguments
+        return max((one.verdict for one in asked), key=VERDICTS.index)
+
+    def __getitem__(self, name: str) -> Compared:
+        """The argument called ``name``; KeyError says which there are."""
+        for one in self.arguments:
+            if one.name == name:
+                return one
+        raise KeyError(f"{name} was not compared, but {', '.join(one.name for one in self.arguments)}")
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self.arguments)
+
+    @cached_property
+    def first(self) -> FirstStore | None:
+        """The first store that differs, in the order of the launch; None where none does."""
+        if self.verdict == EQUAL:
+            return None
+        return first_store(self.launch, [one for one in self.arguments if one.written], self.other)
+
+    @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """How what is different hangs together with what it is compared with, in sentences.
+
+        They say which part of an argument differs, if slices name it, and what it is instead: so many times what was
+        expected, transposed, some elements further on, or as it was before the launch. Each holds for every element
+        that it speaks of, but for rounding; where nothing can be said there are none. Arguments that the kernel does
+        not use are named.
+
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: 2 * (x_ptr + y_ptr)).relations
+        ('out_ptr is what was expected times 0.5',)
+        """
+        if self.verdict != DIFFERENT:
+            return ()
+        try:
+            held = before(self.launch)
+        except CannotReplay:
+            held = {}
+        found = [
+            text for one in self.arguments if one.written for text in relations(one, self.launch, held.get(one.name))
+        ]
+        idle = unused(self.launch)
+        if idle:
+            them = messages.noun(len(idle), "it", "them")
+            found.append(f"{self.launch.kernel} is given {', '.join(idle)} and makes no use of {them}")
+        return tuple(found)
+
+    @cached_property
+    def _causes(self) -> Causes:
+        from triton_lab.launch.comparison.root_cause import causes
+
+        return causes(self)
+
+    def causes(self, seconds: float | None = None) -> Causes:
+        """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
+
+        Where one explains nothing, two at once are tried, the most promising first, for ``seconds`` (2 by default).
+
+        Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions, dots as tensor cores make
+        them), other orders of summation and float64; on a machine with a GPU its options, too. Where rounding does not
+        explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the
+        other axis, program ids exchanged, an iteration more, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
+        like. Races, reads of unwritten memory and atomics of floats are named where they were found.
+
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
+        'an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes())
+        no cause was found: nothing that was tried removes the difference
+          <= and not < (line 20) on add_kernel (CPU) could not be tried: a load on line 21 would go where it may not
+          ...
+          with two of these at once on add_kernel (CPU) nothing removes the difference: ... pairs tried
+        """
+        if seconds is not None:
+            from triton_lab.launch.comparison.root_cause import causes
+
+            vars(self)["_causes"] = causes(self, seconds)
+        return self._causes
+
+    @property
+    def cause(self) -> str:
+        """What `causes` found, in a sentence.
+
+        >>> lab.compare(launch, launch).cause
+        'there is no difference'
+        """
+        return self._causes.cause
+
+    def plot(self, argument: str | None = None, *, tries: bool = True) -> ComparisonView:
+        """Both results and the error, over elements and over programs, beside the verdict; the argument that is worst.
+
+        Causes are looked for at once where that takes no time, and otherwise, or if not ``tries``, when asked.
+
+        >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
+        >>> comparison.plot("out_ptr").title()
+        'add_kernel (CPU) and expected: different'
+        """
+        from triton_lab.views.launch.comparison.comparison_view import ComparisonView
+
+        return ComparisonView(self, argument, tries=tries)
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The picture."""
+        return self.plot()._repr_mimebundle_(include, exclude)
+
+    def text(self) -> str:
+        """All of it in words, a line for each argument that was written or differs.
+
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr).text())
+        add_kernel (CPU) and expected: bit-equal
+          out_ptr: bit-equal
+        """
+        lines = [f"{self.titles[0]} and {self.titles[1]}: {self.verdict}"]
+        lines += [f"  {one.told()}" for one in self.arguments if one.written or one.count]
+        lines += [f"  {text}" for text in self.relations]
+        if self.first is not None:
+            lines.append(f"  {self.first.told(self.titles)}")
+        reasons = {one.reason for one in self.arguments if one.count and one.reason}
+        return "\n".join([*lines, *(f"  {text}" for text in (*sorted(reasons), *self.remarks))])
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def __bool__(self) -> Any:
+        raise TypeError("a comparison is neither true nor false: ask comparison.verdict")

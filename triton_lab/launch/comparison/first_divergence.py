@@ -1,0 +1,216 @@
+"""The first store, in the order of the launch, whose value is not what the other side has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.launch.access import Access, elements_at
+from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.instrumented_copy import Twin
+from triton_lab.launch.replay.value_origin import Origin
+from triton_lab.launch.replay.variable_values import Assignment, listen, probe_number
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What variable ``name``, assigned on ``line``, held in that lane: in ``a``, and in ``b`` where that is known."""
+
+    name: str
+    line: int
+    a: float
+    b: float | None
+    # The dtypes that the variable has on either side.
+    types: tuple[str, str] = ("", "")
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two sides are known to be apart here."""
+        return self.b is not None and self.a != self.b and not (np.isnan(self.a) and np.isnan(self.b))
+
+
+@dataclass(frozen=True, eq=False)
+class FirstStore:
+    """A store that left another value than the other side has.
+
+    ``lanes`` are those of ``program`` (row-major in the block) for which that holds, ``index`` the element of the
+    first of them, which holds ``a`` here and ``b`` there. ``origins`` are the loads that fed it; ``leads`` the
+    variables of the program in the order in which they were assigned, in that lane.
+    """
+
+    argument: str
+    line: int | None
+    program: int
+    lanes: tuple[int, ...]
+    iteration: int
+    index: tuple[int, ...]
+    a: Any
+    b: Any
+    access: Access = field(repr=False)
+    grid: tuple[int, int, int] = (1, 1, 1)
+    origins: tuple[Origin, ...] = field(repr=False, default=())
+    leads: tuple[Lead, ...] = field(repr=False, default=())
+
+    @property
+    def turned(self) -> Lead | None:
+        """The first variable that is not the same on both sides."""
+        return next((lead for lead in self.leads if lead.differs), None)
+
+    def told(self, titles: tuple[str, str]) -> str:
+        """Where it is, in words, and what led there."""
+        where = "" if self.line is None else f" on line {self.line}"
+        lane = messages.lane(self.lanes[0], self.access.block)
+        others = messages.and_others(len(self.lanes) - 1)
+        who = messages.who(self.program, self.grid)
+        what = "atomic" if self.access.kind == "atomic" else "store"
+        turn = f", iteration {self.iteration}," if self.access.iterations > 1 else ""
+        text = (
+            f"the first {what} that differs is{where}: {who}{turn} {lane + others + ', ' if lane else ''}"
+            f"{messages.element_at(self.argument, self.index)}: {titles[0]} {_number(self.a)}, "
+            f"{titles[1]} {_number(self.b)}"
+        )
+        if self.origins:
+            loads = _made_of(self.origins)
+            text += "; it is made of " + ", ".join(loads[:4])
+            text += " and other loads" if len(loads) > 4 else ""
+        lead = self.turned
+        if lead is not None:
+            text += f"; {lead.name} on line {lead.line} differs first: {_number(lead.a)}, {_number(lead.b)}"
+        return text
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.9g}" if not isinstance(value, (bool, np.bool_)) else str(bool(value))
+
+
+def _made_of(origins: Sequence[Origin]) -> list[str]:
+    """What was loaded, by argument and line: a loop loads on one line again and again."""
+    groups: dict[tuple[str, int | None], list[Origin]] = {}
+    for origin in origins:
+        groups.setdefault((origin.argument or "memory", origin.line), []).append(origin)
+    told = []
+    for (name, line), group in groups.items():
+        elements = np.unique(np.concatenate([np.ravel(origin.elements) for origin in group]))
+        one = f"{name}, element {int(elements[0])}"
+        shown = one if len(elements) == 1 else f"{messages.count(len(elements), 'element')} of {name}"
+        told.append(shown if line is None else f"{shown} (line {line})")
+    return told
+
+
+def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | None) -> FirstStore | None:
+    """The earliest store or atomic that left an element beyond rounding; where all are near, one that differs.
+
+    None where no store of the launch's did, or the record has no accesses.
+    """
+    found: list[tuple[tuple[int, int, int], Compared, Access, int, Array, Array]] = []
+    wrong = [one for one in arguments if one.count]
+    worst = [one for one in wrong if not one.explained.all()]
+    for one in worst or wrong:
+        bad = ~(one.explained if worst else one.same).reshape(-1)
+        found += [hit for hit in [_earliest(launch, one, bad)] if hit is not None]
+    if not found:
+        return None
+    (_, program, lane), one, access, position, lanes, elements = min(found, key=lambda hit: hit[0])
+    index = messages.index(int(elements[0]), one.a.shape)
+    iteration = sum(program in event.programs for event in access.events[:position])
+    origins, leads = _led(launch, other, access, program, lane, iteration)
+    return FirstStore(
+        one.name, access.line, program, tuple(lanes.tolist()), iteration, index, one.a[index], one.b[index],
+        access, launch.grid, tuple(origins), tuple(leads),
+    )  # fmt: skip
+
+
+def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
+    """Of the bad elements the one whose last store came first: ((order, program, lane), ..., access, event, lanes)."""
+    argument = launch.argument(one.name)
+    accesses = [access for access in launch.done if access.kind != "load" and access.argument == one.name]
+    events = sorted(
+        ((event.order, access, k, event) for access in accesses for k, event in enumerate(access.events)),
+        key=lambda entry: entry[0],
+    )
+    last = np.full(bad.size, -1)
+    for number, (_, _, _, event) in enumerate(events):
+        at = elements_at(event.addresses()[event.active()] - argument.address, argument)
+        last[at[at >= 0]] = number
+    stored = last[bad & (last >= 0)]
+    if not stored.size:
+        return None
+    number = int(stored.min())
+    order, access, position, event = events[number]
+    elements = elements_at(event.addresses() - argument.address, argument).reshape(len(event.programs), -1)
+    there = event.active().reshape(elements.shape) & (elements >= 0)
+    hit = there & np.where(elements >= 0, bad[elements] & (last[elements] == number), False)
+    row = int(np.argmax(hit.any(axis=1)))
+    lanes = np.flatnonzero(hit[row])
+    key = (order, int(event.programs[row]), int(lanes[0]))
+    return key, one, access, position, lanes, elements[row][lanes]
+
+
+def _led(
+    launch: Launch, other: Launch | None, access: Access, program: int, lane: int, iteration: int
+) -> tuple[list[Origin], list[Lead]]:
+    """The loads that fed a stored value, and the variables on the way to it; nothing where that cannot be had."""
+    origins: list[Origin] = []
+    try:
+        if access.kind == "store":
+            origins = launch.origins(access, program, lane, iteration)
+        mine = _assigned(launch, access, program)
+    except CannotReplay:
+        return origins, []
+    try:
+        theirs = _assigned(other, access, program) if other is not None and program < other.programs else {}
+    except CannotReplay:
+        theirs = {}
+    leads = []
+    for (name, turn), one in mine.items():
+        values = _in_lane(one, lane)
+        twin = theirs.get((name, turn))
+        if values is not None:
+            there = None if twin is None else _in_lane(twin, lane)
+            types = (one.values.dtype.name, "" if twin is None else twin.values.dtype.name)
+            leads.append(Lead(name, one.variable.line, values, there, types))
+    return origins, leads
+
+
+def _assigned(launch: Launch, access: Access, program: int) -> dict[tuple[str, int], Assignment]:
+    """What the program assigned to blocks of the access's shape, by name and how many times before; in order.
+
+    Pointers are left out: two launches have their memory in two places.
+    """
+    counts: dict[str, int] = {}
+    found = {}
+    pointers = _pointers(launch.twin)
+    for one in listen(launch, launch.twin, programs=np.array([program])):
+        if one.variable.number in pointers:
+            continue
+        if one.values.shape[1:] == access.block and one.values.dtype.kind in "fiubV":
+            name = one.variable.name
+            found[name, counts.get(name, 0)] = one
+            counts[name] = counts.get(name, 0) + 1
+    return found
+
+
+def _pointers(twin: Twin) -> set[int]:
+    """The numbers of the variables that hold pointers."""
+    return {
+        number
+        for function in twin.executable.plan.functions.values()
+        for op in function.walk()
+        if (number := probe_number(op)) is not None and function.types[op.operands[0]].is_pointer
+    }
+
+
+def _in_lane(one: Assignment, lane: int) -> float | None:
+    values = one.values.reshape(len(one.values), -1)
+    return float(values[0, lane]) if len(values) == 1 and lane < values.shape[1] else None

@@ -1,0 +1,64 @@
+"""Experiments on the GPU itself: the kernel compiled again without fusion, or with dots in full float32."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.launch_results import torch_tensors
+from triton_lab.launch.comparison.number_formats import as_array
+
+if TYPE_CHECKING:
+    from triton_lab.launch.comparison.causes import Experiment
+    from triton_lab.launch.comparison.comparison import Comparison
+    from triton_lab.launch.launch import Launch
+
+# Options of Triton's compiler for NVIDIA: name, cause, what is passed.
+_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("enable_fp_fusion=False", "fused multiply-add on the GPU", {"enable_fp_fusion": False}),
+    ('input_precision="ieee"', "tf32 inputs of tl.dot on the GPU", {"default_dot_input_precision": "ieee"}),
+)
+
+
+def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment]) -> Iterator[Experiment]:
+    """The launch on the GPU, run there again with each option; nothing where this machine has no GPU."""
+    import torch
+
+    first = comparison.launch.target == "gpu"
+    launch = comparison.launch if first else comparison.other
+    if launch is None or not torch.cuda.is_available():
+        return
+    title = comparison.titles[0 if first else 1]
+    plain = [one for one in comparison if one.written]
+    for name, cause, options in _OPTIONS:
+        try:
+            made = _again(launch, options)
+        except Exception as error:  # whatever Triton says to an option that it does not know
+            yield measured(name, cause, title, plain, None, f"{type(error).__name__}: {str(error).splitlines()[0]}")
+            continue
+        found = [
+            Compared(one.name, made[one.name], one.b) if first else Compared(one.name, one.a, made[own])
+            for one, own in zip(plain, comparison.names, strict=False)
+        ]
+        yield measured(name, cause, title, plain, found)
+
+
+def _again(launch: Launch, options: dict[str, Any]) -> dict[str, Any]:
+    """What the launch makes on the GPU of its tensors as they were, with other options, unrecorded."""
+    from triton_lab.backend.compiler import options_of
+    from triton_lab.backend.plugin.recorders import recorders
+    from triton_lab.backend.targets.active_target import target
+
+    kernel, metadata = launch.compiled[0].fn, launch.compiled[1]
+    tensors = torch_tensors(launch)
+    named = {argument.name: argument.value for argument in launch.arguments} | tensors
+    parameters = inspect.signature(kernel.fn).parameters
+    missing = [name for name in parameters if name not in named]
+    if missing:
+        raise ValueError(f"the argument {missing[0]} cannot be passed again")
+    kept = {key: value for key, value in options_of(metadata).items() if key in ("num_warps", "num_stages", "num_ctas")}
+    with recorders.unrecorded(), target("gpu"):
+        kernel[launch.grid](**{name: named[name] for name in parameters}, **kept, **options)
+    return {name: as_array(tensor) for name, tensor in tensors.items()}

@@ -1,0 +1,208 @@
+"""What a launch has made of its tensors, and what somebody expected: arrays by argument, before and after."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.ir import effects
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.comparison.number_formats import as_array, numpy_type
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """``arrays`` by the argument's name, of the argument's shape and dtype; ``written`` the names of those written.
+
+    ``title`` says whose they are.
+    """
+
+    title: str
+    arrays: Mapping[str, Array]
+    written: tuple[str, ...]
+
+
+def tensors(launch: Recorded) -> list[Argument]:
+    """The arguments that are tensors, those behind descriptors too."""
+    return [argument for argument in launch.arguments if argument.kind in ("tensor", "descriptor")]
+
+
+def read(memory: Memory, argument: Argument) -> Array:
+    """The elements of ``argument`` as ``memory`` holds them, copied.
+
+    Raises CannotReplay where they are not there.
+    """
+    dtype = numpy_type(argument.dtype)
+    if 0 in argument.shape:
+        return np.zeros(argument.shape, dtype)
+    return np.array(_view(memory, argument, dtype))
+
+
+def _view(memory: Memory, argument: Argument, dtype: np.dtype[Any]) -> Array:
+    region = memory.holding(argument.address)
+    strides = tuple(stride * argument.itemsize for stride in argument.strides)
+    reach = sum(stride * (extent - 1) for stride, extent in zip(strides, argument.shape, strict=True))
+    if region is None or argument.address + reach + argument.itemsize > region.stop:
+        raise CannotReplay(f"what {argument.name} held is not in the record")
+    return np.ndarray(argument.shape, dtype, region.data, argument.address - region.start, strides)
+
+
+def before(launch: Recorded) -> dict[str, Array]:
+    """What the tensors held before the launch. Raises CannotReplay."""
+    memory = _memory(launch)
+    return {argument.name: read(memory, argument) for argument in tensors(launch)}
+
+
+def _memory(launch: Recorded) -> Memory:
+    if launch.snapshot is None:
+        raise CannotReplay("the launch was not recorded with what its tensors held")
+    return launch.snapshot.memory()
+
+
+def of_launch(launch: Recorded, target: str = "") -> Results:
+    """What the launch left in its tensors; of one on the GPU what the GPU made, or with ``target`` "cpu" the CPU.
+
+    The results of a launch on the CPU are found by replaying it. Raises CannotReplay.
+    """
+    target = target or launch.target
+    title = f"{launch.kernel} ({target.upper()})"
+    if launch.target == "gpu":  # what both made was kept
+        found = {name: as_array(theirs if target == "gpu" else ours) for name, theirs, ours in launch.outputs}
+        was = before(launch) if launch.snapshot is not None and not launch.snapshot.missing else {}
+        return Results(title, {**was, **found}, _written(launch, was, {**was, **found}))
+    was, memory = before(launch), replay(launch)
+    found = {argument.name: read(memory, argument) for argument in tensors(launch)}
+    return Results(title, found, _written(launch, was, found))
+
+
+def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Array]) -> tuple[str, ...]:
+    """Those that a store or an atomic of the launch was meant for, and those whose bytes have changed."""
+    writing = {op.index for op in launch.executable.plan.walk() if effects.writes(op)}
+    # What a launch that was stopped was going to write counts, too.
+    owners = [launch.owner_of(op) for op in sorted(writing) if launch.events.get(op) or launch.error is not None]
+    names = {owner.name for owner in owners if owner is not None}
+    names |= {name for name in found if name in was and found[name].tobytes() != was[name].tobytes()}
+    names |= {name for name, _, _ in launch.outputs}
+    return tuple(argument.name for argument in tensors(launch) if argument.name in names)
+
+
+# --- What was expected ----------------------------------------------------------------------------
+
+
+def expected(launch: Recorded, given: Any, written: Sequence[str]) -> Results:
+    """What ``given`` says that the launch should have made of its ``written`` arguments.
+
+    ``given`` is a dict of tensors by name, a tensor or a tuple of them for the written arguments in order, or a
+    function that gives one of these, called by `asked`; if it gives None, what it has changed in the tensors it got.
+    Raises ValueError where names or shapes do not fit, TypeError for what is no tensor.
+    """
+    title = "expected"
+    if callable(given) and not hasattr(given, "detach"):
+        title = getattr(given, "__name__", "function")
+        title = "expected" if title == "<lambda>" else title
+        given = asked(launch, given, written)
+    arrays = dict(_named(launch, given, written))
+    for name, array in arrays.items():
+        shape = launch.argument(name).shape
+        if array.shape != shape and array.size == np.prod(shape) and 1 in (*array.shape, *shape):
+            arrays[name] = array = array.reshape(shape)
+        if array.shape != shape:
+            raise ValueError(f"{name} has the shape {shape}, and what is expected of it {array.shape}")
+    return Results(title, arrays, tuple(arrays))
+
+
+def _named(launch: Recorded, given: Any, written: Sequence[str]) -> Iterator[tuple[str, Array]]:
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            if launch.argument(name) not in tensors(launch):
+                raise ValueError(f"{name} is no tensor of {launch.kernel}")
+            yield name, _array(name, value)
+        return
+    several = list(given) if isinstance(given, (tuple, list)) else [given]
+    if len(several) != len(written):
+        told = ", ".join(written) or "no argument"
+        raise ValueError(
+            f"{launch.kernel} writes {told}, and {messages.count(len(several), 'tensor')} "
+            f"{messages.noun(len(several), 'was', 'were')} given for that: name them in a dict"
+        )
+    for name, value in zip(written, several, strict=True):
+        yield name, _array(name, value)
+
+
+def _array(name: str, value: Any) -> Array:
+    array = as_array(value)
+    if array.dtype.hasobject or array.dtype.kind in "USc":
+        raise TypeError(f"what is expected of {name} is no tensor of numbers but {type(value).__name__}")
+    return array
+
+
+def asked(launch: Recorded, function: Callable[..., Any], written: Sequence[str]) -> Any:
+    """What ``function`` gives for the launch's arguments, its tensors as they were before.
+
+    It is called with those of the arguments, by name, that it has parameters for, all if it takes ``**others``.
+    Tensors that shared memory do so again. If it returns None, the written ones are what it has made of them.
+    Raises ValueError for parameters that the kernel has not, CannotReplay.
+    """
+    held = torch_tensors(launch)
+    values = {**{argument.name: argument.value for argument in launch.arguments}, **held}
+    names = _asked_for(launch, function, values)
+    result = function(**{name: values[name] for name in names})
+    if result is not None:
+        return result
+    return {name: held[name] for name in written}
+
+
+def _asked_for(launch: Recorded, function: Callable[..., Any], values: Mapping[str, Any]) -> list[str]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        names = ", ".join(values)
+        raise ValueError(
+            f"the function's parameters are not known: wrap it, as in lambda {next(iter(values), 'x')}, **_: ..., "
+            f"with names among {names}"
+        ) from None
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return [name for name in values if name.isidentifier()]
+    for one in parameters:
+        by_name = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        if one.default is one.empty and (not by_name or one.name not in values) and one.kind is not one.VAR_POSITIONAL:
+            raise ValueError(
+                f"the function asks for {one.name!r}, and is called with the arguments of {launch.kernel} by name: "
+                f"{', '.join(values)}"
+            )
+    return [one.name for one in parameters if one.name in values and one.kind is not one.POSITIONAL_ONLY]
+
+
+def torch_tensors(launch: Recorded) -> dict[str, Any]:
+    """Tensors like the launch's, over memory as it was before; they share what the launch's shared."""
+    import torch
+
+    memory = _memory(launch)
+    found = {}
+    for argument in tensors(launch):
+        dtype = getattr(torch, argument.dtype)
+        if 0 in argument.shape:
+            found[argument.name] = torch.zeros(argument.shape, dtype=dtype)
+            continue
+        _view(memory, argument, numpy_type(argument.dtype))
+        region = memory.holding(argument.address)
+        assert region is not None
+        region.data.flags.writeable = True  # it is a copy
+        shift = (argument.address - region.start) % argument.itemsize
+        whole = (len(region.data) - shift) // argument.itemsize * argument.itemsize
+        data = torch.from_numpy(region.data[shift : shift + whole]).view(dtype)
+        start = (argument.address - region.start - shift) // argument.itemsize
+        found[argument.name] = data.as_strided(argument.shape, argument.strides, start)
+    return found

@@ -1,0 +1,167 @@
+"""The search for slips of one launch: one change at a time, then two at once, the most promising first.
+
+Each run is evidence for the next search: what one change alone mends, or brings nearer, is tried first together with
+others. Two are named only where both at once leave nothing that rounding does not explain, as neither does alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.causes import Experiment, Half, Pairs
+from triton_lab.launch.comparison.mutations.addressing import addresses
+from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
+from triton_lab.launch.comparison.number_formats import is_float, wide
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.relations import part_of
+from triton_lab.launch.comparison.rerun import Side, as_near, tried
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+# Different numbers that have to come right: fewer may do so by chance; and of integers so many elements.
+_DISTINCT, _WHOLE = 4, 16
+
+
+@dataclass(eq=False)
+class Search:
+    """What was tried on one ``side``, so far; ``plain`` is what it made, with how far rounding may take it."""
+
+    side: Side
+    other: Launch | None
+    plain: list[Compared]
+    runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Array | None]) -> Search:
+        """``allowed`` are the bounds of rounding by argument, None where they are not known. Raises CannotReplay."""
+        plain = side.held(replay(side.launch))
+        return cls(side, other, [replace(one, bound=allowed[one.name]) for one in plain])
+
+    def one_by_one(self) -> Iterator[Experiment]:
+        """Every change by itself, up to the first that is the cause."""
+        launch = self.side.launch
+        others = rarer(launch) if _telling(self.plain) else ()
+        seen: set[bytes] = {_bytes(self.plain)}
+        for switch in chain(addresses(launch, self.other), meanings(launch), others):
+            done, found = tried(self.side, switch, self.plain)
+            done = as_near(self.side, switch, done, found)
+            if done.helps and not done.names_it:
+                done = replace(done, telling=_telling(self.plain, found))
+            yield done
+            if done.names_it:
+                return
+            made = _bytes(found)
+            # What changes nothing by itself, or the same as another, or has to be stopped, may yet be half of it.
+            self.runs.append((switch, done, -1.0 if not found or made in seen else self._promise(found)))
+            seen.add(made)
+
+    def in_pairs(self, seconds: float) -> Pairs:
+        """Two changes at once, the most promising first, for ``seconds`` at most, up to the first that is the cause."""
+        ranked = [switch for switch, _, _ in sorted(self.runs, key=lambda run: -run[2])]
+        pairs = [(one, two) for k, one in enumerate(ranked) for two in ranked[k + 1 :] if one.goes_with(two)]
+        at = {switch: k + 1 for k, switch in enumerate(ranked)}
+        pairs.sort(key=lambda pair: at[pair[0]] * at[pair[1]])
+        if not _telling(self.plain):
+            pairs = []
+        end, count = time.monotonic() + seconds, 0
+        for one, two in pairs:
+            if time.monotonic() > end:
+                break
+            count += 1
+            both = one.with_(two)
+            done, found = tried(self.side, both, self.plain)
+            done = as_near(self.side, both, done, found)
+            if done.names_it:
+                one, two, done = self._nearest(one, two, done, end)
+                return Pairs(self.side.title, count, len(pairs), seconds, done, (self._half(one), self._half(two)))
+        return Pairs(self.side.title, count, len(pairs), seconds, None, ())
+
+    def _nearest(self, one: Switch, two: Switch, done: Experiment, end: float) -> tuple[Switch, Switch, Experiment]:
+        """Of changes that do as well in the place of ``one`` or ``two``, those that leave least, or are likelier."""
+        for keeps in (1, 0):
+            for switch, _, _ in self.runs:
+                kept = (one, two)[keeps]
+                if time.monotonic() > end or switch in (one, two) or not switch.goes_with(kept):
+                    continue
+                both = kept.with_(switch) if keeps == 0 else switch.with_(kept)
+                again, found = tried(self.side, both, self.plain)
+                if again.failed or again.equal < done.equal:
+                    continue
+                again = as_near(self.side, both, again, found)
+                earlier = self._place(switch) < self._place((one, two)[1 - keeps])
+                if again.names_it and (again.equal > done.equal or earlier):
+                    one, two, done = (switch, two, again) if keeps == 1 else (one, switch, again)
+        return one, two, done
+
+    def _place(self, switch: Switch) -> int:
+        return next(k for k, run in enumerate(self.runs) if run[0] is switch)
+
+    def _promise(self, found: Sequence[Compared]) -> float:
+        """How much of the difference goes away: what comes right or nearer, less what does not; and whether what is
+        left goes together with what is expected, as it does if it is off by a factor."""
+        total = 0.0
+        for one, was in zip(found, self.plain, strict=True):
+            now = replace(one, bound=was.bound)
+            wrong, still = ~was.explained, ~now.explained
+            if not wrong.any():
+                total -= float(np.count_nonzero(still)) / max(1, still.size)
+                continue
+            gained = np.count_nonzero(wrong & ~still) / max(1, int(np.count_nonzero(wrong)))
+            lost = np.count_nonzero(~wrong & still) / max(1, int(np.count_nonzero(~wrong)))
+            before, after = (np.nan_to_num(each.absolute, nan=np.inf)[wrong] for each in (was, now))
+            nearer = np.mean(after < before / 4) - np.mean(after > before * 4)
+            total += 2 * gained - lost + nearer / 2 + _alike(now) - _alike(was)
+        return total
+
+    def _half(self, switch: Switch) -> Half:
+        """What ``switch`` mends alone."""
+        half = Half(switch.name, switch.cause)
+        try:
+            near = self.side.bounded(switch)
+        except (KernelError, CannotReplay):
+            return half
+        parts, count = [], 0
+        for one, was in zip(near, self.plain, strict=True):
+            mended = np.asarray(one.explained & ~was.explained)
+            if mended.any():
+                count += int(np.count_nonzero(mended))
+                parts.append(part_of(one.name, mended) or "")
+        told = " and ".join(parts) if all(parts) and count >= _DISTINCT else ""
+        return replace(half, mends=count, where=told)
+
+
+def _bytes(found: Sequence[Compared]) -> bytes:
+    return b"".join(one.a.tobytes() for one in found)
+
+
+def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
+    """Whether what differs, of that what is right in ``found``, is so much that it does not come right by chance."""
+    for k, one in enumerate(plain):
+        wrong = ~one.explained & found[k].same if found else ~one.explained
+        distinct = len(np.unique(np.asarray(wide(one.b))[wrong]))
+        if distinct >= _DISTINCT and (is_float(one.dtype) or np.count_nonzero(wrong) >= _WHOLE):
+            return True
+    return False
+
+
+def _alike(one: Compared) -> float:
+    """How much two results go together, from -1 to 1."""
+    a, b = (np.asarray(wide(each))[one.finite] for each in (one.a, one.b))
+    with np.errstate(all="ignore"):
+        a, b = a - a.mean() if a.size else a, b - b.mean() if b.size else b
+        found = float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
+    return found * a.size / one.a.size if np.isfinite(found) else 0.0

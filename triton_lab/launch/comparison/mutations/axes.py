@@ -1,0 +1,193 @@
+"""Axes that a kernel may have mistaken, as switches that are tried: of reductions, program ids, matrices and dots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.interpreter import memory_access
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.op_registry import Implementation
+from triton_lab.interpreter.ops.program_ids import coordinate
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op
+from triton_lab.launch.comparison.interpreter_changes import Layers, changed, redirected
+from triton_lab.launch.comparison.mutations.ir_query import indices, lines_of, ops_of, shape_of, users_of
+from triton_lab.launch.comparison.numerics import Switch, types_of
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.launch import Launch
+
+
+# --- Reductions and dots ------------------------------------------------------------------------------
+
+
+def reductions(launch: Launch) -> Iterator[Switch]:
+    """Reductions of square blocks along the other axis: each by itself, then all, with what spreads their results."""
+    square = [op for op in ops_of(launch, "tt.reduce") if _is_square(shape_of(launch, op))]
+    for op in square:
+        axis = op.attributes["axis"]
+        name = f"axis={1 - axis} and not {axis}{lines_of(launch, op)}"
+        yield Switch(name, "the axis of a reduction", layers=(_turned([op]),), ops=indices([op]))
+    spreading = [user for op in square for user, _ in users_of(launch, op.results[0]) if user.name == "tt.expand_dims"]
+    if spreading:
+        name = f"reductions along the other axis{lines_of(launch, *square)}"
+        layers = (_turned(square), changed(spreading, _spread_otherwise))
+        yield Switch(name, "the axis of reductions", layers=layers, ops=indices([*square, *spreading]))
+
+
+def _is_square(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 2 and shape[0] == shape[1] > 1
+
+
+def _turned(ops: list[Op]) -> Layers:
+    def reduced(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
+        turned = tuple(np.swapaxes(frame.spread(op, k, value), 1, 2) for k, value in enumerate(operands))
+        return inner(frame, op, *turned)  # type: ignore[no-any-return]
+
+    return changed(ops, reduced)
+
+
+def _spread_otherwise(inner: Implementation, frame: Frame, op: Op, value: Value) -> Value:
+    return np.expand_dims(frame.spread(op, 0, value), 2 - op.attributes["axis"])
+
+
+def dots(launch: Launch) -> Iterator[Switch]:
+    """Operands of dots transposed, and exchanged, where they are square."""
+    for op in ops_of(launch, "tt.dot"):
+        shapes = [type.shape for type in types_of(launch.executable.plan, op, lambda one: one.operands)]
+        where = lines_of(launch, op)
+        for k, noun in ((1, "second"), (0, "first")):
+            if _is_square(shapes[k]):
+                name = f"the {noun} operand of tl.dot transposed{where}"
+                cause = f"which way round the {noun} operand of tl.dot is"
+                yield Switch(name, cause, layers=(changed([op], _transposing(k)),), ops=indices([op]))
+        if shapes[0] == shapes[1] and _is_square(shapes[0]):
+            name = f"the operands of tl.dot exchanged{where}"
+            layers = changed([op], _exchanging_operands)
+            yield Switch(name, "the order of the operands of tl.dot", layers=(layers,), ops=indices([op]))
+
+
+def _transposing(k: int) -> Callable[..., Value]:
+    def dot(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
+        given = list(operands)
+        given[k] = np.swapaxes(frame.spread(op, k, given[k]), 1, 2)
+        return inner(frame, op, *given)  # type: ignore[no-any-return]
+
+    return dot
+
+
+def _exchanging_operands(inner: Implementation, frame: Frame, op: Op, a: Value, b: Value, *rest: Value) -> Value:
+    return inner(frame, op, b, a, *rest)  # type: ignore[no-any-return]
+
+
+# --- Program ids --------------------------------------------------------------------------------------
+
+
+def program_ids(launch: Launch) -> Iterator[Switch]:
+    """Two axes of the grid, exchanged where the kernel asks which program it is; then one use of an id alone."""
+    asked = {op.attributes["axis"]: op for op in ops_of(launch, "tt.get_program_id")}
+    for one, two in ((0, 1), (0, 2), (1, 2)):
+        if one in asked and two in asked and (launch.grid[one] > 1 or launch.grid[two] > 1):
+            where = lines_of(launch, asked[one], asked[two])
+            name = f"program_id({one}) and program_id({two}) exchanged{where}"
+            both = [op for op in ops_of(launch, "tt.get_program_id") if op.attributes["axis"] in (one, two)]
+            layers = changed(both, _exchanged({one: two, two: one}))
+            yield Switch(name, "which program id is which", layers=(layers,), ops=indices(both))
+    yield from _uses(launch, asked)
+    for axis, extent in enumerate(launch.grid):
+        if extent > 1 and axis not in asked:
+            for op in ops_of(launch, "tt.make_range"):
+                name = f"program_id({axis}) * {shape_of(launch, op)[0]} added{lines_of(launch, op)}"
+                layers = changed([op], _added(axis))
+                yield Switch(
+                    name, "which program this is, left out of the offsets", layers=(layers,), ops=indices([op])
+                )
+
+
+def _exchanged(axes: Mapping[int, int]) -> Callable[..., Value]:
+    def program_id(inner: Implementation, frame: Frame, op: Op) -> Value:
+        return coordinate(frame.programs, frame.machine.grid, axes[op.attributes["axis"]]).astype(np.int32)
+
+    return program_id
+
+
+def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
+    """The id along another axis, in one of the places that take this one."""
+    for axis, op in asked.items():
+        users = users_of(launch, op.results[0])
+        for other, extent in enumerate(launch.grid):
+            if other == axis or extent == 1:
+                continue
+            for user, position in users if len(users) > 1 or other not in asked else ():
+                if not user.regions and user.name != "tt.call":
+                    name = f"program_id({other}) and not program_id({axis}){lines_of(launch, user)}"
+                    layers = changed([user], _instead(position, other))
+                    yield Switch(name, "a program id along another axis", layers=(layers,), ops=indices([user]))
+
+
+def _instead(position: int, axis: int) -> Callable[..., Value]:
+    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: object) -> Value:
+        given = list(operands)
+        given[position] = coordinate(frame.programs, frame.machine.grid, axis).astype(np.int32)
+        return inner(frame, op, *given, **told)  # type: ignore[no-any-return]
+
+    return run
+
+
+def _added(axis: int) -> Callable[..., Value]:
+    def run(inner: Implementation, frame: Frame, op: Op) -> Value:
+        start = (
+            op.attributes["start"] + coordinate(frame.programs, frame.machine.grid, axis) * frame.result_type(op).size
+        )
+        return AffineBlock(np.asarray(start, np.int64), (1,), frame.result_type(op).shape)
+
+    return run
+
+
+# --- Matrices -----------------------------------------------------------------------------------------
+
+
+def across(launch: Launch) -> Iterator[Switch]:
+    """Blocks of two axes of a matrix, read or stored with its two strides exchanged."""
+    ops = {op.index: op for op in ops_of(launch, "tt.load", "tt.store")}
+    for one in launch.done:
+        argument = None if one.argument is None else launch.argument(one.argument)
+        if one.op not in ops or argument is None or len(argument.shape) != 2 or len(one.block) != 2:
+            continue
+        if len(set(argument.strides)) == 2 and 0 not in argument.strides and _along(one, argument):
+            name = f"the strides of {argument.name} exchanged{lines_of(launch, ops[one.op])}"
+            noun = "loaded" if one.kind == "load" else "stored"
+            cause = f"which of its axes {argument.name} is {noun} along"
+            layers = redirected({one.op: _exchanging(argument)})
+            yield Switch(name, cause, redirects=(layers,), ops=frozenset({one.op}))
+
+
+def _along(one: Access, argument: Argument) -> bool:
+    """Whether the block goes along both axes of the matrix."""
+    strides = {stride * argument.itemsize for stride in argument.strides}
+    return all(isinstance(event.pointer, AffineBlock) and set(event.pointer.strides) == strides for event in one.events)
+
+
+def _exchanging(
+    argument: Argument,
+) -> Callable[[memory_access.Pointer, memory_access.Mask], tuple[memory_access.Pointer, memory_access.Mask]]:
+    """As if the two strides of ``argument`` had been each other's, in the block and between it and the start."""
+    low, high = sorted(stride * argument.itemsize for stride in argument.strides)
+
+    def change(
+        where: memory_access.Pointer, mask: memory_access.Mask
+    ) -> tuple[memory_access.Pointer, memory_access.Mask]:
+        if not isinstance(where, AffineBlock):
+            return where, mask
+        rows, rest = np.divmod(where.base - argument.address, high)
+        columns, rest = np.divmod(rest, low)
+        strides = tuple({low: high, high: low}.get(stride, stride) for stride in where.strides)
+        return AffineBlock(argument.address + rows * low + columns * high + rest, strides, where.shape), mask
+
+    return change

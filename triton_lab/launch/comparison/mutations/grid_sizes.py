@@ -1,0 +1,80 @@
+"""Other grids, and an output that held zeros: what a launch may have been given, as switches that are tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.launch.comparison.mutations.ir_query import ops_of
+from triton_lab.launch.comparison.numerics import Switch
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+
+_TIMES = 16  # as many programs as the launch had, at most
+
+
+def grids(launch: Launch) -> Iterator[Switch]:
+    """As many programs along an axis as a tensor or a number of the launch is long, in elements or blocks.
+
+    More where elements of what is stored to were left out, fewer where some were stored to again.
+    """
+    more, fewer = _left(launch)
+    if launch.part is not None or not (more or fewer):
+        return
+    whole = {
+        one.value
+        for one in launch.arguments
+        if one.kind in ("scalar", "constexpr") and isinstance(one.value, int) and not isinstance(one.value, bool)
+    }
+    extents = {one for one in whole if one > 0} | {extent for one in launch.arguments for extent in one.shape}
+    constants = {one.value for one in launch.arguments if one.kind == "constexpr"}
+    blocks = {1} | {one for one in constants & whole if one > 0}
+    likely = {math.ceil(extent / block) for extent in extents for block in blocks}
+    asked = {op.attributes["axis"] for op in ops_of(launch, "tt.get_program_id")}
+    for axis, extent in enumerate(launch.grid):
+        for other in sorted({extent + 1, *likely} - {extent, 0}, key=lambda one: abs(one - extent)):
+            counts = [other if k == axis else one for k, one in enumerate(launch.grid)]
+            if axis in asked and math.prod(counts) <= _TIMES * launch.programs and (more if other > extent else fewer):
+                grid = (counts[0], counts[1], counts[2])
+                name = f"the grid {_told(grid)} and not {_told(launch.grid)}"
+                yield Switch(name, "how many programs were launched", grid=grid)
+
+
+def _told(grid: tuple[int, int, int]) -> str:
+    """As it is written in a launch, without axes at the end that have one program."""
+    axes = max((k + 1 for k, extent in enumerate(grid) if extent > 1), default=1)
+    return f"({grid[0]},)" if axes == 1 else f"({', '.join(map(str, grid[:axes]))})"
+
+
+def _left(launch: Launch) -> tuple[bool, bool]:
+    """Whether elements of what was stored to were left out, and whether some were stored to more than once."""
+    more = fewer = False
+    for one in launch.done:
+        if one.kind != "load" and one.argument is not None:
+            places = _places(one)
+            distinct = len(np.unique(places))
+            more |= distinct < math.prod(launch.argument(one.argument).shape) or one.kind == "atomic"
+            fewer |= distinct < len(places)
+    return more, fewer
+
+
+def _places(one: Access) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    return np.concatenate([event.addresses()[event.active()] for event in one.events] or [np.zeros(0, np.int64)])
+
+
+def zeroed(launch: Launch) -> Iterator[Switch]:
+    """Arguments that atomics, or loads and stores, add to: as if they had held zeros."""
+    kinds: dict[str, set[str]] = {}
+    for one in launch.done:
+        if one.argument is not None:
+            kinds.setdefault(one.argument, set()).add(one.kind)
+    for argument in launch.arguments:
+        done = kinds.get(argument.name, set())
+        if argument.kind == "tensor" and ("atomic" in done or done >= {"load", "store"}):
+            name = f"zeros in {argument.name} before the launch"
+            yield Switch(name, f"what {argument.name} held before the launch", zeroed=argument.name)

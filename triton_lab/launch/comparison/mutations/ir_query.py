@@ -1,0 +1,96 @@
+"""What those who try slips ask of a launch's kernel: its operations, their lines and shapes, what they stem from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from triton_lab import messages
+from triton_lab.ir import Op
+from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.plan import Bits, Dense, Function
+from triton_lab.ir.value_flow import TERMINATORS
+from triton_lab.launch.comparison.numerics import types_of
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+
+def lines_of(launch: Launch, *ops: Op) -> str:
+    """`` (line 12)``; nothing where no line of the user's stands for them."""
+    found = [launch.lines.get(op.index) for op in ops]
+    lines = sorted({line.line for line in found if line is not None})
+    return f" ({messages.noun(len(lines), 'line')} {' and '.join(map(str, lines))})" if lines else ""
+
+
+def ops_of(launch: Launch, *names: str) -> list[Op]:
+    return [op for op in launch.executable.plan.walk() if op.name in names]
+
+
+def shape_of(launch: Launch, op: Op) -> tuple[int, ...]:
+    """The shape of what a load or a range gives, or of what a reduction takes first."""
+    gives = op.name in ("tt.load", "tt.make_range")
+    return types_of(launch.executable.plan, op, lambda one: one.results if gives else one.operands)[0].shape
+
+
+def function_of(launch: Launch, op: Op) -> Function:
+    """The function that has the operation."""
+    plan = launch.executable.plan
+    return next(one for one in plan.functions.values() if any(op is inner for inner in one.walk()))
+
+
+def users_of(launch: Launch, number: int) -> list[tuple[Op, int]]:
+    """Who takes a value of the kernel itself, as which operand."""
+    taken = [
+        (op, k) for op in launch.executable.plan.kernel.walk() for k, one in enumerate(op.operands) if one == number
+    ]
+    return [(op, k) for op, k in taken if op.name not in TERMINATORS]
+
+
+def makers(function: Function) -> dict[int, Op]:
+    """What makes each value."""
+    return {number: op for op in function.walk() for number in op.results}
+
+
+_HANDED_ON = frozenset(
+    {"tt.splat", "tt.broadcast", "tt.expand_dims", "arith.sitofp", "arith.uitofp", "arith.extf", "arith.truncf",
+     "arith.extsi"}
+)  # fmt: skip
+
+
+def source(made: Mapping[int, Op], number: int) -> int:
+    """What a value is, but for being converted or spread."""
+    while number in made and made[number].name in _HANDED_ON:
+        number = made[number].operands[0]
+    return number
+
+
+def constant(made: Mapping[int, Op], number: int) -> float | int | None:
+    """The number that a value is in all lanes, if it is a constant of the kernel."""
+    maker = made.get(source(made, number))
+    value = maker.attributes.get("value") if maker is not None and maker.name == "arith.constant" else None
+    if isinstance(value, Dense) and len(value.values) == 1:
+        value = value.values[0]
+    if isinstance(value, Bits):
+        return None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def behind(flow: Flow, taken: Sequence[tuple[Op, int]]) -> set[Value]:
+    """What these operands of operations are computed from."""
+    return flow.behind(Value(flow.function_of[op.index], number) for op, number in taken)
+
+
+def indices(ops: Sequence[Op]) -> frozenset[int]:
+    """By which a switch knows them."""
+    return frozenset(op.index for op in ops)
+
+
+def unused(launch: Launch) -> list[str]:
+    """The arguments that the kernel is given and takes no notice of; of constexprs that is not known."""
+    taken = {number for op in launch.executable.plan.walk() for number in op.operands}
+    taken |= {each for op in launch.executable.plan.walk() for one in op.successors for each in one.operands}
+    kernel = launch.executable.plan.kernel
+    there = {kernel.names[number] for number in kernel.arguments}
+    used = {kernel.names[number] for number in kernel.arguments if number in taken}
+    return [one.name for one in launch.arguments if one.name in there - used]

@@ -1,0 +1,179 @@
+"""What may be off about loops, as switches that are tried: iterations, what is carried round, pointers that stay."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.op_registry import Implementation
+from triton_lab.interpreter.ops.control import counting, trips_of
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.interpreter.variants.arithmetic_variants import ordinary
+from triton_lab.ir import Op
+from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
+from triton_lab.launch.comparison.mutations.ir_query import constant, function_of, indices, lines_of, makers, ops_of
+from triton_lab.launch.comparison.numerics import Switch
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+
+
+def iterations(launch: Launch) -> Iterator[Switch]:
+    """Each loop with an iteration more, and with one less."""
+    for op in ops_of(launch, "scf.for"):
+        for more, name, cause in (
+            (1, "one iteration more", "a loop that ends an iteration early"),
+            (-1, "one iteration less", "a loop that has an iteration too many"),
+        ):
+            layers = changed([op], _counted(more))
+            yield Switch(f"{name}{lines_of(launch, op)}", cause, layers=(layers,), ops=indices([op]))
+
+
+def _counted(more: int) -> Callable[..., Any]:
+    def loop(inner: Implementation, frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *rest: Value) -> Any:
+        _, high, stride = counting(frame, op, (lower, upper, step))
+        upper = (high + more * stride).astype(frame.elements(op, 1, upper).dtype)
+        return inner(frame, op, lower, upper, step, *rest)
+
+    return loop
+
+
+# --- What is carried from iteration to iteration ------------------------------------------------------
+
+_STARTS = ((-np.inf, "-inf"), (0.0, "0"), (np.inf, "inf"), (1.0, "1"))
+
+
+def starts(launch: Launch) -> Iterator[Switch]:
+    """What an accumulator of floats starts from, where that is a constant: what changes nothing in other folds."""
+    for op in ops_of(launch, "scf.for"):
+        function = function_of(launch, op)
+        made = makers(function)
+        arguments = op.regions[0].blocks[0].arguments[1:]
+        for k, (number, argument) in enumerate(zip(op.operands[3:], arguments, strict=True)):
+            maker = made.get(number)
+            if maker is None or maker.name != "arith.constant" or not function.types[number].is_float:
+                continue
+            held = constant(made, number)
+            for value, spelled in _STARTS:
+                if value != held:
+                    name = f"{_called(function.names[argument])} starts from {spelled}{lines_of(launch, op)}"
+                    layers = changed([op], _starting(k, value))
+                    yield Switch(name, "what an accumulator starts from", layers=(layers,), ops=indices([op]))
+
+
+def _called(name: str) -> str:
+    return name or "what the loop carries"
+
+
+def _starting(k: int, value: float) -> Callable[..., Any]:
+    def loop(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Any:
+        given = list(operands)
+        given[3 + k] = np.full_like(frame.elements(op, 3 + k, given[3 + k]), value)
+        return inner(frame, op, *given)
+
+    return loop
+
+
+def carried(launch: Launch) -> Iterator[Switch]:
+    """``+=`` for ``=``: what a loop sets anew each time without looking at it, added up instead."""
+    for op in ops_of(launch, "scf.for"):
+        block, function = op.regions[0].blocks[0], function_of(launch, op)
+        used = {number for inner in block.ops[:-1] for each in inner.walk() for number in each.operands}
+        for k, argument in enumerate(block.arguments[1:]):
+            if argument not in {*used, *block.ops[-1].operands} and function.types[argument].is_float:
+                for fold, told in (("arith.addf", "added up"), ("arith.maxnumf", "kept at its greatest")):
+                    name = f"{_called(function.names[argument])} {told}{lines_of(launch, op)}"
+                    cause = "a loop that forgets what it had computed before"
+                    yield Switch(name, cause, layers=(changed([op], _folding(k, fold)),), ops=indices([op]))
+
+
+def _folding(k: int, fold: str) -> Callable[..., Any]:
+    def loop(inner: Implementation, frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *rest: Value) -> Any:
+        low, high, stride = counting(frame, op, (lower, upper, step))
+        trips = trips_of(low, high, stride)
+        if not (trips == trips[0]).all():
+            return inner(frame, op, lower, upper, step, *rest)
+        dtype = frame.elements(op, 0, lower).dtype
+        values = rest
+        for turn in range(int(trips[0])):
+            bounds = (low + turn * stride).astype(dtype), (low + (turn + 1) * stride).astype(dtype)
+            found = inner(frame, op, *bounds, step, *values)
+            new = found if len(op.results) > 1 else (found,)
+            values = tuple(
+                _folded(frame, op, k, fold, values[k], one) if at == k else one for at, one in enumerate(new)
+            )
+        return values if len(op.results) > 1 else values[0]
+
+    return loop
+
+
+def _folded(frame: Frame, loop: Op, k: int, fold: str, held: Value, new: Value) -> Value:
+    """Both under an operation of that name, which who watches is told of."""
+    numbers = (loop.results[k], loop.results[k])
+    op = replace(loop, name=fold, operands=numbers, results=numbers[:1], regions=())
+    found = ordinary(fold)(frame, op, held, new)
+    if frame.machine.observer is not None:
+        frame.machine.observer.after(frame, op, (held, new), found)
+    return found  # type: ignore[no-any-return]
+
+
+# --- Pointers that stay where they are ----------------------------------------------------------------
+
+
+def steps(launch: Launch) -> Iterator[Switch]:
+    """Loads of a loop that go to the same place each time, a block further each time: along either of its axes."""
+    inside = {op.index: op for loop in ops_of(launch, "scf.for") for op in loop.walk() if op.name == "tt.load"}
+    for one in launch.done:
+        argument = None if one.argument is None else launch.argument(one.argument)
+        if one.op not in inside or argument is None or argument.kind != "tensor":
+            continue
+        op = inside[one.op]
+        for further in _further(one, {stride * argument.itemsize for stride in argument.strides if stride > 1}):
+            places = messages.count(abs(further) // argument.itemsize, "element")
+            name = f"{argument.name} {places} further each time{lines_of(launch, op)}"
+            cause = "a pointer that a loop does not move on"
+            yield Switch(name, cause, redirects=(_stepping(op, further),), ops=indices([op]))
+
+
+def _further(one: Access, rows: set[int]) -> list[int]:
+    """By how many bytes a block would have to move to go on, if it comes more than once, always to the same place: by
+    itself, along either axis, or by as many of the tensor's ``rows``, or one."""
+    pointers = [event.pointer for event in one.events]
+    first = pointers[0] if len(pointers) > 1 else None
+    if not isinstance(first, AffineBlock):
+        return []
+    for event, pointer in zip(one.events, pointers, strict=True):
+        same = np.array_equal(event.programs, one.events[0].programs)
+        if not same or not isinstance(pointer, AffineBlock) or not np.array_equal(pointer.base, first.base):
+            return []
+    pairs = zip(reversed(first.shape), reversed(first.strides), strict=True)
+    own = [extent * stride for extent, stride in pairs if stride and extent > 1]
+    blocks = [extent * row for row in sorted(rows) for extent in first.shape if extent > 1]
+    return list(dict.fromkeys([*own, *sorted(rows), *blocks]))
+
+
+def _stepping(which: Op, further: int) -> Layers:
+    def layer(inner: Implementation) -> Implementation:
+        turns: dict[int, int] = defaultdict(int)  # by program, anew for each run
+
+        def load(frame: Frame, op: Op, *operands: Value, touch: ChangedAccess | None = None) -> Value:
+            touch = touch or ChangedAccess.of(op, operands)
+            if op.index != which.index or not isinstance(touch.where, AffineBlock):
+                return inner(frame, op, *operands, touch=touch)  # type: ignore[no-any-return]
+            by = np.array([turns[program] for program in frame.programs.tolist()], np.int64)
+            for program in frame.programs.tolist():
+                turns[program] += 1
+            where = AffineBlock(touch.where.base + by * further, touch.where.strides, touch.where.shape)
+            return inner(frame, op, *operands, touch=ChangedAccess(where, touch.mask))  # type: ignore[no-any-return]
+
+        return load
+
+    return {"tt.load": layer}

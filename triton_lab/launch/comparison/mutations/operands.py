@@ -1,0 +1,123 @@
+"""Numbers and arguments that a kernel may have mistaken for others, as switches that are tried: integers in offsets and
+masks, arguments in another order, memory that was written too early."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab.interpreter import memory_access
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.memory_regions import Reachable
+from triton_lab.interpreter.op_registry import Implementation
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op
+from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, changed
+from triton_lab.launch.comparison.mutations.ir_query import constant, indices, lines_of, makers, ops_of
+from triton_lab.launch.comparison.mutations.operators import given, held_by, switch_of
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.relations import numbers
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+# --- Integers -----------------------------------------------------------------------------------------
+
+
+def integers(launch: Launch) -> Iterator[Switch]:
+    """Quotients and remainders of negative numbers as Python has them; constants that are one off in offsets."""
+    for op in ops_of(launch, "arith.divsi", "arith.remsi"):
+        sign = "//" if op.name == "arith.divsi" else "%"
+        title = f"{sign} as Python has it{lines_of(launch, op)}"
+        yield switch_of(title, f"{sign} of negative integers, which is cut and not floored", op, _floored)
+    for function in launch.executable.plan.functions.values():
+        made = makers(function)
+        for op in [op for op in made.values() if op.name in ("arith.addi", "arith.subi")]:
+            for k, number in enumerate(op.operands):
+                held = constant(made, number)
+                if held is None or launch.lines.get(op.index) is None:
+                    continue
+                for by in (1, -1):
+                    title = f"{held + by} and not {held}{lines_of(launch, op)}"
+                    yield switch_of(title, "a constant that is one off", op, given(k, held + by))
+
+
+def _floored(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
+    a, b = (frame.elements(op, k, value) for k, value in enumerate(operands))
+    divisor = np.where(b == 0, np.ones_like(b), b)
+    return np.floor_divide(a, divisor) if op.name == "arith.divsi" else np.mod(a, divisor)
+
+
+def sizes(launch: Launch) -> Iterator[Switch]:
+    """One integer of the launch for another: in products, then in comparisons."""
+    known = {
+        name: value
+        for name, value in numbers(launch).items()
+        if math.isfinite(value) and value == int(value) and value > 1
+    }
+    for kind in ("arith.muli", "arith.cmpi"):
+        for function in launch.executable.plan.functions.values():
+            made = makers(function)
+            for op in [op for op in made.values() if op.name == kind and launch.lines.get(op.index) is not None]:
+                for k, number in enumerate(op.operands):
+                    held, literal = held_by(function, made, number, known), constant(made, number)
+                    if held is None and not (isinstance(literal, int) and literal > 1):
+                        continue
+                    name, value = held or (str(literal), literal)
+                    for other, meant in known.items():
+                        if meant != value:
+                            title = f"{other} and not {name}{lines_of(launch, op)}"
+                            yield switch_of(title, "one number for another", op, given(k, int(meant)))
+
+
+# --- Arguments ----------------------------------------------------------------------------------------
+
+
+def arguments(launch: Launch) -> Iterator[Switch]:
+    """Two tensors that are read, or two numbers, in the other order."""
+    read = {one.argument for one in launch.done if one.kind == "load"}
+    written = {one.argument for one in launch.done if one.kind != "load"}
+    tensors = [one for one in launch.arguments if one.kind == "tensor" and one.name in read - written]
+    scalars = [one for one in launch.arguments if one.kind == "scalar"]
+    names = launch.executable.plan.kernel.names
+    there = {names[number] for number in launch.executable.plan.kernel.arguments}
+    for one, two in [*combinations(tensors, 2), *combinations(scalars, 2)]:
+        alike = (one.dtype, one.shape) == (two.dtype, two.shape) and type(one.value) is type(two.value)
+        if alike and {one.name, two.name} <= there and (one.kind == "tensor" or one.value != two.value):
+            name = f"{one.name} and {two.name} exchanged"
+            yield Switch(name, "the order of the arguments", exchanged=(one.name, two.name))
+
+
+def stale(launch: Launch) -> Iterator[Switch]:
+    """Loads of memory that the launch writes, too, as it was before the launch."""
+    written = [launch.argument(one.argument) for one in launch.done if one.kind != "load" and one.argument is not None]
+    ops = {op.index: op for op in ops_of(launch, "tt.load")}
+    for one in launch.done:
+        argument = None if one.argument is None else launch.argument(one.argument)
+        if one.op not in ops or argument is None or launch.snapshot is None or launch.snapshot.missing:
+            continue
+        if any(argument.storage_address == other.storage_address for other in written):
+            name = f"{argument.name} as it was before the launch{lines_of(launch, ops[one.op])}"
+            layers = changed([ops[one.op]], _before(launch))
+            cause = f"a load of {argument.name} after it was written"
+            yield Switch(name, cause, layers=(layers,), ops=indices([ops[one.op]]))
+
+
+def _before(launch: Launch) -> Any:
+    assert launch.snapshot is not None
+    memory = Reachable(launch.snapshot.memory())
+
+    def load(
+        inner: Implementation, frame: Frame, op: Op, *operands: Value, touch: ChangedAccess | None = None
+    ) -> Value:
+        found = inner(frame, op, *operands, touch=touch)
+        touch, type = touch or ChangedAccess.of(op, operands), frame.result_type(op)
+        before = memory_access.load(memory, touch.where, touch.mask, None, dtype_of(type), type.shape)
+        return np.where(touch.active(), before, found)
+
+    return load

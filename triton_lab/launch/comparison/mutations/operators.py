@@ -1,0 +1,272 @@
+"""What a kernel may have been meant to compute, as switches that are tried, each on one operation.
+
+They are comparisons, the order of operands, one operator for another, functions, what is divided by, numbers that are
+given and never used, and what a formula needs to stay finite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.op_registry import Implementation
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.interpreter.variants.arithmetic_variants import ordinary
+from triton_lab.ir import Op
+from triton_lab.launch.comparison.interpreter_changes import changed
+from triton_lab.launch.comparison.mutations.ir_query import (
+    constant,
+    function_of,
+    indices,
+    lines_of,
+    makers,
+    ops_of,
+    shape_of,
+    source,
+    unused,
+)
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.relations import numbers
+
+if TYPE_CHECKING:
+    from triton_lab.ir.plan import Function
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+# --- Comparisons --------------------------------------------------------------------------------------
+
+# Predicates of arith.cmpi by number: with and without the bounds, and the other way round.
+_STRICT = {2: 3, 3: 2, 4: 5, 5: 4, 6: 7, 7: 6, 8: 9, 9: 8}
+_TURNED = {2: 4, 3: 5, 4: 2, 5: 3, 6: 8, 7: 9, 8: 6, 9: 7}
+_SPELLED = {2: "<", 3: "<=", 4: ">", 5: ">=", 6: "<", 7: "<=", 8: ">", 9: ">="}
+
+
+def comparisons(launch: Launch) -> Iterator[Switch]:
+    """Comparisons of integers with their bounds, or without; then the other way round."""
+    for table in (_STRICT, _TURNED):
+        for op in ops_of(launch, "arith.cmpi"):
+            predicate = op.attributes["predicate"]
+            if predicate in table and launch.lines.get(op.index) is not None:
+                meant = table[predicate]
+                name = f"{_SPELLED[meant]} and not {_SPELLED[predicate]}{lines_of(launch, op)}"
+                yield switch_of(name, "a comparison", op, _compared(meant))
+
+
+def switch_of(name: str, cause: str, op: Op | Sequence[Op], change: Callable[..., Any]) -> Switch:
+    ops = [op] if isinstance(op, Op) else op
+    return Switch(name, cause, layers=(changed(ops, change),), ops=indices(ops))
+
+
+def _compared(predicate: int) -> Callable[..., Value]:
+    def compared(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
+        return inner(frame, replace(op, attributes={**op.attributes, "predicate": predicate}), *operands)  # type: ignore[no-any-return]
+
+    return compared
+
+
+# --- Functions and operators --------------------------------------------------------------------------
+
+_FUNCTIONS = {
+    "math.exp": "math.exp2", "math.exp2": "math.exp", "math.log": "math.log2", "math.log2": "math.log",
+    "math.sqrt": "math.rsqrt", "math.rsqrt": "math.sqrt", "math.sin": "math.cos", "math.cos": "math.sin",
+}  # fmt: skip
+_BASES = ("math.exp", "math.exp2", "math.log", "math.log2")
+
+
+def functions(launch: Launch) -> Iterator[Switch]:
+    """Powers and logarithms of the other base, roots and their reciprocals, sines and cosines: all of one kind at once
+    and each by itself."""
+    for base, meant in _FUNCTIONS.items():
+        found = ops_of(launch, base)
+        cause = "the base of a power or logarithm" if base in _BASES else "the function that is called"
+        for group in ([found] if len(found) > 1 else []) + [[op] for op in found]:
+            name = f"{meant[5:]} and not {base[5:]}{lines_of(launch, *group)}"
+            yield switch_of(name, cause, group, _instead(meant))
+
+
+def _instead(meant: str) -> Callable[..., Value]:
+    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
+        return ordinary(meant)(frame, replace(op, name=meant), *operands)  # type: ignore[no-any-return]
+
+    return run
+
+
+_OPERATORS = {
+    "arith.addf": ("arith.subf", "+", "-"), "arith.subf": ("arith.addf", "-", "+"),
+    "arith.mulf": ("arith.divf", "*", "/"), "arith.divf": ("arith.mulf", "/", "*"),
+    "arith.maxnumf": ("arith.minnumf", "maximum", "minimum"), "arith.minnumf": ("arith.maxnumf", "minimum", "maximum"),
+}  # fmt: skip
+
+
+def operators(launch: Launch) -> Iterator[Switch]:
+    """``+`` and ``-``, ``*`` and ``/``, the greater and the lesser of two: one for the other."""
+    for op in _outside(launch, *_OPERATORS):
+        meant, old, new = _OPERATORS[op.name]
+        yield switch_of(f"{new} and not {old}{lines_of(launch, op)}", "an operator", op, _instead(meant))
+
+
+def _outside(launch: Launch, *names: str) -> list[Op]:
+    """The operations of these names, but for those in the functions of reductions."""
+    folds = {inner.index for op in ops_of(launch, "tt.reduce", "tt.scan") for inner in op.walk()}
+    return [op for op in ops_of(launch, *names) if op.index not in folds]
+
+
+_ORDERED = {
+    "arith.subf": "the order of a difference", "arith.divf": "the order of a quotient",
+    "arith.select": "the order of the arguments of tl.where",
+}  # fmt: skip
+
+
+def orders(launch: Launch) -> Iterator[Switch]:
+    """Both sides of a difference, a quotient or ``tl.where``, exchanged."""
+    for op in _outside(launch, *_ORDERED):
+        noun = (
+            "the two values of tl.where"
+            if op.name == "arith.select"
+            else "both sides of " + "-/"[op.name == "arith.divf"]
+        )
+        yield switch_of(f"{noun} exchanged{lines_of(launch, op)}", _ORDERED[op.name], op, _exchanged)
+
+
+def _exchanged(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
+    *first, one, two = operands
+    *numbers_of, left, right = op.operands
+    return inner(frame, replace(op, operands=(*numbers_of, right, left)), *first, two, one)  # type: ignore[no-any-return]
+
+
+# --- Numbers ------------------------------------------------------------------------------------------
+
+
+def divisors(launch: Launch) -> Iterator[Switch]:
+    """Divisions by numbers of the launch alone: by another of them, or by one less."""
+    known = numbers(launch)
+    for function in launch.executable.plan.functions.values():
+        made = makers(function)
+        for op in [op for op in made.values() if op.name == "arith.divf"]:
+            held = held_by(function, made, op.operands[1], known)
+            if held is None:
+                continue
+            name, value = held
+            others = {**known, **{f"{one} - 1": value - 1 for one, value in known.items()}}
+            for other, meant in sorted(others.items(), key=lambda each: each[0] not in known):
+                if meant not in (0.0, value) and (
+                    other in known or other.startswith(name) or name == "what stands there"
+                ):
+                    title = f"{other} and not {name} as divisor{lines_of(launch, op)}"
+                    yield switch_of(title, "what is divided by", op, given(1, meant))
+
+
+def held_by(
+    function: Function, made: Mapping[int, Op], number: int, known: Mapping[str, float]
+) -> tuple[str, float] | None:
+    """The launch's number that a value is, by name and value; a sum of those counts as well, without a name."""
+    number = source(made, number)
+    if number not in made:
+        name = function.names[number]
+        return (name, known[name]) if name in known else None
+    value = constant(made, number)
+    if value is not None:
+        return next(((name, one) for name, one in known.items() if one == value), None)
+    if made[number].name in ("arith.subi", "arith.addi", "arith.subf", "arith.addf"):
+        parts = [(constant(made, each), held_by(function, made, each, known)) for each in made[number].operands]
+        if all(part != (None, None) for part in parts):
+            return ("what stands there", math.nan)
+    return None
+
+
+def given(position: int, value: float) -> Callable[..., Any]:
+    """An operand that is ``value`` in all lanes."""
+
+    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
+        given = list(operands)
+        given[position] = np.full_like(frame.elements(op, position, given[position]), value)
+        return inner(frame, op, *given, **told)
+
+    return run
+
+
+_NOUNS = {
+    "tt.dot": "tl.dot", "tt.store": "what is stored", "tt.load": "what is loaded", "math.exp": "what exp takes",
+    "math.exp2": "what exp2 takes",
+}  # fmt: skip
+
+
+def signs(launch: Launch) -> Iterator[Switch]:
+    """What exp takes, or is stored or loaded, with the other sign."""
+    for op in [op for name in ("math.exp", "math.exp2", "tt.store", "tt.load") for op in ops_of(launch, name)]:
+        if _of_floats(launch, op):
+            title = f"{_NOUNS[op.name]} with the other sign{lines_of(launch, op)}"
+            yield switch_of(title, "a sign that was left out", op, _turned if op.name[:4] == "math" else _scaled(-1.0))
+
+
+def _turned(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
+    return inner(frame, op, -frame.elements(op, 0, x))  # type: ignore[no-any-return]
+
+
+def scales(launch: Launch) -> Iterator[Switch]:
+    """What a dot gives, or is stored or loaded, times a number that is given and not used; dots over a root, too."""
+    known = numbers(launch)
+    idle = {name: known[name] for name in unused(launch) if name in known}
+    roots = {f"1 / sqrt({name})": value**-0.5 for name, value in known.items() if value > 1}
+    for op in [op for name in ("tt.dot", "tt.store", "tt.load") for op in ops_of(launch, name)]:
+        if not _of_floats(launch, op):
+            continue
+        for name, value in {**idle, **(roots if op.name == "tt.dot" else {})}.items():
+            if value not in (0.0, 1.0):
+                title = f"{_NOUNS[op.name]} multiplied by {name}{lines_of(launch, op)}"
+                yield switch_of(title, "a factor that was left out", op, _scaled(value))
+
+
+def _of_floats(launch: Launch, op: Op) -> bool:
+    """Whether it loads, stores or multiplies floats."""
+    return function_of(launch, op).types[(op.results or op.operands[1:])[0]].is_float
+
+
+def _scaled(value: float) -> Callable[..., Any]:
+    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
+        if op.name != "tt.store":
+            found: Array = inner(frame, op, *operands, **told)
+            return (found * np.asarray(value, np.float32)).astype(found.dtype)
+        stored = frame.elements(op, 1, operands[1])
+        times = (stored * np.asarray(value, np.float32)).astype(stored.dtype)
+        return inner(frame, op, operands[0], times, *operands[2:], **told)
+
+    return run
+
+
+_TINY = (1e-5, 1e-6, 1e-8, 1e-12)
+
+
+def guards(launch: Launch) -> Iterator[Switch]:
+    """Powers without the greatest of their row taken off first; roots and quotients without something added."""
+    for op in ops_of(launch, "math.exp", "math.exp2"):
+        if shape_of(launch, op):
+            title = f"the greatest of each row taken off first{lines_of(launch, op)}"
+            yield switch_of(title, "powers that overflow", op, _taken_off)
+    known = numbers(launch)
+    for op in ops_of(launch, "math.sqrt", "math.rsqrt", "tt.precise_sqrt"):
+        idle = {name: known[name] for name in unused(launch) if 0 < known.get(name, 0) < 0.1}
+        for name, value in (idle or {f"{one:g}": one for one in _TINY}).items():
+            title = f"{name} added under the root{lines_of(launch, op)}"
+            yield switch_of(title, "an epsilon that was left out", op, _added(value))
+
+
+def _taken_off(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
+    found = frame.spread(op, 0, x)
+    greatest = np.max(found, axis=-1, keepdims=True, initial=-np.inf, where=~np.isnan(found))
+    return inner(frame, op, found - np.where(np.isfinite(greatest), greatest, 0).astype(found.dtype))  # type: ignore[no-any-return]
+
+
+def _added(value: float) -> Callable[..., Value]:
+    def run(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
+        found = frame.elements(op, 0, x)
+        return inner(frame, op, found + np.asarray(value, found.dtype))  # type: ignore[no-any-return]
+
+    return run

@@ -1,0 +1,212 @@
+"""How a wrong result hangs together with what was expected: which part of it is wrong, and what it is instead.
+
+A factor that all elements share, a result that lies across or some elements further, or memory that nobody changed tell
+a reader more than the largest error does. Each is a sentence; what is said holds for every element that it speaks of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.launch.access import elements_at
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, Compared
+from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+_LEAST = 4  # elements that differ: of fewer anything may be said
+_SHIFTS = 1 << 12  # how far a result may have moved, in elements
+_ROUNDINGS = 256  # how many roundings a result may be away from what it is said to be
+
+
+def relations(one: Compared, launch: Launch, before: Array | None) -> list[str]:
+    """What can be said of ``one`` argument that is different; ``before`` is what it held, where that is known."""
+    if one.verdict != DIFFERENT or one.count < _LEAST:
+        return []
+    part = _part(one)
+    if before is not None and _untouched(one, before) and not _stored(one, launch):
+        return [*part, f"those of {one.name} that differ hold what they held before the launch"]
+    return [*part, *_first(one, launch)]
+
+
+def _first(one: Compared, launch: Launch) -> list[str]:
+    found = next((told for told in (_factor(one, launch), _shift_by(one), _moved(one), _across(one)) if told), None)
+    return [] if found is None else [found]
+
+
+# --- Which part ---------------------------------------------------------------------------------------
+
+
+def _part(one: Compared) -> list[str]:
+    """Where the elements that differ lie, if that is a part of the tensor which slices name, and not all of it."""
+    found = part_of(one.name, ~np.asarray(one.explained))
+    return [] if found is None else [f"what differs is {found}"]
+
+
+def part_of(name: str, where: Array) -> str | None:
+    """The elements ``where`` as slices, ``out[:, 96:]``; None where that is all of them, or slices do not name them."""
+    if not where.ndim or where.all():
+        return None
+    sets = [np.flatnonzero(where.any(axis=tuple(set(range(where.ndim)) - {axis}))) for axis in range(where.ndim)]
+    slices = [_slice(found, extent) for found, extent in zip(sets, where.shape, strict=True)]
+    if any(each is None for each in slices) or int(np.count_nonzero(where)) != math.prod(map(len, sets)):
+        return None
+    return f"{name}[{', '.join(map(str, slices))}]"
+
+
+def _slice(found: Array, extent: int) -> str | None:
+    """``8``, ``8:16``, ``96:`` or ``::4``: the numbers ``found`` among the first ``extent``; None if it is no slice."""
+    if len(found) == 1 and extent > 1:
+        return str(int(found[0]))
+    steps = np.unique(np.diff(found))
+    if len(steps) > 1:
+        return None
+    step = int(steps[0]) if len(steps) else 1
+    low, high = int(found[0]), int(found[-1]) + step
+    text = f"{low or ''}:{'' if high >= extent else int(found[-1]) + 1}"
+    return text if step == 1 else f"{text}:{step}"
+
+
+def _untouched(one: Compared, before: Array) -> bool:
+    """Whether each element that differs is as it was. What was NaN or poison stays it."""
+    wrong = ~np.asarray(one.explained)
+    return before.shape == one.a.shape and before[wrong].tobytes() == one.a[wrong].tobytes()
+
+
+def _stored(one: Compared, launch: Launch) -> bool:
+    """Whether the launch stored to one that differs: then what it holds is what was stored, and may be as it was."""
+    argument, wrong = launch.argument(one.name), ~np.asarray(one.explained).reshape(-1)
+    for access in launch.done:
+        if access.kind != "load" and access.argument == one.name:
+            for event in access.events:
+                found = elements_at(event.addresses()[event.active()] - argument.address, argument)
+                if wrong[found[found >= 0]].any():
+                    return True
+    return False
+
+
+# --- What it is instead -------------------------------------------------------------------------------
+
+
+def _near(one: Compared, a: Array, b: Array) -> bool:
+    """Whether two arrays of float64 are the same but for some roundings, and say something: not all of one value."""
+    if not a.size or not (np.isfinite(a).all() and np.isfinite(b).all()) or np.ptp(b) == 0:
+        return False
+    size = np.maximum(np.abs(a), np.abs(b))
+    known = 0.0 if one.bound is None else float(np.max(one.bound, initial=0.0, where=np.isfinite(one.bound)))
+    roundings = _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 0.0
+    return bool((np.abs(a - b) <= roundings * size + 2 * known).all())
+
+
+def _sides(one: Compared) -> tuple[Array, Array]:
+    return wide(one.a), wide(one.b)
+
+
+def _factor(one: Compared, launch: Launch) -> str | None:
+    """All elements so many times what was expected."""
+    a, b = _sides(one)
+    if not np.isfinite(a).all() or not np.isfinite(b).all():
+        return None
+    square = float(np.sum(b * b))
+    factor = float(np.sum(a * b)) / square if square and math.isfinite(square) else 0.0
+    if factor in (0.0, 1.0) or not _near(one, a, factor * b):
+        return None
+    if is_float(one.dtype) and abs(factor - 1) < 1e-3:
+        return None  # a rounding that all share is no factor
+    named = _named(factor, launch, 2 * _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 1e-12)
+    if factor == -1 or abs(factor + 1) < 1e-6:
+        return f"{one.name} is what was expected with the other sign"
+    return f"{one.name} is what was expected times {messages.significant(factor)}{named}"
+
+
+def _named(factor: float, launch: Launch, error: float) -> str:
+    """`` (1 / n, where n is 300)``: what the launch was given that makes up the factor."""
+    known = _numbers(launch)
+    for name, value in known.items():
+        if value > 0 and value != 1:
+            forms = {
+                name: value,
+                f"1 / {name}": 1 / value,
+                f"sqrt({name})": value**0.5,
+                f"1 / sqrt({name})": value**-0.5,
+            }
+            for told, number in forms.items():
+                if abs(abs(factor) - number) <= error * number:
+                    return f" ({'-' if factor < 0 else ''}{told}, where {name} is {messages.significant(value)})"
+    for (name, value), (other, divisor) in permutations(known.items(), 2):
+        if value > 0 and divisor > 0 and abs(factor - value / divisor) <= error * factor:
+            where = f"where {name} is {messages.significant(value)} and {other} is {messages.significant(divisor)}"
+            return f" ({name} / {other}, {where})"
+    for told, number in (("ln 2", math.log(2)), ("log2 of e", 1 / math.log(2))):
+        if abs(factor - number) <= error * number:
+            return f" ({told}: a power or logarithm of the other base)"
+    return ""
+
+
+def _numbers(launch: Launch) -> Mapping[str, float]:
+    return {**numbers(launch), "the number of programs": float(math.prod(launch.grid))}
+
+
+def numbers(launch: Launch) -> Mapping[str, float]:
+    """The scalars and constexprs of a launch that are numbers, by name."""
+    return {
+        argument.name: float(argument.value)
+        for argument in launch.arguments
+        if argument.kind in ("scalar", "constexpr") and is_number(argument.value)
+    }
+
+
+def is_number(value: object) -> bool:
+    """Whether it is one, and no truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _shift_by(one: Compared) -> str | None:
+    """All elements greater by the same."""
+    a, b = _sides(one)
+    if not np.isfinite(a).all() or not np.isfinite(b).all():
+        return None
+    by = float(np.median(a - b))
+    if by == 0 or not _near(one, a, b + by) or float(np.ptp(b)) < abs(by) * 1e-3:
+        return None
+    return f"{one.name} is what was expected {'plus' if by > 0 else 'minus'} {messages.significant(abs(by))} throughout"
+
+
+def _moved(one: Compared) -> str | None:
+    """The elements some places further, in memory order."""
+    a, b = (side.reshape(-1) for side in _sides(one))
+    for by in _shifts(a, b):
+        here, there = (a[by:], b[: len(b) - by]) if by > 0 else (a[:by], b[-by:])
+        if len(here) >= max(_LEAST, len(a) // 2) and _near(one, here, there):
+            further = messages.count(abs(by), "element")
+            return f"{one.name} is what was expected {further} {'further on' if by > 0 else 'further back'}"
+    return None
+
+
+def _shifts(a: Array, b: Array) -> Iterator[int]:
+    """By how much the middle of what was expected lies elsewhere, the nearest first."""
+    middle = b[len(b) // 2]
+    with np.errstate(all="ignore"):
+        places = np.flatnonzero(np.abs(a - middle) <= 1e-3 * np.abs(middle)) - len(b) // 2
+    yield from (int(by) for by in sorted(places[np.abs(places) <= _SHIFTS], key=abs)[:64] if by)
+
+
+def _across(one: Compared) -> str | None:
+    """Rows as columns, or backwards."""
+    a, b = _sides(one)
+    if b.ndim == 2 and min(b.shape) > 1 and _near(one, a.reshape(-1), b.T.reshape(-1)):
+        return f"{one.name} is what was expected transposed: its rows are columns"
+    for axis in range(b.ndim):
+        if b.shape[axis] > 1 and _near(one, a, np.flip(b, axis)):
+            return f"{one.name} is what was expected backwards" + (f" along axis {axis}" if b.ndim > 1 else "")
+    return None

@@ -1,0 +1,122 @@
+"""One run of a launch with a switch on, and what became of the difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.causes import Experiment
+from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.launch_results import read
+from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.launch import Launch
+
+Array = NDArray[Any]
+
+# Of what is expected: beyond this part of its greatest number an error is no rounding, and the bounds are not asked.
+_FAR = 1 / 16
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two that can be run again: its ``launch``, and what it is held against, by its own names."""
+
+    title: str
+    launch: Launch
+    against: Mapping[str, Array]
+
+    def held(self, memory: Any) -> list[Compared]:
+        """What a run has left in ``memory``, against the other side."""
+        return [Compared(name, read(memory, self.launch.argument(name)), other) for name, other in self.against.items()]
+
+    def run(self, switch: Switch) -> list[Compared]:
+        """What the launch makes with ``switch`` on. Raises KernelError, CannotReplay."""
+        executable = switch.executable(self.launch.executable.plan)
+        return self.held(replay(switch.launch(self.launch), executable=executable, strict=True))
+
+    def bounded(self, switch: Switch) -> list[Compared]:
+        """The same with how far rounding may take each element. Raises KernelError, CannotReplay."""
+        plan = self.launch.executable.plan
+        allowed = bounds(switch.launch(self.launch), False, executable=switch.executable(plan))
+        return [replace(each, bound=allowed[each.name]) for each in self.run(switch)]
+
+
+def tried(side: Side, switch: Switch, plain: Sequence[Compared]) -> tuple[Experiment, list[Compared]]:
+    """What a run with ``switch`` says, and what it made; nothing where it came to no end."""
+    try:
+        found = side.run(switch)
+    except (KernelError, CannotReplay) as error:
+        done = measured(switch.name, switch.cause, side.title, plain, None, _refused(side.launch, error))
+        return replace(done, place=switch.place), []
+    return replace(measured(switch.name, switch.cause, side.title, plain, found), place=switch.place), found
+
+
+def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compared]) -> Experiment:
+    """With how many elements are as near as rounding explains, where that are all of them."""
+    if done.failed or done.removes or not all(map(_may_be_rounding, found)):
+        return done
+    try:
+        near = side.bounded(switch)
+    except (KernelError, CannotReplay):
+        return done
+    within = sum(int(np.count_nonzero(each.explained)) for each in near)
+    return replace(done, within=within) if within == done.total else done
+
+
+def _may_be_rounding(one: Compared) -> bool:
+    """Whether no error is beyond all that rounding could do: asking for bounds takes a hundred times as long."""
+    if not one.count:
+        return True
+    if one.nan.any() or (one.infinite.any() and not np.isinf(wide(one.b)).any()):
+        return False
+    expected = np.abs(wide(one.b))
+    most = float(np.max(expected, initial=0.0, where=np.isfinite(expected)))
+    return bool((one.absolute[one.finite] <= most * _FAR).all())
+
+
+def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:
+    """Why a run came to no end, in a clause; where it would leave its tensors the error itself has no words for it."""
+    if not isinstance(error, KernelError) or error.fault is None:
+        return str(error).split("\n", 1)[0] or type(error).__name__
+    line = None if error.op is None else launch.lines.get(error.op.index)
+    where = "" if line is None else f" on line {line.line}"
+    return f"{messages.a(error.fault.access)}{where} would go where it may not"
+
+
+def measured(
+    name: str, cause: str, side: str, plain: Sequence[Compared], found: Sequence[Compared] | None, failed: str = ""
+) -> Experiment:
+    """What became of the difference."""
+    total = sum(one.a.size for one in plain)
+    before = total - sum(one.count for one in plain)
+    if found is None:
+        return Experiment(name, cause, side, before, before, total, None, math.nan, math.nan, failed)
+    equal = total - sum(one.count for one in found)
+    return Experiment(name, cause, side, before, equal, total, _rows(found), _ulps(found), _ulps(plain))
+
+
+def _ulps(found: Sequence[Compared]) -> float:
+    worst = [one.largest_ulps for one in found]
+    strange = any(one.nan.any() or one.infinite.any() for one in found)
+    return math.inf if strange else max((one.value for one in worst if one is not None), default=0.0)
+
+
+def _rows(found: Sequence[Compared]) -> tuple[int, int] | None:
+    """How many rows are bit-equal, of a single argument that has rows."""
+    if len(found) != 1 or found[0].a.ndim < 2 or not found[0].a.size:
+        return None
+    same = np.asarray(found[0].same.reshape(-1, found[0].a.shape[-1]).all(axis=1))
+    return int(same.sum()), same.size

@@ -1,0 +1,234 @@
+"""Experiments on a difference: each changes one thing, runs the launch again and looks whether it goes away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, Compared
+from triton_lab.launch.comparison.causes import Causes, Experiment, Pairs
+from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.mutation_search import Search
+from triton_lab.launch.comparison.numerics import Switch, documented, exact, in_threads, switches, together
+from triton_lab.launch.comparison.rerun import Side, measured, tried
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
+
+if TYPE_CHECKING:
+    from triton_lab.launch.comparison.comparison import Comparison
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recording.access_event import AccessEvent
+
+Array = NDArray[Any]
+
+# Findings that make two runs of one kernel give other numbers.
+_UNSTEADY = {
+    "race": "a race: what the programs leave hangs on who comes first",
+    "lane-collision": "lanes of one program that store to one element",
+    "uninitialized": "a read of memory that nobody had written",
+}
+
+
+# Seconds that two slips at once are looked for, beyond what one by one takes: a reader waits for it.
+PAIRS = 2.0
+
+
+def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
+    """Run the experiments that mean something to the kernels of ``comparison``. The launches are replayed.
+
+    Two slips at once are looked for where one explains nothing, for ``seconds`` at most, `PAIRS` by default.
+    """
+    seconds = PAIRS if seconds is None else seconds
+    if comparison.verdict == EQUAL:
+        return Causes((), (), True)
+    named = tuple(_named(comparison))
+    slips = comparison.verdict == DIFFERENT and not named
+    # Where rounding is known not to explain it, other roundings are tried last. Of choices that it may turn it is not.
+    differing = [one for one in comparison if one.count and one.written]
+    bounded = all(one.bound is not None for one in differing) and any(one.beyond for one in differing)
+    found: tuple[Experiment, ...] = ()
+    pairs: tuple[Pairs, ...] = ()
+    for roundings in (False, True) if bounded else (True, False):
+        if any(one.names_it for one in found) or any(one.found for one in pairs):
+            break
+        if roundings:
+            nearer = _experiments(comparison)
+            # Of roundings that are known not to be it none is named for being nearer.
+            found += tuple(replace(one, telling=False) if bounded and slips else one for one in nearer)
+        elif slips:
+            singles, pairs = _on_slips(comparison, seconds)
+            found += singles
+    return Causes(found, named, pairs=pairs)
+
+
+# --- What is known without an experiment ------------------------------------------------------------
+
+
+def _named(comparison: Comparison) -> Iterator[str]:
+    """Races and the like, of either launch; sums in any order; a variable of another dtype; other inputs."""
+    launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
+    yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
+    differing = {one.name for one in comparison if one.count}
+    seen: set[str] = set()
+    for launch in launches:
+        for finding in launch.findings:
+            kind = _UNSTEADY.get(finding.kind)
+            if kind is not None and finding.kind not in seen:
+                seen.add(finding.kind)
+                yield kind + ("" if finding.line is None else f" (line {finding.line})")
+        if not seen and (line := _float_atomics(launch, differing)) is not None:
+            seen.add("atomics")
+            yield f"atomic additions of floats, which come in any order (line {line})"
+        if not seen and (line := _taken_in_turn(launch, differing)) is not None:
+            seen.add("turns")
+            yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
+    first = comparison.first
+    lead = None if first is None else first.turned
+    if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
+        here, there = comparison.titles
+        yield f"{lead.name} on line {lead.line} is {lead.types[0]} in {here} and {lead.types[1]} in {there}"
+
+
+def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
+    """The line of an atomic addition of floats to an argument that differs, where several meet on one element."""
+    for access in launch.done:
+        if access.kind == "atomic" and access.argument in differing and "float" in access.dtype:
+            places = [event.addresses()[event.active()] for event in access.events]
+            everywhere = np.concatenate(places) if places else np.zeros(0, np.int64)
+            if access.line is not None and len(np.unique(everywhere)) < len(everywhere):
+                return access.line
+    return None
+
+
+def _taken_in_turn(launch: Launch, differing: set[str]) -> int | None:
+    """The line of a store of floats to what differs, where several programs load and store the same element.
+
+    With a race that would be another matter; without, atomics of integers keep the programs apart: a lock or a counter.
+    """
+    if not any(access.kind == "atomic" and "int" in access.dtype for access in launch.done):
+        return None
+    loaded = {access.argument for access in launch.done if access.kind == "load"}
+    for access in launch.done:
+        adds = access.kind == "store" and access.argument in differing & loaded and "float" in access.dtype
+        if adds and access.line is not None and _met(access.events):
+            return access.line
+    return None
+
+
+def _met(events: Sequence[AccessEvent]) -> bool:
+    """Whether lanes of more than one program touch one address."""
+    pairs = []
+    for event in events:
+        active = event.active()
+        programs = np.broadcast_to(event.programs.reshape(-1, *(1,) * len(event.shape)), active.shape)
+        pairs.append(np.stack([event.addresses()[active], programs[active]], axis=-1))
+    everywhere = np.unique(np.concatenate(pairs), axis=0) if pairs else np.zeros((0, 2), np.int64)
+    return len(np.unique(everywhere[:, 0])) < len(everywhere)
+
+
+# --- Experiments -------------------------------------------------------------------------------------
+
+
+def _sides(comparison: Comparison) -> list[Side]:
+    """Those that the interpreter ran, or can: of a launch on the GPU its run on the CPU, held against the other."""
+    written = [one for one in comparison if one.written]
+    mine, theirs = {one.name: one.a for one in written}, {one.name: one.b for one in written}
+    if comparison.other is comparison.launch:
+        return [Side(comparison.titles[1], comparison.launch, mine)]
+    on_gpu = [launch for launch in (comparison.launch, comparison.other) if launch and launch.target == "gpu"]
+    sides = []
+    if comparison.launch not in on_gpu:
+        sides.append(Side(comparison.titles[0], comparison.launch, theirs))
+    if comparison.other is not None and comparison.other not in on_gpu:
+        names = dict(zip(mine, comparison.names, strict=False))
+        sides.append(Side(comparison.titles[1], comparison.other, {names[name]: mine[name] for name in mine}))
+    return sides
+
+
+def _experiments(comparison: Comparison) -> Iterator[Experiment]:
+    on_gpu = "gpu" in {comparison.launch.target, getattr(comparison.other, "target", "")}
+    for side in _sides(comparison):
+        plan = side.launch.executable.plan
+        try:
+            plain = side.held(replay(side.launch))
+        except CannotReplay as error:
+            yield Experiment("running it again", "", side.title, 0, 0, 1, None, math.nan, math.nan, str(error))
+            continue
+        threads: list[Switch] = []
+        try:
+            threads = in_threads(side.launch)
+        except RuntimeError as error:
+            yield measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
+        found = [tried(side, switch, plain)[0] for switch in [*switches(plan, threads), *together(plan, threads)]]
+        yield from found
+        if on_gpu and not any(one.removes for one in found):
+            yield from _documented(side, threads, plain)
+    if on_gpu:
+        from triton_lab.launch.comparison.gpu_experiments import gpu_experiments
+
+        yield from gpu_experiments(comparison, measured)
+
+
+def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment, ...], tuple[Pairs, ...]]:
+    """Other masks and strides and what else may have been meant, on either launch, run on the CPU wherever it ran; up
+    to the first that is the cause, or the first two that are."""
+    written = [one for one in comparison if one.written]
+    names = dict(zip((one.name for one in written), comparison.names, strict=False))
+    here, there = comparison.launch, comparison.other
+    if there is here:
+        return (), ()  # the same kernel
+    sides = [(Side(f"{here.kernel} (CPU)", here, {one.name: one.b for one in written}), there)]
+    if there is not None:
+        sides.append((Side(f"{there.kernel} (CPU)", there, {names[one.name]: one.a for one in written}), here))
+    bounds_of = {one.name: one.bound for one in written}
+    allowed = [bounds_of, {names[name]: bound for name, bound in bounds_of.items()}]
+    searches = []
+    for (side, other), near in zip(sides, allowed, strict=False):
+        try:
+            searches.append(Search.of(side, other, near))
+        except CannotReplay:
+            continue
+    found: list[Experiment] = []
+    for search in searches:
+        found += search.one_by_one()
+        if found and found[-1].names_it:
+            return tuple(found), ()
+    made = []
+    for search in searches:
+        made.append(search.in_pairs(seconds / len(searches)))
+        if made[-1].found is not None:
+            break
+    return tuple(found), tuple(made)
+
+
+def _documented(side: Side, threads: Sequence[Switch], plain: Sequence[Compared]) -> Iterator[Experiment]:
+    """Whether the documented error of approximated functions covers what is left beside what is known to the bit.
+
+    The experiments end with the first that does.
+    """
+    plan = side.launch.executable.plan
+    functions = documented(plan)
+    for base in exact(plan, threads) if functions else ():
+        executable = base.executable(plan)
+        found = side.held(replay(side.launch, executable=executable))
+        made = measured(base.name, base.cause, side.title, plain, found)
+        if base.name and made.removes:
+            yield made
+            return
+        for one in functions:
+            allowed = bounds(side.launch, executable=executable, only=one.ops)
+            near = [replace(each, bound=allowed[each.name]).explained for each in found]
+            name = f"the documented error of {one.name} ({one.told})"
+            cause = f"the GPU's approximate {one.name}, as far as its documented error explains ({one.told})"
+            if base.name:
+                name, cause = f"{base.name}, {name}", f"{base.cause}, and {cause}"
+            within = sum(int(np.count_nonzero(where)) for where in near)
+            done = replace(made, name=name, cause=cause, within=within, documented=True)
+            yield done
+            if done.explains:
+                return

@@ -1,0 +1,150 @@
+"""How far apart rounding may take two runs of one computation: the rules, operation by operation.
+
+A running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.3): beside each
+value goes ``e``, and any other lawful evaluation gives a number within ``e`` of it. With ``u`` the unit roundoff of the
+result's dtype and ``a``, ``b`` the values:
+
+- ``a + b``: e_a + e_b, and 2 u |a + b| for two roundings that may fall differently;
+- ``a * b``: |a| e_b + |b| e_a + e_a e_b, and the same;
+- functions that rise or fall throughout: how far they go between ``a - e_a`` and ``a + e_a``, and their own error;
+- a sum of ``n`` terms in any order: the sum of e, and 2 gamma_{n-1} times the sum of magnitudes (his 4.2), where
+  gamma_k = k u / (1 - k u) and zeros are no terms; a row times a column alike with gamma_n (his 3.1).
+
+Two ways to be lawful. ``same``: both run this very kernel. Then an operation whose operands are the same gives the
+same, unless it is of those that targets do not round alike: sums and dots in any order, dots of float32 in tf32 if the
+kernel lets them, a product that is fused with the addition after it, and functions that a GPU approximates. Otherwise
+(another kernel, another formula) each operation may round elsewhere, and the bound is to the exact result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.special_functions import erf, rsqrt
+from triton_lab.ir import Op
+
+Array = NDArray[Any]
+
+# Of functions that a GPU approximates: how many units (2 u) it may be off, by PTX's manual.
+APPROXIMATE = {
+    "arith.divf": 2.0,
+    "tt.approx_divf": 2.0,
+    "math.exp": 2.0,
+    "math.exp2": 2.0,
+    "math.log": 2.0,
+    "math.log2": 2.0,
+    "math.sqrt": 2.0,
+    "math.rsqrt": 2.0,
+    "math.sin": 2.0,
+    "math.cos": 2.0,
+    "math.erf": 2.0,
+    "tt.extern_elementwise": 4.0,
+}
+# And how far off in itself: ex2 is given x log2(e), which was rounded; lg2 and sin have an absolute error.
+_LOG_ERROR, _SINE_ERROR = 2.0**-21, 2.0**-20
+
+RISING: dict[str, Callable[[Array], Array]] = {
+    "math.exp": np.exp,
+    "math.exp2": np.exp2,
+    "math.log": np.log,
+    "math.log2": np.log2,
+    "math.sqrt": np.sqrt,
+    "tt.precise_sqrt": np.sqrt,
+    "math.rsqrt": rsqrt,
+    "math.erf": erf,
+    "math.floor": np.floor,
+    "math.ceil": np.ceil,
+}
+_OF_LIBRARY: dict[str, Callable[[Array], Array]] = {
+               "tanh": np.tanh, "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt,
+               "expm1": np.expm1, "log1p": np.log1p, "sinh": np.sinh, "asinh": np.arcsinh, "atan": np.arctan,
+               "cbrt": np.cbrt, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "trunc": np.trunc,
+               "log10": np.log10, "erf": erf}  # fmt: skip
+
+
+def gamma(terms: Array | float, u: float) -> Array:
+    """Higham's gamma_n = n u / (1 - n u): infinite where n u reaches 1."""
+    product = np.asarray(terms, np.float64) * u
+    with np.errstate(divide="ignore"):
+        return np.where(product < 1, product / np.maximum(1 - product, 1e-300), np.inf)
+
+
+def rising(op: Op) -> Callable[[Array], Array] | None:
+    """What ``op`` computes, in float64, if that rises or falls throughout."""
+    if op.name == "tt.extern_elementwise":
+        symbol = str(op.attributes.get("symbol", "")).removeprefix("__nv_")
+        return _OF_LIBRARY.get(symbol, _OF_LIBRARY.get(symbol.removesuffix("f")))
+    return RISING.get(op.name)
+
+
+def between(function: Callable[[Array], Array], x: Array, error: Array) -> Array:
+    """How far a function that rises or falls throughout goes when ``x`` moves by ``error``."""
+    with np.errstate(all="ignore"):
+        here = function(x)
+        ends = [np.abs(function(end) - here) for end in (x - error, x + error)]
+        far = np.maximum(*ends)
+        return np.where(error > 0, np.where(np.isnan(far), np.inf, far), 0.0)
+
+
+def own(op: Op, x: Array, result: Array, u: float) -> Array:
+    """What an approximated function may be off by itself."""
+    size = np.abs(result)
+    found = 2 * APPROXIMATE[op.name] * u * size
+    if op.name in ("math.exp", "math.exp2"):
+        found = found + size * np.expm1(np.minimum(3 * u * np.abs(x), 700.0))
+    elif op.name in ("math.log", "math.log2"):
+        found = found + _LOG_ERROR
+    elif op.name in ("math.sin", "math.cos"):
+        found = found + _SINE_ERROR * np.maximum(1.0, np.abs(x))
+    # Where there is nothing to round, all agree.
+    exact = (x == 0) | np.isinf(x)
+    return np.where(exact & (op.name != "arith.divf"), 0.0, np.where(np.isfinite(found), found, 0.0))
+
+
+def product(a: Array, b: Array, e_a: Array, e_b: Array) -> Array:
+    """What a product inherits."""
+    return times(np.abs(a), e_b) + times(np.abs(b), e_a) + times(e_a, e_b)
+
+
+def times(a: Array, b: Array) -> Array:
+    """a * b with 0 * inf = 0: nothing is off by nothing."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where((a == 0) | (b == 0), 0.0, a * b)
+
+
+def quotient(a: Array, b: Array, result: Array, e_a: Array, e_b: Array) -> Array:
+    """What a quotient inherits; infinite where the divisor may be zero."""
+    with np.errstate(all="ignore"):
+        far = (e_a + times(np.abs(result), e_b)) / (np.abs(b) - e_b)
+        return np.where((e_a == 0) & (e_b == 0), 0.0, np.where(np.abs(b) > e_b, far, np.inf))
+
+
+# How Triton numbers the precision of a dot's inputs.
+_TF32 = (0,)
+_CARRY = 2.0**-13  # tensor cores of sm_90 keep so much of a sum of fp8 products
+
+
+def dot_inputs(op: Op, a: Any, result: Any) -> tuple[float, float]:
+    """For a dot of ``a``'s dtype: what an input's rounding may change, and the unit roundoff of its sums."""
+    narrowed = 2.0**-10 if a == np.float32 and op.attributes.get("inputPrecision", 0) in _TF32 else 0.0
+    if a.itemsize == 1:
+        return 0.0, _CARRY
+    # Tensor cores cut what they add where others round.
+    return narrowed, 2.0**-23 if result == np.float32 else 2.0**-53 if result == np.float64 else 2.0**-10
+
+
+def summed(values: Array, errors: Array, axis: int, u: float, fold: Callable[[Array, int], Array]) -> Array:
+    """What a sum of ``values`` may be off along ``axis`` in any order; ``fold`` is ``np.sum`` or ``np.cumsum``."""
+    terms = fold((values != 0).astype(np.float64), axis)
+    magnitudes = fold(np.abs(values), axis)
+    return fold(errors, axis) + times(2 * gamma(np.maximum(terms - 1, 0), u), magnitudes + fold(errors, axis))
+
+
+def contractible(frame: Frame, op: Op, made_by: dict[int, str]) -> list[int]:
+    """The operands of an addition that are products, which a GPU may fuse with it."""
+    return [position for position, number in enumerate(op.operands) if made_by.get(number) == "arith.mulf"]

@@ -1,0 +1,195 @@
+"""Fixes that were tried: the launch is run again with an edit, on copies of its memory, and checked like any other."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace as but
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.interpreter.kernel_errors import KernelError, StepLimit, from_signal
+from triton_lab.launch.diagnosis.finding import NOTE, Finding, Fix
+from triton_lab.launch.diagnosis.fix import edited, edits, filled
+from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict, reason_of
+from triton_lab.launch.recording.tape import Tape
+from triton_lab.launch.replay.instrumented_copy import remade
+from triton_lab.launch.replay.replay_run import replay
+from triton_lab.launch.source_lines import SourceLines
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+
+# A fix may have so many edits, and so many are tried in all; a launch that ran longer is not run again.
+_EDITS, _TRIES, _SECONDS, _STEPS = 3, 12, 0.5, 10_000
+_ROOM = 64 << 20
+
+_MASKED = (
+    "It comes from lanes that the load's mask turns off: they hold 0 here, anything on a GPU, and are used. Say by "
+    "other= what they hold, so that they add nothing, or choose with tl.where before they are used."
+)
+
+Check = Callable[["Launch"], Verdict]
+
+
+def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
+    """What was found; what stopped the launch has its ``fix``, if a simple one was found that mends it."""
+    try:
+        findings = [_with_fix(launch, one, found.findings, check) for one in found.findings]
+        told = {one.argument for one in findings if one.hint.startswith(_MASKED)}
+        findings = [one for one in findings if one.kind != "undefined" or one.argument not in told]
+    except Exception as error:
+        left = Unchecked("whether there is a simple fix", reason_of(error))
+        return but(found, unchecked=[*found.unchecked, left])
+    return but(found, findings=findings)
+
+
+def _with_fix(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
+    if finding.stopped:
+        return _mended(launch, finding, findings, check)
+    return _filled(launch, finding, findings, check) if finding.kind == "non-finite" else finding
+
+
+def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
+    """NaN or infinity that comes from lanes which the mask of a load turns off: with ``other=`` it is gone."""
+    if not _can_be_tried(launch):
+        return finding
+    kernel = launch.compiled[0].fn
+    known = {(one.kind, one.argument) for one in findings if one is not finding}
+    for after in filled(kernel.src):
+        tried = _run(launch, after)
+        if tried is None or tried.error is not None:
+            continue
+        left = {(one.kind, one.argument) for one in check(tried).findings if one.severity != NOTE}
+        if left <= known - {(finding.kind, finding.argument)}:
+            return but(finding, fix=Fix(edits(kernel, after)), hint=f"{_MASKED} {finding.hint}")
+    return finding
+
+
+def _can_be_tried(launch: Launch) -> bool:
+    kept = launch.snapshot is not None and not launch.snapshot.missing and launch.tape is not None
+    source = launch.compiled[0]
+    return kept and launch.interpreted <= _SECONDS and source is not None and source.fn.fn is not None
+
+
+def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
+    if finding.kind != "out-of-bounds" or finding.argument is None or not _can_be_tried(launch):
+        return finding
+    kernel = launch.compiled[0].fn
+    known = {(one.kind, one.argument) for one in findings if one is not finding}
+    tries = _TRIES
+    # The edits tried, breadth first: one alone is better than two.
+    todo = [(finding, launch, kernel.src, Fix(()))]
+    for _ in range(_EDITS):
+        further = []
+        for wrong, before, text, fix in todo:
+            for after, condition in edited(before, wrong, text) if _walks(before) else ():
+                if tries == 0:
+                    return finding
+                tries -= 1
+                tried = _run(launch, after)
+                if tried is None or not _keeps_the_rest(before, tried, wrong):
+                    continue
+                made = fix if fix.condition else Fix((), condition, _kept_out(before, tried))
+                found = [one for one in check(tried).findings if one.severity != NOTE or one.kind == "unwritten"]
+                new = [one for one in found if (one.kind, one.argument) not in known]
+                if not new:
+                    return but(finding, fix=but(made, edits=edits(kernel, after)))
+                stopped = [one for one in new if one.stopped and one.kind == "out-of-bounds"]
+                if len(new) == 1 and stopped and (stopped[0].line, stopped[0].argument) != (wrong.line, wrong.argument):
+                    further.append((stopped[0], tried, after, made))
+        todo = further
+    return finding
+
+
+def _run(launch: Launch, text: str) -> Launch | None:
+    """The launch with another source; None where it does not compile, or cannot be run."""
+    assert launch.tape is not None
+    source, metadata = launch.compiled
+    try:
+        source, executable = remade(source, metadata, launch.surroundings, ast.parse(text), text)
+    except Exception as error:  # the front end raises anything, and what it refuses is no fix
+        if from_signal(error):
+            raise
+        return None
+    old = launch.tape
+    tape = Tape(_ROOM, old.limits, old.unwritten, old.blank, old.unknown)
+    tried = but(
+        launch,
+        executable=executable,
+        compiled=(source, metadata),
+        events=tape.events,
+        kinds=tape.kinds,
+        lines=SourceLines(source, executable),
+        tape=tape,
+        error=None,
+        dropped="",
+        watched={},
+        outputs=[],
+    )
+    try:
+        replay(tried, access_observer=tape, limits=but(old.limits, steps=_STEPS), strict=True)
+    except KernelError as error:
+        tried.error = error
+        if isinstance(error, StepLimit):
+            tape.cut_short(_STEPS + 1)
+        tape.failed(error, executable.plan)
+    return None if tape.dropped else tried
+
+
+def _walks(launch: Launch) -> bool:
+    """Whether what stopped the launch walks from element to element: elsewhere the offsets may be what is wrong."""
+    if launch.stopped is None:
+        return False
+    op, event = launch.stopped
+    _, _, itemsize = launch.kinds[op]
+    return bool(event.shape) and bool((np.diff(event.addresses(), axis=-1) == itemsize).all())
+
+
+def _kept_out(before: Launch, after: Launch) -> int:
+    """How many lanes of the access that stopped the launch a mask holds back since."""
+    (old,) = (one for one in before.accesses if one.stopped is not None)
+    (new,) = (one for one in after.accesses if (one.line, one.column, one.kind) == (old.line, old.column, old.kind))
+    lanes = 0
+    for turn in range(old.iterations):
+        ran = old.executed(turn).reshape(-1)
+        lanes += int((old.mask(turn) & ~new.mask(turn))[ran].sum())
+    return lanes
+
+
+def _keeps_the_rest(before: Launch, after: Launch, wrong: Finding) -> bool:
+    """Whether the lanes that went astray are kept out, and of an argument of one dimension those alone.
+
+    What is stored to must be so everywhere: where an element is left out, a mask was not all that was missing.
+    """
+    (old,) = (one for one in before.accesses if one.stopped is not None)
+    new = [one for one in after.accesses if (one.line, one.column, one.kind) == (old.line, old.column, old.kind)]
+    if len(new) != 1 or new[0].block != old.block:
+        return False
+    argument = before.argument(wrong.argument or "")
+    if old.kind != "load" and not _covers(new[0], math.prod(argument.shape)):
+        return False
+    line = len(argument.shape) < 2
+    return all(_same(old, new[0], turn, line) for turn in range(old.iterations))
+
+
+def _covers(access: Access, elements: int) -> bool:
+    """Whether the access touches each of its argument's elements."""
+    touched = np.zeros(elements, np.bool_)
+    for turn in range(access.iterations):
+        at = access.element(iteration=turn)[access.mask(turn)]
+        touched[at[at >= 0]] = True
+    return bool(touched.all())
+
+
+def _same(old: Access, new: Access, turn: int, exactly: bool) -> bool:
+    """The same of one iteration."""
+    if turn >= new.iterations:
+        return False
+    stray = old.strayed(turn)
+    ran = old.executed(turn).reshape(-1)
+    wanted, there = (old.mask(turn) & ~stray)[ran], new.mask(turn)[ran]
+    return bool((there == wanted).all() if exactly else (there <= wanted).all())

@@ -1,0 +1,263 @@
+"""Tensors in memory: which bytes each one covers, where several overlap, how an index finds its place.
+
+Works on torch tensors (`stored`) and on the tensor arguments of a launch alike: anything with the
+attributes of `StridedLike`. Offsets and strides count elements, addresses and sizes bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import messages
+from triton_lab.launch.element_index import Ints, contiguous_strides, digits, offsets
+from triton_lab.launch.maps.storage_spans import stretches
+
+if TYPE_CHECKING:
+    import torch
+
+MOST_TENSORS = 63  # as many as a bit set of 64 bits holds
+
+
+class StridedLike(Protocol):
+    """A tensor as its place in memory. ``offset`` is that of element 0 from the storage's start."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def storage_address(self) -> int: ...
+    @property
+    def storage_bytes(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A torch tensor's place in memory."""
+
+    name: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    dtype: str
+    itemsize: int
+    storage_address: int
+    storage_bytes: int
+
+
+def stored(tensor: torch.Tensor, name: str) -> Stored:
+    """Where a dense tensor lies. Raises TypeError for anything that has no strides."""
+    import torch
+
+    if not isinstance(tensor, torch.Tensor):
+        kind = messages.a(type(tensor).__name__)
+        raise TypeError(f"{name} is {kind}, not a torch tensor; torch.as_tensor({name}) makes one")
+    if tensor.layout is not torch.strided:
+        raise TypeError(f"{name} is {str(tensor.layout).removeprefix('torch.')}: only dense tensors have strides")
+    storage = tensor.untyped_storage()
+    return Stored(
+        name,
+        tuple(tensor.shape),
+        tuple(tensor.stride()),
+        int(tensor.storage_offset()),
+        str(tensor.dtype).removeprefix("torch."),
+        tensor.element_size(),
+        storage.data_ptr() or id(storage),  # a meta tensor has no address: it shares with nobody
+        storage.nbytes(),
+    )
+
+
+def elements(tensor: StridedLike) -> int:
+    """How many elements the tensor has."""
+    return math.prod(tensor.shape)
+
+
+def is_contiguous(tensor: StridedLike) -> bool:
+    """Whether reading order is the order in storage, without gaps (as torch says it)."""
+    wanted = contiguous_strides(tuple(tensor.shape))
+    return elements(tensor) == 0 or all(
+        size == 1 or own == want for size, own, want in zip(tensor.shape, tensor.strides, wanted, strict=True)
+    )
+
+
+def arithmetic(tensor: StridedLike, index: Sequence[int]) -> str:
+    """``2 + 1·6 + 3·1 = 11``: how the offset of one element is found."""
+    total = tensor.offset + sum(i * s for i, s in zip(index, tensor.strides, strict=True))
+    terms = [str(tensor.offset), *(f"{i}·{s}" for i, s in zip(index, tensor.strides, strict=True))]
+    return f"{' + '.join(terms)} = {total}"
+
+
+def traits(tensor: StridedLike) -> list[str]:
+    """What is special about a tensor's strides, in a few words each; ``["contiguous"]`` if nothing."""
+    count = elements(tensor)
+    if not count:
+        return ["no elements"]
+    if is_contiguous(tensor):
+        return ["contiguous"]
+    moving = [(stride, size) for stride, size in zip(tensor.strides, tensor.shape, strict=True) if size > 1]
+    found = []
+    repeats = math.prod(size for stride, size in moving if stride == 0)
+    if repeats > 1:
+        found.append(f"expanded: each place read {messages.count(repeats, 'time')}")
+    kept = [(stride, size) for stride, size in moving if stride != 0]
+    if kept != sorted(kept, key=lambda pair: -pair[0]):
+        found.append("transposed")
+    kept.sort()
+    sizes, strides = tuple(size for _, size in kept), tuple(stride for stride, _ in kept)
+    if digits(sizes, strides) is None:
+        own = offsets(sizes, strides)
+        distinct, span = len(np.unique(own)), int(own.max()) + 1
+    else:
+        distinct = math.prod(sizes)
+        span = sum((size - 1) * max(0, stride) for stride, size in kept) + 1
+    if distinct < math.prod(sizes):
+        found.append("overlaps itself")
+    if distinct < span:
+        found.append(f"gaps: {messages.number(distinct)} of {messages.count(span, 'place')} used")
+    return found
+
+
+@dataclass(frozen=True)
+class SharedStorage:
+    """A stretch of memory that tensors share: a storage, or storages that overlap.
+
+    ``letter`` names it (A, B, ...); ``tensors`` are indices into the sequence it was made from.
+    """
+
+    letter: str
+    address: int
+    nbytes: int
+    tensors: tuple[int, ...]
+
+
+def memories(tensors: Sequence[StridedLike]) -> list[SharedStorage]:
+    """The memories of these tensors, in the order of their first tensor."""
+    spans = sorted((t.storage_address, t.storage_address + t.storage_bytes, number) for number, t in enumerate(tensors))
+    groups: list[tuple[int, int, list[int]]] = []
+    for start, end, number in spans:
+        if groups and (start < groups[-1][1] or (start == groups[-1][0] and start == end)):
+            low, high, members = groups[-1]
+            groups[-1] = (low, max(high, end), [*members, number])
+        else:
+            groups.append((start, end, [number]))
+    groups.sort(key=lambda group: min(group[2]))
+    return [
+        SharedStorage(_letter(number), low, high - low, tuple(sorted(members)))
+        for number, (low, high, members) in enumerate(groups)
+    ]
+
+
+def _letter(number: int) -> str:
+    """A ... Z, then AA, AB ..."""
+    return (_letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Which tensors cover which part of a memory, in units of ``unit`` bytes from ``first`` on.
+
+    Units between two ``edges`` (stretches + 1,) are alike: ``stretch_sets`` (stretches,) has bit k set where tensor
+    ``tensors[k]`` covers them; ``stretch_counts`` (tensors, stretches) says with how many of its elements.
+    """
+
+    unit: int
+    first: int
+    tensors: tuple[int, ...]
+    edges: Ints
+    stretch_sets: Ints
+    stretch_counts: npt.NDArray[np.int32]
+
+    @property
+    def units(self) -> int:
+        """How many units are told of."""
+        return int(self.edges[-1])
+
+    @cached_property
+    def several(self) -> npt.NDArray[np.bool_]:
+        """(stretches,) whether a tensor has several elements there."""
+        return np.asarray((self.stretch_counts > 1).any(axis=0))
+
+    @property
+    def sets(self) -> Ints:
+        """(units,) the set of each."""
+        return np.repeat(self.stretch_sets, np.diff(self.edges))
+
+    @property
+    def counts(self) -> npt.NDArray[np.int32]:
+        """(tensors, units) the counts of each."""
+        return np.repeat(self.stretch_counts, np.diff(self.edges), axis=1)
+
+    def stretch_at(self, units: Ints) -> Ints:
+        """The stretch that each of some units is in."""
+        return np.searchsorted(self.edges, units, side="right") - 1
+
+    def overlap(self, one: int, other: int) -> int:
+        """How many bytes two tensors (indices as in ``tensors``) have in common."""
+        a, b = self.stretch_counts[self.tensors.index(one)], self.stretch_counts[self.tensors.index(other)]
+        return int(np.diff(self.edges)[(a > 0) & (b > 0)].sum()) * self.unit
+
+
+def cover(tensors: Sequence[StridedLike], memory: SharedStorage, slack: int = 16) -> Cover:
+    """The covering of a memory. Where far more lies bare than covered, only the covered stretch and
+    ``slack`` units on either side are told."""
+    mine = memory.tensors[:MOST_TENSORS]
+    starts = [tensors[t].storage_address - memory.address + tensors[t].offset * tensors[t].itemsize for t in mine]
+    unit = math.gcd(*(tensors[t].itemsize for t in mine), *starts) or 1
+    spans = [(start, start + _reach(tensors[t])) for t, start in zip(mine, starts, strict=True) if elements(tensors[t])]
+    first, end = 0, memory.nbytes // unit
+    if spans:
+        low, high = min(span[0] for span in spans) // unit, max(span[1] for span in spans) // unit
+        if end > 4096 and end > 4 * (high - low):
+            first, end = max(0, low - slack), min(end, high + slack)
+    own = [_covered(tensors[t], start // unit - first, unit) for t, start in zip(mine, starts, strict=True)]
+    # Each is in order already, which a stable sort makes use of.
+    borders = np.concatenate([np.array([0, end - first]), *(edges for edges, _ in own)])
+    borders = np.sort(borders, kind="stable")
+    edges = borders[np.append(True, borders[1:] != borders[:-1])]
+    counts = np.zeros((len(mine), len(edges) - 1), dtype=np.int32)
+    sets = np.zeros(len(edges) - 1, dtype=np.int64)
+    for row, (mine_edges, times) in enumerate(own):
+        counts[row] = times[np.searchsorted(mine_edges, edges[:-1], side="right")]
+        sets |= (counts[row] > 0).astype(np.int64) << row
+    return Cover(unit, first, mine, edges, sets, counts)
+
+
+def _covered(tensor: StridedLike, base: int, unit: int) -> tuple[Ints, npt.NDArray[np.int32]]:
+    """The units at which it changes with how many elements a tensor covers them, and how many these are: before the
+    first of them, from it on, and so forth. Element 0 begins at unit ``base``."""
+    wide = tensor.itemsize // unit
+    found = stretches(tuple(tensor.shape), tuple(tensor.strides))
+    if found is not None:
+        ends = np.stack([found.starts, found.starts + found.lengths], axis=1).reshape(-1) * wide + base
+        times = np.zeros(len(ends) + 1, dtype=np.int32)
+        times[1::2] = found.times
+        return ends, times
+    at = offsets(tuple(tensor.shape), tuple(tensor.strides)) * wide
+    low = int(at.min())
+    each = np.zeros(int(at.max()) - low + wide, dtype=np.int32)
+    for part in range(wide):
+        each += np.bincount(at - low + part, minlength=len(each)).astype(np.int32)
+    each = np.concatenate([np.zeros(1, np.int32), each, np.zeros(1, np.int32)])
+    changes = np.flatnonzero(each[1:] != each[:-1])
+    return changes + (low + base), np.append(np.int32(0), each[changes + 1])
+
+
+def _reach(tensor: StridedLike) -> int:
+    """Bytes from element 0 to the end of the last element in storage."""
+    far = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True))
+    return (far + 1) * tensor.itemsize

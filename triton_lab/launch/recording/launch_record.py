@@ -1,0 +1,153 @@
+"""What was written down of a launch: what ran, on what, and what it touched.
+
+What answers questions about a launch takes this; `Launch` adds the questions.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.snapshot import CannotReplay, Snapshot
+
+if TYPE_CHECKING:
+    from triton_lab.backend.targets.autotuner_trials import Tuning
+    from triton_lab.backend.targets.gpu_timer import Time
+    from triton_lab.launch.recording.tape import Tape
+    from triton_lab.launch.recording.watcher import Watcher
+    from triton_lab.launch.replay.instrumented_copy import Surroundings, Twin, Variable
+    from triton_lab.launch.sharding.shard_conflict import Meeting
+    from triton_lab.launch.source_lines import UserLine
+
+
+@dataclass(eq=False)
+class Recorded:
+    """What is known of a launch without running it again; `Launch` says what its parts mean."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    arguments: tuple[Argument, ...]
+    target: str
+    source: str
+    first_line: int
+    file: str
+    executable: Executable = field(repr=False)
+    # What Triton compiled the kernel from, and the metadata of the result: for the probed twin.
+    compiled: tuple[Any, Any] = field(repr=False)
+    # The globals and helpers that the kernel meant then.
+    surroundings: Surroundings = field(repr=False)
+    events: Mapping[int, list[AccessEvent]] = field(repr=False, default_factory=dict)
+    kinds: Mapping[int, tuple[str, str, int]] = field(repr=False, default_factory=dict)
+    lines: Mapping[int, UserLine | None] = field(repr=False, default_factory=dict)
+    tape: Tape | None = field(repr=False, default=None)
+    snapshot: Snapshot | None = field(repr=False, default=None)
+    thread: str = field(default_factory=lambda: threading.current_thread().name)
+    seconds: float = 0.0
+    time: Time | None = None
+    # What the interpreter took, which runs launches on the GPU too, to see what they touch.
+    interpreted: float = 0.0
+    error: BaseException | None = None
+    # Of a launch that was cut: the programs that this part ran.
+    part: range | None = None
+    # Where parts of it met, which ran first: then it ran whole.
+    met: Meeting | None = field(repr=False, default=None)
+    # What an autotuner tried, where one made this launch, now or at a launch before.
+    tuning: Tuning | None = None
+    configs: list[tuple[str, float]] = field(default_factory=list)
+    printed: str = ""
+    dropped: str = ""
+    # Where the accesses of a launch on the GPU come from.
+    remark: str = ""
+    # Of a launch too large to be replayed: what was looked at while it ran, by the check's name.
+    watched: Mapping[str, Watcher] = field(repr=False, default_factory=dict)
+    # Of a launch on the GPU: (argument, the GPU's result, the CPU's) for what was written.
+    outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)
+    # What `Launch.compile` has given so far, a `compiled.Compiled` each: its card shows them.
+    compilations: list[Any] = field(repr=False, default_factory=list)
+
+    @property
+    def programs(self) -> int:
+        """How many programs the grid has."""
+        return int(np.prod(self.grid))
+
+    @property
+    def own(self) -> range:
+        """The numbers of the programs that ran: all of the grid's, but where this is a part of a launch."""
+        return range(self.programs) if self.part is None else self.part
+
+    def argument(self, name: str) -> Argument:
+        """The argument called ``name``; LookupError lists what there is.
+
+        >>> launch.argument("x_ptr").shape
+        (1000,)
+        >>> launch.argument("z_ptr")
+        Traceback (most recent call last):
+            ...
+        LookupError: add_kernel has no argument 'z_ptr'; it has x_ptr, y_ptr, out_ptr, n, BLOCK
+        """
+        for argument in self.arguments:
+            if argument.name == name:
+                return argument
+        raise LookupError(f"{self.kernel} has no argument {name!r}; it has {', '.join(a.name for a in self.arguments)}")
+
+    @property
+    def stopped(self) -> tuple[int, AccessEvent] | None:
+        """The access that stopped the launch, and what it was about to do; None where none did."""
+        return None if self.tape is None else self.tape.stopped
+
+    @cached_property
+    def plan_arguments(self) -> list[Argument]:
+        """The arguments as the plan counts them: no constexprs, and a descriptor's extents apart."""
+        flat: list[Argument] = []
+        for argument in self.arguments:
+            if argument.kind != "constexpr":
+                # A descriptor is followed by its extents and strides.
+                flat.extend([argument] * (1 + 2 * len(argument.shape) if argument.kind == "descriptor" else 1))
+        return flat
+
+    def owner_of(self, op: int) -> Argument | None:
+        """Which argument access ``op`` belongs to: by where its pointer comes from, else by address.
+
+        >>> [launch.owner_of(access.op).name for access in launch.accesses]
+        ['x_ptr', 'y_ptr', 'out_ptr']
+        """
+        flat = self.plan_arguments
+        roots = self.executable.roots.get(op)
+        if roots is not None and len(roots) == 1:
+            return flat[next(iter(roots))]
+        candidates = [flat[k] for k in sorted(roots)] if roots else [a for a in flat if a.kind != "scalar"]
+        for event in self.events.get(op, ()):
+            active = event.addresses()[event.active()]
+            if active.size:
+                first = int(active.flat[0])
+                for argument in candidates:
+                    if argument.storage_address <= first < argument.storage_address + argument.storage_bytes:
+                        return argument
+        if roots and self.stopped is not None and self.stopped[0] == op:
+            # What went astray was meant for the nearest of those that it may come from.
+            event = self.stopped[1]
+            first = int(event.addresses()[event.astray()][0])
+            return min(candidates, key=lambda one: one.distance(first), default=None)
+        return None
+
+    @cached_property
+    def twin(self) -> Twin:
+        """The probed kernel, compiled when first asked for."""
+        from triton_lab.launch.replay.instrumented_copy import build
+
+        if self.compiled[0] is None:
+            raise CannotReplay("the variables of this launch were not saved with it")
+        return build(*self.compiled, self.surroundings)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Where the kernel's source gives a variable a value."""
+        return self.twin.variables

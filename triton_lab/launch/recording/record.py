@@ -1,0 +1,299 @@
+"""`record`: keeps what happens in launches, for those who want to look."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
+from triton_lab.backend.targets.autotuner_trials import tuning_of
+from triton_lab.backend.targets.gpu_timer import Clock
+from triton_lab.interpreter.observers import together
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Plan, effects
+from triton_lab.launch.access_footprint import hull, runs
+from triton_lab.launch.argument import arguments_of
+from triton_lab.launch.byte_ranges import NOTHING, Ranges
+from triton_lab.launch.checks.analysis.live_checks import watchers
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording import snapshot
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.recording.forked_launches import Forked
+from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
+from triton_lab.launch.recording.tape import Tape
+from triton_lab.launch.recording.uninitialized_memory import POISONED, FreshMemory, still_poisoned
+from triton_lab.launch.recording.unrecordable import refused
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.instrumented_copy import Surroundings
+from triton_lab.launch.source_lines import SourceLines
+
+if TYPE_CHECKING:
+    from triton_lab.launch.sharding.sharded_run import Apart, Cut
+
+# What a record keeps by default of a launch's memory, and of its accesses, in bytes; and of all its launches.
+MAX_BYTES = 256 << 20
+MAX_TOTAL_BYTES = 512 << 20
+_MOST_RUNS = 1 << 16
+
+
+class LaunchNotRecorded(UserWarning):
+    """A launch ran on the GPU alone, and is in no record: the CPU target does not run its kernel."""
+
+
+class _Record(Recorder):
+    def __init__(
+        self,
+        launches: Launches,
+        max_bytes: int,
+        max_total_bytes: int,
+        fresh: FreshMemory,
+        clock: Clock | None,
+        parts: int,
+    ) -> None:
+        self.launches = launches
+        self.max_bytes = max_bytes
+        self.max_total_bytes = self.left = max_total_bytes
+        self.fresh = fresh
+        self.clock = clock
+        self.parts = parts
+        self.cuts: dict[int, Cut] = {}
+        self.forked = Forked()
+        self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
+        self.trials: list[tuple[str, str, float]] = []
+
+    def before(self, call: LaunchCall) -> Watch:
+        if call.trial:
+            return Watch()
+        if self.forked.is_here:
+            self.forked.launched(call.metadata.name)
+        call.tuning = tuning_of(call.metadata.name, call.target)
+        extents = [(region.start, region.stop) for region in call.memory.regions]
+        unfilled = self.fresh.unfilled(extents)
+        blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
+        room = min(self.max_bytes, self.left)
+        tape = Tape(room, launcher.limits, self.fresh.unwritten(extents), blank, unfilled - blank)
+        values: tuple[Value, ...] = tuple(value for leaf in call.leaves for value in leaf.values)
+        kept = snapshot.take(call.memory, values, call.owners, room)
+        watching: dict[str, Watcher] = {}
+        if kept.missing:
+            # What a replay would tell is looked at now, while it happens.
+            tape.blank |= still_poisoned(tape.unwritten, lambda start, stop: _bytes(call, start, stop))
+            tape.unwritten = NOTHING
+            watching = watchers(described(call, tape, kept))
+        self.pending[id(call)] = (tape, kept, watching)
+        return Watch(
+            accesses=together([tape, *watching.values()]),
+            operations=together(watching.values()),
+            instead=partial(self._in_parts, call) if self.parts > 1 else None,
+        )
+
+    def _in_parts(self, call: LaunchCall, apart: Apart) -> bool:
+        from triton_lab.launch.sharding.sharded_run import in_parts
+
+        tape, kept, _ = self.pending[id(call)]
+        cut = self.cuts[id(call)] = in_parts(call, tape, kept, self.parts, apart)
+        if cut.error is not None:
+            raise cut.error.with_traceback(None)
+        return bool(cut.done)
+
+    def missed(self, kernel: str, reason: str) -> None:
+        self.launches.unseen.append(f"the launch of {kernel} was not recorded: {reason}")
+        warnings.warn(self.launches.unseen[-1], LaunchNotRecorded, stacklevel=2)
+
+    def timing(self) -> float:
+        return 0.0 if self.clock is None else self.clock.room()
+
+    def after(self, call: LaunchCall) -> None:
+        if call.trial:
+            self.trials.append((call.metadata.name, configuration(call), call.seconds))
+            return
+        tape, kept, watching = self.pending.pop(id(call))
+        cut = self.cuts.pop(id(call), None)
+        if cut is not None and cut.done:
+            if cut.error is None:  # else nothing was written
+                self.fresh.written(tape.fresh & Ranges.joined(one.changed for one in cut.done))
+            self._keep(call, _of_parts(call, cut, tape, kept))
+            return
+        tape.ended(call)
+        if len(tape.fresh):
+            self.fresh.written(_written(tape, call.executable.plan))
+        full = tape.room < self.max_bytes and bool(tape.dropped or kept.missing)
+        if full:
+            kept.regions = ()
+            kept.missing = (
+                f"the launches before hold the {self.max_total_bytes / 2**20:.0f} MB that a record keeps in all: "
+                "use record(max_total_bytes=...), or record fewer launches"
+            )
+        self.left = max(0, self.left - tape.nbytes - kept.nbytes)
+        if self.clock is not None:
+            call.time = self.clock.noted(call.source, call.time, call.clocked)
+        launch = described(call, tape, kept)
+        launch.watched = watching
+        if full:
+            launch.dropped = kept.missing
+        if cut is not None and cut.why:
+            launch.remark = "; ".join(filter(None, (launch.remark, f"it ran whole, not in parts: {cut.why}")))
+            launch.met = cut.meeting
+        self._keep(call, launch)
+
+    def _keep(self, call: LaunchCall, launch: Launch) -> None:
+        launch.tuning = call.tuning
+        launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
+        if not launch.configs and call.tuning is not None and not call.tuning.earlier:
+            launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # on a GPU nobody hears of trials
+        self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
+        self.launches.append(launch)
+
+
+def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot) -> Launch:
+    """A launch of which its parts are known: what they have found, and nothing that they have kept."""
+    from triton_lab.launch.sharding.merge import verdict
+
+    assert cut.whole is not None
+    tape.ended(call)
+    tape.dropped = sum(len(one.touched) for one in cut.done)
+    launch = described(call, tape, kept)
+    vars(launch)["verdict"] = verdict(launch, cut.whole, cut.done)
+    kept.regions = ()
+    kept.missing = launch.dropped = (
+        f"it ran in {len(cut.done)} parts, each checked by itself, and their accesses were not kept: record it "
+        "without parts=..., and fewer programs"
+    )
+    return launch
+
+
+def _written(tape: Tape, plan: Plan) -> Ranges:
+    """What the launch wrote of the memory that was unwritten before; all of it, where accesses were dropped.
+
+    Without what it wrote lane by lane in many places: that is long to sort, and hardly looks like poison.
+    """
+    if tape.dropped:
+        return tape.fresh
+    found = []
+    unwritten = tape.fresh
+    writing = {op.index for op in plan.walk() if effects.writes(op)}
+    for op, events in tape.events.items():
+        _, _, itemsize = tape.kinds[op]
+        for event in events if op in writing else ():
+            if _is_small(event) and unwritten.meets(*hull(event, itemsize)):
+                found.append(runs(event, itemsize))
+    return Ranges.joined(found)
+
+
+def _bytes(call: LaunchCall, start: int, stop: int) -> NDArray[Any]:
+    """What memory holds at addresses ``start .. stop - 1`` of one region."""
+    region = call.memory.holding(start)
+    assert region is not None
+    data: NDArray[Any] = region.data[start - region.start : stop - region.start]
+    return data
+
+
+def _is_small(event: AccessEvent) -> bool:
+    lane_by_lane = isinstance(event.pointer, np.ndarray) or isinstance(event.mask, np.ndarray)
+    return len(event.programs) * (math.prod(event.shape) if lane_by_lane else 1) <= _MOST_RUNS
+
+
+def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot) -> Launch:
+    """The `Launch` of a call that has ended, well or badly."""
+    function = call.source.fn
+    return Launch(
+        kernel=call.metadata.name,
+        grid=call.grid,
+        arguments=arguments_of(call.signature, list(call.objects.values())),
+        target=call.target,
+        outputs=call.outputs,
+        remark=call.remark,
+        source="".join(function.raw_src),
+        first_line=function.starting_line_number,
+        file=call.written.file or "",
+        executable=call.executable,
+        compiled=(call.source, call.metadata),
+        surroundings=Surroundings.of(function),
+        events=tape.events,
+        kinds=tape.kinds,
+        lines=SourceLines(call.source, call.executable),
+        tape=tape,
+        snapshot=kept,
+        seconds=call.seconds,
+        time=call.time,
+        interpreted=call.interpreted,
+        error=call.error,
+        dropped="; ".join(filter(None, (tape.cut, kept.missing))),
+    )
+
+
+def configuration(call: LaunchCall) -> str:
+    """What an autotuner chose for this launch: constexprs, warps and stages."""
+    parts = [
+        f"{name}={value}"
+        for name, value in call.objects.items()
+        if call.signature[name] == "constexpr" and isinstance(value, (int, float, str, bool))
+    ]
+    parts += [f"{name}={getattr(call.metadata, name)}" for name in ("num_warps", "num_stages")]
+    return ", ".join(parts)
+
+
+@contextlib.contextmanager
+def record(
+    *, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES, time: bool = False, parts: int = 1
+) -> Iterator[Launches]:
+    """Record the launches made inside, on any thread: ``with record() as launches: ...``.
+
+    The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
+    are not among them. The last value of a cell, it is a table of the launches, and one of them its
+    card. ``max_bytes`` bounds the bytes that a launch may hold on to, for its memory and for its accesses,
+    ``max_total_bytes`` those of all launches together; ``launch.dropped`` says what that cost.
+
+    ``time`` measures what kernels take on a GPU, as ``launch.time``: each is run again, on copies and after a warm-up,
+    for a tenth of a second, and all of them for two seconds at most; the others have the time of their own run.
+
+    With ``parts``, the programs of a launch on the CPU target are cut into so many ranges at most. Each runs and is
+    checked by itself, from what memory held before: here one after another, so that many more programs fit into
+    ``max_bytes``, and on the workers of a scheduler (`target`) at once. Written bytes, integer atomics and findings are
+    put together; the accesses themselves are not kept. A launch whose programs meet in memory, wait for one another or
+    ask an atomic what it found runs whole, and ``launch.remark`` says why.
+
+    What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
+    whatever was there before, so that reads of it can be told (`fresh`).
+
+    Raises NotRecorded for launches that cannot be seen: by Triton's interpreter, or by another driver.
+
+    >>> x, y = torch.arange(1000.0), torch.ones(1000)
+    >>> with lab.record() as launches:
+    ...     out = add(x, y, block=128)
+    >>> launches[0].kernel, launches[0].grid
+    ('add_kernel', (8, 1, 1))
+    >>> [(access.kind, access.argument) for access in launches[0].accesses]
+    [('load', 'x_ptr'), ('load', 'y_ptr'), ('store', 'out_ptr')]
+    >>> with lab.record(max_bytes=1 << 20) as launches:  # what is larger is not kept: values cannot be asked for
+    ...     out = add(x.repeat(1000), y.repeat(1000))
+    >>> launches[0].values("mask")
+    Traceback (most recent call last):
+        ...
+    CannotReplay: the launch's memory (11 MB) was more than a record keeps (1 MB): use...
+    >>> with lab.record(parts=4) as launches:
+    ...     out = add(x, y, block=128)
+    >>> launches[0].findings, launches[0].dropped
+    (no findings, 'it ran in 4 parts, each checked by itself, and their accesses were not kept: record it...')
+    """
+    if parts < 1:
+        raise ValueError(f"parts={parts}: a launch has one part at least")
+    launches = Launches()
+    with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
+        clock = Clock() if time else None
+        recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock, parts)
+        launches.elsewhere = recorder.forked
+        with clock or contextlib.nullcontext(), recorders.listening(recorder):
+            try:
+                yield launches
+            finally:
+                for what in launched_elsewhere(launches):
+                    warnings.warn(what, LaunchNotRecorded, stacklevel=4)

@@ -1,0 +1,178 @@
+"""What memory held before a launch, so that it can be run again."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.launch.byte_ranges import NOTHING, Ranges
+from triton_lab.launch.recording.resident_pages import untouched
+
+Array = NDArray[Any]
+
+
+class CannotReplay(RuntimeError):
+    """The launch cannot be run again, for the reason given."""
+
+
+# Regions of so many bytes or more lie in a file in memory: each replay maps it anew, and copies what it writes.
+_MAPPED = 16 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class SavedRegion:
+    """The bytes of one region, and what a kernel may do there: see `MemoryRegion`.
+
+    ``nbytes`` are those that take memory; ``file`` is where large regions lie, None for others.
+    """
+
+    start: int
+    data: Array
+    verified: bool
+    writable: bool
+    nbytes: int
+    file: int | None = None
+
+    @classmethod
+    def of(cls, region: MemoryRegion) -> SavedRegion:
+        writable = bool(region.data.flags.writeable)
+        file = _file(region.size) if region.size >= _MAPPED else None
+        if file is None:
+            return cls(region.start, np.array(region.data), region.verified, writable, region.size)
+        data = np.frombuffer(mmap.mmap(file, region.size), np.uint8)
+        kept = Ranges.of([region.start], [region.stop]) - blank(region)
+        for start, stop in zip((kept.start - region.start).tolist(), (kept.stop - region.start).tolist(), strict=True):
+            data[start:stop] = region.data[start:stop]
+        held = cls(region.start, data, region.verified, writable, kept.size, file)
+        weakref.finalize(held, os.close, file)
+        return held
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A file in memory stays where it is, its bytes travel."""
+        return SavedRegion, (self.start, np.array(self.data), self.verified, self.writable, self.nbytes)
+
+    def region(self, instead: tuple[Ranges, int] | None = None) -> MemoryRegion:
+        """A region of its own with these bytes, but for those ``instead``: addresses, and the byte to be there."""
+        if self.file is None:
+            data = self.data.copy()
+        else:
+            data = np.frombuffer(mmap.mmap(self.file, len(self.data), mmap.MAP_PRIVATE), np.uint8)
+        if instead is not None:
+            where, byte = instead
+            for low, high in zip((where.start - self.start).tolist(), (where.stop - self.start).tolist(), strict=True):
+                data[max(low, 0) : max(high, 0)] = byte
+        data.flags.writeable = self.writable
+        return MemoryRegion(self.start, data, self.verified)
+
+
+def _file(size: int) -> int | None:
+    """A file in memory, all zeros, of which only what is written takes memory; None where there is none to be had."""
+    try:
+        file = os.memfd_create("triton_lab")
+    except OSError:  # too many files are open
+        return None
+    os.ftruncate(file, size)
+    return file
+
+
+def blank(region: MemoryRegion) -> Ranges:
+    """What holds zeros because nobody has touched it; of the process's own memory, since a copy holds what it is of."""
+    return untouched(region.start, region.stop) if region.data.ctypes.data == region.start else NOTHING
+
+
+def _weight(region: MemoryRegion) -> int:
+    """How many bytes a copy of the region takes."""
+    return region.size - (blank(region).size if region.size >= _MAPPED else 0)
+
+
+@dataclass(eq=False)
+class Snapshot:
+    """The arguments' values and a copy of each region's bytes, or the reason why there is none.
+
+    ``owners`` says for each argument where the regions begin that it points into (None: anywhere).
+    """
+
+    arguments: tuple[Value, ...]
+    regions: tuple[SavedRegion, ...]
+    owners: tuple[tuple[int, ...] | None, ...]
+    missing: str = ""
+
+    @property
+    def nbytes(self) -> int:
+        return sum(held.nbytes for held in self.regions)
+
+    def held(self, start: int, stop: int) -> Array:
+        """The bytes that were at addresses ``start .. stop - 1`` of one region."""
+        for held in self.regions:
+            if held.start <= start and stop <= held.start + len(held.data):
+                return held.data[start - held.start : stop - held.start]
+        raise LookupError(f"no region holds the addresses {start:#x} to {stop:#x}")
+
+    def zeroed(self, start: int, stop: int) -> Snapshot:
+        """The same with zeros at the addresses ``start .. stop - 1``."""
+        kept = []
+        for held in self.regions:
+            if held.start < stop and start < held.start + len(held.data):
+                data = held.data.copy()
+                data[max(start - held.start, 0) : stop - held.start] = 0
+                held = replace(held, data=data, file=None)
+            kept.append(held)
+        return replace(self, regions=tuple(kept))
+
+    def exchanged(self, one: int, two: int) -> Snapshot:
+        """The same with two of the arguments in each other's place."""
+        order = list(range(len(self.arguments)))
+        order[one], order[two] = two, one
+        arguments = tuple(self.arguments[k] for k in order)
+        return replace(self, arguments=arguments, owners=tuple(self.owners[k] for k in order))
+
+    def memory(self, instead: tuple[Ranges, int] | None = None) -> Memory:
+        """A fresh memory with the bytes of then, at the addresses of then; ``instead``: see `SavedRegion.region`."""
+        if self.missing:
+            raise CannotReplay(self.missing)
+        return Memory([held.region(instead) for held in self.regions])
+
+
+def take(
+    memory: Memory, arguments: tuple[Value, ...], owners: Sequence[frozenset[MemoryRegion] | None], limit: int
+) -> Snapshot:
+    """Copy all regions, if they take ``limit`` bytes at most; those that the launch finds later, when it does.
+
+    What was never touched takes none.
+    """
+    starts = tuple(None if regions is None else tuple(r.start for r in regions) for regions in owners)
+    snapshot = Snapshot(arguments, (), starts)
+    # Before the first copy, so that a record that is too large costs nothing.
+    if not _too_large(snapshot, sum(map(_weight, memory.regions)), limit):
+        snapshot.regions = tuple(SavedRegion.of(region) for region in memory.regions)
+    resolve = memory.resolve
+    if resolve is not None:
+
+        def found(low: int, high: int) -> MemoryRegion | None:
+            region = resolve(low, high)
+            if region is not None and not _too_large(snapshot, snapshot.nbytes + _weight(region), limit):
+                snapshot.regions += (SavedRegion.of(region),)
+            return region
+
+        memory.resolve = found
+    return snapshot
+
+
+def _too_large(snapshot: Snapshot, size: int, limit: int) -> bool:
+    """Whether ``size`` bytes are too many, which the snapshot then says instead of holding any."""
+    if size > limit and not snapshot.missing:
+        snapshot.regions = ()
+        snapshot.missing = (
+            f"the launch's memory ({size / 2**20:.0f} MB) was more than a record keeps ({limit / 2**20:.0f} MB): "
+            f"use record(max_bytes={size})"
+        )
+    return bool(snapshot.missing)

@@ -1,0 +1,299 @@
+"""Memory that nobody has written: what `torch.empty` gave out while a record was running.
+
+Such storages are filled with a pattern, the *poison*, before anyone sees them. A byte counts as
+uninitialised while nobody was seen writing it (torch's operations and recorded launches are seen)
+and while it still holds the poison (NumPy and other libraries write unseen).
+
+What is copied from such memory - by `clone`, `to`, `cat` - is as uninitialised as that was: the poison is
+laid anew where the copy lies, since a conversion changes its bytes.
+
+Read as a float of 16, 32 or 64 bits the poison is NaN, read as an integer of 32 or 64 bits it is
+huge: a result that depends on it does not look like a result. Its eight bytes differ, and none is 0
+or 255, so that memory which was written hardly looks like it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from triton_lab.launch.access_footprint import tensor_bytes
+from triton_lab.launch.byte_ranges import NOTHING, Ranges, true_ranges
+from triton_lab.launch.recording.torch_calls import TorchCalls, of_this_thread
+from triton_lab.launch.recording.torch_moves import copied
+
+Bytes = npt.NDArray[np.uint8]
+
+POISON = np.array([0xF9, 0x7F, 0xFE, 0x7F, 0xFB, 0x7F, 0xFD, 0x7F], np.uint8)
+
+# Larger storages are not filled with it.
+POISONED = 256 << 20
+
+# One byte alone equals the poison by chance in one of 256 cases: so many in a row do not.
+_LEAST = 4
+
+_ATEN = torch.ops.aten
+_GIVES_EMPTY = frozenset(
+    {
+        _ATEN.empty,
+        _ATEN.empty_like,
+        _ATEN.empty_permuted,
+        _ATEN.empty_strided,
+        _ATEN.new_empty,
+        _ATEN.new_empty_strided,
+    }
+)
+_RESIZES = frozenset({_ATEN.resize_, _ATEN.resize_as_})
+# They change what a tensor is, not what it holds.
+_WRITES_NOTHING = frozenset({*_RESIZES, _ATEN.set_, _ATEN.requires_grad_, _ATEN.empty})
+
+
+def pattern(start: int, size: int) -> Bytes:
+    """The poison of ``size`` bytes at address ``start``: its phase goes by address."""
+    phase = start % len(POISON)
+    return np.resize(np.roll(POISON, -phase), size)
+
+
+class FreshMemory:
+    """While entered, fills what `torch.empty` and its kin give out on this thread, and keeps track of it.
+
+    Storages of more than ``limit`` bytes are not filled, since they may be larger than the machine's memory as
+    long as nobody touches them: what is known of those are the writes alone. Tensors from before, or of
+    another thread, count as initialised. Several may be entered at a time, and left in any order.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        # What is left of each storage, by its address, with its size: a storage that takes the place of
+        # another one replaces it.
+        self._left: dict[int, tuple[int, Ranges]] = {}
+        # The same of storages that hold no poison, being too large.
+        self._large: dict[int, tuple[int, Ranges]] = {}
+        self._written_by: dict[Any, tuple[tuple[int, str], ...]] = {}
+        self._calls: TorchCalls | None = None
+
+    def __enter__(self) -> FreshMemory:
+        self._calls = of_this_thread()
+        self._calls.tell(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._calls is not None
+        self._calls.leave(self)
+
+    def before(self, func: Any, args: tuple[Any, ...]) -> Any:
+        """Torch is about to call ``func``: where the storage lies that it will resize, and how large it is."""
+        if func.overloadpacket in _RESIZES and _has_memory(args[0]):
+            storage = args[0].untyped_storage()
+            return storage.data_ptr(), storage.nbytes()
+        return None
+
+    def after(self, func: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any, storage: Any) -> None:
+        """Torch has called ``func``; ``storage`` is what `before` said."""
+        if storage is not None:
+            self._resized(args[0], *storage)
+            return
+        if func.overloadpacket in _GIVES_EMPTY and "out" not in named:
+            self._poison(result)
+            return
+        places = self._written_by.get(func)
+        if places is None:
+            places = self._written_by[func] = _written(func)
+        # Asked before what is written counts as written: a tensor may be copied onto itself.
+        garbage = copied(func, args, named, self._unwritten_elements) if self._left else None
+        for position, name in places:
+            self._tensors_written(args[position] if position < len(args) else named.get(name))
+        if garbage is not None and _has_memory(result):
+            self._spread(result, garbage, new=not places)
+
+    def _poison(self, tensor: Any) -> None:
+        if not _has_memory(tensor) or _filled_by_torch():
+            return
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if not size or start % len(POISON):
+            return
+        self._left.pop(start, None)
+        self._large.pop(start, None)
+        if size > self.limit:
+            self._large[start] = size, Ranges.of([start], [start + size])
+            return
+        everything = _bytes(tensor)
+        whole = size // len(POISON) * len(POISON)
+        everything[:whole].view(torch.int64).fill_(int(POISON.view(np.int64)[0]))
+        everything[whole:].copy_(torch.from_numpy(POISON[: size - whole]))
+        self._left[start] = size, Ranges.of([start], [start + size])
+
+    def _resized(self, tensor: torch.Tensor, old: int, old_size: int) -> None:
+        """What was in a storage has moved with it, and what has been added to it is new."""
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if (start, size) == (old, old_size) or not 0 < size <= self.limit or _filled_by_torch():
+            return
+        _, left = self._left.pop(old, (0, NOTHING))
+        kept = Ranges.of(left.start + (start - old), np.minimum(left.stop - old, size) + start)
+        added = Ranges.of([start + old_size], [start + size])
+        self._lay(tensor, kept | added)
+
+    def _spread(self, tensor: torch.Tensor, garbage: npt.NDArray[np.bool_], new: bool) -> None:
+        """The elements of ``tensor`` that are ``garbage`` were copied from what nobody has written."""
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if not 0 < size <= self.limit:
+            return
+        flags = np.zeros(size, np.bool_)
+        _bytes_of_elements(tensor, flags)[garbage] = True
+        before = NOTHING if new else self._left.get(start, (size, NOTHING))[1]
+        self._lay(tensor, true_ranges(flags, start), before)
+
+    def _lay(self, tensor: torch.Tensor, where: Ranges, besides: Ranges = NOTHING) -> None:
+        """Fill these bytes of a tensor's storage with poison; ``besides`` hold it already."""
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if len(where):
+            flags = np.zeros(size, np.bool_)
+            for low, high in zip(where.start.tolist(), where.stop.tolist(), strict=True):
+                flags[low - start : high - start] = True
+            everything = _bytes(tensor)
+            chosen = torch.from_numpy(flags).to(tensor.device)
+            everything[chosen] = torch.from_numpy(pattern(start, size)[flags]).to(tensor.device)
+        left = where | besides
+        if len(left):
+            self._left[start] = size, left
+        else:
+            self._left.pop(start, None)
+
+    def _unwritten_elements(self, tensor: Any) -> npt.NDArray[np.bool_] | None:
+        """Which elements of a tensor nobody has written; None where all have been, as far as anyone knows."""
+        if not _has_memory(tensor):
+            return None
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        known, left = self._left.get(start, (0, NOTHING))
+        if known != size or not len(left):
+            return None
+        held = _bytes(tensor)
+        left = still_poisoned(left, lambda low, high: held[low - start : high - start].cpu().numpy())
+        flags = np.zeros(size, np.bool_)
+        for low, high in zip(left.start.tolist(), left.stop.tolist(), strict=True):
+            flags[low - start : high - start] = True
+        elements = np.asarray(_bytes_of_elements(tensor, flags).all(axis=-1))
+        return elements if bool(elements.any()) else None
+
+    def _tensors_written(self, value: Any) -> None:
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self._tensors_written(item)
+        elif _has_memory(value):
+            start = value.untyped_storage().data_ptr()
+            if start in self._left or start in self._large:
+                self.written(_extent(value))
+
+    def written(self, where: Ranges) -> None:
+        """These bytes have been written."""
+        for known in (self._left, self._large):
+            # A copy of the items, since launches of other threads ask meanwhile.
+            for start, (size, left) in list(known.items()):
+                if where.meets(start, start + size):
+                    rest = left - where
+                    if len(rest):
+                        known[start] = size, rest
+                    else:
+                        del known[start]
+
+    def unwritten(self, extents: Iterable[tuple[int, int]]) -> Ranges:
+        """What nobody was seen writing, in these ranges of addresses ``(start, stop)``, and which held the poison."""
+        return _inside(self._left, extents)
+
+    def unfilled(self, extents: Iterable[tuple[int, int]]) -> Ranges:
+        """What nobody was seen writing of storages that are too large for the poison."""
+        return _inside(self._large, extents)
+
+
+def _inside(known: dict[int, tuple[int, Ranges]], extents: Iterable[tuple[int, int]]) -> Ranges:
+    parts = []
+    for low, high in extents:
+        inside = Ranges.of([low], [high])
+        parts += [left & inside for start, (size, left) in list(known.items()) if start < high and low < start + size]
+    return Ranges.joined(parts)
+
+
+def _filled_by_torch() -> bool:
+    """Whether torch itself fills new memory, as its documentation says it does in deterministic runs."""
+    return torch.are_deterministic_algorithms_enabled() and bool(torch.utils.deterministic.fill_uninitialized_memory)  # type: ignore[attr-defined]
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """The bytes of a tensor's whole storage."""
+    return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+
+
+def _bytes_of_elements(tensor: torch.Tensor, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """A view of ``flags``, one for each byte of the storage, as ``(*tensor.shape, itemsize)``."""
+    size = tensor.element_size()
+    first = tensor.storage_offset() * size
+    return np.lib.stride_tricks.as_strided(
+        flags[first:], (*tensor.shape, size), (*(step * size for step in tensor.stride()), 1)
+    )
+
+
+def _has_memory(value: Any) -> bool:
+    """Whether it is a plain tensor on a device whose memory has addresses."""
+    return (
+        type(value) in (torch.Tensor, torch.nn.Parameter)
+        and value.layout == torch.strided
+        and value.device.type in ("cpu", "cuda")
+    )
+
+
+def _written(func: Any) -> tuple[tuple[int, str], ...]:
+    """Positions and names of the arguments that an operation of torch's writes to."""
+    if func.overloadpacket in _WRITES_NOTHING or torch.Tag.inplace_view in func.tags:
+        return ()
+    return tuple(
+        (position, argument.name)
+        for position, argument in enumerate(func._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )
+
+
+def _extent(tensor: torch.Tensor) -> Ranges:
+    """The bytes of a tensor's elements."""
+    return tensor_bytes(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.element_size())
+
+
+# Memory is compared with the poison in pieces of so many bytes.
+_PIECE = 1 << 24
+
+
+def still_poisoned(unwritten: Ranges, held: Callable[[int, int], Bytes]) -> Ranges:
+    """Those of the ``unwritten`` bytes that hold the poison, too: nobody wrote them, seen or unseen.
+
+    ``held(start, stop)`` is what memory held. Where it does not hold for all of them in a row, fewer
+    than four that look so may do it by chance.
+    """
+    found = NOTHING
+    if not len(unwritten):
+        return found
+    for start, stop in _pieces(unwritten):
+        same = held(start, stop) == pattern(start, stop - start)
+        if bool(same.all()):
+            found |= Ranges.of([start], [stop])
+            continue
+        rows = true_ranges(same, start)
+        long = rows.stop - rows.start >= _LEAST
+        found |= Ranges.of(rows.start[long], rows.stop[long])
+    return found
+
+
+def _pieces(ranges: Ranges) -> Iterator[tuple[int, int]]:
+    for start, stop in zip(ranges.start.tolist(), ranges.stop.tolist(), strict=True):
+        for first in range(start, stop, _PIECE):
+            yield first, min(stop, first + _PIECE)

@@ -1,0 +1,218 @@
+"""The probed twin of a kernel: the same source, with a marker after each assignment.
+
+The compiler's own names for values are missing or wrong for aliases, tuple targets, constants and
+merged values. So a launch whose variables are asked for is replayed with a twin, which goes
+through the same front end: after each assignment a print, which survives all passes, hands the
+variable's value to whoever listens. Lines stay those of the original.
+"""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from triton_lab.backend.source.access_source import first_line
+from triton_lab.backend.source.kernel_dependencies import as_callable, fingerprint, used
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.ir import parse_plan
+from triton_lab.launch.recording.snapshot import CannotReplay
+
+PREFIX = "triton_lab probe "
+_PROBE = "__triton_lab_probe__"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A place where the kernel's source gives a variable a value; ``line`` as the editor counts."""
+
+    number: int
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class Twin:
+    """The probed kernel, ready to run. ``fixed`` holds what is known when compiling: no tensors."""
+
+    executable: Executable
+    variables: tuple[Variable, ...]
+    fixed: dict[int, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What a kernel's names meant at some time: ``scope`` its globals, ``known`` all of it, to compare."""
+
+    scope: dict[str, Any]
+    known: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, kernel: Any) -> Surroundings:
+        """Those of now."""
+        scope = {name: value for name, value in used(kernel) if name in kernel.fn.__globals__}
+        return cls(scope, fingerprint(kernel))
+
+    def restore(self, kernel: Any) -> dict[str, Any]:
+        """Globals in which ``kernel`` means what it meant then.
+
+        Raises CannotReplay where that is not to be had: for closures, and for what helpers use in turn.
+        """
+        changed = dict(_entries(self.known))
+        for name, entry in _entries(fingerprint(kernel)):
+            if changed.get(name) == entry:
+                continue
+            if name not in self.scope or fingerprint_of_helper(self.scope[name]) != _inner(changed.get(name)):
+                raise CannotReplay(f"{name}, which the kernel {kernel.__name__} uses, has changed since the launch")
+        return {**kernel.__globals__, **self.scope}
+
+
+def _entries(known: tuple[Any, ...]) -> list[tuple[str, Any]]:
+    return [(name, tuple(rest)) for name, *rest in known]
+
+
+def _inner(entry: Any) -> Any:
+    """What a helper used, by its entry; None for plain values."""
+    return entry[2] if entry is not None and len(entry) == 3 else None
+
+
+def fingerprint_of_helper(value: Any) -> Any:
+    """What the helper ``value`` uses now; None for plain values."""
+    return None if as_callable(value) is None else fingerprint(value)
+
+
+def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
+    """The twin of the kernel that ``source`` (Triton's ASTSource) was compiled from.
+
+    ``surroundings`` are those of the launch. Raises CannotReplay where they cannot be had any more.
+    """
+    kernel = source.fn
+    if kernel.fn is None:
+        raise CannotReplay(
+            f"the Python function of {kernel.__name__} is gone, so its variables cannot be named: torch.compile let it "
+            "go when it handed the kernel to another process"
+        )
+    fixed: dict[int, Any] = {}
+    weaver = _Weaver(first_line(kernel) - 1)
+    woven = ast.fix_missing_locations(weaver.visit(ast.parse(kernel.src)))
+    # The text is only hashed: the remark tells the twin from the kernel in Triton's cache.
+    probe = {_PROBE: _probe(fixed)}
+    _, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", probe)
+    return Twin(executable, tuple(weaver.variables), fixed)
+
+
+def remade(
+    source: Any,
+    metadata: Any,
+    surroundings: Surroundings,
+    tree: ast.Module,
+    text: str,
+    names: Mapping[str, Any] | None = None,
+) -> tuple[Any, Executable]:
+    """The kernel of ``source`` (Triton's ASTSource) with another ``tree``, which ``text`` stands for in Triton's cache,
+    and with ``names`` among its globals: its own source, and what runs it.
+
+    Raises what Triton's front end does, and CannotReplay where the surroundings cannot be had any more.
+    """
+    import triton
+    from triton.compiler import ASTSource
+    from triton.runtime.jit import JITFunction
+
+    from triton_lab.backend.compiler import TARGET, options_of
+    from triton_lab.backend.source.muted_output import unheard
+
+    kernel = source.fn
+    packed = pickle.dumps(tree)  # Triton asks for a tree of its own: `copy.deepcopy` takes five times as long
+
+    class OtherFunction(JITFunction):  # type: ignore[misc]
+        def parse(self) -> ast.Module:
+            return cast(ast.Module, pickle.loads(packed))
+
+    other = OtherFunction(kernel.fn, do_not_specialize=kernel.do_not_specialize)
+    other._unsafe_update_src(text)
+    other.__globals__ = {**surroundings.restore(kernel), **(names or {})}
+    made = ASTSource(other, source.signature, dict(source.constants), source.attrs)
+    # What probes find while compiling is not in Triton's cache: compile in any case.
+    with triton.knobs.compilation.scope(), unheard():
+        triton.knobs.compilation.always_compile = True
+        compiled = triton.compile(made, target=TARGET, options=options_of(metadata))
+    return made, Executable.of(parse_plan(compiled.asm["plan"].decode()))
+
+
+def _probe(fixed: dict[int, Any]) -> Any:
+    """The function that the twin calls after each assignment."""
+    from triton.language import core
+
+    @core.builtin  # type: ignore[untyped-decorator]
+    def probe(number: Any, value: Any, _semantic: Any = None) -> None:
+        position = int(getattr(number, "value", number))
+        plain = getattr(value, "value", value) if isinstance(value, core.constexpr) else value
+        if isinstance(plain, core.tensor):
+            handle = plain
+        elif isinstance(plain, (bool, int, float)):
+            handle = _semantic.to_tensor(plain)
+        else:
+            fixed[position] = plain
+            return
+        _semantic.builder.create_print(f"{PREFIX}{position}", False, [handle.handle], [handle.dtype.is_int_signed()])
+
+    return probe
+
+
+class _Weaver(ast.NodeTransformer):
+    """Puts a probe after each statement that gives names a value."""
+
+    def __init__(self, shift: int) -> None:
+        self.shift = shift
+        self.variables: list[Variable] = []
+        self.outermost = True
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if not self.outermost:
+            return node
+        self.outermost = False
+        names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+        probes = [
+            self._probe(name, argument)
+            for name, argument in zip(names, (*node.args.args, *node.args.kwonlyargs), strict=True)
+        ]
+        body = self._body(node.body)
+        # A docstring has to stay first.
+        head = 1 if isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant) else 0
+        node.body = [*body[:head], *probes, *body[head:]]
+        return node
+
+    def _body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        result: list[ast.stmt] = []
+        for statement in statements:
+            result.append(statement)
+            if isinstance(statement, ast.For):
+                names = list(_names(statement.target))
+                statement.body = [*(self._probe(n, statement.target) for n in names), *self._body(statement.body)]
+                statement.orelse = self._body(statement.orelse)
+            elif isinstance(statement, (ast.While, ast.If)):
+                statement.body = self._body(statement.body)
+                statement.orelse = self._body(statement.orelse)
+            elif isinstance(statement, ast.Assign):
+                names = [name for target in statement.targets for name in _names(target)]
+                result.extend(self._probe(name, statement) for name in names)
+            elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)) and getattr(statement, "value", None):
+                result.extend(self._probe(name, statement) for name in _names(statement.target))
+        return result
+
+    def _probe(self, name: str, near: ast.AST) -> ast.stmt:
+        number = len(self.variables)
+        line: int = near.lineno  # type: ignore[attr-defined]
+        self.variables.append(Variable(number, name, line + self.shift))
+        call = ast.Call(ast.Name(_PROBE, ast.Load()), [ast.Constant(number), ast.Name(name, ast.Load())], [])
+        return ast.copy_location(ast.Expr(call), near)
+
+
+def _names(target: ast.expr) -> list[str]:
+    if isinstance(target, ast.Name):
+        return [target.id]
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [name for item in target.elts for name in _names(item)]
+    return []

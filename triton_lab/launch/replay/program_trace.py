@@ -1,0 +1,129 @@
+"""One program, step by step: its assignments and accesses in the order in which they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.backend.source.kernel_source import KernelSource
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
+from triton_lab.launch.replay.variable_values import assigned, probe_number
+from triton_lab.messages import no_program
+
+Array = NDArray[Any]
+_INT64 = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TraceStep:
+    """One thing that the program did.
+
+    ``kind`` is ``assign``, ``load``, ``store`` or ``atomic``; ``name`` the variable or the argument
+    whose memory was touched (None where it is nobody's). ``values`` is the block assigned, loaded,
+    stored, or found by an atomic; ``addresses`` and ``mask`` are those of an access.
+    """
+
+    number: int
+    kind: str
+    line: int | None
+    name: str | None
+    values: Array
+    addresses: Array | None = None
+    mask: Array | None = None
+
+
+class Trace:
+    """The steps of program ``program``.
+
+    >>> trace = launch.trace(program=2)
+    >>> len(trace), trace.steps[0].kind, trace.steps[0].name
+    (12, 'assign', 'x_ptr')
+    """
+
+    def __init__(self, program: int, steps: Sequence[TraceStep]) -> None:
+        self.program = program
+        self.steps = tuple(steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def alive(self, number: int) -> dict[str, TraceStep]:
+        """The variables after step ``number``: for each name, the step that last assigned it.
+
+        >>> sorted(launch.trace().alive(3))
+        ['n', 'out_ptr', 'x_ptr', 'y_ptr']
+        """
+        return {step.name: step for step in self.steps[: number + 1] if step.kind == "assign" and step.name}
+
+
+class _Listener(Watcher):
+    def __init__(self, launch: Recorded) -> None:
+        self.launch = launch
+        self.twin = launch.twin
+        self.steps: list[TraceStep] = []
+        self.written = KernelSource(launch.compiled[0].fn, self.twin.executable.plan)
+        self.lines: dict[int, int | None] = {}
+        self.arguments: dict[int, str | None] = {}
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        number = probe_number(op)
+        if number is not None:
+            variable = self.twin.variables[number]
+            array = assigned(frame, op, operands[0])
+            self.steps.append(TraceStep(len(self.steps), "assign", variable.line, variable.name, array[0].copy()))
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        if op.index not in self.lines:
+            found = self.written.place(op.location)
+            self.lines[op.index] = None if found is None else found.line
+            self.arguments[op.index] = self._argument(op.index)
+        addresses = pointer.elements(_INT64) if isinstance(pointer, AffineBlock) else pointer
+        shape = pointer.shape if isinstance(pointer, AffineBlock) else pointer.shape[1:]
+        active = mask.elements() if isinstance(mask, MaskBox) else np.True_ if mask is None else mask
+        block = np.broadcast_shapes(shape, () if values is None else values.shape[1:])
+        self.steps.append(
+            TraceStep(
+                len(self.steps),
+                kind,
+                self.lines[op.index],
+                self.arguments[op.index],
+                np.broadcast_to(values if values is not None else np.zeros(1), (1, *block))[0].copy(),
+                np.broadcast_to(addresses, (1, *block))[0].copy(),
+                np.broadcast_to(active, (1, *block))[0].copy(),
+            )
+        )
+
+    def _argument(self, op: int) -> str | None:
+        roots = self.twin.executable.roots.get(op)
+        if roots is None or len(roots) != 1:
+            return None
+        return self.launch.plan_arguments[next(iter(roots))].name
+
+
+def trace(launch: Recorded, program: int) -> Trace:
+    """See `Launch.trace`."""
+    if not 0 <= program < launch.programs:
+        raise LookupError(f"{launch.kernel}: {no_program(program, launch.grid)}")
+    if launch.compiled[0] is None:
+        raise CannotReplay("a launch that was loaded from a file has no steps to show: its source is not there")
+    listener = _Listener(launch)
+    replay(
+        launch,
+        executable=launch.twin.executable,
+        observer=listener,
+        access_observer=listener,
+        programs=np.array([program]),
+    )
+    return Trace(program, listener.steps)

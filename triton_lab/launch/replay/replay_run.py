@@ -1,0 +1,238 @@
+"""Running a recorded launch again, to see what the record does not hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.frame import Frame, Observer
+from triton_lab.interpreter.kernel_errors import KernelError, StepLimit
+from triton_lab.interpreter.machine import Limits, Machine
+from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.interpreter.runtime_values import Value, take
+from triton_lab.ir import Op
+from triton_lab.launch.byte_ranges import Ranges
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.progress_callback import LATE, TookTooLong, breathe, is_late, within
+from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.messages import count
+
+Array = NDArray[Any]
+
+_LOOP = "scf.while"
+PATIENCE = 10_000  # iterations that a replay waits for a loop which the launch itself never ran
+# What a replay may take: so many seconds, and so many times what the launch took; of a changed kernel, so many times
+# the launch's iterations of loops, and so many more.
+SECONDS, TIMES = 30.0, 30.0
+_OFTEN, _SPARE = 4, 10_000
+
+
+class _Only(Watcher):
+    """Passes on what the given programs do, in a run of others, too."""
+
+    def __init__(self, observer: Observer, programs: Array) -> None:
+        self.observer = observer
+        self.programs = programs
+
+    def _rows(self, frame: Frame) -> Array:
+        return np.flatnonzero(np.isin(frame.programs, self.programs))
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        rows = self._rows(frame)
+        if len(rows) == frame.count:
+            self.observer.after(frame, op, operands, result)
+        elif len(rows):
+            theirs = [take(value, rows) for value in operands]
+            one = len(op.results) == 1
+            found = take(result, rows) if one else tuple(take(value, rows) for value in result or ())
+            self.observer.after(frame.part(rows), op, theirs, found)
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        rows = self._rows(frame)
+        if len(rows) == frame.count:
+            self.observer.access(frame, op, kind, pointer, mask, values)
+        elif len(rows):
+            where, which, what = (None if value is None else take(value, rows) for value in (pointer, mask, values))
+            assert what is None or isinstance(what, np.ndarray)
+            self.observer.access(frame.part(rows), op, kind, where, which, what)
+
+    def barrier(self, frame: Frame, op: Op) -> None:
+        rows = self._rows(frame)
+        if len(rows):
+            self.observer.barrier(frame if len(rows) == frame.count else frame.part(rows), op)
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        if int(frame.programs[0]) in self.programs:
+            self.observer.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self.observer.joined(pieces, programs, result)
+
+
+def replay(
+    launch: Recorded,
+    *,
+    executable: Executable | None = None,
+    observer: Observer | None = None,
+    access_observer: Observer | None = None,
+    programs: Array | None = None,
+    limits: Limits | None = None,
+    strict: bool = False,
+    held: tuple[Ranges, int] | None = None,
+) -> Memory:
+    """Run ``launch`` again on the memory of then, and return what that has become; the user's tensors are not touched.
+
+    ``executable`` may stand in for the launch's own, if it takes the same arguments. A launch that
+    failed fails again at the same place, silently unless ``strict``. The grid is cut into the batches
+    of then unless ``limits`` say otherwise. Of programs that wait for others all run, and ``programs``
+    are those that are observed. ``held`` are addresses and the byte that memory is to have held there
+    instead. Raises CannotReplay.
+
+    No replay goes on for ever: it is held to the launch's own limit on iterations, one that was stopped in a loop is
+    stopped there again, and after a while any replay is given up (`meanwhile.within`), which raises CannotReplay.
+    """
+    snapshot = launch.snapshot
+    if snapshot is None:
+        raise CannotReplay("the launch was not recorded with what it needs to be run again")
+    memory = snapshot.memory(held)
+    runs = executable or launch.executable
+    if programs is not None and runs.waiting_loops:
+        observer = observer and _Only(observer, programs)
+        access_observer = access_observer and _Only(access_observer, programs)
+        programs = None
+    if runs.waiting_loops and is_cut_short(launch) and observer is None and access_observer is None:
+        access_observer = Watcher()  # watched programs take turns otherwise, and the launch was watched
+    machine = _Patient(
+        _only_in(runs, launch.executable),
+        runs,
+        snapshot.arguments,
+        launch.grid,
+        memory,
+        observer=observer,
+        access_observer=access_observer,
+        limits=_limits(launch, limits, strict and executable is not None),
+        progress=_between_batches,
+    )
+    # Regions are named by where they start: those of the replay stand for those of the run.
+    machine.allow(runs.reach(memory.beginning_at(snapshot.owners)))
+    try:
+        with within(SECONDS + TIMES * max(launch.seconds, launch.interpreted)):
+            machine.run(launch.own if programs is None else programs)
+    except _Late:
+        raise TookTooLong(_told_late(machine)) from None
+    except _Endless as error:
+        raise CannotReplay(error.message) from None
+    except KernelError as error:
+        if isinstance(error, StepLimit) and not strict and not is_cut_short(launch):
+            raise CannotReplay(f"run again, {error.message}, which is all that the launch was allowed") from None
+        if strict or launch.error is None:
+            raise
+    return memory
+
+
+def _between_batches(done: int, total: int) -> None:
+    if done < total and is_late():
+        raise _Late(LATE)
+    if not is_late():
+        breathe()
+
+
+def is_cut_short(launch: Recorded) -> bool:
+    """Whether the launch was stopped in the midst of a loop, by a limit or by hand."""
+    error = launch.error
+    return error is not None and (isinstance(error, StepLimit) or not isinstance(error, KernelError))
+
+
+def _limits(launch: Recorded, given: Limits | None, changed: bool) -> Limits:
+    """What a replay is held to; ``changed``: it runs another kernel, of which nobody knows whether it ends."""
+    tape = launch.tape
+    limits = given or (Limits() if tape is None else tape.limits)
+    if tape is None or tape.steps is None:
+        return limits
+    bounds = [limits.steps]
+    if changed:
+        bounds.append(_OFTEN * tape.steps + _SPARE)
+    if is_cut_short(launch):
+        bounds.append(tape.limits.steps)
+    return replace(limits, steps=min((bound for bound in bounds if bound is not None), default=None))
+
+
+def _told_late(machine: Machine) -> str:
+    """That a replay was given up, and how far it had come."""
+    steps = f" and {count(machine.steps, 'loop iteration')}" if machine.steps else ""
+    return f"running it again was given up after {count(machine.ended, 'program')}{steps}, since it took too long"
+
+
+class _Late(KernelError):
+    """The replay takes too long."""
+
+
+class _Endless(KernelError):
+    """A loop that the launch never ran goes on and on."""
+
+
+class _Patient(Machine):
+    """Gives up on the loops ``left_out`` (by index), which the launch itself never ran, and which may never end."""
+
+    def __init__(self, left_out: Collection[int], *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._left_out = left_out
+        self._spent: Counter[int] = Counter()
+
+    def tick(self, loop: Op, frame: Frame) -> None:
+        super().tick(loop, frame)
+        if is_late():
+            raise _Late(LATE, loop, frame.programs)
+        if loop.index not in self._left_out:
+            return
+        self._spent[loop.index] += 1
+        if self._spent[loop.index] > PATIENCE:
+            where = f"the loop in line {loop.location.line}" if loop.location else "a loop"
+            raise _Endless(
+                f"{where} computes nothing that is stored, so the compiler left it out of the launch; as it is "
+                f"written, it does not end within {count(PATIENCE, 'iteration')}",
+                loop,
+                frame.programs,
+            )
+
+
+def _only_in(runs: Executable, launched: Executable) -> set[int]:
+    """The loops without bounds of their own that are not in the launched kernel."""
+    if runs is launched:
+        return set()
+    kept = {op.location for op in launched.plan.walk() if op.name == _LOOP}
+    return {op.index for op in runs.plan.walk() if op.name == _LOOP and op.location not in kept}
+
+
+class _Values(Watcher):
+    def __init__(self, ops: Collection[int]) -> None:
+        self.values: dict[int, list[Array]] = {op: [] for op in ops}
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        if op.index in self.values and values is not None:
+            shape = values.shape[1:]
+            self.values[op.index].append(np.broadcast_to(values, (frame.count, *shape)).copy())
+
+
+def recall(launch: Recorded, ops: Collection[int]) -> dict[int, list[Array]]:
+    """What each execution of these accesses loaded or stored, in order: ``(programs, *block)`` arrays."""
+    watcher = _Values(ops)
+    replay(launch, access_observer=watcher)
+    return {
+        op: [
+            np.broadcast_to(values, (len(event.programs), *event.shape))
+            # Of a launch that failed, or was too long to be kept whole, fewer events are kept than ran.
+            for values, event in zip(watcher.values[op], launch.events.get(op, ()), strict=False)
+        ]
+        for op in ops
+    }
+
+
+__all__ = ["CannotReplay", "recall", "replay"]

@@ -1,0 +1,259 @@
+"""Whether a launch from a file may be run: what it would take is estimated before it runs.
+
+The estimate is of seconds on one slow core: each operation costs something for each batch of programs, and each of its
+lanes a little. Loops whose rounds only the run can tell are bounded by a number of rounds instead, so that all rounds
+together take no longer than what is left. Blocks are held to the shapes that their operations need, since NumPy would
+broadcast others to sizes that no type claims.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from triton_lab import messages
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.machine import BATCH_BYTES, Limits
+from triton_lab.ir import Dense, Function, Op, Plan, Type
+from triton_lab.launch.saving.archive import SavedLaunchError
+from triton_lab.launch.saving.checked_fields import hold
+
+MAX_SECONDS = 20.0
+"""What running a launch from a file may take, as it is estimated."""
+# What a plan may be: operations, regions inside each other, axes of a block.
+_OPERATIONS = 50_000
+_DEPTH = 64
+_AXES = 8
+
+# Seconds: an operation for a batch of programs, with what watches it; one lane of most operations.
+_OPERATION = 15e-6
+_LANE = 2e-9
+# Lanes of operations that take longer, in lanes of others.
+_HEAVY = {
+    "arith.remf": 8,
+    "tt.histogram": 16,
+    "tt.gather": 8,
+    "tt.extern_elementwise": 100,
+    "tt.fp_to_fp": 8,
+    "tt.load": 6,
+    "tt.store": 6,
+    "tt.atomic_rmw": 100,
+    "tt.atomic_cas": 100,
+    "tt.atomic_load": 100,
+    "tt.atomic_store": 100,
+    "tt.atomic_poll": 100,
+    "tt.descriptor_load": 6,
+    "tt.descriptor_store": 6,
+    "tt.descriptor_gather": 12,
+    "tt.descriptor_scatter": 12,
+    "tt.descriptor_reduce": 100,
+}
+_HEAVY_MATH = 12
+# Products that a dot adds up in the time of a lane.
+_PRODUCTS = 8
+_LOOPS = ("scf.for", "scf.while")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """Of running some operations once: seconds for each batch, and for each program in it."""
+
+    batch: float = 0.0
+    program: float = 0.0
+
+    def plus(self, other: _Cost) -> _Cost:
+        return _Cost(self.batch + other.batch, self.program + other.program)
+
+    def times(self, factor: float) -> _Cost:
+        return _Cost(self.batch * factor, self.program * factor)
+
+    def seconds(self, programs: int, batches: int) -> float:
+        return self.batch * batches + self.program * programs
+
+
+def hold_plan(plan: Plan, block: int) -> None:
+    """Its size is such as kernels have, and no block has more than ``block`` elements. Raises SavedLaunchError."""
+    operations = 0
+    for function in plan.functions.values():
+        for type in function.types:
+            each = (type, type.pointee) if type.pointee is not None else (type,)
+            hold(all(len(one.shape) <= _AXES for one in each), f"a block of more than {messages.count(_AXES, 'axis')}")
+            most = max(math.prod(one.shape) for one in each)
+            hold(most <= block, f"a block of {messages.count(most, 'element')}")
+        for _, depth in _walk(function):
+            operations += 1
+            hold(operations <= _OPERATIONS, f"a kernel of more than {messages.count(_OPERATIONS, 'operation')}")
+            hold(depth <= _DEPTH, f"a kernel with more than {_DEPTH} regions inside each other")
+
+
+def hold_shapes(plan: Plan) -> None:
+    """Each operation's operands and results have shapes that go together. Raises SavedLaunchError."""
+    for function in plan.functions.values():
+        for op in function.walk():
+            hold(_fit(op, function), f"the shapes of {op.name}")
+
+
+def _walk(function: Function) -> Iterator[tuple[Op, int]]:
+    todo = [(op, 1) for block in function.body.blocks for op in block.ops]
+    while todo:
+        op, depth = todo.pop()
+        yield op, depth
+        todo += [(inner, depth + 1) for region in op.regions for block in region.blocks for inner in block.ops]
+
+
+def admitted(executable: Executable, programs: int, limits: Limits, seconds: float) -> Limits:
+    """``limits`` with at most so many rounds of loops that a launch of ``programs`` takes no more than ``seconds``.
+
+    Raises SavedLaunchError for one that takes more without any loop.
+    """
+    estimate = _Estimate(executable)
+    name = executable.plan.kernel.name
+    together = min(programs, 1 if executable.waiting_loops else _batch(executable, limits))
+    straight = estimate.function(name).seconds(programs, -(-programs // together))
+    if straight > seconds:
+        raise SavedLaunchError(
+            f"to run it would take about {_told(straight)}, and {_told(seconds)} are allowed: "
+            "use lab.load(path, max_seconds=...) if you trust it"
+        )
+    rounds = [cost.seconds(together, 1) for cost in estimate.rounds.values()]
+    if not rounds:
+        return limits
+    most = int((seconds - straight) / max(rounds))
+    return replace(limits, steps=max(1, most if limits.steps is None else min(limits.steps, most)))
+
+
+def too_long(limits: Limits) -> SavedLaunchError:
+    """What to say of a launch that took more rounds than `admitted` allowed."""
+    return SavedLaunchError(
+        f"its loops take more than {messages.count(limits.steps or 0, 'round')}, which is all that the time allows: "
+        "use lab.load(path, max_seconds=...) if you trust it"
+    )
+
+
+def _told(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds < 1e6 else "more than a week"
+
+
+def _batch(executable: Executable, limits: Limits) -> int:
+    if limits.batch is not None:
+        return limits.batch
+    kernel = executable.routines[executable.plan.kernel.name]
+    return max(1, min(BATCH_BYTES, limits.memory) // max(1, kernel.footprint))
+
+
+class _Estimate:
+    """Costs of functions without the bodies of their loops; ``rounds`` has those bodies, by the loop's index."""
+
+    def __init__(self, executable: Executable) -> None:
+        self._plan = executable.plan
+        self._known: dict[str, _Cost | None] = {}
+        self.rounds: dict[int, _Cost] = {}
+
+    def function(self, name: str) -> _Cost:
+        if name not in self._known:
+            self._known[name] = None
+            function = self._plan.functions[name]
+            self._known[name] = self._blocks(function, [op for block in function.body.blocks for op in block.ops])
+        found = self._known[name]
+        hold(found is not None, f"a function that calls itself ({name:.80})")
+        assert found is not None
+        return found
+
+    def _blocks(self, function: Function, ops: Sequence[Op]) -> _Cost:
+        total = _Cost()
+        for op in ops:
+            total = total.plus(self._op(function, op))
+        return total
+
+    def _op(self, function: Function, op: Op) -> _Cost:
+        inner = [one for region in op.regions for block in region.blocks for one in block.ops]
+        if op.name in _LOOPS:
+            self.rounds[op.index] = self._blocks(function, inner).plus(_Cost(_OPERATION, _LANE))
+            return _Cost(_OPERATION, _LANE)
+        own = _Cost(_OPERATION, _LANE * lanes(function, op))
+        if op.name == "tt.call":
+            return own.plus(self.function(op.attributes["callee"]))
+        if not inner:
+            return own
+        body = self._blocks(function, inner)
+        if op.name in ("tt.reduce", "tt.scan"):
+            # What is combined is halved again and again; a scan goes over all of it each time.
+            extent = max((math.prod(function.types[value].shape) for value in op.operands), default=1)
+            rounds = max(1, extent.bit_length())
+            each = body.program / _LANE * extent * (rounds if op.name == "tt.scan" else 2)
+            return own.plus(_Cost(body.batch * rounds, each * _LANE))
+        if op.name == "tt.map_elementwise":
+            extent = max((math.prod(function.types[value].shape) for value in op.operands), default=1)
+            return own.plus(_Cost(body.batch, body.program * extent))
+        return own.plus(body)
+
+
+def lanes(function: Function, op: Op) -> float:
+    """The lanes of one operation, in those of a cheap one."""
+    types = [function.types[value] for value in (*op.operands, *op.results)]
+    shapes = [(type.pointee if type.is_descriptor and type.pointee else type).shape for type in types]
+    most = max((math.prod(shape) for shape in shapes), default=1)
+    if op.name in ("tt.dot", "tt.dot_scaled"):
+        *_, inner = shapes[0] or (1,)
+        return float(most + math.prod(shapes[-1]) * inner / _PRODUCTS)
+    if op.name == "tt.histogram" and op.results:
+        most += math.prod(shapes[-1])
+    heavy = _HEAVY.get(op.name, _HEAVY_MATH if op.name.startswith("math.") else 1)
+    return float(most * heavy)
+
+
+# Operations that do the same with each lane: all blocks have one shape.
+_ELEMENTWISE = (
+    *("tt.addptr", "tt.approx_divf", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_rmw", "tt.atomic_store"),
+    *("tt.bitcast", "tt.clampf", "tt.extern_elementwise", "tt.fp_to_fp", "tt.int_to_ptr", "tt.load", "tt.mulhiui"),
+    *("tt.precise_divf", "tt.precise_sqrt", "tt.ptr_to_int", "tt.scan", "tt.store", "tt.map_elementwise"),
+)
+# Operations that only put elements elsewhere: there are as many afterwards.
+_SAME_SIZE = ("tt.cat", "tt.expand_dims", "tt.join", "tt.reshape", "tt.split", "tt.trans", "ttg.convert_layout")
+
+
+def _fit(op: Op, function: Function) -> bool:
+    taken = [function.types[value].shape for value in op.operands]
+    given = [function.types[value].shape for value in op.results]
+    name = op.name
+    if name == "arith.select" and taken and taken[0] == ():
+        taken = taken[1:]  # one condition for all lanes
+    if name == "arith.constant":
+        value = op.attributes.get("value")
+        return not taken and (not isinstance(value, Dense) or [value.type.shape] == given)
+    if name == "tt.make_range":
+        start, end = op.attributes.get("start"), op.attributes.get("end")
+        return isinstance(start, int) and isinstance(end, int) and given == [(end - start,)]
+    if name.startswith(("arith.", "math.")) or name in _ELEMENTWISE:
+        return len({*taken, *given}) <= 1
+    if name in _SAME_SIZE:
+        return sum(map(math.prod, taken)) == sum(map(math.prod, given))
+    if name == "tt.broadcast":
+        (one,), (whole,) = taken, given
+        return len(one) == len(whole) and all(a in (1, b) for a, b in zip(one, whole, strict=True))
+    if name == "tt.splat":
+        return taken == [()]
+    if name == "tt.dot":
+        return _dot_fits(taken, given)
+    if name == "tt.gather":
+        return len(taken) == 2 and given == taken[1:] and len(taken[0]) == len(taken[1])
+    if name == "tt.reduce":
+        return _reduce_fits(op, [function.types[value] for value in op.operands], given)
+    return True
+
+
+def _dot_fits(taken: Sequence[tuple[int, ...]], given: Sequence[tuple[int, ...]]) -> bool:
+    if len(taken) != 3 or len(given) != 1 or not all(len(shape) == len(given[0]) >= 2 for shape in taken):
+        return False
+    (*outer, m, k), (*_, k2, n), result = taken
+    return k == k2 and given[0] == result == (*outer, m, n) and taken[1][:-2] == tuple(outer)
+
+
+def _reduce_fits(op: Op, taken: Sequence[Type], given: Sequence[tuple[int, ...]]) -> bool:
+    axis = op.attributes.get("axis")
+    shapes = {type.shape for type in taken}
+    if len(shapes) != 1 or type(axis) is not int:
+        return False
+    (shape,) = shapes
+    return 0 <= axis < len(shape) and all(one == shape[:axis] + shape[axis + 1 :] for one in given)

@@ -1,0 +1,177 @@
+"""A range of a launch's programs, run and checked by itself: in any process, on what memory held before the launch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.kernel_errors import KernelError, KernelErrorData
+from triton_lab.interpreter.machine import Limits, Machine
+from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
+from triton_lab.interpreter.printing import KernelPrinter
+from triton_lab.ir import effects, parse_plan
+from triton_lab.launch.access_footprint import runs
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import Ranges, true_ranges
+from triton_lab.launch.diagnosis.verdict import Verdict
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.snapshot import Snapshot
+from triton_lab.launch.recording.tape import Tape
+from triton_lab.launch.replay.instrumented_copy import Surroundings
+from triton_lab.launch.source_lines import UserLine
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A launch that has not run yet, as data: what all of its parts need.
+
+    ``plan`` is the kernel as our backend has made it, ``room`` the bytes that a part may keep of its accesses;
+    ``unwritten``, ``blank`` and ``unknown`` are those of `Tape`.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    arguments: tuple[Argument, ...]
+    source: str
+    first_line: int
+    file: str
+    plan: str
+    lines: Mapping[int, UserLine | None]
+    snapshot: Snapshot
+    limits: Limits
+    room: int
+    unwritten: Ranges
+    blank: Ranges
+    unknown: Ranges
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What became of the programs ``own``.
+
+    ``touched`` has the bytes by operation, ``kinds`` what `Tape` says of it, ``owners`` the argument that they belong
+    to; ``changed`` are those that were written, and ``data`` what they hold now, in order. ``idle`` are ranges of the
+    programs that touched nothing. ``stopped`` are the errors of the programs that failed, the first of them first;
+    ``lost`` says in words that accesses were not kept, and then nothing here is complete.
+    """
+
+    own: range
+    touched: Mapping[int, Ranges]
+    kinds: Mapping[int, tuple[str, str, int]]
+    owners: Mapping[int, str]
+    changed: Ranges
+    data: Bytes
+    idle: Ranges
+    verdict: Verdict
+    stopped: tuple[KernelErrorData, ...]
+    printed: str
+    lost: str
+
+
+def perform(whole: Whole, own: range) -> Done:
+    """Run the programs ``own``, on a copy of the memory, and check what they did."""
+    from triton_lab.launch.checks import check
+    from triton_lab.launch.checks.analysis.evidence import Evidence
+    from triton_lab.launch.checks.rules.fault import more
+    from triton_lab.launch.checks.rules.idle_program import idle
+
+    tape = Tape(whole.room, whole.limits, whole.unwritten, whole.blank, whole.unknown)
+    launch = _launch(whole, own, tape)
+    printed: list[str] = []
+    memory = _run(launch, whole, printed)
+    evidence = Evidence(launch, tape)
+    touched = {
+        op: Ranges.joined(runs(event, tape.kinds[op][2]) for event in events)
+        for op, events in sorted(tape.events.items())
+    }
+    owners = {op: found.name for op in touched if (found := launch.owner_of(op)) is not None}
+    changed = Ranges.joined(touched[op] for op in touched if effects.writes(evidence.ops[op]))
+    stopped: list[KernelErrorData] = []
+    if isinstance(launch.error, KernelError):
+        stopped = [KernelErrorData.of(error) for error in (launch.error, *more(launch, launch.error))]
+    return Done(
+        own,
+        touched,
+        tape.kinds,
+        owners,
+        changed,
+        held_by(memory, changed),
+        true_ranges(np.isin(np.asarray(own), idle(evidence)), own.start),
+        check(launch, faults=False),
+        tuple(stopped),
+        "".join(printed),
+        tape.cut,
+    )
+
+
+def held_by(memory: Memory, where: Ranges) -> Bytes:
+    """What memory holds at these bytes, in order."""
+    parts = [region.data[low:high] for region, low, high in pieces(memory, where)]
+    return np.concatenate([np.empty(0, np.uint8), *parts])
+
+
+def pieces(memory: Memory, where: Ranges) -> Iterator[tuple[MemoryRegion, int, int]]:
+    """The same range by range, each in one region: from which of its bytes on, and up to which."""
+    for start, stop in zip(where.start.tolist(), where.stop.tolist(), strict=True):
+        while start < stop:
+            region = memory.holding(start)
+            assert region is not None  # every access was checked
+            end = min(stop, region.stop)
+            yield region, start - region.start, end - region.start
+            start = end
+
+
+def _run(launch: Launch, whole: Whole, printed: list[str]) -> Memory:
+    """Run the part, with its tape listening; an error of the kernel's is the launch's. What memory has become."""
+    snapshot, tape = whole.snapshot, launch.tape
+    assert tape is not None
+    memory = snapshot.memory()
+    machine = Machine(
+        launch.executable,
+        snapshot.arguments,
+        whole.grid,
+        memory,
+        access_observer=tape,
+        limits=whole.limits,
+        printer=KernelPrinter(whole.grid, whole.limits.lines, printed.append),
+    )
+    machine.allow(launch.executable.reach(memory.beginning_at(snapshot.owners)))
+    try:
+        machine.run(launch.own)
+    except KernelError as error:
+        launch.error = error
+        tape.failed(error, launch.executable.plan)
+    return memory
+
+
+def _launch(whole: Whole, own: range, tape: Tape) -> Launch:
+    return Launch(
+        kernel=whole.kernel,
+        grid=whole.grid,
+        arguments=whole.arguments,
+        target="cpu",
+        source=whole.source,
+        first_line=whole.first_line,
+        file=whole.file,
+        executable=_executable(whole.plan),
+        compiled=(None, None),
+        surroundings=Surroundings({}, ()),
+        events=tape.events,
+        kinds=tape.kinds,
+        lines=whole.lines,
+        tape=tape,
+        snapshot=whole.snapshot,
+        part=own,
+    )
+
+
+@functools.lru_cache(maxsize=4)
+def _executable(plan: str) -> Executable:
+    return Executable.of(parse_plan(plan))

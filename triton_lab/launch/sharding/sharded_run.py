@@ -1,0 +1,296 @@
+"""A launch cut into parts: each runs and is checked by itself, and what they did is put together.
+
+That is the launch run whole if no part touched what another one wrote: then each has read what it would have read
+there. What cannot be put together so is told, and the launch runs whole.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.plugin.error_report import described
+from triton_lab.backend.plugin.recorders import LaunchCall
+from triton_lab.backend.targets import benchmark_events
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir.effects import Rmw
+from triton_lab.launch.argument import Argument, arguments_of
+from triton_lab.launch.byte_ranges import NOTHING, Ranges
+from triton_lab.launch.checks.analysis.barriers import results_used
+from triton_lab.launch.checks.analysis.finding_text import element
+from triton_lab.launch.membership_classes import counted
+from triton_lab.launch.recording.snapshot import Snapshot
+from triton_lab.launch.recording.tape import Tape
+from triton_lab.launch.sharding.shard import Done, Whole, held_by, perform, pieces
+from triton_lab.launch.sharding.shard_conflict import Meeting
+from triton_lab.launch.source_lines import SourceLines, UserLine
+
+Apart = Callable[[Callable[[Whole, range], Done], Whole, Sequence[range]], list[Done]]
+Array = NDArray[Any]
+
+# How what several parts made of one element is one number: from what it is so far, what one part made of it, and what
+# it was before. Sums wrap, so that their order is nobody's business.
+_COMBINED: Mapping[Rmw, tuple[str, Callable[[Array, Array, Array], Array]]] = {
+    Rmw.ADD: ("u", lambda now, part, before: now + (part - before)),
+    Rmw.AND: ("u", lambda now, part, before: now & part),
+    Rmw.OR: ("u", lambda now, part, before: now | part),
+    Rmw.XOR: ("u", lambda now, part, before: now ^ part ^ before),
+    Rmw.MAX: ("i", lambda now, part, before: np.maximum(now, part)),
+    Rmw.MIN: ("i", lambda now, part, before: np.minimum(now, part)),
+    Rmw.UMAX: ("u", lambda now, part, before: np.maximum(now, part)),
+    Rmw.UMIN: ("u", lambda now, part, before: np.minimum(now, part)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """How a launch ran in parts; or, with no ``done``, ``why`` it is to run whole, in words."""
+
+    whole: Whole | None = None
+    done: tuple[Done, ...] = ()
+    why: str = ""
+    meeting: Meeting | None = None
+    error: KernelError | None = None
+
+
+def in_parts(call: LaunchCall, tape: Tape, kept: Snapshot, most: int, apart: Apart) -> Cut:
+    """Run ``call`` in ``most`` parts or fewer, and put what they did into its memory.
+
+    ``tape`` and ``kept`` are what a record has made ready for it. Where a part was stopped nothing is written.
+    """
+    plan, lines = call.executable.plan, SourceLines(call.source, call.executable)
+    why = kept.missing or _reason(call, lines)
+    if why:
+        return Cut(why=why)
+    start = time.perf_counter()
+    whole = _whole(call, lines, tape, kept)
+    done = tuple(apart(perform, whole, ranges(math.prod(call.grid), most)))
+    call.seconds = call.interpreted = time.perf_counter() - start
+    benchmark_events.spend(call.seconds)
+    first = next((one.stopped[0] for one in done if one.stopped), None)
+    if first is None:
+        lost = next((one.lost for one in done if one.lost), "")
+        met = None if lost else meeting(whole, plan, done)
+        if lost or met is not None:
+            return Cut(why=f"of a part, {lost}, or more parts" if met is None else met.text, meeting=met)
+        _put(call.memory, whole, done, _sums(plan))
+    for one in done:
+        sys.stdout.write(one.printed)
+    if first is None:
+        return Cut(whole, done)
+    call.elsewhere = "copies, part by part"
+    return Cut(whole, done, error=described(first.error(plan), call))
+
+
+def ranges(programs: int, most: int) -> list[range]:
+    """The numbers of all programs in at most so many ranges, alike but for the last."""
+    size = -(-programs // most) or 1
+    return [range(first, min(first + size, programs)) for first in range(0, programs, size)]
+
+
+def _whole(call: LaunchCall, lines: SourceLines, tape: Tape, kept: Snapshot) -> Whole:
+    function = call.source.fn
+    return Whole(
+        kernel=call.metadata.name,
+        grid=call.grid,
+        arguments=tuple(_plain(one) for one in arguments_of(call.signature, list(call.objects.values()))),
+        source="".join(function.raw_src),
+        first_line=function.starting_line_number,
+        file=call.written.file or "",
+        plan=call.executable.plan.text,
+        lines=dict(lines),
+        snapshot=kept,
+        limits=launcher.limits,
+        room=tape.room,
+        unwritten=tape.unwritten,
+        blank=tape.blank,
+        unknown=tape.unknown,
+    )
+
+
+def _plain(argument: Argument) -> Argument:
+    """Values of constexprs may be anything, and no part asks for them."""
+    return argument if type(argument.value) in (int, float, bool, str) else replace(argument, value=None)
+
+
+def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
+    """Why the programs of a kernel cannot run apart, in words; "" where nothing speaks against it before they ran."""
+    executable = call.executable
+    if executable.waiting_loops:
+        return "its programs wait for one another"
+    used = results_used(executable.plan)
+    for op in executable.plan.walk():
+        if not effects.is_access(op):
+            continue
+        place = lines.get(op.index)
+        where = "" if place is None else f" (line {place.line})"
+        roots = executable.roots.get(op.index)
+        if roots is None or any(call.owners[root] is None for root in roots):
+            return f"it follows addresses of which no tensor is known{where}"
+        if effects.updates(op) and op.index in used:
+            return f"it uses what an atomic found in memory{where}, which depends on who came before"
+        if effects.updates(op) and _rmw(op) is None:
+            return f"what its atomics leave depends on their order{where}"
+    return ""
+
+
+def _rmw(op: Op) -> Rmw | None:
+    """What an atomic does, where its order is nobody's business and it holds against other programs."""
+    number = op.attributes.get("atomic_rmw_op")
+    if op.name != "tt.atomic_rmw" or number not in list(_COMBINED) or not effects.is_shared(op):
+        return None
+    return Rmw(number)
+
+
+def _sums(plan: Plan) -> dict[int, Rmw]:
+    return {op.index: rmw for op in plan.walk() if (rmw := _rmw(op)) is not None}
+
+
+# --- Where parts meet --------------------------------------------------------------------------------
+
+
+def meeting(whole: Whole, plan: Plan, done: Sequence[Done]) -> Meeting | None:
+    """Where two parts meet in memory, other than by loads alone, or by atomics of one kind and width alone."""
+    ops = {op.index: op for op in plan.walk()}
+    before: dict[_Key, Ranges] = {}
+    for number, one in enumerate(done):
+        mine: dict[_Key, list[Ranges]] = {}
+        for index, where in one.touched.items():
+            mine.setdefault(_key(ops[index], one), []).append(where)
+        joined = {key: Ranges.joined(parts) for key, parts in mine.items()}
+        for key, where in joined.items():
+            for other, there in before.items():
+                if not _agree(key, other) and len(both := there & where):
+                    return _Two(whole, ops, both).told(done[:number], other, one, key)
+        for key, where in joined.items():
+            before[key] = before.get(key, NOTHING) | where
+    return None
+
+
+# "load", "store", or what an atomic does to elements of so many bytes of which argument.
+_Key = str | tuple[int, int, str]
+
+
+def _key(op: Op, done: Done) -> _Key:
+    rmw = _rmw(op)
+    if rmw is None:
+        return "store" if effects.writes(op) else "load"
+    return int(rmw), done.kinds[op.index][2], done.owners.get(op.index, "")
+
+
+def _agree(one: _Key, other: _Key) -> bool:
+    return one == other != "store"
+
+
+@dataclass(frozen=True, eq=False)
+class _Two:
+    """Two parts that meet at some bytes."""
+
+    whole: Whole
+    ops: Mapping[int, Op]
+    both: Ranges
+
+    def told(self, earlier: Sequence[Done], other: _Key, part: Done, key: _Key) -> Meeting:
+        """Who does what there: the part and the first of those before it."""
+        first = self.both[:1]
+        there = next(one for one in earlier if self._op(one, other, first) is not None)
+        first_op, op = self._op(there, other, first), self._op(part, key, first)
+        assert first_op is not None and op is not None
+        owner = next((one for one in self.whole.arguments if one.name == part.owners.get(op)), None)
+        text = (
+            f"{self._who(there)} {_DEEDS[_deed(other)]} {element(owner, int(first.start[0]))}"
+            f"{self._line(first_op)}, and {self._who(part)} {_DEEDS[_deed(key)]} it{self._line(op)}"
+        )
+        stores = "store" in (key, other)
+        kind = "race" if stores or "load" in (key, other) else ""
+        if key == other == "store" and np.array_equal(_made(there, first), _made(part, first)):
+            kind = "same-value"
+        return Meeting(text, self.ops[op], "" if owner is None else owner.name, self.both, kind)
+
+    def _op(self, done: Done, key: _Key, where: Ranges) -> int | None:
+        """The operation by which a part does that."""
+        return next(
+            (at for at, bytes in done.touched.items() if _key(self.ops[at], done) == key and len(bytes & where)), None
+        )
+
+    def _who(self, done: Done) -> str:
+        several = "one of " if len(done.own) > 1 else ""
+        return several + messages.program_range(done.own[0], done.own[-1], self.whole.grid)
+
+    def _line(self, op: int) -> str:
+        place = self.whole.lines.get(op)
+        return "" if place is None else f" (line {place.line})"
+
+
+def _deed(key: _Key) -> str:
+    return key if isinstance(key, str) else "atomic"
+
+
+_DEEDS = {"load": "loads", "store": "stores to", "atomic": "updates"}
+
+
+def _made(done: Done, where: Ranges) -> Array:
+    """The bytes that a part has left there; it has written them all."""
+    left: Array = done.data[_positions(done.changed, where)]
+    return left
+
+
+def _positions(whole: Ranges, some: Ranges) -> Array:
+    """Where the bytes of ``some`` are in the data of ``whole``, which has them all."""
+    sizes = whole.stop - whole.start
+    begins = np.cumsum(sizes) - sizes
+    at = whole.number(some.start) - 1
+    lengths = some.stop - some.start
+    positions: Array = np.repeat(begins[at] + some.start - whole.start[at], lengths) + counted(lengths)
+    return positions
+
+
+# --- One memory of many ---------------------------------------------------------------------------------
+
+
+def _put(memory: Memory, whole: Whole, done: Sequence[Done], sums: Mapping[int, Rmw]) -> None:
+    """What the parts have written, into the memory of the launch; what several have updated, combined."""
+    seen: dict[tuple[Rmw, int], Ranges] = {}
+    for one in done:
+        updated: dict[tuple[Rmw, int], list[Ranges]] = {}
+        for op, rmw in sums.items():
+            if op in one.touched:
+                updated.setdefault((rmw, one.kinds[op][2]), []).append(one.touched[op])
+        alone = one.changed
+        for key, parts in updated.items():
+            mine, before = Ranges.joined(parts), seen.get(key, NOTHING)
+            if len(again := before & mine & alone):
+                _combine(memory, whole, one, again, *key)
+                alone -= again
+            seen[key] = before | mine
+        _write(memory, alone, _made(one, alone))
+
+
+def _combine(memory: Memory, whole: Whole, done: Done, where: Ranges, rmw: Rmw, itemsize: int) -> None:
+    kind, combined = _COMBINED[rmw]
+    now, part = held_by(memory, where), _made(done, where)
+    before = np.concatenate(
+        [whole.snapshot.held(*pair) for pair in zip(where.start.tolist(), where.stop.tolist(), strict=True)]
+    )
+    dtype = np.dtype(f"{kind}{itemsize}")
+    _write(memory, where, combined(now.view(dtype), part.view(dtype), before.view(dtype)).view(np.uint8))
+
+
+def _write(memory: Memory, where: Ranges, data: Array) -> None:
+    at = 0
+    for region, low, high in pieces(memory, where):
+        region.data[low:high] = data[at : at + high - low]
+        at += high - low
+        if region.flags is not None:
+            region.flags.data[low:high] = 0xFF

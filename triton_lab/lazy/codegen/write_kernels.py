@@ -1,0 +1,40 @@
+"""From placed regions to kernels: names, arguments, and one writer for each kind of region."""
+
+from __future__ import annotations
+
+from triton_lab.lazy.codegen.elementwise_kernel import write_copy, write_elementwise
+from triton_lab.lazy.codegen.generated_kernel import GeneratedKernel
+from triton_lab.lazy.codegen.matmul_kernel import write_matmul
+from triton_lab.lazy.codegen.reduction_kernel import write_reduction
+from triton_lab.lazy.codegen.scan_kernel import write_scan
+from triton_lab.lazy.fusion import FusedRegion
+from triton_lab.lazy.graph import Graph
+from triton_lab.lazy.placement import Placement
+
+WRITERS = {
+    "elementwise": write_elementwise,
+    "update": write_elementwise,
+    "reduction": write_reduction,
+    "scan": write_scan,
+    "matmul": write_matmul,
+}
+
+
+def write_kernels(graph: Graph, placement: Placement) -> tuple[GeneratedKernel, ...]:
+    """One kernel for each region, and one before it where an update must copy its base first."""
+    kernels: list[GeneratedKernel] = []
+    for index, region in enumerate(placement.regions):
+        if region.numel == 0 and region.kind != "reduction":
+            continue  # nothing to write
+        if region.under is not None and region.roots[0] in placement.copied:
+            kernels.append(write_copy(graph, placement, index, region))
+        kernels.append(WRITERS[region.kind](graph, placement, index, region, _name(graph, region, len(kernels))))
+    return tuple(kernels)
+
+
+def _name(graph: Graph, region: FusedRegion, position: int) -> str:
+    """The operations in order, three at the most, and the kernel's position: 'add_mul_0'."""
+    names = [graph.ops[number].name for number in region.members]
+    told = [name for name in names if name not in ("constant", "view", "cast", "input")] or ["copy"]
+    more = [f"{len(told) - 3}_more"] if len(told) > 3 else []
+    return "_".join([*told[:3], *more, str(position)])

@@ -1,0 +1,129 @@
+"""The elementwise operations: what torch calls them, and how a kernel writes them.
+
+Torch itself decides shapes, dtypes and errors (`asking.py`). 16-bit floats are widened for each operation and rounded
+after it, as torch does, so that fusing does not change results.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from triton_lab.lazy.graph import Constant, short
+from triton_lab.lazy.operations.torch_queries import Scalar, Spec, ask_of_elements, meeting
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """One operation: `torch` computes it, `triton` writes it, with {0}, {1}, {2} for the operands."""
+
+    torch: Callable[..., torch.Tensor]
+    triton: str
+    inplace: str = ""  # torch's method that writes the result into the first operand
+    compares: bool = False  # the result is bool, the operands meet in their common dtype
+
+
+def _where(condition: Any, yes: Any, no: Any) -> torch.Tensor:
+    return torch.where(condition, yes, no)
+
+
+def _pick(pick: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """torch.maximum and minimum take no Python numbers; ours do, under the usual promotion."""
+
+    def picked(first: Any, second: Any) -> torch.Tensor:
+        dtype = torch.result_type(first, second)
+        device = (first if isinstance(first, torch.Tensor) else second).device
+        both = (x if isinstance(x, torch.Tensor) else torch.empty((), device=device) for x in (first, second))
+        return pick(*(x.to(dtype) for x in both))
+
+    return picked
+
+
+ELEMENTWISE: dict[str, Elementwise] = {
+    "add": Elementwise(operator.add, "{0} + {1}", "add_"),
+    "sub": Elementwise(operator.sub, "{0} - {1}", "sub_"),
+    "mul": Elementwise(operator.mul, "{0} * {1}", "mul_"),
+    "div": Elementwise(operator.truediv, "{0} / {1}", "div_"),
+    "floordiv": Elementwise(operator.floordiv, "floor_quotient({0}, {1})", "floor_divide_"),
+    "remainder": Elementwise(operator.mod, "remainder({0}, {1})", "remainder_"),
+    "neg": Elementwise(operator.neg, "-{0}", "neg_"),
+    "abs": Elementwise(torch.abs, "tl.abs({0})", "abs_"),
+    "exp": Elementwise(torch.exp, "tl.exp({0})", "exp_"),
+    "log": Elementwise(torch.log, "tl.log({0})", "log_"),
+    "sin": Elementwise(torch.sin, "tl.sin({0})", "sin_"),
+    "cos": Elementwise(torch.cos, "tl.cos({0})", "cos_"),
+    "tanh": Elementwise(torch.tanh, "libdevice.tanh({0})", "tanh_"),
+    "sqrt": Elementwise(torch.sqrt, "tl.sqrt({0})", "sqrt_"),
+    "rsqrt": Elementwise(torch.rsqrt, "tl.rsqrt({0})", "rsqrt_"),
+    "sigmoid": Elementwise(torch.sigmoid, "tl.sigmoid({0})", "sigmoid_"),
+    "maximum": Elementwise(_pick(torch.maximum), "tl.maximum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)"),
+    "minimum": Elementwise(_pick(torch.minimum), "tl.minimum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)"),
+    "and": Elementwise(operator.and_, "{0} & {1}", "__iand__"),
+    "or": Elementwise(operator.or_, "{0} | {1}", "__ior__"),
+    "xor": Elementwise(operator.xor, "{0} ^ {1}", "__ixor__"),
+    "not": Elementwise(operator.invert, "~{0}", "bitwise_not_"),
+    "lt": Elementwise(operator.lt, "{0} < {1}", compares=True),
+    "le": Elementwise(operator.le, "{0} <= {1}", compares=True),
+    "gt": Elementwise(operator.gt, "{0} > {1}", compares=True),
+    "ge": Elementwise(operator.ge, "{0} >= {1}", compares=True),
+    "eq": Elementwise(operator.eq, "{0} == {1}", compares=True),
+    "ne": Elementwise(operator.ne, "{0} != {1}", compares=True),
+    "where": Elementwise(_where, "tl.where({0}, {1}, {2})"),
+    "cast": Elementwise(torch.clone, "{0}"),
+}
+
+# One dtype at a time: the forms that differ from the table's.
+ON_BOOL = {"add": "{0} | {1}", "mul": "{0} & {1}", "maximum": "{0} | {1}", "minimum": "{0} & {1}"}
+ON_FLOAT = {
+    "neg": "{0} * -1.0",  # `-x` is 0 - x in Triton, which loses the sign of zero
+    "floordiv": "floor_quotient_of_floats({0}, {1}, tl.{kind})",
+    "remainder": "remainder_of_floats({0}, {1})",
+}
+ON_FLOAT32 = {"div": "tl.div_rn({0}, {1})", "sqrt": "tl.sqrt_rn({0})"}  # `/` and tl.sqrt may be off by one bit
+HALVES = (torch.float16, torch.bfloat16)
+EXACT_IN_HALF = {"neg", "abs", "maximum", "minimum", "where", "lt", "le", "gt", "ge", "eq", "ne"}
+
+
+def result(name: str, *operands: Spec | Scalar) -> Spec:
+    """Shape and dtype of an operation on tensors (specs) and Python numbers. torch's own errors."""
+    return ask_of_elements(ELEMENTWISE[name].torch, *operands)
+
+
+def computed_in(name: str, *operands: Spec | Scalar) -> torch.dtype:
+    """The dtype that the operands meet in before the operation (for "where": its two choices)."""
+    return meeting(*operands) if ELEMENTWISE[name].compares else result(name, *operands)[1]
+
+
+def widens(name: str, dtype: torch.dtype) -> bool:
+    """True if the operation on this dtype is computed in float32 and rounded afterwards, as torch does it."""
+    return dtype in HALVES and name not in EXACT_IN_HALF
+
+
+def written(name: str, dtype: torch.dtype, operands: list[str]) -> str:
+    """The operation as Triton source, on operands of this dtype (16-bit floats that `widens`: of float32)."""
+    pattern = ELEMENTWISE[name].triton
+    if dtype == torch.bool:
+        pattern = ON_BOOL.get(name, pattern)
+    if dtype.is_floating_point:
+        pattern = ON_FLOAT.get(name, pattern)
+    if dtype == torch.float32 or widens(name, dtype):
+        pattern = ON_FLOAT32.get(name, pattern)
+    return pattern.format(*operands, kind=short(dtype))
+
+
+def constant(number: Scalar, dtype: torch.dtype, name: str) -> Constant:
+    """A Python number as an operand of `name`, computed in `dtype`: what torch makes of it, readably."""
+    if dtype == torch.bool:
+        return Constant(str(bool(number)))
+    if not dtype.is_floating_point:
+        return Constant(str(int(torch.tensor(number).to(dtype))))  # wraps, as torch does
+    if widens(name, dtype):
+        dtype = torch.float32
+    rounded = float(torch.tensor(float(number), dtype=dtype))
+    # The kernel rounds to `dtype` by itself: 0.1 stays 0.1. Only what it could not write is rounded here.
+    return Constant(repr(float(number) if math.isfinite(rounded) and dtype not in HALVES else rounded))

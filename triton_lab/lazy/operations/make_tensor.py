@@ -1,0 +1,80 @@
+"""`tensor` makes lazy tensors out of data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from triton_lab.lazy.operations.along_dimension import Walking
+from triton_lab.lazy.operations.elementwise_methods import _operand
+from triton_lab.lazy.operations.handle import Handle, storage_of
+from triton_lab.lazy.operations.inplace import InPlace
+
+
+class Tensor(InPlace, Walking):
+    """A tensor whose operations are only noted, until `mark_step()` or a look at a value runs them."""
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        function: Any,
+        types: Sequence[type],
+        arguments: tuple[Any, ...] = (),
+        keywords: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """`torch.exp(x)` is `x.exp()`."""
+        from triton_lab.lazy.operations.dispatch import torch_function  # knows all functions, and they make tensors
+
+        return torch_function(function, arguments, dict(keywords or {}))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        """`array + x` is a lazy tensor; `array += x` looks at x, and writes into the array."""
+        from triton_lab.lazy.operations.dispatch import numpy_function
+
+        return numpy_function(ufunc, method, inputs, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        """AttributeError that says what to do, for what torch's tensors have and these lack."""
+        if not name.startswith("__") and hasattr(torch.Tensor, name):
+            raise AttributeError(f"lazy tensors have no {name!r}: x.torch().{name} computes it outside of the graph")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """A lazy tensor with a copy of `data`: numbers, nested lists, a NumPy array, a torch tensor.
+
+    It lives on `device`, else where `data` lives if that is a GPU, else where kernels run. Pictures call it
+    `name`; a global variable of a notebook gives its tensor a name by itself. TypeError for dtypes other than
+    bool, the integers to 64 bits, float16, bfloat16, float32 and float64; RuntimeError for a tensor that requires
+    gradients.
+
+    >>> t = lab.lazy.tensor([1.0, 2.0])
+    >>> t.add_(1).tolist()
+    [2.0, 3.0]
+    >>> lab.lazy.tensor(torch.ones(2, requires_grad=True))
+    Traceback (most recent call last):
+        ...
+    RuntimeError: lazy tensors keep no gradients, and this tensor requires them: hand over x.detach(),...
+    """
+    if isinstance(data, Handle):
+        data = data.torch()
+    where = None if device is None else torch.device(device)
+    return Tensor(*storage_of(data, dtype, where, name), name)
+
+
+def taken(name: str, tensors: Sequence[Any]) -> list[Tensor]:
+    """Tensors of one device as operands of `name`; torch's and NumPy's become lazy."""
+    near = next((operand for operand in tensors if isinstance(operand, Handle)), None)
+    found = [_operand(name, operand, near) for operand in tensors]
+    for operand in found:
+        if not isinstance(operand, Handle):
+            raise TypeError(f"{name} takes tensors, not {type(operand).__name__}")
+    return [Tensor(operand.storage, operand.map) for operand in found if isinstance(operand, Handle)]

@@ -1,0 +1,194 @@
+"""Simplification: the same outputs from fewer operations.
+
+One pass in execution order. Each operation is offered to the rules with its operands already simplified; the
+first rule that knows a shorter way answers with the number of a value that is as good. Equal operations are
+computed once, and what no output needs is dropped. Rules are exact: x + 0.0 stays, since -0.0 + 0.0 is 0.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from triton_lab.lazy.graph import Constant, Graph, GraphOp
+from triton_lab.lazy.index_maps import Map
+from triton_lab.lazy.operations.program_lines import ProgramLine
+
+
+def simplify(graph: Graph) -> tuple[Graph, tuple[int, ...]]:
+    """A graph with equal outputs, and which inputs of `graph` (by index) it still has, in order."""
+    book = Book()
+    numbers: list[int] = []
+    for op in graph.ops:
+        operands = tuple(numbers[operand] for operand in op.operands)
+        book.origin = op.origin
+        numbers.append(book.add(replace(op, operands=operands)))
+    return _needed(book.ops, tuple(book.root(numbers[output]) for output in graph.outputs))
+
+
+class Book:
+    """The operations written so far; an equal one is never written twice."""
+
+    def __init__(self) -> None:
+        self.ops: list[GraphOp] = []
+        self.origin: ProgramLine | None = None  # of the operation that is being offered, and of what a rule makes of it
+        self._known: dict[GraphOp, int] = {}
+
+    def add(self, op: GraphOp) -> int:
+        """The number of a value equal to `op`: a shorter way to it, an earlier equal, or a new entry."""
+        for rule in RULES.get(op.name, ()):
+            shorter = rule(self, op)
+            if shorter is not None:
+                return shorter
+        if op.name == "input":  # two inputs look alike and are not equal
+            self.ops.append(op)
+            return len(self.ops) - 1
+        if op not in self._known:
+            self._known[op] = len(self.ops)
+            self.ops.append(replace(op, origin=op.origin or self.origin))
+        return self._known[op]
+
+    def root(self, number: int) -> int:
+        """The value whose buffer can stand for `number`: a reshape of a whole buffer is that buffer."""
+        while is_reshape(self.ops, self.ops[number]):
+            number = self.ops[number].operands[0]
+        return number
+
+
+def is_reshape(ops: list[GraphOp] | tuple[GraphOp, ...], op: GraphOp) -> bool:
+    """True for a view that shows all elements of its operand in order: another shape, the same memory."""
+    return op.name == "view" and isinstance(op.attribute, Map) and op.attribute.covers(ops[op.operands[0]].numel)
+
+
+def _needed(ops: list[GraphOp], outputs: tuple[int, ...]) -> tuple[Graph, tuple[int, ...]]:
+    used = [False] * len(ops)
+    for output in outputs:
+        used[output] = True
+    for number in range(len(ops) - 1, -1, -1):
+        if used[number]:
+            for operand in ops[number].operands:
+                used[operand] = True
+    renamed: dict[int, int] = {}
+    kept: list[GraphOp] = []
+    for number, op in enumerate(ops):
+        if used[number]:
+            renamed[number] = len(kept)
+            operands = tuple(renamed[operand] for operand in op.operands)
+            kept.append(replace(op, operands=operands))
+    inputs = [number for number, op in enumerate(ops) if op.name == "input"]
+    return (
+        Graph(tuple(kept), tuple(renamed[output] for output in outputs)),
+        tuple(index for index, number in enumerate(inputs) if used[number]),
+    )
+
+
+Rule = Callable[[Book, GraphOp], int | None]
+
+
+def _view(book: Book, op: GraphOp) -> int | None:
+    (number,), view = op.operands, _map(op)
+    base = book.ops[number]
+    if op.shape == base.shape and view.covers(base.numel):
+        return number
+    if base.name == "constant":  # every element is the same number
+        return book.add(GraphOp("constant", (), op.shape, op.dtype, base.attribute))
+    if base.name == "view":
+        inner = _map(base)
+        below = book.ops[base.operands[0]]
+        if view.covers(base.numel):
+            # A reshape of a view is the view under another shape, where strides can say it.
+            try:
+                return book.add(GraphOp("view", base.operands, op.shape, op.dtype, Map.of(inner.twin().view(op.shape))))
+            except RuntimeError:
+                return None
+        if inner.covers(below.numel):
+            return book.add(GraphOp("view", base.operands, op.shape, op.dtype, view))
+    if base.name == "update":
+        written = _map(base)
+        under, value = base.operands
+        if view.same_elements(written):  # reading back what was just written
+            return _reshaped(book, value, op.shape)
+        if view.apart(written):
+            return book.add(GraphOp("view", (under,), op.shape, op.dtype, view))
+    return None
+
+
+def _update(book: Book, op: GraphOp) -> int | None:
+    (under, value), written = op.operands, _map(op)
+    if written.numel == 0:
+        return under
+    base, update = book.ops[under], book.ops[value]
+    if written.covers(op.numel):  # nothing of the base is left
+        return _reshaped(book, value, op.shape)
+    if is_reshape(book.ops, base):  # buffers are flat: the same update of the same memory
+        below = base.operands[0]
+        flat = book.add(GraphOp("update", (below, value), book.ops[below].shape, op.dtype, written))
+        return _reshaped(book, flat, op.shape)
+    if update.name == "view" and update.operands[0] == under and _map(update).same_elements(written):
+        return under  # writing back what is there
+    if base.name == "update" and _map(base).same_elements(written):  # the earlier write is overwritten
+        return book.add(GraphOp("update", (base.operands[0], value), op.shape, op.dtype, written))
+    return None
+
+
+def _cast(book: Book, op: GraphOp) -> int | None:
+    operand = book.ops[op.operands[0]]
+    return op.operands[0] if operand.dtype == op.dtype else None
+
+
+def _neutral(*texts: str, left: bool) -> Rule:
+    def rule(book: Book, op: GraphOp) -> int | None:
+        first, second = op.operands
+        if _is(book, second, texts) and _stands_for(book, first, op):
+            return first
+        if left and _is(book, first, texts) and _stands_for(book, second, op):
+            return second
+        return None
+
+    return rule
+
+
+def _neg(book: Book, op: GraphOp) -> int | None:
+    operand = book.ops[op.operands[0]]
+    return operand.operands[0] if operand.name == "neg" else None
+
+
+def _where(book: Book, op: GraphOp) -> int | None:
+    condition, yes, no = op.operands
+    choice = book.ops[condition].attribute
+    if isinstance(choice, Constant):
+        yes = no = yes if choice.number() else no
+    return yes if yes == no and _stands_for(book, yes, op) else None
+
+
+def _reshaped(book: Book, number: int, shape: tuple[int, ...]) -> int:
+    value = book.ops[number]
+    return book.add(GraphOp("view", (number,), shape, value.dtype, Map.whole(shape)))
+
+
+def _is(book: Book, number: int, texts: tuple[str, ...]) -> bool:
+    attribute = book.ops[number].attribute
+    return isinstance(attribute, Constant) and attribute.text in texts
+
+
+def _stands_for(book: Book, number: int, op: GraphOp) -> bool:
+    value = book.ops[number]
+    return value.dtype == op.dtype and value.shape == op.shape
+
+
+def _map(op: GraphOp) -> Map:
+    assert isinstance(op.attribute, Map)
+    return op.attribute
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "view": (_view,),
+    "update": (_update,),
+    "cast": (_cast,),
+    "neg": (_neg,),
+    "where": (_where,),
+    "add": (_neutral("0", "-0.0", left=True),),  # "0" occurs in integer tensors alone
+    "sub": (_neutral("0", "0.0", left=False),),
+    "mul": (_neutral("1", "1.0", left=True),),
+    "div": (_neutral("1.0", left=False),),
+}

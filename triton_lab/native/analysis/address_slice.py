@@ -1,0 +1,219 @@
+"""A kernel without all that does not decide where it touches memory that it writes.
+
+What is left is integer arithmetic on program ids and arguments, and the loops and branches around the accesses, with a
+mark in the place of each. NumPy's engine runs that in next to no time: see `footprint`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.ops.print_and_assert import MARK
+from triton_lab.ir import Op, Plan
+from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.effects import ACCESSES, is_access, operands_of, writes
+from triton_lab.ir.plan import Block, Function, Region, Successor
+from triton_lab.ir.value_flow import Value, decisive
+from triton_lab.native.analysis.inlining import flattened
+from triton_lab.native.llvm.element_types import width_of
+
+Groups: TypeAlias = "Iterable[tuple[int, tuple[int, ...]]]"
+_CONTROL = ("scf.for", "scf.while", "scf.if")
+
+
+@dataclass(frozen=True, slots=True)
+class SliceAccess:
+    """An access in the outline: which memory, by its group, how it is touched, and the bytes of an element."""
+
+    group: int
+    writes: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """``accesses`` by the index of their marks; ``arguments`` are the positions of those that matter."""
+
+    executable: Executable
+    accesses: Mapping[int, SliceAccess]
+    arguments: tuple[int, ...]
+
+
+def outline(plan: Plan, groups: Groups) -> Outline | None:
+    """What decides where ``plan`` touches memory that it writes; ``groups`` are those of its `Signature`.
+
+    None where that depends on memory, or where programs may only come one after the other: those with atomics.
+    """
+    function = flattened(plan)
+    accesses = [op for op in function.walk() if is_access(op)]
+    group = _joined(groups)
+    # What may read any memory never comes upon what others write.
+    written = {group.get(op.index) for op in accesses if writes(op)}
+    shared = {op: group[op.index] for op in accesses if op.index in group and group[op.index] in written}
+    for op in shared:
+        effect = ACCESSES[op.name]
+        if effect.kind == "atomic" or effect.described or not function.types[op.operands[0]].is_pointer:
+            return None
+    return None if None in written else _Outlining(function, shared).outline()
+
+
+def _joined(groups: Groups) -> dict[int, int]:
+    """One number for the memory of each access that may not touch any: the same where they may share some."""
+    parents: dict[int, int] = {}
+
+    def root(number: int) -> int:
+        while (parent := parents.setdefault(number, number)) != number:
+            number = parent
+        return number
+
+    for _, numbers in groups:
+        for number in numbers:
+            parents[root(number)] = root(numbers[0])
+    return {op: root(numbers[0]) for op, numbers in groups if numbers}
+
+
+class _Unknown(Exception):
+    pass
+
+
+class _Outlining:
+    def __init__(self, function: Function, accesses: Mapping[Op, int]) -> None:
+        self.function, self.groups = function, accesses
+        self.flow = Flow.of(Plan({function.name: function}))
+        self.masks: dict[Op, int] = {}
+        self.needed: set[int] = set()
+        self.found: dict[int, SliceAccess] = {}
+        self._numbers = itertools.count()
+
+    def outline(self) -> Outline | None:
+        try:
+            self._need([op.operands[operands_of(op).address] for op in self.groups])
+        except _Unknown:
+            return None
+        for op in self.groups:
+            at = operands_of(op).mask
+            if at is not None:
+                before = set(self.needed)
+                try:
+                    self._need([op.operands[at]])
+                    self.masks[op] = op.operands[at]
+                except _Unknown:  # then all lanes are taken to be on
+                    self.needed = before
+        function = self.function
+        blocks = tuple(self._block(block, whole=not k) for k, block in enumerate(function.body.blocks))
+        executable = Executable.of(Plan({function.name: replace(function, body=Region(blocks))}))
+        arguments = tuple(k for k, value in enumerate(function.arguments) if value in self.needed)
+        return Outline(executable, self.found, arguments)
+
+    # What is needed.
+
+    def _need(self, values: Iterable[int]) -> None:
+        """Add ``values``, what they are computed from, and what decides where control goes. Raises _Unknown."""
+        todo, name = set(values), self.function.name
+        while True:
+            self.needed |= {value.number for value in self.flow.behind(Value(name, number) for number in todo)}
+            kept = [op for op in self.function.walk() if self._is_kept(op)]
+            todo = {value for op in kept for value in (*decisive(op), *_conditions(op))}
+            if todo <= self.needed:
+                break
+        for op in self.function.walk():
+            if self.needed.intersection(op.results) and op.name not in _CONTROL and _is_opaque(op):
+                raise _Unknown
+
+    def _is_kept(self, op: Op) -> bool:
+        if op.name in _CONTROL:
+            return bool(self.needed.intersection(op.results)) or any(inner in self.groups for inner in op.walk())
+        return op.name == "cf.cond_br"
+
+    # What is left.
+
+    def _block(self, block: Block, *, whole: bool = False, kept: Iterable[int] = ()) -> Block:
+        arguments = tuple(v for v in block.arguments if whole or v in self.needed or v in kept)
+        ops = [made for op in block.ops[:-1] for made in self._op(op)]
+        return Block(arguments, (*ops, self._end(block.ops[-1])))
+
+    def _end(self, op: Op) -> Op:
+        """The end of a function's block; those of other regions are made where these are."""
+        if op.name not in ("cf.br", "cf.cond_br"):
+            return replace(op, operands=() if op.name == "tt.return" else op.operands, index=next(self._numbers))
+        successors = []
+        for successor in op.successors:
+            arguments = self.function.body.blocks[successor.block].arguments
+            pairs = zip(successor.operands, arguments, strict=True)
+            successors.append(Successor(successor.block, tuple(v for v, to in pairs if to in self.needed)))
+        return replace(op, successors=tuple(successors), index=next(self._numbers))
+
+    def _op(self, op: Op) -> Iterator[Op]:
+        if op in self.groups:
+            yield self._mark(op)
+        elif op.name in _CONTROL:
+            if self._is_kept(op):
+                yield {"scf.for": self._for, "scf.while": self._while, "scf.if": self._if}[op.name](op)
+        elif self.needed.intersection(op.results):
+            yield replace(op, index=next(self._numbers))
+
+    def _mark(self, op: Op) -> Op:
+        at = operands_of(op)
+        address = op.operands[at.address]
+        number = next(self._numbers)
+        value = op.operands[at.value] if at.value is not None else op.results[0]
+        self.found[number] = SliceAccess(self.groups[op], writes(op), width_of(self.function.types[value].element))
+        operands = (address, self.masks[op]) if op in self.masks else (address,)
+        return Op("tt.print", operands, (), {"prefix": MARK, "hex": False}, (), (), op.location, number)
+
+    def _inner(self, region: Region, kept: Iterable[int], yields: Iterable[int]) -> Region:
+        """A region of one block, that takes ``kept`` and yields ``yields``."""
+        (block,) = region.blocks
+        made = self._block(block, kept=kept)
+        return Region((replace(made, ops=(*made.ops[:-1], replace(made.ops[-1], operands=tuple(yields)))),))
+
+    def _for(self, op: Op) -> Op:
+        (block,) = op.regions[0].blocks
+        counter, *arguments = block.arguments
+        slots = [k for k, v in enumerate(arguments) if v in self.needed or op.results[k] in self.needed]
+        region = self._inner(
+            op.regions[0], (counter, *(arguments[k] for k in slots)), (block.ops[-1].operands[k] for k in slots)
+        )
+        operands = (*op.operands[:3], *(op.operands[3 + k] for k in slots))
+        return self._with(op, operands, (op.results[k] for k in slots), region)
+
+    def _while(self, op: Op) -> Op:
+        (condition,), (body,) = (region.blocks for region in op.regions)
+        slots = [k for k, v in enumerate(condition.arguments) if v in self.needed]
+        passed = [k for k, v in enumerate(op.results) if v in self.needed or body.arguments[k] in self.needed]
+        end = condition.ops[-1].operands
+        first = self._inner(
+            op.regions[0], (condition.arguments[k] for k in slots), (end[0], *(end[1 + k] for k in passed))
+        )
+        second = self._inner(
+            op.regions[1], [body.arguments[k] for k in passed], (body.ops[-1].operands[k] for k in slots)
+        )
+        return self._with(op, (op.operands[k] for k in slots), (op.results[k] for k in passed), first, second)
+
+    def _if(self, op: Op) -> Op:
+        slots = [k for k, v in enumerate(op.results) if v in self.needed]
+        regions = []
+        for region in op.regions:
+            if region.blocks:
+                (block,) = region.blocks
+                region = self._inner(region, (), (block.ops[-1].operands[k] for k in slots))
+            regions.append(region)
+        return self._with(op, op.operands, (op.results[k] for k in slots), *regions)
+
+    def _with(self, op: Op, operands: Iterable[int], results: Iterable[int], *regions: Region) -> Op:
+        number = next(self._numbers)
+        return replace(op, operands=tuple(operands), results=tuple(results), regions=regions, index=number)
+
+
+def _conditions(op: Op) -> tuple[int, ...]:
+    """What decides how often a ``while`` goes round."""
+    return decisive(op.regions[0].blocks[0].ops[-1]) if op.name == "scf.while" else ()
+
+
+def _is_opaque(op: Op) -> bool:
+    """Whether what it computes depends on memory, or on where memory lies, or is no plain arithmetic."""
+    return is_access(op) or op.name == "tt.ptr_to_int" or bool(op.regions)

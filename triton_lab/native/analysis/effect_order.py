@@ -1,0 +1,128 @@
+"""In which order a program reads, writes and is checked: what may be put off, and what must be known before.
+
+A guard that fails hands its program to NumPy, which is right only while the program has changed nothing. Where guards
+come after writes, the program is *rehearsed*: it is run once for its guards alone, with all that they depend on and
+without its writes, and then in earnest. Where they depend on what programs write, that cannot be done: then the launch
+is a *transaction*, in which what is written is kept, and put back if a guard fails.
+"""
+
+from __future__ import annotations
+
+from triton_lab.ir import Op, Plan
+from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.effects import brings_in, is_access, operands_of
+from triton_lab.ir.value_flow import Value, decisive
+from triton_lab.native.analysis.spin_loops import waiting
+from triton_lab.native.analysis.value_uses import LOOPS, Analysis
+from triton_lab.native.function_contract import Signature
+from triton_lab.native.lowering.pure_operations import PURE
+from triton_lab.native.unsupported import Unsupported
+
+# What has a guard of its own, beside accesses and the arithmetic of addresses: the operation -> the operands that are
+# asked about, and are no address.
+_GUARDED = {"scf.for": slice(0), "tt.assert": slice(None), "tt.gather": slice(1, 2)}
+
+
+class EffectOrder:
+    """What follows from the order of the operations of a function. Raises Unsupported where none would do."""
+
+    def __init__(self, analysis: Analysis, signature: Signature) -> None:
+        self.analysis = analysis
+        self.group = signature.group
+        for op in analysis.places:
+            if is_access(op) and op.index not in self.group:
+                raise Unsupported(f"{op.name} of memory that is not known before the launch")
+        self.waits = waiting(analysis.function, self.conflicts)
+        self.needs_rehearsal = self.is_transaction = False
+        # Of a transaction: what writes, and what has such a thing inside.
+        self.writing: frozenset[Op] = frozenset()
+        self._rehearsed: set[int] = set()
+        why = "its programs wait for one another" if any(each.shared for each in self.waits.values()) else ""
+        if not why and self._needs_rehearsal():
+            try:
+                self._rehearsed = self._behind_guards()
+                self.needs_rehearsal = True
+            except Unsupported as unsupported:
+                why = str(unsupported)
+        if why:
+            self._keep_writes(why)
+
+    def _keep_writes(self, why: str) -> None:
+        """It is a transaction, for the reason ``why``. Raises Unsupported where it is not known what it writes."""
+        places, writes = self.analysis.places, self.analysis.writes
+        if not all(self.group[op.index] for op in places if is_access(op)):
+            raise Unsupported(f"{why}, and it goes through addresses that it has loaded, or made of integers")
+        if any(len(self.group[op.index]) > 1 for op in writes):
+            raise Unsupported(f"{why}, and it writes through a pointer that may lead to several tensors")
+        self.is_transaction = True
+        self.writing = frozenset(op for op in places if not set(writes).isdisjoint(op.walk()))
+
+    def conflicts(self, op: Op) -> list[Op]:
+        """The writes that may change what the access ``op`` reads."""
+        return [write for write in self.analysis.writes if self._may_meet(op, write)]
+
+    def _may_meet(self, one: Op, other: Op) -> bool:
+        """Whether two accesses may touch the same memory. What goes anywhere is kept from what others have."""
+        here, there = self.group[one.index], self.group[other.index]
+        return not set(here).isdisjoint(there) or not (here or there)
+
+    def is_rehearsed(self, op: Op) -> bool:
+        """Whether a rehearsal has to do ``op``: a guard is in it, or depends on it."""
+        if is_access(op) or op.name in _GUARDED or any(value in self._rehearsed for value in op.results):
+            return True
+        return any(self.is_rehearsed(inner) for region in op.regions for block in region.blocks for inner in block.ops)
+
+    def is_needed(self, value: int) -> bool:
+        """Whether a guard depends on ``value``."""
+        return value in self._rehearsed
+
+    def _needs_rehearsal(self) -> bool:
+        places, writes = self.analysis.places, self.analysis.writes
+        if not writes:
+            return False
+        if any(place.loops for place in map(places.__getitem__, writes)):
+            return True
+        first = min(places[write].position for write in writes)
+        return any(place.position > first and self._may_guard(op) for op, place in places.items())
+
+    def _may_guard(self, op: Op) -> bool:
+        if is_access(op) or op.name in _GUARDED:
+            return True
+        result = op.results[0] if op.results else None
+        if op.name not in PURE or result is None or not self.analysis.types[result].shape:
+            return False
+        return self.analysis.one(result) in self.analysis.addressing
+
+    def _behind_guards(self) -> set[int]:
+        """The values that guards depend on. Raises Unsupported if what the kernel writes is among them."""
+        function = self.analysis.function
+        guarded = [op for op in function.walk() if op.name in _GUARDED]
+        asked = {value for op in guarded for value in op.operands[_GUARDED[op.name]]}
+        addressed = self._behind(self._addressed())
+        behind = addressed | self._behind(asked)
+        for op in function.walk():
+            if brings_in(op) and behind.intersection(op.results) and self.conflicts(op):  # an atomic's own among them
+                here = addressed.intersection(op.results)
+                what = "where the kernel reads or writes" if here else "what it asserts or looks up"
+                raise Unsupported(f"{what} depends on memory that it has written itself")
+        return behind
+
+    def _addressed(self) -> set[int]:
+        """The values that decide whether an access is good, and whether it comes to it."""
+        function = self.analysis.function
+        start = set(self.analysis.addressing)
+        for op in function.walk():
+            start.update(decisive(op))
+            if is_access(op):
+                at = operands_of(op)
+                start.update(op.operands[k] for k in (at.address, at.mask, *at.coordinates) if k is not None)
+            if op.name in LOOPS and op.name != "scf.for":
+                start.update(op.regions[0].blocks[0].ops[-1].operands[:1])
+        return start
+
+    def _behind(self, start: set[int]) -> set[int]:
+        """All values that ``start`` are computed from."""
+        function = self.analysis.function
+        flow = Flow.of(Plan({function.name: function}))
+        behind = {value.number for value in flow.behind(Value(function.name, number) for number in start)}
+        return behind | {self.analysis.one(value) for value in behind}

@@ -1,0 +1,122 @@
+"""Whether the programs of a launch keep apart, found without running it.
+
+NumPy's engine runs the kernel's `Outline` for all programs at once; its marks tell which blocks are touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.machine import Limits, Machine
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.ir import Op, Plan
+from triton_lab.native.analysis.address_slice import Groups, Outline, SliceAccess, outline
+from triton_lab.native.analysis.disjoint_programs import Blocks, apart
+
+if TYPE_CHECKING:
+    from triton_lab.interpreter.runtime_values import Value as Held
+    from triton_lab.native.runtime.native_launch import Regions
+
+# Rounds of loops, and blocks, beyond which finding out takes longer than it saves.
+_MOST_ROUNDS, _MOST_BLOCKS = 256, 1 << 19
+_MOST_KNOWN = 1000
+
+
+@dataclass
+class _Found:
+    """What the marks have told so far."""
+
+    accesses: Mapping[int, SliceAccess]
+    blocks: dict[int, list[Blocks]] = field(default_factory=dict)
+    count: int = 0
+
+    def mark(self, frame: Frame, op: Op) -> None:
+        """Raises KernelError where there is no compact form, or too much."""
+        pointer: Held = frame.environment[op.operands[0]]
+        mask: Held | None = frame.environment[op.operands[1]] if len(op.operands) > 1 else None
+        if isinstance(pointer, np.ndarray) and pointer.ndim == 1:
+            pointer = AffineBlock(pointer, (), ())
+        self.count += frame.count
+        if not isinstance(pointer, AffineBlock) or self.count > _MOST_BLOCKS:
+            raise KernelError("where it touches memory is not known")
+        rank, strides = len(pointer.shape), np.array(pointer.strides, np.int64)
+        low = np.zeros((frame.count, rank), np.int64)
+        high = low + np.array(pointer.shape, np.int64)
+        programs, bases = frame.programs, np.broadcast_to(pointer.base, (frame.count,))
+        if isinstance(mask, MaskBox):
+            low[:] = np.stack(np.broadcast_arrays(*mask.lower), axis=1)
+            high[:] = np.stack(np.broadcast_arrays(*mask.upper), axis=1)
+        elif isinstance(mask, np.ndarray) and mask.ndim == 1:
+            on = np.broadcast_to(mask, (frame.count,))
+            programs, bases, low, high = programs[on], bases[on], low[on], high[on]
+        known = self.accesses[op.index]
+        found = Blocks(programs, known.writes, bases + low @ strides, high - low, pointer.strides, known.size)
+        self.blocks.setdefault(known.group, []).append(found)
+
+
+class Footprints:
+    """What is known of where the programs of a kernel's launches go; ``groups`` are those of its `Signature`."""
+
+    def __init__(self, plan: Plan, groups: Groups) -> None:
+        self._outline = outline(plan, groups)
+        # None: asked once.
+        self._known: dict[object, bool | None] = {}
+
+    def are_apart(self, machine: Machine, regions: Regions, at_once: bool = True) -> bool:
+        """Whether no program of the launch touches what another one writes. False where that cannot be told.
+
+        ``at_once``: find it out when a launch like this is met for the first time, else only then for the second.
+        """
+        if self._outline is None:
+            return False
+        key = machine.grid, _place(self._outline, machine, regions)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            find = at_once or key in self._known
+            found = self._known[key] = _are_apart(self._outline, machine) if find else None
+        return bool(found)
+
+    def known(self, grid: tuple[int, int, int], place: Callable[[int], int]) -> bool | None:
+        """What `are_apart` has found for such a launch; None: nothing yet.
+
+        ``place`` is a kernel's argument as a number; a pointer counts from where the memory of its tensor starts.
+        """
+        return False if self._outline is None else self._known.get((grid, tuple(map(place, self._outline.arguments))))
+
+
+def _place(of: Outline, machine: Machine, regions: Regions) -> tuple[int, ...]:
+    """The arguments that matter, as numbers; pointers count from where their memory starts."""
+    function = of.executable.plan.kernel
+    known = [region for own in regions.values() for region in own or ()]
+    found = []
+    for k in of.arguments:
+        value = machine.arguments[k]
+        assert isinstance(value, np.ndarray)
+        bits = int.from_bytes(value.tobytes(), "little")
+        if function.types[function.arguments[k]].is_pointer:
+            around = {region.start for region in known if region.start <= bits <= region.stop}
+            # Where one region ends and the next begins nobody knows which one is meant.
+            bits -= around.pop() if len(around) == 1 else 0
+        found.append(bits)
+    return tuple(found)
+
+
+def _are_apart(of: Outline, machine: Machine) -> bool:
+    found = _Found(of.accesses)
+    limits = Limits(steps=_MOST_ROUNDS, memory=machine.limits.memory)
+    walking = Machine(of.executable, machine.arguments, machine.grid, Memory([]), limits=limits, marks=found.mark)
+    try:
+        walking.run()
+    except KernelError:
+        return False
+    return all(map(apart, found.blocks.values()))

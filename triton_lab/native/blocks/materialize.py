@@ -1,0 +1,128 @@
+"""Blocks that are written down into scratch: they are needed more than once, or by an operation on whole blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from triton_lab.native.blocks.block_loops import nest, runs_along
+from triton_lab.native.blocks.elements import Indices, element_for, write
+from triton_lab.native.blocks.value_repr import Index, ScratchBlock
+from triton_lab.native.llvm.builder import FunctionBuilder, Reg
+from triton_lab.native.lowering.emitter import Emitter
+from triton_lab.native.lowering.pure_operations import SHAPES
+
+# From this cost on a value is computed once rather than wherever it is used.
+_DEAR = 8
+# From this cost on it is computed in any case: asking for an element goes down from operation to operand.
+_LONGEST = 128
+_TURNED = 16
+
+
+def materialise(
+    emitter: Emitter, value: int, into: ScratchBlock | None = None, *, widened: bool = False
+) -> ScratchBlock:
+    """The block in scratch, where ``into`` says or where it stays from here on."""
+    value = emitter.analysis.one(value)
+    form = emitter.forms[value]
+    if isinstance(form, ScratchBlock) and into is None and (form.widened or not widened):
+        return form
+    buffer = into or emitter.take(value, widened=widened)
+    _write_down(emitter, value, buffer)
+    if into is None:
+        emitter.keep(value, buffer)
+    return buffer
+
+
+def _write_down(emitter: Emitter, value: int, buffer: ScratchBlock) -> None:
+    shape = emitter.types[value].shape
+    read, written = runs_along(emitter, [value], shape), _lies_along(buffer)
+
+    def body(index: Indices) -> None:
+        write(emitter, buffer, index, element_for(emitter, buffer, value, index))
+
+    if read != written and can_be_turned(shape):
+        _turned(emitter, value, buffer, read)
+    else:
+        nest(emitter, shape, [value], body, vector=written)
+
+
+def _lies_along(buffer: ScratchBlock) -> int:
+    """The axis along which the elements of a buffer lie in a row."""
+    last = len(buffer.shape) - 1
+    return next((axis for axis in range(last) if buffer.strides[axis] == 1 < buffer.shape[axis]), last)
+
+
+def can_be_turned(shape: Sequence[int]) -> bool:
+    """Whether a block can be cut into squares that are turned round."""
+    return len(shape) == 2 and not any(extent % _TURNED for extent in shape)
+
+
+def column_major(emitter: Emitter, value: int) -> ScratchBlock:
+    """A new buffer for a block of two axes, in which the first one's elements lie in a row."""
+    found = emitter.setting.scratch.take(emitter.types[value].shape, emitter.kind(value))
+    return replace(found, strides=(1, found.shape[0]))
+
+
+def _turned(emitter: Emitter, value: int, buffer: ScratchBlock, read: int) -> None:
+    """Read along one of two axes, written along the other: squares are turned round in registers."""
+    code = emitter.code
+    emitter.afresh()
+
+    def index(along: Index, across: Index) -> Indices:
+        return (along, across) if read == 0 else (across, along)
+
+    def moved(start: Reg, k: int) -> Index:
+        return Index(code.op("add", start, code.constant("i64", k)), emitter.depth)
+
+    def square(i: Reg, j: Reg) -> None:
+        vectors = []
+        for k in range(_TURNED):
+            found = element_for(emitter, buffer, value, index(Index(i, emitter.depth, _TURNED), moved(j, k)))
+            if found.kind == "i1":
+                found = code.cast("zext", found, "i8")
+            vectors.append(code.splat(found, _TURNED))
+        for k, vector in enumerate(_transposed(code, vectors)):
+            write(emitter, buffer, index(moved(i, k), Index(j, emitter.depth, _TURNED)), vector)
+
+    def across(j: Reg, _: list[Reg]) -> Sequence[Reg]:
+        def along(i: Reg, _: list[Reg]) -> Sequence[Reg]:
+            square(i, j)
+            return ()
+
+        emitter.counted(code.constant("i64", 0), code.constant("i64", buffer.shape[read]), _TURNED, along)
+        return ()
+
+    emitter.counted(code.constant("i64", 0), code.constant("i64", buffer.shape[1 - read]), _TURNED, across)
+    emitter.afresh()
+
+
+def _transposed(code: FunctionBuilder, vectors: list[Reg]) -> list[Reg]:
+    """A square of registers turned round, by halves that change places."""
+    count, step = len(vectors), 1
+    while step < count:
+        swapped = list(vectors)
+        for p in range(count):
+            if p & step:
+                continue
+            q = p | step
+            low = [k if not k & step else count + (k & ~step) for k in range(count)]
+            high = [k | step if not k & step else count + k for k in range(count)]
+            swapped[p] = code.shuffle(vectors[p], vectors[q], low)
+            swapped[q] = code.shuffle(vectors[p], vectors[q], high)
+        vectors, step = swapped, 2 * step
+    return vectors
+
+
+def settle(emitter: Emitter, value: int) -> None:
+    """Write a lazy block down now if it would be computed more often than once, or takes too long a way."""
+    if emitter.rehearsal and not emitter.order.is_needed(value):
+        return
+    uses, maker = emitter.analysis.uses(value), emitter.analysis.maker[value]
+    if maker.name in SHAPES or maker.name == "arith.constant" or emitter.types[value].is_pointer:
+        return
+    cost = emitter.costs[value]
+    often = cost >= _DEAR and (len(uses.sinks) > 1 or uses.wide)
+    again = cost > 1 and any(emitter.analysis.is_deeper(sink, maker) for sink in uses.sinks)
+    if often or again or cost >= _LONGEST:
+        materialise(emitter, value)

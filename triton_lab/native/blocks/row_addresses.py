@@ -1,0 +1,55 @@
+"""Blocks of addresses that are not affine, but lie in a row along their last axis: rows by their numbers, for one.
+
+How far one element is from the next is read off the operations; that a row does not come round at the end of its
+integers' type is seen by its two ends, since whatever comes round there falls, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from triton_lab.ir import Op
+from triton_lab.ir.effects import is_access
+from triton_lab.native.blocks.value_repr import AffineValue, Lazy
+from triton_lab.native.llvm.element_types import width_of
+from triton_lab.native.lowering.emitter import Emitter
+from triton_lab.native.lowering.pure_operations import PURE
+
+
+def step_along(emitter: Emitter, value: int, axis: int) -> int | None:
+    """How much an element exceeds the one before it along ``axis``, but where integers come round; None: who knows."""
+    value = emitter.analysis.one(value)
+    type, form = emitter.types[value], emitter.forms.get(value)
+    if not type.shape or type.shape[axis] == 1:
+        return 0
+    if isinstance(form, AffineValue):
+        stride = form.strides[axis]
+        return stride if isinstance(stride, int) else None
+    if not isinstance(form, Lazy):
+        return None
+    found = _step_of(emitter, form.op, axis)
+    return None if found is None or found < 0 else found
+
+
+def _step_of(emitter: Emitter, op: Op, axis: int) -> int | None:
+    if op.name in ("tt.splat", "tt.make_range"):
+        return int(op.name == "tt.make_range")
+    if op.name == "tt.expand_dims":
+        at = op.attributes["axis"]
+        return 0 if axis == at else step_along(emitter, op.operands[0], axis - (axis > at))
+    if op.name == "tt.trans":
+        return step_along(emitter, op.operands[0], op.attributes["order"][axis])
+    if op.name not in PURE and not is_access(op):
+        return None
+    if any(emitter.types[operand].is_descriptor for operand in op.operands):
+        return None
+    steps = [step_along(emitter, operand, axis) for operand in op.operands]
+    if all(step == 0 for step in steps):
+        return 0
+    if None in steps:
+        return None
+    if op.name in ("tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci"):
+        return steps[0]
+    if op.name in ("arith.addi", "tt.addptr"):
+        pointee = emitter.types[op.results[0]].pointee
+        size = 1 if pointee is None else width_of(pointee.element)
+        return (steps[0] or 0) + size * (steps[1] or 0)
+    return steps[0] if op.name == "arith.subi" and steps[1] == 0 else None

@@ -1,0 +1,65 @@
+"""Which engine is chosen, and which one ran what, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triton_lab.interpreter.machine import Engine
+from triton_lab.messages import count, number
+from triton_lab.native import engine
+from triton_lab.native.engine import EngineRun
+from triton_lab.native.llvm import jit
+
+
+def choice(chosen: Engine) -> str:
+    """What runs launches on the CPU target, in a line."""
+    lacking = jit.missing()
+    if chosen == "numpy":
+        other = "" if lacking else '; lab.limits(engine="native") compiles kernels to machine code'
+        return f"{chosen}: NumPy runs all launches{other}"
+    if lacking:
+        return f"{chosen}: NumPy runs all launches, since {lacking}: pip install 'triton-lab[native]'"
+    if chosen == "auto":
+        return "auto: kernels that cost much are compiled to machine code, NumPy runs the others"
+    return "native: kernels are compiled to machine code, NumPy runs what that cannot do"
+
+
+@dataclass(frozen=True)
+class Engines:
+    """``launches``: those that were run last, the oldest first; it prints as a table by kernel."""
+
+    launches: Sequence[EngineRun]
+
+    def __str__(self) -> str:
+        if not self.launches:
+            return "no launch had a choice so far"
+        rows = [("kernel", "native", "NumPy", "why NumPy")]
+        for kernel in dict.fromkeys(ran.kernel for ran in self.launches):
+            own = [ran for ran in self.launches if ran.kernel == kernel]
+            reasons = Counter(ran.why for ran in own if ran.why)
+            handed = sum(ran.handed for ran in own)
+            if handed:
+                reasons[f"{number(handed)} of {count(sum(ran.programs for ran in own), 'program')} failed a check"] = 0
+            native = sum(ran.engine == "native" for ran in own)
+            told = [reason + (f" ({count(times, 'time')})" if times > 1 else "") for reason, times in reasons.items()]
+            rows.append((kernel, str(native), str(len(own) - native), "; ".join(told)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+        return "\n".join(line.rstrip() for line in lines)
+
+    __repr__ = __str__
+
+
+def engines() -> Engines:
+    """What ran the launches that had a choice between NumPy and machine code, and why it was NumPy.
+
+    The last 1000 launches of the process are kept; under ``engine="numpy"`` (see `limits`) nothing is.
+
+    >>> with lab.limits(engine="native"):
+    ...     out = add(x, y)
+    >>> lab.engines().launches[-1].programs
+    1
+    """
+    return Engines(tuple(engine.lately))

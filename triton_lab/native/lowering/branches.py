@@ -1,0 +1,88 @@
+"""Blocks of a kernel that branches join: a ``return`` before the end."""
+
+from __future__ import annotations
+
+from triton_lab.ir import Op
+from triton_lab.ir.plan import Region
+from triton_lab.native.analysis.plan_walk import walk
+from triton_lab.native.blocks.value_repr import Form
+from triton_lab.native.llvm.builder import BasicBlock, Reg
+from triton_lab.native.lowering.emitter import Emitter
+from triton_lab.native.unsupported import Unsupported
+
+
+def run_body(emitter: Emitter, body: Region) -> None:
+    """Write down the blocks of a kernel; the code goes on where all of them have ended."""
+    if len(body.blocks) == 1:
+        walk(emitter, body.blocks[0])
+    else:
+        _Branches(emitter, body).run()
+
+
+class _Branches:
+    """Blocks in the order of the text, which goes forwards only. Each begins with what all that lead to it know."""
+
+    def __init__(self, emitter: Emitter, body: Region) -> None:
+        self.emitter, self.body = emitter, body
+        self.targets = [emitter.code.new_block("part") for _ in body.blocks]
+        # Who comes to a block: from where, and the values that it brings.
+        self.arrivals: list[list[tuple[BasicBlock, tuple[int, ...], int]]] = [[] for _ in body.blocks]
+        self.known: list[tuple[dict[int, Form], dict[int, int]]] = []
+        self.before: list[set[int]] = []
+
+    def run(self) -> None:
+        emitter, code = self.emitter, self.emitter.code
+        ended = code.new_block("ended")
+        code.jump(self.targets[0])
+        for number, block in enumerate(self.body.blocks):
+            code.block = self.targets[number]
+            self._enter(number, block.arguments)
+            end = walk(emitter, block)
+            self.known.append((emitter.forms, emitter.costs))
+            if end.name == "tt.return":
+                code.jump(ended)
+            elif end.name in ("cf.br", "cf.cond_br"):
+                self._leave(number, end)
+            else:
+                raise Unsupported(end.name)
+        code.block = ended
+
+    def _enter(self, number: int, arguments: tuple[int, ...]) -> None:
+        emitter, code = self.emitter, self.emitter.code
+        if number == 0:
+            self.before.append({0})
+            emitter.forms, emitter.costs = dict(emitter.forms), dict(emitter.costs)
+            return
+        ways = self.arrivals[number]
+        if not ways:
+            raise Unsupported("a part of a kernel that nothing leads to")
+        # The blocks that every way here has come through; the last one of them knows most.
+        common = set.intersection(*(self.before[source] for _, _, source in ways))
+        self.before.append(common | {number})
+        forms, costs = self.known[max(common)]
+        emitter.forms, emitter.costs = dict(forms), dict(costs)
+        for position, argument in enumerate(arguments):
+            if emitter.rehearsal and not emitter.order.is_needed(argument):
+                continue
+            if emitter.types[argument].shape:
+                raise Unsupported("a branch that hands on a block of values")
+            phi = code.phi(emitter.kind(argument))
+            for block, handed, source in ways:
+                brought = self.known[source][0][emitter.analysis.one(handed[position])]
+                assert isinstance(brought, Reg)
+                phi.come(brought, block)
+            emitter.forms[argument] = phi.reg
+
+    def _leave(self, number: int, end: Op) -> None:
+        code = self.emitter.code
+        if any(successor.block <= number for successor in end.successors):
+            raise Unsupported("a branch backwards")
+        blocks = [successor.block for successor in end.successors]
+        if len(set(blocks)) != len(blocks):
+            raise Unsupported("a branch that leads to one place")
+        for successor in end.successors:
+            self.arrivals[successor.block].append((code.block, successor.operands, number))
+        if end.name == "cf.br":
+            code.jump(self.targets[blocks[0]])
+        else:
+            code.branch(self.emitter.scalar(end.operands[0]), *(self.targets[block] for block in blocks))

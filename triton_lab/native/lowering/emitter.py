@@ -1,0 +1,302 @@
+"""The walk over a kernel: each operation gets a form, and those with effects are written down.
+
+An `Emitter` holds what is known at the place where code is being made. What an operation becomes is in the file of
+its subject: a function registered with `emits`, or for lazy ones in `elementwise` and `shapes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from triton_lab.ir import Op
+from triton_lab.native.analysis.effect_order import EffectOrder
+from triton_lab.native.analysis.value_uses import Analysis
+from triton_lab.native.blocks import int_expr
+from triton_lab.native.blocks.int_expr import Term
+from triton_lab.native.blocks.value_repr import AffineValue, BlockAccess, BoxMask, Form, Index, ScratchBlock
+from triton_lab.native.function_contract import RegionSlot, Signature
+from triton_lab.native.llvm import builder as text
+from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bytes_of
+from triton_lab.native.llvm.counted_loop import counted
+from triton_lab.native.llvm.element_types import kind_of
+from triton_lab.native.lowering.guards import Guards
+
+Element = Callable[["Emitter", Op, tuple[Index, ...]], Reg]
+Emit = Callable[["Emitter", Op], None]
+# What one round of a loop makes of its counter and of what is carried.
+Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
+# What one region, its start and its stop, makes of what is carried.
+OneRegion = Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]]
+EMITS: dict[str, Emit] = {}
+ELEMENTS: dict[str, Element] = {}
+# So many operations back it is looked at what bounds an integer.
+_FURTHEST = 100
+
+
+def elements_of(*names: str) -> Callable[[Element], Element]:
+    """The function computes elements of the results of operations of these names, at an index."""
+
+    def register(function: Element) -> Element:
+        for name in names:
+            assert name not in ELEMENTS, name
+            ELEMENTS[name] = function
+        return function
+
+    return register
+
+
+def emits(*names: str) -> Callable[[Emit], Emit]:
+    """The function writes down operations of these names, and gives their results a form."""
+
+    def register(function: Emit) -> Emit:
+        for name in names:
+            assert name not in EMITS, name
+            EMITS[name] = function
+        return function
+
+    return register
+
+
+class Scratch:
+    """Memory of a program that is given out piece by piece, and never twice."""
+
+    def __init__(self, code: FunctionBuilder, start: Reg) -> None:
+        self.code, self.start, self.size = code, start, 64
+
+    def take(self, shape: Sequence[int], kind: str, *, widened: bool = False) -> ScratchBlock:
+        """A buffer in row-major order. ``kind`` i1 takes bytes."""
+        kind = "i8" if kind == "i1" else kind
+        strides: list[int] = []
+        count = 1
+        for extent in reversed(shape):
+            strides.insert(0, count)
+            count *= extent
+        pointer = self.code.offset(self.start, self.code.constant("i64", self.size), "i8")
+        # A line in between: blocks whose sizes are powers of two would all fall on the same sets of a cache.
+        self.size += (count * bytes_of(kind) + 127) // 64 * 64
+        return ScratchBlock(pointer, tuple(shape), tuple(strides), kind, widened)
+
+
+@dataclass(slots=True)
+class FunctionSetting:
+    """What is the same in a whole function: the program's ids, the grid's extents (i32), regions and scratch."""
+
+    ids: tuple[Reg, ...]
+    grid: tuple[Reg, ...]
+    regions: Reg
+    scratch: Scratch
+    slots: list[RegionSlot] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One round of the loop ``op``, which is the ``number``-th of ``count`` (i64, from 0)."""
+
+    op: Op
+    number: Reg
+    count: Reg
+
+
+class Retry(Exception):
+    """A loop turned out to carry a block, its ``argument``, that is no affine one: again, with that known."""
+
+    def __init__(self, argument: int) -> None:
+        super().__init__(argument)
+        self.argument = argument
+
+
+class Emitter:
+    """Code for one run of a kernel's body."""
+
+    def __init__(
+        self,
+        code: FunctionBuilder,
+        analysis: Analysis,
+        order: EffectOrder,
+        signature: Signature,
+        guards: Guards,
+        setting: FunctionSetting,
+        *,
+        rehearsal: bool,
+        within: bool = True,
+        crooked: frozenset[int] = frozenset(),
+    ) -> None:
+        self.code, self.analysis, self.order, self.signature = code, analysis, order, signature
+        self.guards, self.setting, self.rehearsal = guards, setting, rehearsal
+        # Whether remainders are taken to change nothing, which a guard sees to.
+        self.within = within
+        # Values carried by loops that are no affine blocks.
+        self.crooked = crooked
+        self.types = analysis.types
+        self.forms: dict[int, Form] = {}
+        self.costs: dict[int, int] = {}
+        # What loads touch whose elements are read where they are asked for.
+        self.accesses: dict[Op, BlockAccess] = {}
+        # Where loops want what their bodies yield.
+        self.wanted: dict[int, ScratchBlock] = {}
+        # Where loops in which a program may wait note that memory has changed.
+        self.changed: dict[Op, Reg] = {}
+        # The round of the innermost counted loop.
+        self.turn: Turn | None = None
+        # Operations that were done together with an earlier one.
+        self.done: set[Op] = set()
+        self._outer: list[text.BasicBlock] = []
+        self._bits: dict[int, int] = {}
+        self._memo: list[dict[object, Reg]] = [{}]
+
+    # Values.
+
+    def cost_of(self, value: int) -> int:
+        """What an element of ``value`` takes where it is asked for."""
+        return self.costs.get(self.analysis.one(value), 1 if self.types[value].shape else 0)
+
+    def form(self, value: int) -> Form:
+        return self.forms[self.analysis.one(value)]
+
+    def affine(self, value: int) -> AffineValue | None:
+        form = self.forms.get(self.analysis.one(value))
+        return form if isinstance(form, AffineValue) else None
+
+    def box(self, value: int) -> BoxMask | None:
+        form = self.forms.get(self.analysis.one(value))
+        return form if isinstance(form, BoxMask) else None
+
+    def scalar(self, value: int) -> Reg:
+        form = self.form(value)
+        assert isinstance(form, Reg), value
+        return form
+
+    def bits_of(self, value: int) -> int:
+        """A power of two that bounds the integer scalar ``value``: 64 where nothing is known."""
+        return self._bits_of(self.analysis.one(value), _FURTHEST)
+
+    def _bits_of(self, value: int, far: int) -> int:
+        """The same, by what made it ``far`` operations ago at most."""
+        if value in self._bits:
+            return self._bits[value]
+        maker = self.analysis.maker.get(value)
+        bits = self.types[value].bits - (1 if self.types[value].bits < 64 else 0)
+        if maker is None or not far:
+            return bits
+        operands = map(self.analysis.one, maker.operands)
+        if maker.name == "arith.extsi":
+            bits = min(bits, *(self._bits_of(operand, far - 1) for operand in operands))
+        elif maker.name in ("arith.addi", "arith.subi", "arith.muli"):
+            a, b = (self._bits_of(operand, far - 1) for operand in operands)
+            bits = min(bits, a + b if maker.name == "arith.muli" else max(a, b) + 1)
+        elif maker.name == "arith.constant" and isinstance(maker.attributes["value"], int):
+            bits = min(bits, maker.attributes["value"].bit_length())
+        self._bits[value] = bits
+        return bits
+
+    def element(self, value: int) -> str:
+        """The MLIR element type of ``value``."""
+        return self.types[value].element
+
+    def kind(self, value: int) -> str:
+        return kind_of(self.types[value].element)
+
+    # Loops, and what is computed in them.
+
+    @property
+    def depth(self) -> int:
+        """How many loops code is being made in."""
+        return len(self._outer)
+
+    @contextmanager
+    def at_level(self, level: int) -> Iterator[FunctionBuilder]:
+        """Write outside of the loops that are deeper than ``level``."""
+        if level == self.depth:
+            yield self.code
+        else:
+            with self.code.at(self._outer[level]):
+                yield self.code
+
+    def remembered(self, key: object, level: int, make: Callable[[], Reg]) -> Reg:
+        """What ``make`` computes at ``level``, once."""
+        memo = self._memo[level]
+        if key not in memo:
+            with self.at_level(level):
+                memo[key] = make()
+        return memo[key]
+
+    def counted(self, first: Reg, end: Reg, step: int, body: Round, carried: Sequence[Reg] = ()) -> list[Reg]:
+        """A loop (see `loops.counted`), in which what does not depend on its counter is computed before it."""
+
+        def inside(i: Reg, now: list[Reg]) -> Sequence[Reg]:
+            self._memo.append({})
+            self._outer.append(before)
+            following = body(i, now)
+            self._outer.pop()
+            self._memo.pop()
+            return following
+
+        before = self.code.block
+        # Axes of one element have no lanes, and are gone through one by one.
+        return counted(self.code, first, end, max(1, step), inside, carried)
+
+    def afresh(self) -> None:
+        """Forget elements computed outside of loops: memory may have changed, or control has come together."""
+        assert not self._outer
+        self._memo = [{}]
+
+    # Scratch.
+
+    def take(self, value: int, *, widened: bool = False) -> ScratchBlock:
+        """A buffer for ``value``: where a loop wants it, or a new one."""
+        wanted = self.wanted.pop(value, None)
+        if wanted is not None:
+            return wanted
+        kind = "float" if widened else self.kind(value)
+        return self.setting.scratch.take(self.types[value].shape, kind, widened=widened)
+
+    def keep(self, value: int, buffer: ScratchBlock) -> None:
+        """From here on ``value`` is what lies in ``buffer``."""
+        self.forms[value] = buffer
+        self.costs[value] = 1
+
+    def has_one_region(self, op: Op) -> bool:
+        """Whether an access may touch one region only, whatever the launch."""
+        return len(self.order.group[op.index]) == 1
+
+    def region(self, op: Op, *, writes: bool) -> tuple[Reg, Reg]:
+        """Where the memory of an access starts and stops (i64), if that is one region."""
+        first, second = self._table_entry(self._slot(op, writes))
+        return first, second
+
+    def each_region(
+        self,
+        op: Op,
+        body: Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]],
+        carried: Sequence[Reg],
+        *,
+        writes: bool,
+    ) -> list[Reg]:
+        """``carried = body((start, stop), carried)`` for all regions that an access may touch; what it was last."""
+        first, count = self._table_entry(self._slot(op, writes))
+        code = self.code
+
+        def inside(k: Reg, now: list[Reg]) -> Sequence[Reg]:
+            return body(self._table_entry(int_expr.add(code, first, int_expr.multiply(code, k, 2))), now)
+
+        return counted(code, code.constant("i64", 0), count, 1, inside, carried)
+
+    def kept(self, op: Op) -> tuple[Reg, Reg]:
+        """How far behind what a write touches it is kept what that was, and whether it is kept (i64, bytes)."""
+        first, second = self._table_entry(self._slot(op, True, keeps=True))
+        return first, second
+
+    def _slot(self, op: Op, writes: bool, *, keeps: bool = False) -> int:
+        slot = RegionSlot(op.index, writes, keeps)
+        if slot not in self.setting.slots:
+            self.setting.slots.append(slot)
+        return 2 * self.setting.slots.index(slot)
+
+    def _table_entry(self, at: Term) -> tuple[Reg, Reg]:
+        """Two numbers of the table of regions, from the one numbered ``at`` on."""
+        code, table = self.code, self.setting.regions
+        numbers = (int_expr.register(code, int_expr.add(code, at, k)) for k in (0, 1))
+        first, second = (code.load("i64", code.offset(table, number, "i64"), constant=True) for number in numbers)
+        return first, second

@@ -1,0 +1,83 @@
+"""What sees to it that a loop in which a program may wait is left: a guard that its rounds achieve something.
+
+Programs run one after the other, so what a program waits for in vain will never come about. It is NumPy's then, which
+runs all of them side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triton_lab.ir import Op
+from triton_lab.native.analysis.spin_loops import Waiting
+from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
+from triton_lab.native.lowering.emitter import Emitter
+
+# More rounds of one loop are taken for a wait where nothing else tells one.
+_MOST_ROUNDS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a round hands on to the next one for an ``argument`` of the loop: registers that held it, and that will; or
+    a block that may be another one."""
+
+    argument: int
+    before: Sequence[Reg]
+    after: Sequence[Reg]
+    is_other_block: bool
+
+
+class Rounds:
+    """The rounds of ``loop``, which is about to begin. One that is idle may be the last one; none may follow it."""
+
+    def __init__(self, emitter: Emitter, loop: Op, waiting: Waiting) -> None:
+        self.emitter, self.loop, self.waiting = emitter, loop, waiting
+        code, take = emitter.code, emitter.setting.scratch.take
+        self._count, self._idle, self._changed = (take((), "i64").pointer for _ in range(3))
+        for place in (self._count, self._idle):
+            code.store(code.constant("i64", 0), place)
+        if waiting.shared:
+            emitter.changed[loop] = self._changed
+
+    def begin(self) -> None:
+        """A round begins: its condition is next."""
+        if self.waiting.shared:
+            self.emitter.code.store(self.emitter.code.constant("i64", 0), self._changed)
+
+    def go_on(self) -> None:
+        """The condition holds."""
+        code = self.emitter.code
+        goes_on = code.compare("eq", code.load("i64", self._idle), code.constant("i64", 0))
+        self.emitter.guards.require(goes_on, self.loop, "waits")
+
+    def end(self, carried: Sequence[Handed]) -> None:
+        """A round has ended, and hands on ``carried`` to the next one."""
+        code = self.emitter.code
+        own = [each for each in carried if each.argument in self.waiting.values]
+        blocks = any(each.is_other_block for each in own)
+        moves = code.constant("i1", blocks)
+        for old, new in ((old, new) for each in own for old, new in zip(each.before, each.after, strict=True)):
+            moves = code.op("or", moves, _differ(code, old, new))
+        if not self.waiting.shared:
+            # Nothing else decides: what comes round with the same goes round for ever.
+            gets_on = moves
+        else:
+            gets_on = code.compare("ne", code.load("i64", self._changed), code.constant("i64", 0))
+            if not self.waiting.polls:
+                gets_on = code.op("or", gets_on, moves)
+        if self.waiting.shared or blocks:
+            rounds = code.op("add", code.load("i64", self._count), code.constant("i64", 1))
+            code.store(rounds, self._count)
+            few = code.compare("ult", rounds, code.constant("i64", _MOST_ROUNDS))
+            gets_on = code.op("and", gets_on, few)
+        idle = code.op("xor", gets_on, code.constant("i1", 1))
+        code.store(code.cast("zext", idle, "i64"), self._idle)
+
+
+def _differ(code: FunctionBuilder, a: Reg, b: Reg) -> Reg:
+    if a.kind == "ptr":
+        return code.compare("ne", a, b)
+    bits = f"i{bits_of(a.kind)}"
+    return code.compare("ne", code.cast("bitcast", a, bits), code.cast("bitcast", b, bits))

@@ -1,0 +1,151 @@
+"""Compiled kernels on disk, each a file under the hash of all that decides what comes out.
+
+What is read here is run, so the folder and its files must be the user's own, and nobody else may write to them. A file
+is written beside its place and moved there whole: whoever is killed meanwhile leaves a stray that is swept up later,
+and processes that share the folder see a file or none. A file that is damaged, or not what its name says, counts as
+none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+# Bytes that all files together may have; the ones that were not used for the longest time go first.
+MOST_BYTES = 256 << 20
+# A file that somebody writes is moved to its place in less time than that.
+_STRAY_SECONDS = 3600.0
+_MAGIC = b"triton-lab native 1\n"
+_SUFFIX = ".native"
+
+
+def folder() -> Path:
+    """Where the files lie: in Triton's own cache, which holds code that is run, too."""
+    from triton import knobs
+
+    return Path(knobs.cache.dir) / "triton-lab-native"
+
+
+def key(parts: Sequence[object]) -> str:
+    """The name of a kernel that ``parts``, as they print, decide; our own sources are among what decides."""
+    text = "\0".join([_sources(), *map(repr, parts)])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def find(name: str) -> tuple[bytes, bytes] | None:
+    """What was kept under ``name``: notes, and object code. None where nothing is that may be trusted."""
+    try:
+        with _opened() as there:
+            # A pipe that somebody has put there is not waited for.
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+            file = os.open(name + _SUFFIX, flags, dir_fd=there)
+            with open(file, "rb") as stream:
+                about = os.fstat(file)
+                if not (stat.S_ISREG(about.st_mode) and _is_ours(about) and about.st_size <= MOST_BYTES):
+                    return None
+                held = stream.read(MOST_BYTES)
+                with contextlib.suppress(OSError):
+                    os.utime(file)  # it was used
+    except OSError:
+        return None
+    return _unpacked(name, held)
+
+
+def keep(name: str, notes: bytes, code: bytes) -> bool:
+    """Keep a kernel; whether that was done. A disk that takes nothing, or is somebody else's, is no reason to fail."""
+    stray = f"{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
+    try:
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _opened() as there:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                with open(os.open(stray, flags, 0o600, dir_fd=there), "wb") as stream:
+                    stream.write(_packed(name, notes, code))
+                os.rename(stray, name + _SUFFIX, src_dir_fd=there, dst_dir_fd=there)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.unlink(stray, dir_fd=there)
+                return False
+            _prune(there)
+            return True
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def _opened() -> Iterator[int]:
+    """The folder, by a descriptor: what it was found to be, it stays. Raises OSError where it may not be trusted."""
+    there = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if not _is_ours(os.fstat(there)):
+            raise PermissionError("others than you can write there, and what lies there is run")
+        yield there
+    finally:
+        os.close(there)
+
+
+def trouble() -> str:
+    """Why nothing is kept, in words for the user; empty where all is well."""
+    try:
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _opened() as there:
+            return "" if os.access(".", os.W_OK, dir_fd=there) else "it cannot be written"
+    except OSError as error:
+        return str(error.strerror or error)
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    """Whether nobody else can have written there."""
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _packed(name: str, notes: bytes, code: bytes) -> bytes:
+    body = b"".join((name.encode(), len(notes).to_bytes(8, "little"), notes, code))
+    return _MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _unpacked(name: str, held: bytes) -> tuple[bytes, bytes] | None:
+    start = len(_MAGIC)
+    digest, body = held[start : start + 32], held[start + 32 :]
+    own = name.encode()
+    if held[:start] != _MAGIC or hashlib.sha256(body).digest() != digest or not body.startswith(own):
+        return None
+    at = len(own) + 8
+    size = int.from_bytes(body[len(own) : at], "little")
+    return body[at : at + size], body[at + size :]
+
+
+def _prune(there: int) -> None:
+    """Remove strays of those who died, and what was not used for the longest time, down to 3/4 of what may be."""
+    found: list[tuple[float, int, str]] = []
+    for entry in os.scandir(there):
+        with contextlib.suppress(OSError):  # another process was faster
+            about = entry.stat(follow_symlinks=False)
+            if entry.name.endswith(".part") and time.time() - about.st_mtime > _STRAY_SECONDS:
+                os.unlink(entry.name, dir_fd=there)
+            elif entry.name.endswith(_SUFFIX):
+                found.append((about.st_mtime, about.st_size, entry.name))
+    total = sum(size for _, size, _ in found)
+    if total <= MOST_BYTES:
+        return
+    for _, size, name in sorted(found):
+        with contextlib.suppress(OSError):
+            os.unlink(name, dir_fd=there)
+        total -= size
+        if total <= MOST_BYTES * 3 // 4:
+            return
+
+
+@functools.cache
+def _sources() -> str:
+    """A hash of what generates code, and of what it asks about the kernel."""
+    package = Path(__file__).parents[2]
+    files = sorted(file for room in ("ir", "interpreter", "native") for file in (package / room).rglob("*.py"))
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()

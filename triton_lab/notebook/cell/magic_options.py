@@ -1,0 +1,183 @@
+"""The line of ``%%triton``, parsed."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triton_lab.compiled.architecture import ARCHITECTURES, architectures
+from triton_lab.notebook.startup import lab_preference
+from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, COMPILED_TABS, SHOWN, TABS
+
+# Where a cell runs, and what that means.
+TARGET_HELP = {
+    "auto": "where Triton would run: on the GPU if there is one (the default)",
+    "cpu": "on the CPU, without a GPU",
+    "gpu": "on the GPU",
+    "both": "each launch on both, from the same memory, with the difference",
+}
+TARGETS = tuple(TARGET_HELP)
+# What a card can show, and nothing.
+VIEWS = (*SHOWN, "none")
+# What kernels can be compiled for.
+COMPILED_FOR = tuple(one.name for one in ARCHITECTURES)
+_VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option of the line: how it is written, what its value is called (nothing: it has none), what it does."""
+
+    names: tuple[str, ...]
+    value: str
+    help: str
+
+
+FLAGS = (
+    Flag(("--show",), "VIEW,...", "what to print and which tab to open first, one or more of (default: tiling)"),
+    Flag(("--limit",), "STEPS", "stop a launch after so many loop iterations"),
+    Flag(
+        ("--compile",),
+        "GPU,...",
+        "what a GPU's compiler makes of the kernels: " + ", ".join(COMPILED_FOR) + " (default: yours)",
+    ),
+    Flag(("--help", "-h", "-?"), "", "this text"),
+)
+_SHOW, _LIMIT, _COMPILE, _HELP = FLAGS
+
+
+class UsageError(ValueError):
+    """The magic's line cannot be understood; the message says what can."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """``target`` is one of `TARGETS`, ``show`` the views asked for, ``steps`` a limit on loop iterations, ``gpus`` what
+    the kernels are compiled for besides."""
+
+    target: str = "auto"
+    show: tuple[str, ...] = ("tiling",)
+    steps: int | None = None
+    help: bool = False
+    gpus: tuple[str, ...] = ()
+
+
+def parse(line: str) -> Options:
+    """Read ``[auto|cpu|gpu|both] [--show VIEW,...] [--limit STEPS] [--compile [GPU,...]] [--help]``.
+
+    Raises UsageError, which names the nearest thing that exists.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"%%triton {line}: {error}") from error
+    target: str | None = None
+    show: tuple[str, ...] | None = None
+    steps = None
+    help = False
+    gpus: tuple[str, ...] = ()
+    while words:
+        word = words.pop(0)
+        flag, has_value, value = word.partition("=")
+        if not word.startswith("-"):
+            if target is not None:
+                raise UsageError(f"%%triton takes one target, not {target!r} and {word!r}")
+            target = _one_of(word, TARGETS, "target")
+        elif flag in _SHOW.names:
+            names = (value if has_value else _next(words, flag, f"a view: {', '.join(VIEWS)}")).split(",")
+            known = (*VIEWS, *COMPILED_SHOWN)
+            show = tuple(_one_of(name.strip(), known, "view") for name in names if name.strip())
+        elif flag in _LIMIT.names:
+            text = value if has_value else _next(words, flag, "a number of loop iterations")
+            if not text.isdigit() or not int(text):
+                raise UsageError(f"--limit takes a number of loop iterations, not {text!r}")
+            steps = int(text)
+        elif flag in _COMPILE.names:
+            alone = not has_value and (not words or words[0].startswith("-") or words[0] in TARGETS)
+            gpus = _gpus(None if alone else value if has_value else words.pop(0))
+        elif flag in _HELP.names:
+            help = True
+        else:
+            raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
+    lacking = [name for name in show or () if name in COMPILED_SHOWN and not gpus]
+    if lacking:
+        raise UsageError(f"--show {lacking[0]} is of what a GPU's compiler makes of the kernels: --compile sm_90, too")
+    return Options(target or "auto", preferred() if show is None else show, steps, help, gpus)
+
+
+def preferred() -> tuple[str, ...]:
+    """What a card opens with where its line does not say."""
+    return (lab_preference.first,) if lab_preference.first in VIEWS else Options.show
+
+
+def _gpus(named: str | None) -> tuple[str, ...]:
+    """The GPUs to compile for: those named, else this machine's, else sm_90."""
+    names = None if named is None else [name.strip() for name in named.split(",") if name.strip()]
+    try:
+        return tuple(one.name for one in architectures(names or None))
+    except ValueError as error:
+        raise UsageError(f"--compile: {error}") from None
+
+
+def asks_for_help(line: str) -> bool:
+    """Whether help is among the words of ``line``."""
+    return not {*_HELP.names, "help", "?"}.isdisjoint(line.split())
+
+
+def _next(words: list[str], flag: str, what: str) -> str:
+    if not words:
+        raise UsageError(f"{flag} needs {what}")
+    return words.pop(0)
+
+
+def _one_of(word: str, known: Sequence[str], what: str) -> str:
+    if word not in known:
+        raise UsageError(_unknown(word, known, what))
+    return word
+
+
+def _unknown(word: str, known: Sequence[str], what: str) -> str:
+    near = difflib.get_close_matches(word, known, n=len(known), cutoff=0.0)
+    return f"%%triton has no {what} {word!r}; there is {', '.join(near)}"
+
+
+def usage() -> str:
+    """What ``%triton --help`` prints."""
+    line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
+    targets = "\n".join(f"  {name:<10} {text}" for name, text in TARGET_HELP.items())
+    flags = []
+    for each in FLAGS:
+        flags.append(f"  {each.names[0]:<10} {each.help}")
+        if each is _SHOW:
+            flags.extend(f"             {name:<10} {_VIEW_HELP[name]}" for name in VIEWS)
+        if each is _COMPILE:
+            flags.append("             and for --show:")
+            flags.extend(f"             {tab.name:<12} {tab.help}" for tab in COMPILED_TABS)
+    return _USAGE.format(targets="|".join(TARGETS), line=line, target_lines=targets, flags="\n".join(flags))
+
+
+_USAGE = """\
+%%triton [{targets}] {line}
+
+As the first line of a cell: run its kernels, launches and plain Python. Each launch is recorded and shown.
+
+{target_lines}
+
+{flags}
+
+Examples:
+
+  %%triton                            run where Triton would, with the tiling of the first tensor
+  %%triton cpu --show values,source   on the CPU, with the values of the kernel's variables beside its source
+  %%triton both                       on GPU and CPU, and where the two differ
+  %%triton cpu --limit 10000          stop a loop that does not end
+  %%triton cpu --compile sm_90        and what the compiler for an H100 makes of the kernels
+
+%triton alone, anywhere in a cell, tells what is installed and which target is active. On the CPU target kernels that
+cost much are compiled to machine code; %triton engine native does so from a kernel's first launch on, %triton engine
+numpy never, %triton engine auto is as at the start, and %triton engine tells what ran.
+"""
+
+USAGE = usage()

@@ -1,0 +1,106 @@
+"""The session's launches: what was launched in which cell, as plain data; the newest can still be asked for all else.
+
+A launch is held here weakly: what a notebook shows keeps the newest alive (see `views.comm_handlers`), and a pin the
+two that somebody compares. So the list costs a few words a launch, whatever was recorded.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from triton_lab import messages
+from triton_lab.launch.diagnosis.finding import counted, gravest
+from triton_lab.launch.launch import Launch
+from triton_lab.views.extension_queries import SessionLaunch, SessionLaunches
+
+MOST_LISTED = 500
+MOST_PINNED = 2
+
+
+class LaunchSession:
+    """The launches of one kernel process, by a number that none of them shares."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, SessionLaunch] = {}
+        self._launches: weakref.WeakValueDictionary[int, Launch] = weakref.WeakValueDictionary()
+        self._numbers: weakref.WeakKeyDictionary[Launch, int] = weakref.WeakKeyDictionary()
+        self._pinned: dict[int, Launch] = {}
+        self._next = 1
+        self.news = False
+        """Whether there are launches that `scene` has not yet told of."""
+
+    def note(self, launches: Iterable[Launch], cell: str | None, execution: int | None) -> None:
+        """Take those into the list that are not in it, as launched by a run of a cell."""
+        for launch in launches:
+            if launch not in self._numbers:
+                self.news = True
+                number, self._next = self._next, self._next + 1
+                self._launches[number], self._numbers[launch] = launch, number
+                self._rows[number] = _row(number, launch, cell, execution)
+        while len(self._rows) > MOST_LISTED:
+            self._rows.pop(next(iter(self._rows)))
+
+    def launch(self, number: int) -> Launch:
+        """Raises LookupError, in words, where it is no longer there."""
+        launch = self._launches.get(number)
+        if launch is None:
+            raise LookupError("This launch is no longer kept, since many were shown after it: run its cell again.")
+        return launch
+
+    def pin(self, number: int) -> None:
+        """Keep a launch until it is pinned again; of more than two the one that was pinned first is let go."""
+        if self._pinned.pop(number, None) is not None:
+            return
+        self._pinned[number] = self.launch(number)
+        while len(self._pinned) > MOST_PINNED:
+            self._pinned.pop(next(iter(self._pinned)))
+
+    def scene(self) -> SessionLaunches:
+        """The list as it is now."""
+        self.news = False
+        for number, row in self._rows.items():
+            launch = self._launches.get(number)
+            row["kept"], row["pinned"] = launch is not None, number in self._pinned
+            if launch is not None:
+                row["findings"], row["severity"] = _findings(launch)
+        return {"launches": list(self._rows.values()), "dropped": self._next - 1 - len(self._rows)}
+
+
+def _row(number: int, launch: Launch, cell: str | None, execution: int | None) -> SessionLaunch:
+    findings, severity = _findings(launch)
+    return {
+        "number": number,
+        "cell": cell,
+        "execution": execution,
+        "kernel": launch.kernel,
+        "grid": f"({', '.join(map(str, launch.grid))})",
+        "target": "both" if launch.outputs else "gpu" if launch.target == "gpu" else "cpu",
+        "time": messages.seconds_text(launch.seconds) if launch.error is None else "",
+        "findings": findings,
+        "severity": severity,
+        "kept": True,
+        "pinned": False,
+    }
+
+
+def _findings(launch: Launch) -> tuple[str, str | None]:
+    """What is known to be wrong, in a few words, and how grave: nothing is checked for the list's sake."""
+    failed = ["failed"] if launch.error is not None else []
+    if "verdict" not in vars(launch):
+        return ", ".join(failed) or "not checked", "error" if failed else None
+    severities = Counter(finding.severity for finding in launch.verdict.findings)
+    told = ", ".join(filter(None, [*failed, counted(severities)]))
+    return told or "none", "error" if failed else gravest(severities)
+
+
+session = LaunchSession()
+
+
+def of_cell(shell: Any) -> tuple[str | None, int | None]:
+    """The front end's id of the cell that runs, and the number of its run."""
+    parent = getattr(shell, "get_parent", dict)() or getattr(shell, "parent_header", {})
+    cell = parent.get("metadata", {}).get("cellId") if isinstance(parent, dict) else None
+    return cell if isinstance(cell, str) else None, messages.running_cell()

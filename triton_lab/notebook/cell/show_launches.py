@@ -1,0 +1,203 @@
+"""Shows a cell's launches."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from triton_lab.launch.launch import Launch
+from triton_lab.messages import count
+from triton_lab.notebook.cell.kernel_freshness import jit_function
+from triton_lab.notebook.cell.magic_options import Options, preferred
+from triton_lab.notebook.cell.pending_launch import ENDED, STILL, not_yet_checked
+from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN
+
+if TYPE_CHECKING:
+    from triton_lab.notebook.cell.progress_line import Sign
+    from triton_lab.views.scenes import Ran, Target
+    from triton_lab.views.view import View
+
+# More cards than this in one cell help nobody: then a table of the launches has them all behind it.
+MOST_CARDS = 12
+# Seconds that the checks of a launch are given before its picture is shown without what they find.
+PATIENCE = 0.2
+
+
+def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raised: str = "") -> Launch | None:
+    """A card for each launch, or one view of many, the first in the place of the sign of work.
+
+    The cell's badge learns the target from the outputs' metadata. ``raised`` is the text of the error that ended the
+    cell. Gives the launch whose card tells of the last failure.
+    """
+    from IPython.display import display
+
+    from triton_lab.views.launch.card.launch_card import Card
+    from triton_lab.views.launch.card.launch_table import LaunchTable
+
+    failed = launches[-1] if launches and launches[-1].error is not None else None
+    many = len(launches) > MOST_CARDS
+
+    def card(launch: Launch) -> Card:
+        return Card(
+            launch,
+            show=_shown(chosen, launch),
+            both=chosen.target == "both",
+            raised=raised if failed is not None and launch.error is failed.error else "",
+        )
+
+    def view(some: Sequence[Launch]) -> View:
+        return LaunchTable(some, card) if many else card(some[0])
+
+    outputs = []
+    for some in [launches] if many else [[launch] for launch in launches]:
+        both = chosen.target == "both" and some[0].outputs
+        ran: Ran = {"target": cast("Target", "both" if both else some[0].target)}
+        how = {"triton_lab": ran}
+        if sign.watched:
+            outputs.append(_Output(some, view, how, sign))
+        else:
+            display(view(some), metadata=how)  # type: ignore[no-untyped-call]
+    _show(outputs)
+    return None if many else failed
+
+
+def _shown(chosen: Options, launch: Launch) -> tuple[str, ...]:
+    """What to show of it: of what did not compile, nothing that a compiler made."""
+    if chosen.show == ("none",):
+        return ()
+    found = tuple(name for name in chosen.show if launch.compilations or name not in COMPILED_SHOWN)
+    return found or preferred()
+
+
+def _show(outputs: Sequence[_Output]) -> None:
+    """All of them, in order; where checks take long, all that are still to come are shown unchecked first."""
+    from triton_lab.launch.recording.progress_callback import waiting
+    from triton_lab.views.missing_picture import attempt
+
+    def unchecked() -> None:
+        for one in outputs:
+            attempt(one.preview, lambda _: None)
+
+    try:
+        for one in outputs:
+            with waiting(time.monotonic() + PATIENCE, unchecked):
+                one.check()
+            one.show()
+    except KeyboardInterrupt:
+        for one in outputs:
+            one.interrupted()
+        raise
+    for one in outputs:
+        one.grow()
+    for one in outputs:
+        one.complete()
+
+
+class _Output:
+    """What shows launches in a notebook that somebody looks at: ``view`` of all of them.
+
+    A front end that draws scenes by itself gets it at once, with the tab that is open, then what is behind the others,
+    and then the PNG, which a file needs for readers without it: a picture that only gets more parts, or a PNG beside
+    it, is not drawn again. Before all that, it may have shown what is known before the checks have ended.
+    """
+
+    def __init__(
+        self, launches: Sequence[Launch], view: Callable[[Sequence[Launch]], View], how: Mapping[str, Any], sign: Sign
+    ) -> None:
+        self._launches, self._make, self._how, self._sign = launches, view, how, sign
+        self._name = ""
+        self._before: View | None = None
+        self._view: View | None = None
+        self._complete = True
+
+    def check(self) -> None:
+        """Have the launch checked whose card is shown."""
+        self._launches[0].findings  # noqa: B018  (worked out now)
+
+    def preview(self) -> None:
+        """Show the launch before its checks have ended, if nothing is shown yet."""
+        if not self._name:
+            self._show_unchecked(STILL)
+
+    def interrupted(self) -> None:
+        """Where that is still what is shown, say that no more will come."""
+        if self._before is not None and self._view is None:
+            self._show_unchecked(ENDED)
+
+    def _show_unchecked(self, why: str) -> None:
+        from triton_lab.views.output import at_once
+
+        first, *others = self._launches
+        self._before = self._make([not_yet_checked(first, why), *others])
+        self._publish(*at_once(self._before))
+
+    def show(self) -> None:
+        """Show the launch, and what its checks have found."""
+        from triton_lab.views.comm_handlers import succeed
+        from triton_lab.views.frontend_presence import announced
+        from triton_lab.views.output import at_once, with_picture, with_rest
+
+        view = self._make(self._launches)
+        if self._before is not None:
+            succeed(self._before, view)
+        self._complete = not announced()
+        self._data, self._metadata = at_once(view)
+        data, metadata = self._data, self._metadata
+        if self._complete:
+            data, metadata = with_picture(with_rest(data, view), metadata, view)
+        self._view = view
+        self._publish(data, metadata)
+
+    def grow(self) -> None:
+        """Add what is behind other tabs, where that was left out at first."""
+        from triton_lab.views.output import with_rest
+
+        if not self._complete and self._view is not None and self._view.grows:
+            self._data = with_rest(self._data, self._view)
+            self._publish(self._data, self._metadata)
+
+    def complete(self) -> None:
+        """Add the PNG, where that was left out at first."""
+        from triton_lab.views.output import with_picture
+
+        if not self._complete and self._view is not None:
+            self._publish(*with_picture(self._data, self._metadata, self._view))
+
+    def _publish(self, data: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+        """Put it where this output's last state is shown, or the sign of work; else below."""
+        from IPython.display import publish_display_data
+
+        place = self._name or self._sign.end()
+        self._name = place or uuid.uuid4().hex
+        transient = {"display_id": self._name}
+        publish_display_data(data, {**metadata, **self._how}, transient=transient, update=bool(place))  # type: ignore[no-untyped-call]
+
+
+def show_interrupted(launches: Sequence[Launch]) -> None:
+    """Say how far the cell came. Who interrupts wants to wait no longer: nothing is drawn or checked."""
+    from triton_lab.messages import launched, seconds_text
+
+    if not launches:
+        return
+    done = sum(launch.error is None for launch in launches)
+    ended = count(done, "launch", "launches") if done else "No launch"
+    stopped = [launch for launch in launches if isinstance(launch.error, KeyboardInterrupt)]
+    where = "".join(
+        f"{launched(launch.kernel, launch.grid)} after {seconds_text(launch.seconds)}" for launch in stopped[-1:]
+    )
+    print(f"Interrupted in {where}." if where else "Interrupted.", f"{ended} had ended; no pictures were made.")
+
+
+def show_no_launch(kernels: Mapping[str, Any]) -> None:
+    """Say what the cell defined instead."""
+    if not kernels:
+        print("The cell launched no kernel and defined none.")
+        return
+    print("The cell launched no kernel. It defined:")
+    for name, value in kernels.items():
+        kernel = jit_function(value)
+        print(f"  {name}({', '.join(kernel.arg_names)})")
+    name = next(iter(kernels))
+    print(f"Launch one with {name}[grid](...).")

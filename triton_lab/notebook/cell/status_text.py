@@ -1,0 +1,68 @@
+"""What ``%triton`` says: versions, targets, and what is active."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+
+def status() -> str:
+    """A few lines of text."""
+    import torch
+    import triton
+
+    from triton_lab.backend.targets.active_target import current, shared_gpu
+
+    lines = [
+        f"triton-lab {version()}, Triton {triton.__version__}, torch {torch.__version__}, "
+        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+    ]
+    gpu, shared = gpu_name(), shared_gpu()
+    there = [f"gpu ({gpu})"] * bool(gpu) + [f"gpu shared at {shared}"] * bool(shared)
+    lines.append("targets: cpu" + ("".join(f", {one}" for one in there) or " (there is no GPU that Triton can use)"))
+    lines.append(f"active:  {current()}")
+    lines.append(f"engine:  {engine()}")
+    lines.extend(environment())
+    return "\n".join(lines)
+
+
+def engine() -> str:
+    """What runs launches on the CPU target, in a line."""
+    from triton_lab.backend.plugin import launcher
+    from triton_lab.native import engine_report
+
+    return engine_report.choice(launcher.limits.engine)
+
+
+def version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("triton-lab")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def gpu_name() -> str:
+    """The name of the GPU, or an empty text."""
+    from triton_lab.backend.targets.gpu import gpu_driver_class
+
+    if gpu_driver_class() is None:
+        return ""
+    import torch
+
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else "GPU"
+
+
+def environment() -> list[str]:
+    """What the user's environment variables mean for us."""
+    lines = []
+    chosen = os.environ.get("TRITON_DEFAULT_BACKEND")
+    if chosen and chosen != "triton_lab":
+        lines.append(f"TRITON_DEFAULT_BACKEND={chosen}: Triton starts on that backend; %%triton cpu still switches")
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        lines.append(
+            "TRITON_INTERPRET=1: Triton's own interpreter runs the kernels defined now, not the CPU target; "
+            "launches are not recorded. Unset it and restart the notebook's kernel to use the lab."
+        )
+    return lines

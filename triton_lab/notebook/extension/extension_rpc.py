@@ -1,0 +1,175 @@
+"""Answers what JupyterLab's extension asks of the session: see `views.extension_queries` for what there is.
+
+It is asked before anything has run: what takes time, or imports what reads the environment, waits until a question
+needs it.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.notebook.startup import lab_preference
+from triton_lab.views.extension_queries import DESK, SessionCard, SessionLaunches, SessionTargets, SessionText
+from triton_lab.views.frontend_presence import lines
+
+if TYPE_CHECKING:
+    from triton_lab.notebook.cell.session_launches import LaunchSession
+    from triton_lab.views.view import View
+
+
+class Desk:
+    """``of`` is the session; None for that of this process, which there is once something was recorded."""
+
+    def __init__(self, of: LaunchSession | None = None) -> None:
+        self._own = of
+        self._views: weakref.WeakValueDictionary[str, View] = weakref.WeakValueDictionary()
+        self._known = False
+        self._answers: dict[str, Callable[..., object]] = {
+            "launches": self._launches,
+            "targets": self._targets,
+            "card": self._card,
+            "compare": self._compare,
+            "page": self._page,
+            "template": self._template,
+            "pin": self._pin,
+            "first": self._first,
+        }
+
+    def asked(self, comm: Any, question: Mapping[str, Any]) -> None:
+        """Answer a `ViewQuestion` as a view would, and from then on tell the list anew once a cell has changed it."""
+        from IPython.core.getipython import get_ipython
+
+        shell = get_ipython()
+        if shell is not None and self.cell_ended not in shell.events.callbacks["post_run_cell"]:
+            shell.events.register("post_run_cell", self.cell_ended)
+            self._list_records(shell, None)
+        name = str(question.get("part"))
+        try:
+            scene = self.part(name)
+        except Exception as error:
+            from triton_lab.views.missing_picture import in_words, reason
+
+            scene = in_words(reason(error))
+        _tell(comm, name, scene)
+
+    def part(self, name: str) -> object:
+        """Raises LookupError, ValueError and CannotReplay, whose words are for the reader."""
+        word, *rest = name.split()
+        if word not in self._answers:
+            raise LookupError(f"The kernel's triton-lab knows no {word!r}: restart the kernel.")
+        return self._answers[word](name, *rest)
+
+    def cell_ended(self, ended: Any) -> None:
+        """A cell has run: tell what has changed by it."""
+        from IPython.core.getipython import get_ipython
+
+        self._list_records(get_ipython(), getattr(ended, "execution_count", None))
+        if self._session is not None and self._session.news:
+            self._tell_all("launches", self._session.scene())
+        if not self._known and _is_imported():
+            self._tell_all("targets", self._targets("targets"))
+
+    def _list_records(self, shell: Any, execution: int | None) -> None:
+        """The launches of records that cells have made by themselves."""
+        if "triton_lab.launch.recording.launch_list" not in sys.modules:
+            return
+        from triton_lab.launch.recording.launch_list import Launches
+        from triton_lab.notebook.cell.session_launches import of_cell
+
+        for value in list(shell.user_ns.values()):
+            # `isinstance` would run foreign code: lazy proxies answer it.
+            if issubclass(type(value), Launches):
+                self._launched.note(value, of_cell(shell)[0], execution)
+
+    @property
+    def _session(self) -> LaunchSession | None:
+        """Without a launch there is none yet."""
+        return self._launched if self._own or "triton_lab.notebook.cell.session_launches" in sys.modules else None
+
+    @property
+    def _launched(self) -> LaunchSession:
+        if self._own is None:
+            from triton_lab.notebook.cell.session_launches import session
+
+            self._own = session
+        return self._own
+
+    def _tell_all(self, name: str, scene: object) -> None:
+        for comm in lines():
+            _tell(comm, name, scene)
+
+    def _launches(self, _: str) -> SessionLaunches:
+        return {"launches": [], "dropped": 0} if self._session is None else self._session.scene()
+
+    def _targets(self, _: str) -> SessionTargets:
+        self._known = _is_imported()
+        if self._known:
+            from triton_lab.notebook.extension.target_choices import targets
+
+            return targets()
+        from triton_lab.notebook.extension.targets_without_triton import unknown
+
+        return unknown()
+
+    def _pin(self, _: str, number: str) -> SessionLaunches:
+        self._launched.pin(int(number))
+        scene = self._launched.scene()
+        self._tell_all("launches", scene)
+        return scene
+
+    def _first(self, name: str, view: str = "") -> SessionText:
+        lab_preference.first = view
+        return {"name": name, "content": view}
+
+    def _template(self, name: str, which: str) -> SessionText:
+        from triton_lab.notebook.extension.cell_templates import template
+
+        return {"name": name, "content": template(which).cell}
+
+    def _card(self, name: str, number: str) -> SessionCard:
+        def made() -> View:
+            from triton_lab.notebook.cell.magic_options import preferred
+            from triton_lab.views.launch.card.launch_card import Card
+
+            show = preferred()
+            return Card(self._launched.launch(int(number)), () if show == ("none",) else show)
+
+        return self._shown(name, made)
+
+    def _compare(self, name: str, one: str, other: str) -> SessionCard:
+        def made() -> View:
+            from triton_lab.launch.comparison.compare import compare
+
+            view: View = compare(self._launched.launch(int(one)), self._launched.launch(int(other))).plot()
+            return view
+
+        return self._shown(name, made)
+
+    def _page(self, name: str, number: str) -> SessionText:
+        from triton_lab.views.html_page import page
+        from triton_lab.views.launch.card.launch_plot import SHOWN
+
+        return {"name": name, "content": page(self._launched.launch(int(number)).plot(*SHOWN))}
+
+    def _shown(self, name: str, make: Callable[[], View]) -> SessionCard:
+        from triton_lab.views.output import saved
+
+        view = self._views.get(name)
+        if view is None:
+            view = self._views[name] = make()
+        return {"name": name, "title": view.title(), "output": saved(view), "text": view.text()}
+
+
+def _tell(comm: Any, name: str, scene: object) -> None:
+    comm.send({"view": DESK, "part": name, "scene": scene, "panel": None}, buffers=[])
+
+
+def _is_imported() -> bool:
+    """Whether the user has imported torch and Triton."""
+    return {"torch", "triton"} <= sys.modules.keys()
+
+
+desk = Desk()

@@ -1,0 +1,279 @@
+"""What to do about an error that Triton or torch words for somebody else."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import difflib
+import linecache
+import re
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from triton_lab.messages import a, count
+
+
+def hint_for(error: BaseException) -> str:
+    """A sentence on how to mend what ``error``, raised by a launch, is about; empty if we know none."""
+    if "triton" not in sys.modules:
+        return ""
+    return next((hint for hint in (rule(error) for rule in _RULES) if hint), "")
+
+
+def _no_memory(error: BaseException) -> str:
+    """An argument that is no tensor, or one without memory that a pointer could point to."""
+    import numpy as np
+    import torch
+
+    for _, given, _ in _launches(error):
+        for name, value in given.items():
+            if isinstance(value, np.ndarray):
+                return f"argument {name!r} is a NumPy array: pass torch.from_numpy({name}), which shares its memory"
+            if isinstance(value, list):
+                return f"argument {name!r} is a list: pass torch.tensor({name})"
+            if isinstance(value, torch.Tensor) and value.layout != torch.strided:
+                kind = str(value.layout).removeprefix("torch.")
+                return f"argument {name!r} is a tensor of layout {kind}, without strides: pass {name}.to_dense()"
+            if type(value).__name__ == "FakeTensor":
+                return f"argument {name!r} is a fake tensor, which has a shape but no memory: pass a real one"
+    return ""
+
+
+# What a launch takes beside the kernel's own arguments.
+_LAUNCH_OPTIONS = (
+    "num_warps",
+    "num_stages",
+    "num_ctas",
+    "maxnreg",
+    "enable_fp_fusion",
+    "debug",
+    "warmup",
+    "grid",
+    "ir_override",
+    "pre_hook",
+    "launch_pdl",
+    "launch_cooperative_grid",
+    "instrumentation_mode",
+)
+
+
+def _missing(error: BaseException) -> str:
+    """Python speaks of Triton's generated function; the user knows the kernel."""
+    if not isinstance(error, TypeError) or not str(error).startswith("dynamic_func() missing"):
+        return ""
+    for kernel, given, _ in _launches(error):
+        missing = [p.name for p in kernel.params if p.name not in given and not p.has_default]
+        for name in given:
+            meant = difflib.get_close_matches(name, missing, n=1) if name not in kernel.arg_names else []
+            if meant:
+                return f"{_signature(kernel)}: it has no {name}; did you mean {meant[0]}?"
+        strange = [name for name in given if name not in kernel.arg_names and name not in _LAUNCH_OPTIONS]
+        has_no = f"it has no {', '.join(strange)}; " if strange else ""
+        return f"{_signature(kernel)}: {has_no}pass {', '.join(missing)} too"
+    return ""
+
+
+def _signature(kernel: Any) -> str:
+    return f"the kernel is {kernel.__name__}({', '.join(kernel.arg_names)})"
+
+
+def _too_many(error: BaseException) -> str:
+    found = re.fullmatch(r"dynamic_func\(\) (?:takes (\d+) .*arguments? but (\d+) .*given|got multiple .*)", str(error))
+    if not isinstance(error, TypeError) or found is None:
+        return ""
+    for kernel, _, _ in _launches(error):
+        if found[1]:
+            return f"{_signature(kernel)}: it takes {count(int(found[1]), 'argument')}, and the launch gives {found[2]}"
+        return f"{_signature(kernel)}: the launch gives an argument twice, by its place and by its name"
+    return ""
+
+
+def _unknown_keyword(error: BaseException) -> str:
+    found = re.search(r"Keyword argument (\w+) was specified but unrecognised", str(error))
+    if not isinstance(error, KeyError) or found is None:
+        return ""
+    for kernel, _, _ in _launches(error):
+        meant = difflib.get_close_matches(found[1], [*kernel.arg_names, *_LAUNCH_OPTIONS], n=1)
+        return f"{_signature(kernel)}: it has no {found[1]}" + (f"; did you mean {meant[0]}?" if meant else "")
+    return ""
+
+
+def _warps(error: BaseException) -> str:
+    if not isinstance(error, AssertionError) or "num_warps must be a power of 2" not in str(error):
+        return ""
+    return "num_warps says how many warps, of 32 threads each, run a program: pass 1, 2, 4, 8 or 16"
+
+
+def _not_launched(error: BaseException) -> str:
+    if not isinstance(error, RuntimeError) or "Cannot call @triton.jit'd outside of the scope" not in str(error):
+        return ""
+    return "a kernel is launched over a grid of programs: kernel[(programs,)](...), not kernel(...)"
+
+
+def _strange_argument(error: BaseException) -> str:
+    """An argument of a type that no kernel takes."""
+    found = re.fullmatch(r"failed to specialize argument of type: (\w+)", str(error))
+    if not isinstance(error, TypeError) or found is None:
+        return ""
+    for _, given, _ in _launches(error):
+        for name, value in given.items():
+            if type(value).__name__ == found[1]:
+                return (
+                    f"argument {name!r} is {a(found[1])}: a kernel takes tensors, numbers, tuples of these and None; "
+                    f"anything else as a constant, which is declared {name}: tl.constexpr"
+                )
+    return ""
+
+
+def _grid(error: BaseException) -> str:
+    for _, _, grid in _launches(error):
+        if isinstance(grid, int):
+            return f"a grid is a tuple of one to three numbers of programs: kernel[({grid},)](...)"
+        if isinstance(grid, (tuple, list)) and not len(grid) and isinstance(error, IndexError):
+            return "the grid is empty: one program is kernel[(1,)](...)"
+        wrong = isinstance(error, TypeError) and re.search(r"takes 0 positional arguments but 1 was given", str(error))
+        if wrong and callable(grid) and f"{grid.__name__}()" in str(error):
+            return "the grid's function is given the arguments of the launch by name: lambda meta: (...,)"
+    return ""
+
+
+def _asked_by_another_name(error: BaseException) -> str:
+    """``meta["BLOCK_SIZE"]`` where the kernel says ``BLOCK``, in a grid's function or in that of a heuristic."""
+    if not isinstance(error, KeyError) or len(error.args) != 1 or not isinstance(error.args[0], str):
+        return ""
+    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+    code = frame.f_code
+
+    def asked(function: Any) -> bool:
+        inner = getattr(function, "__code__", None)
+        names = code.co_varnames[:1]
+        return inner is code and bool(names) and f"{names[0]}[" in linecache.getline(code.co_filename, line)
+
+    for _, given, grid in _launches(error):
+        if asked(grid):
+            return f"the grid's function gets the arguments of the launch by name: {', '.join(given)}"
+    for tuner in _around(error):
+        if any(map(asked, getattr(tuner, "values", {}).values())):
+            return (
+                f"the function of @triton.heuristics gets the kernel's arguments by name: {', '.join(tuner.arg_names)}"
+            )
+    return ""
+
+
+def _tuned(error: BaseException) -> str:
+    """An argument that both the launch and the autotuner give, or a tuner below the kernel's own decorator."""
+    found = re.match(r"Conflicting meta-parameters: ([\w, ]+)\.", str(error))
+    if isinstance(error, ValueError) and found is not None:
+        return f"the autotuner chooses {found[1]}: leave it out of the launch"
+    if isinstance(error, AttributeError) and str(error) == "'function' object has no attribute 'arg_names'":
+        return "@triton.autotune and @triton.heuristics stand above @triton.jit, which makes the kernel"
+    return ""
+
+
+def _around(error: BaseException) -> Iterator[Any]:
+    """What Triton wraps kernels in, of those that the error went through."""
+    from triton.runtime.jit import KernelInterface
+
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if isinstance(frame.f_locals.get("self"), KernelInterface):
+            yield frame.f_locals["self"]
+
+
+def _no_kernel(error: BaseException) -> str:
+    """``f[grid](...)`` of what is no kernel: a plain function, or a tensor that has taken the kernel's name."""
+    import torch
+
+    name, value = _indexed(error)
+    if isinstance(value, types.FunctionType):
+        return f"{name} is a plain Python function: a kernel has @triton.jit above its `def`"
+    if isinstance(value, torch.Tensor):
+        return f"{name} is a tensor here, no kernel: another cell or line may have used the kernel's name for it"
+    return ""
+
+
+def _indexed(error: BaseException) -> tuple[str, Any]:
+    """``f`` of the call ``f[...](...)`` that the innermost frame failed at: what is written, and what it is."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if not isinstance(error, (TypeError, IndexError)) or not frames:
+        return "", None
+    frame, line = frames[-1]
+    known = {**frame.f_globals, **frame.f_locals}
+    with contextlib.suppress(SyntaxError):
+        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Subscript(value=ast.Name(id=name)), lineno=first, end_lineno=last):
+                    if first <= line <= (last or first) and name in known:
+                        return name, known[name]
+    return "", None
+
+
+def _no_gpu(error: BaseException) -> str:
+    """Tensors of the GPU on a machine that has none."""
+    if "Torch not compiled with CUDA" not in str(error) and "Found no NVIDIA driver" not in str(error):
+        return ""
+    return 'there is no GPU here, and kernels run on the CPU\'s tensors: leave device="cuda" and .cuda() out'
+
+
+def _no_source(error: BaseException) -> str:
+    """A kernel that Python keeps no text of: made by ``exec``, given to ``python -c``, or typed at its prompt."""
+    if not isinstance(error, ValueError) or "@jit functions should be defined in a Python file" not in str(error):
+        return ""
+    made = (frame.f_locals.get("fn") for frame, _ in traceback.walk_tb(error.__traceback__))
+    kernel = next((one for one in made if isinstance(one, types.FunctionType)), None)
+    if kernel is None:
+        return ""
+    known = {
+        "<string>": "was made from a string, by exec or python -c",
+        "<stdin>": "was typed at Python's prompt or read from its input",
+    }
+    file = kernel.__code__.co_filename
+    return (
+        f"Triton compiles the text of a kernel, and Python keeps none of {kernel.__name__}, which "
+        f"{known.get(file, f'is from {file}')}: write it in a notebook's cell, in IPython or in a .py file. What a "
+        "program writes it first writes to a file, and then imports"
+    )
+
+
+def _changed_global(error: BaseException) -> str:
+    """Triton refuses kernels from elsewhere alone; those of the notebook are compiled anew."""
+    if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
+        return ""
+    return (
+        "Triton compiles a kernel once, with its globals as they are then, and does not run it with others. Kernels of "
+        "the notebook follow their globals; this one is not a name of the notebook. Pass the value as a "
+        "tl.constexpr argument, or import the kernel by its name before the cell: from module import kernel"
+    )
+
+
+_RULES: tuple[Callable[[BaseException], str], ...] = (
+    _no_memory,
+    _missing,
+    _too_many,
+    _unknown_keyword,
+    _warps,
+    _not_launched,
+    _strange_argument,
+    _grid,
+    _asked_by_another_name,
+    _tuned,
+    _no_kernel,
+    _no_gpu,
+    _no_source,
+    _changed_global,
+)
+
+
+def _launches(error: BaseException) -> Iterator[tuple[Any, dict[str, Any], Any]]:
+    """The launches that the error went through: kernel, what it was given by name, and grid."""
+    from triton.runtime.jit import JITFunction
+
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        values = frame.f_locals
+        kernel, args = values.get("self"), values.get("args")
+        if isinstance(kernel, JITFunction) and isinstance(args, tuple):
+            given = dict(zip(kernel.arg_names, args, strict=False)) | dict(values.get("kwargs") or {})
+            yield kernel, given, values.get("grid")

@@ -1,0 +1,281 @@
+"""Types and shapes that do not go together: where each side was born, and what to do."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from triton_lab.notebook.mistakes.assignments import around, last, reaching
+from triton_lab.notebook.mistakes.diagnostic import Told
+from triton_lab.notebook.mistakes.front_end_error import Operand, Refusal, written
+from triton_lab.notebook.mistakes.type_names import (
+    dtype_told,
+    is_pointer,
+    is_runtime,
+    shape_of,
+    shape_told,
+    type_told,
+    value_told,
+)
+
+
+def loop_carried(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A variable that goes round a loop with one type and comes back with another."""
+    name, before, after = found[1], type_told(found[2]), type_told(found[3])
+    loop = _loop(refusal)
+    if loop is None:
+        return None
+    first = reaching(refusal.kernel.tree.body, name, loop)
+    again = last(loop.body, name)
+    at = tuple(node for node in (again, first) if node is not None)
+    line = refusal.kernel.line
+    born = f" (line {line(first)})" if first is not None else ", an argument"
+    changed = f" (line {line(again)})" if again is not None else ""
+    return Told(
+        f"`{name}` changes its type in the loop of line {line(loop)}: "
+        f"it is {before} before{born}, and {after} after the body{changed}",
+        _one_type(name, found[2], found[3], from_zero=isinstance(getattr(first, "value", None), ast.Constant)),
+        at,
+    )
+
+
+def _one_type(name: str, before: str, after: str, *, from_zero: bool) -> str:
+    """How to give ``name`` the same type all the time; ``from_zero`` where it begins as a plain number."""
+    if type_told(before).startswith("a block") != type_told(after).startswith("a block"):
+        if type_told(after).startswith("a block"):
+            return f"Begin with a block of that shape and type, as in `{name} = tl.zeros(shape, tl.float32)`."
+        return f"Keep the block: a reduction in the loop goes into a name other than `{name}`."
+    numbers = [re.findall(r"(?:fp|bf|u?int)\d+\w*", text) for text in (before, after)]
+    if all(numbers) and numbers[0][-1] != numbers[1][-1]:
+        wanted = dtype_told(numbers[1][-1]).split()[0]
+        kept = dtype_told(numbers[0][-1]).split()[0]
+        begin = f"Begin with tl.{wanted}"
+        if from_zero and wanted == "float32":
+            begin = "Begin with a float (0.0 instead of 0)"
+        return f"{begin}, or turn what is assigned in the loop back with .to(tl.{kept})."
+    return f"Give `{name}` one type and shape from its first assignment on."
+
+
+def _loop(refusal: Refusal) -> ast.For | ast.While | None:
+    body, node = refusal.kernel.tree.body, refusal.node
+    loops = [each for each in around(body, node) if isinstance(each, (ast.For, ast.While))] if node is not None else []
+    # Triton stops at the loop itself, or within its header.
+    exact = [each for each in loops if each.lineno == getattr(node, "lineno", 0)]
+    return next(iter(exact or loops[::-1]), None)
+
+
+def constant_in_loop(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A ``tl.constexpr`` that a loop assigns anew."""
+    loop = _loop(refusal)
+    again = last(loop.body, found[1]) if loop is not None else None
+    return Told(
+        f"`{found[1]}` is a constant (tl.constexpr), and the loop gives it another value",
+        "Constants never change while a kernel runs: take another name for what changes.",
+        () if again is None else (again,),
+    )
+
+
+def branches(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A variable that is one thing after ``then`` and another after ``else``."""
+    name, choice = found[1], _if(refusal)
+    if choice is None:
+        return None
+    sides = [last(choice.body, name), last(choice.orelse, name)]
+    return _two(refusal, name, [found[2], found[3]], sides, ["where the condition holds", "where it does not"])
+
+
+def before_and_branch(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A variable to which one branch gives another type than it had before the ``if``."""
+    name, choice = found[1], _if(refusal)
+    if choice is None:
+        return None
+    branch = choice.body if found[3] == "then" else choice.orelse
+    sides = [reaching(refusal.kernel.tree.body, name, choice), last(branch, name)]
+    return _two(refusal, name, [found[2], found[4]], sides, ["before the `if`", "after it"])
+
+
+def _if(refusal: Refusal) -> ast.If | None:
+    body, node = refusal.kernel.tree.body, refusal.node
+    found = [each for each in around(body, node) if isinstance(each, ast.If)] if node is not None else []
+    exact = [each for each in found if each.lineno == getattr(node, "lineno", 0)]
+    return next(iter(exact or found[::-1]), None)
+
+
+def _two(
+    refusal: Refusal, name: str, types: Sequence[str], born: Sequence[ast.stmt | None], when: Sequence[str]
+) -> Told:
+    parts = []
+    for text, node, told in zip(types, born, when, strict=True):
+        line = f" (line {refusal.kernel.line(node)})" if node is not None else ""
+        parts.append(f"{type_told(text)} {told}{line}")
+    return Told(
+        f"`{name}` would have two types: {', and '.join(parts)}",
+        "One variable has one type on every path: cast one side with .to(...), broadcast it, or use two names.",
+        tuple(node for node in reversed(born) if node is not None),
+    )
+
+
+def returns(refusal: Refusal, found: re.Match[str]) -> Told:
+    """A helper that returns one type here and another there."""
+    places = [each for each in ast.walk(refusal.kernel.tree) if isinstance(each, ast.Return)]
+    places.sort(key=lambda each: each.lineno)
+    lines = " and ".join(str(refusal.kernel.line(each)) for each in places)
+    return Told(
+        f"{refusal.kernel.name} returns {type_told(found[1])} on one path and {type_told(found[2])} on another "
+        f"(lines {lines})",
+        "Every return gives the same type: cast with .to(...), and write 0.0 for a float32.",
+        tuple(places),
+    )
+
+
+def shapes(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """Two blocks that no broadcasting makes equal."""
+    sides = [each for each in refusal.operands if shape_of(each.value)]
+    if len(sides) < 2:
+        return None
+    first, second = _disagreeing(sides)
+    told = [side_told(refusal, each) for each in (first, second)]
+    many = [shape_of(each.value) or [] for each in (first, second)]
+    return Told(
+        f"the shapes do not fit: {told[0]}, {told[1]}",
+        _fit(*many),
+        (refusal.node, *births(refusal, [first, second])) if refusal.node is not None else (),
+    )
+
+
+def _disagreeing(sides: Sequence[Operand]) -> tuple[Operand, Operand]:
+    """The first two that cannot be broadcast to one shape."""
+    for number, first in enumerate(sides):
+        for second in sides[number + 1 :]:
+            if not _broadcasts(shape_of(first.value) or [], shape_of(second.value) or []):
+                return first, second
+    return sides[0], sides[1]
+
+
+def _broadcasts(left: Sequence[int], right: Sequence[int]) -> bool:
+    pairs = zip(reversed(left), reversed(right), strict=False)
+    return all(a == b or 1 in (a, b) for a, b in pairs)
+
+
+def _fit(left: list[int], right: list[int]) -> str:
+    if len(left) == len(right):
+        return "Sizes along an axis must be equal, or one of them 1: use one constant for both, or [:, None]."
+    return "Sizes count from the last axis on: write [:, None] or [None, :] to say which axis a block lies along."
+
+
+def side_told(refusal: Refusal, side: Operand) -> str:
+    """```x[:, None]` is 64 × 1 (`x` is 64 since line 7)``: an operand with the lines where its names were born."""
+    shape = shape_of(side.value)
+    said = f"`{written(side.node, 40)}` is {shape_told(shape) if shape else value_told(side.value)}"
+    if isinstance(side.node, ast.Name):
+        born = _born(refusal, side.node.id)
+        return said + (f" since line {refusal.kernel.line(born)}" if born is not None else "")
+    inner = []
+    for name in _names(side.node):
+        size, born = shape_of(refusal.scope.get(name)), _born(refusal, name)
+        if size and born is not None:
+            inner.append(f"`{name}` is {shape_told(size)} since line {refusal.kernel.line(born)}")
+    return said + (f" ({', '.join(inner[:3])})" if inner else "")
+
+
+def births(refusal: Refusal, sides: Sequence[Operand]) -> list[ast.stmt]:
+    """The statements that gave the names in ``sides`` their blocks, each once."""
+    found: dict[int, ast.stmt] = {}
+    for side in sides:
+        for name in _names(side.node):
+            born = _born(refusal, name)
+            # Beside others, only blocks have a shape to look up; what stands there alone is what it is about.
+            counts = is_runtime if isinstance(side.node, ast.Name) else shape_of
+            if born is not None and counts(refusal.scope.get(name)):
+                found.setdefault(born.lineno, born)
+    return list(found.values())[:3]
+
+
+def _born(refusal: Refusal, name: str) -> ast.stmt | None:
+    node = refusal.node
+    return None if node is None else reaching(refusal.kernel.tree.body, name, node)
+
+
+def _names(node: ast.AST) -> list[str]:
+    return list(dict.fromkeys(each.id for each in ast.walk(node) if isinstance(each, ast.Name)))
+
+
+def pointer_and(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A pointer in arithmetic with what is no integer, or in a comparison."""
+    pointers = [each for each in refusal.operands if is_pointer(each.value)]
+    others = [each for each in refusal.operands if not is_pointer(each.value)]
+    if not pointers:
+        return None
+    name = written(pointers[0].node)
+    if isinstance(refusal.node, ast.BinOp) and isinstance(refusal.node.op, (ast.Add, ast.Sub)) and others:
+        return Told(
+            f"an offset is a whole number, and `{written(others[0].node)}` is {value_told(others[0].value)}",
+            "Divide with `//` instead of `/`, or turn it into whole numbers with .to(tl.int32).",
+            _with_birth(refusal, others[0]),
+        )
+    return Told(
+        f"`{name}` is {value_told(pointers[0].value)}, an address and no number to calculate with",
+        f"Read the number behind it with tl.load({name}); or, where a tensor was passed for a size or a stride, "
+        "pass the number itself (x.stride(0), x.numel()).",
+    )
+
+
+def _with_birth(refusal: Refusal, *sides: Operand) -> tuple[ast.AST, ...]:
+    """Where Triton stopped, and where the names that stand there as they are got what they hold."""
+    if refusal.node is None:
+        return ()
+    return (refusal.node, *births(refusal, [each for each in sides if isinstance(each.node, ast.Name)]))
+
+
+def one_address(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """A block for the value or the mask of a single address."""
+    what = found[1].lower()
+    called = ast.unparse(refusal.node.func) if isinstance(refusal.node, ast.Call) else ""
+    # A mask without its name stands behind the pointer of a load, and behind the value of all else.
+    place = 2 if what == "mask" and not called.endswith("load") else 1
+    unnamed = [each for each in refusal.operands if not each.name][place : place + 1]
+    side = next((each for each in refusal.operands if each.name == what), next(iter(unnamed), None))
+    if side is None:
+        return None
+    return Told(
+        f"`{written(refusal.operands[0].node, 40)}` is one address, and the {what} a block: {side_told(refusal, side)}",
+        "Give each lane an address of its own (pointer + tl.arange(0, BLOCK)), or reduce the block first (tl.sum).",
+        () if refusal.node is None else (refusal.node, *births(refusal, [side])),
+    )
+
+
+def no_pointer(refusal: Refusal, found: re.Match[str]) -> Told:
+    """``tl.load`` or ``tl.store`` of what is no address."""
+    kind, call = type_told(found[1]), found[2]
+    target = refusal.operands[0].node if refusal.operands else None
+    what = f"`{written(target)}`" if target is not None else "its first argument"
+    extra = " The pointer comes first: tl.store(pointer, value)." if call.endswith("store") else ""
+    return Told(
+        f"{call} takes addresses, and {what} is {kind}",
+        f"Begin with a pointer, an argument that got a tensor: {call}(x_ptr + offsets, ...).{extra}",
+        _with_birth(refusal, *refusal.operands[:1]),
+    )
+
+
+def operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """An operator that does not exist for these types, such as ``&`` of floats."""
+    if len(refusal.operands) != 2:
+        return None
+    sides = [f"`{written(each.node, 40)}` is {value_told(each.value)}" for each in refusal.operands]
+    return Told(
+        f"`{refusal.code}` does not go with these types: {', '.join(sides)}",
+        "`&`, `|`, `^`, `<<` and `>>` take whole numbers and masks: compare first, or cast with .to(tl.int32).",
+        _with_birth(refusal, *refusal.operands),
+    )
+
+
+def shape_of_a_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """``tl.zeros(BLOCK, ...)``: NumPy and torch take a number for a shape."""
+    node = refusal.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return None
+    if node.func.attr not in ("zeros", "full"):
+        return None
+    shape = written(node.args[0])
+    return Told(f"`{refusal.code}`: the shape of a block is a tuple, also where it has one axis", f"Write ({shape},).")

@@ -1,0 +1,1 @@
+"""What happens before the first cell: IPython's startup file, and imports while the kernel is idle."""

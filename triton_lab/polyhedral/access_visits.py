@@ -1,0 +1,43 @@
+"""The subscripts of every access, visit by visit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.polyhedral.core.schedule_protocol import Ordered
+from triton_lab.polyhedral.execute import value_at
+
+if TYPE_CHECKING:
+    from triton_lab.polyhedral.core.access_function import Access
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class AccessVisits:
+    """Access ``number`` of ``statement``: one array per subscript, with a value for each of ``visits`` (positions in
+    the schedule's order)."""
+
+    statement: str
+    number: int
+    access: Access
+    visits: Ints
+    subscripts: tuple[Ints, ...]
+
+
+def touches(schedule: Ordered) -> Iterator[AccessVisits]:
+    """Statement by statement, and of each access by access."""
+    scop, order = schedule.scop, schedule.order()
+    for position, name in enumerate(order.names):
+        statement = scop[name]
+        visits = np.flatnonzero(order.statements == position)
+        points = order.points[visits]
+        environment = {**scop.values, **{i: points[:, k] for k, i in enumerate(statement.iterators)}}
+        for number, access in enumerate(statement.accesses):
+            subscripts = (np.broadcast_to(value_at(s, environment), visits.shape) for s in access.subscripts)
+            yield AccessVisits(name, number, access, visits, tuple(subscripts))

@@ -1,0 +1,77 @@
+"""The integer points of isl sets, enumerated by executing the loops that isl generates for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.polyhedral.core.compile_text import compiled
+from triton_lab.polyhedral.core.isl_codegen import loops
+from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort
+from triton_lab.polyhedral.core.nest_printer import PythonPrinter
+
+# Points of a set that are listed: some hundred bytes each.
+MOST_POINTS = 1 << 23
+
+
+def set_points(set_: isl.Set) -> NDArray[np.int64]:
+    """The points of a bounded set without parameters, (count, dimensions), in lexicographic order.
+
+    Raises `TooHard` where they are more than `MOST_POINTS`.
+    """
+    dimension = set_.dim(isl.dim_type.set)
+    if answered("whether there are points", set_.is_empty):
+        return np.zeros((0, dimension), dtype=np.int64)
+    _refuse_endless(set_)
+    if dimension == 0:
+        return np.zeros((1, 0), dtype=np.int64)
+    named = set_.reset_tuple_id().set_tuple_name("visit")
+    order = isl.UnionMap.from_map(named.identity().reset_tuple_id(isl.dim_type.out))
+    nodes = loops(order, dimension, lambda depth, *_: (f"c{depth}", ""))
+    found: list[tuple[int, ...]] = []
+
+    def visit(*point: int) -> None:
+        if len(found) == MOST_POINTS:
+            raise TooHard(f"there are more than {MOST_POINTS:,} points: too many to list")
+        found.append(point)
+
+    namespace: dict[str, Any] = {"visit": visit}
+    exec(compiled("\n".join(PythonPrinter().statement_lines(nodes))), namespace)
+    return np.array(found, dtype=np.int64).reshape(len(found), dimension)
+
+
+def relation_points(relation: isl.Map) -> NDArray[np.int64]:
+    """The pairs of a bounded map without parameters, (count, inputs + outputs), in lexicographic order."""
+    return set_points(relation.wrap().flatten())
+
+
+def count_points(set_: isl.Set) -> int:
+    """How many points a bounded set without parameters has."""
+    _refuse_endless(set_)
+    return answered("how many points there are", lambda: _counted(set_))
+
+
+def more_than(set_: isl.Set, most: int) -> bool:
+    """Whether a bounded set without parameters has more than ``most`` points (100,000 or so), without counting on."""
+    _refuse_endless(set_)
+    try:
+        with effort(f"whether there are more than {most} points"):
+            return _counted(set_) > most
+    except TooHard:  # isl counts several points with each of its operations
+        return True
+
+
+def _counted(set_: isl.Set) -> int:
+    # Out of operations, isl stops counting and says nothing; but then it cannot write the number down either.
+    told = set_.count_val().to_str()
+    if told is None:
+        raise isl.Error("the count was given up")
+    return int(told)
+
+
+def _refuse_endless(set_: isl.Set) -> None:
+    if not answered("whether there is an end of points", set_.is_bounded):
+        raise ValueError(f"there is no end of points: {set_} is unbounded")

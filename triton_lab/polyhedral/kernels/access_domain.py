@@ -1,0 +1,50 @@
+"""Where an access is executed, over the symbols of the walk, and back to the iterators that the reader sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Formula, conjunction
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.kernels.access_statement import KernelStatement
+from triton_lab.polyhedral.kernels.symbolic.control_path import Path, Round
+from triton_lab.polyhedral.kernels.symbolic.symbol_facts import lane
+from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
+
+
+def path_of(touch: SymbolicAccess) -> Path:
+    """How the access is reached."""
+    assert touch.path is not None
+    return touch.path
+
+
+def start_of(round_: Round) -> AffineExpr | None:
+    """Where the loop's variable starts, where that is one expression."""
+    return round_.lower.single
+
+
+def symbol_domain(touch: SymbolicAccess, grid: Formula) -> Formula:
+    """Grid, loops, conditions on the way, lanes and mask of an access, over symbols."""
+    path = path_of(touch)
+    loops: Formula = TRUE
+    for round_ in path.rounds:
+        loops = conjunction(loops, ((Constraint(AffineExpr.of(round_.symbol)),),), round_.going)
+    lanes: list[Constraint] = []
+    for axis, extent in enumerate(touch.shape):
+        place = AffineExpr.of(lane(axis))
+        lanes += [Constraint(place), Constraint(-place + (extent - 1))]
+    parts = (grid, loops, path.formula, (tuple(lanes),), touch.mask.cases)
+    return tuple(tuple(dict.fromkeys(case)) for case in conjunction(*parts))
+
+
+def instance(statement: KernelStatement, values: Mapping[str, int]) -> tuple[int, ...]:
+    """The instance of ``statement`` at which its symbols have these values."""
+    touch = statement.touch
+    assert touch is not None
+    axes = len(statement.iterators) - len(touch.shape) - len(path_of(touch).rounds)
+    point = [values[symbol] for symbol in sorted(values) if symbol.startswith("_p")][:axes]
+    for round_ in path_of(touch).rounds:
+        start = start_of(round_)
+        count = values[round_.symbol]
+        point.append(count if start is None else int(start.evaluate(values)) + round_.step * count)
+    return (*point, *(values[lane(axis)] for axis in range(len(touch.shape))))

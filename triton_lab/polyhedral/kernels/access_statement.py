@@ -1,0 +1,65 @@
+"""The statements of a kernel: its loads, stores and atomics, and what of them is not affine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from triton_lab.polyhedral.core.statement import Statement
+from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
+
+AccessKind = Literal["load", "store", "atomic"]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Something about an access that is not affine.
+
+    ``what`` it is: its ``address``, its ``mask``, ``whether`` it runs, or how ``often``. ``cause`` is the line of what
+    made it so. But for an address, the model then holds more than what happens, never less.
+    """
+
+    line: int | None
+    kind: AccessKind
+    argument: str | None
+    what: Literal["address", "mask", "whether", "often"]
+    reason: str
+    cause: int | None
+
+    def __str__(self) -> str:
+        subject = {
+            "address": "the address",
+            "mask": "the mask",
+            "whether": "whether it runs",
+            "often": "how often it runs",
+        }[self.what]
+        where = f" (line {self.cause})" if self.cause not in (None, self.line) else ""
+        argument = f" {self.argument}" if self.argument else ""
+        return f"line {self.line}, {self.kind}{argument}: {subject} is not affine, because of {self.reason}{where}"
+
+
+@dataclass(frozen=True)
+class KernelStatement(Statement):
+    """One load, store or atomic. An instance is a lane of a program in a round of the loops around it.
+
+    The domain holds grid, loops and mask; the last iterators are the lanes of its ``block``. An atomic reads and
+    writes. ``exact``: every instance of the domain takes place; otherwise ``gaps`` say what is not known, and the
+    domain holds all that take place and perhaps more.
+    """
+
+    op: int = -1
+    line: int | None = None
+    kind: AccessKind = "load"
+    argument: str | None = None
+    block: tuple[int, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    touch: SymbolicAccess | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def exact(self) -> bool:
+        return not self.gaps
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The iterators that count lanes."""
+        return self.iterators[len(self.iterators) - len(self.block) :]

@@ -1,0 +1,88 @@
+"""What is found of races between programs, and of lanes of one program that store to one element."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from triton_lab.messages import element_at, who
+from triton_lab.polyhedral.kernels.access_statement import KernelStatement
+from triton_lab.polyhedral.kernels.races.race_table import Proof
+
+
+@dataclass(frozen=True)
+class Encounter:
+    """A lane of a program in some round of its loops: one side of a race. ``point`` is an instance of the statement's
+    domain, ``program`` the program's linear number."""
+
+    statement: KernelStatement
+    program: int
+    point: tuple[int, ...]
+    grid: tuple[int, int, int]
+
+    @property
+    def who(self) -> str:
+        """The program, as it stands in a sentence."""
+        return who(self.program, self.grid)
+
+    def __str__(self) -> str:
+        names = ", ".join(f"{n} = {v}" for n, v in zip(self.statement.iterators, self.point, strict=True))
+        return f"{self.statement.kind} in line {self.statement.line} ({names})"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two programs on one element: ``element`` are its coordinates in ``argument``, and ``other`` is the argument
+    through which the second side gets there (often the same)."""
+
+    first: Encounter
+    second: Encounter
+    argument: str
+    element: tuple[int, ...]
+    other: str
+
+    def __str__(self) -> str:
+        place = element_at(self.argument, self.element)
+        if self.other != self.argument:
+            place += f", which {self.other} shares"
+        return f"{self.first.who} and {self.second.who} meet at {place}: {self.first}, {self.second}"
+
+
+@dataclass(frozen=True)
+class RaceVerdict:
+    """The verdict. ``free``, and how far that is proved:
+
+    - "all sizes": whatever the values of the ``parameters`` and the extents of the grid are
+    - "some sizes": where ``condition`` holds (an isl set over the parameters), and if ``exact`` only there
+    - "this launch": for the launch's sizes, whatever the data
+    - "this record": only seen in the record of this launch, since something is not affine (``open``)
+
+    Sizes are general, but tensors lie in memory as in the launch, scalars in ``fixed`` and constexprs have their
+    values, and no offset overflows.
+
+    Otherwise ``witnesses`` has a pair for each two accesses that conflict. ``ordered``: the conflicts are there, but
+    atomics order them in the record of this launch.
+    """
+
+    free: bool
+    proof: Proof
+    witnesses: tuple[Race, ...] = ()
+    parameters: tuple[str, ...] = ()
+    fixed: Mapping[str, int] | None = None
+    condition: isl.Set | None = None
+    exact: bool = True
+    ordered: bool = False
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Collisions:
+    """``free``: no two lanes of a program, in one round of its loops, store to one element. ``stores`` are those that
+    may; ``sure`` says whether they do, as far as the model is exact. ``open`` says what could not be decided."""
+
+    free: bool
+    stores: tuple[KernelStatement, ...] = ()
+    sure: bool = True
+    open: tuple[str, ...] = ()

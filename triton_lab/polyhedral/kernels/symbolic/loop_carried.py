@@ -1,0 +1,124 @@
+"""Values that go round a loop: what they are in each of its rounds, from what one round makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from triton_lab.ir import Op, Type
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
+from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts
+from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
+    SymbolicNumber,
+    Truth,
+    Unknown,
+    Value,
+    choose,
+    substitute,
+)
+
+
+@dataclass(frozen=True)
+class LoopCarried:
+    """A value that goes round: it starts as ``first``, and is ``end`` after a round that began with it as ``name``."""
+
+    name: str
+    type: Type
+    first: Value
+    end: Value
+
+
+def guess_of(name: str, type: Type, first: Value, op: Op) -> Value:
+    """What a round begins with, where nothing is known of it but where it started."""
+    if not isinstance(first, SymbolicNumber):
+        return hidden(Unknown("a value that changes from round to round", op.index), type)
+    roots = roots_of(first)
+    return SymbolicNumber.of(name, *roots) if len(roots) == 1 else Unknown("a pointer into several arguments")
+
+
+def solved_forms(every: Sequence[LoopCarried], symbol: str, facts: Facts, op: Op) -> dict[str, Value]:
+    """The values, by name, whose form in round ``symbol`` can be found, each from those found before it."""
+    solved: dict[str, Value] = {}
+    while True:
+        before = len(solved)
+        for value in every:
+            form = None if value.name in solved else _form(value, symbol, facts.block(value.type.shape), solved)
+            if form is not None:
+                solved[value.name] = fitting(form, value.type, facts, op)
+        if len(solved) == before:
+            return solved
+
+
+def without_form(value: LoopCarried, op: Op) -> Value:
+    """A value without a form: the reason lies before the loop, in what a round makes of it, or in how it changes."""
+    for known in (value.first, value.end):
+        if isinstance(known, Unknown) and known.op != op.index:
+            return hidden(known, value.type)
+    names = value.end.names if isinstance(value.end, (SymbolicNumber, Unknown)) else frozenset()
+    reason = Unknown("a value that does not change by the same amount in every round", op.index, names)
+    return hidden(reason, value.type)
+
+
+def _form(value: LoopCarried, symbol: str, facts: Facts, solved: Mapping[str, Value]) -> Value | None:
+    """The value in round ``symbol``, where it can be told by now."""
+    if isinstance(value.first, Unknown) or isinstance(value.end, Unknown):
+        return None
+    change = _change(value)
+    if change is not None:
+        assert isinstance(value.first, SymbolicNumber)
+        total = arithmetic.add(value.first, arithmetic.scaled(SymbolicNumber.of(symbol), change), facts)
+        return total if isinstance(total, SymbolicNumber) else None
+    end = _in_terms_of_the_round(value.end, solved)
+    return None if end is None else _left_by_the_round_before(value.first, end, symbol, facts)
+
+
+def _change(value: LoopCarried) -> int | None:
+    """By how much it changes in every round, if by a constant."""
+    first, end = value.first, value.end
+    whole = end.single if isinstance(end, SymbolicNumber) and isinstance(first, SymbolicNumber) else None
+    if whole is None or whole.coefficients.get(value.name) != 1:
+        return None
+    change = whole - AffineExpr.of(value.name)
+    assert isinstance(first, SymbolicNumber) and isinstance(end, SymbolicNumber)
+    return change.constant if change.is_constant and roots_of(end) == roots_of(first) else None
+
+
+def _in_terms_of_the_round(end: Value, solved: Mapping[str, Value]) -> SymbolicNumber | Truth | None:
+    """``end`` with the forms of other values in place of their names; None if a name is left."""
+    for other, form in solved.items():
+        if isinstance(end, (SymbolicNumber, Truth)) and other in end.names:
+            whole = form.single if isinstance(form, SymbolicNumber) else None
+            if whole is None:
+                return None
+            end = substitute(end, {other: whole})
+    if not isinstance(end, (SymbolicNumber, Truth)) or any(name.startswith("_c") for name in end.names):
+        return None
+    return None if isinstance(end, Truth) and end.unknown is not None else end
+
+
+def _left_by_the_round_before(first: Value, end: SymbolicNumber | Truth, symbol: str, facts: Facts) -> Value | None:
+    """What is ``first`` in round 0, and then ``end`` of the round before."""
+    before = substitute(end, {symbol: AffineExpr.of(symbol) - 1})
+    start = Truth(((Constraint(AffineExpr.of(symbol), equality=True),),))
+    found = choose(start, first, before, facts)
+    return None if isinstance(found, Unknown) else found
+
+
+def fitting(value: Value, type: Type, facts: Facts, op: Op) -> Value:
+    """``value``, unless it goes beyond its type."""
+    if not isinstance(value, SymbolicNumber) or not type.is_integer:
+        return value
+    if arithmetic.fits(value, type.bits, facts.block(type.shape)):
+        return value
+    return Unknown(f"a number that wraps around at {type.bits} bits", op.index)
+
+
+def roots_of(number: SymbolicNumber) -> set[int | None]:
+    return {piece.root for piece in number.pieces}
+
+
+def hidden(reason: Unknown, type: Type) -> Value:
+    """A value of which nothing is known, as its type has it."""
+    return Truth(TRUE, reason) if type.element == "i1" else reason

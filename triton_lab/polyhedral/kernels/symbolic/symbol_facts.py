@@ -1,0 +1,161 @@
+"""What is known of the symbols of a kernel: their ranges, and the conditions on the way.
+
+Intervals answer most questions; isl answers the rest exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import islpy as isl
+
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Formula, conjunction
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol, isl_name
+from triton_lab.polyhedral.core.isl_effort import TooHard, effort
+from triton_lab.polyhedral.core.iteration_domain import formula_text
+
+Case: TypeAlias = "tuple[Constraint, ...]"
+# Bounds are integers, or infinite.
+Interval: TypeAlias = "tuple[float, float]"
+Ranges: TypeAlias = "Mapping[str, Interval]"
+
+EVERYTHING: Interval = (-math.inf, math.inf)
+
+
+def lane(axis: int) -> str:
+    """The symbol for the index of a lane along ``axis`` of its block."""
+    return f"_l{axis}"
+
+
+def program(axis: int) -> str:
+    """The symbol for the program id along ``axis`` of the grid."""
+    return f"_p{axis}"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """``ranges`` holds in general, ``here`` in the launch at hand, where parameters have their values; ``formula`` is
+    the condition under which the operation runs."""
+
+    ranges: Ranges
+    here: Ranges
+    formula: Formula = TRUE
+    _known: dict[tuple[AffineExpr, Case], Interval] = field(default_factory=dict, compare=False, repr=False)
+    _blocks: dict[tuple[int, ...], Facts] = field(default_factory=dict, compare=False, repr=False)
+
+    def block(self, shape: tuple[int, ...]) -> Facts:
+        """The same with the lanes of a block."""
+        lanes = {lane(axis): (0, extent - 1) for axis, extent in enumerate(shape)}
+        if shape not in self._blocks:
+            self._blocks[shape] = Facts({**self.ranges, **lanes}, {**self.here, **lanes}, self.formula)
+        return self._blocks[shape]
+
+    def under(self, formula: Formula, **ranges: tuple[Interval, Interval]) -> Facts:
+        """The same where ``formula`` holds too; ``ranges`` gives new symbols their ranges in general and here."""
+        return Facts(
+            {**self.ranges, **{name: general for name, (general, _) in ranges.items()}},
+            {**self.here, **{name: here for name, (_, here) in ranges.items()}},
+            conjunction(self.formula, formula),
+        )
+
+    def bounds(self, expression: AffineExpr) -> Interval:
+        """An interval that holds all values of ``expression``; it may be too wide."""
+        return interval(expression, self.ranges)
+
+    def bounds_here(self, expression: AffineExpr) -> Interval:
+        """The same for the launch at hand."""
+        return interval(expression, self.here)
+
+    def exact(self, expression: AffineExpr, when: Case = ()) -> Interval:
+        """The least and the greatest value of ``expression`` where ``when`` holds; (inf, -inf) where nothing does.
+
+        What is too hard for isl gets an interval that may be too wide.
+        """
+        key = (expression, when)
+        if key not in self._known:
+            self._known[key] = self._exact(expression, when, self.ranges)
+        return self._known[key]
+
+    def exact_here(self, expression: AffineExpr, when: Case = ()) -> Interval:
+        """The same for the launch at hand."""
+        return self.exact(expression, when) if self.here == self.ranges else self._exact(expression, when, self.here)
+
+    def _exact(self, expression: AffineExpr, when: Case, ranges: Ranges) -> Interval:
+        try:
+            with effort("the range of an expression"):
+                found = self._set(when, expression.names, ranges, f"{expression.isl} = value_")
+                if found.is_empty():
+                    return math.inf, -math.inf
+                last = found.dim(isl.dim_type.set) - 1
+                low, high = found.dim_min_val(last), found.dim_max_val(last)
+        except TooHard:
+            return interval(expression, ranges)
+        return (
+            low.to_python() if low.is_int() else -math.inf,
+            high.to_python() if high.is_int() else math.inf,
+        )
+
+    def feasible(self, when: Case) -> bool:
+        """Whether ``when`` holds anywhere, as far as isl can tell."""
+        try:
+            with effort("whether a case is possible"):
+                return not self._set(when, frozenset(), self.ranges, "value_ = 0").is_empty()
+        except TooHard:
+            return True
+
+    def _set(self, when: Case, more: frozenset[str], ranges: Ranges, last: str) -> isl.Set:
+        formula = conjunction(self.formula, (when,))
+        names = set(more).union(*(c.expression.names for case in formula for c in case))
+        limits = [
+            f"{isl_name(name)} {relation} {int(bound)}"
+            for name in sorted(names)
+            for relation, bound in zip((">=", "<="), ranges.get(name, EVERYTHING), strict=True)
+            if math.isfinite(bound)
+        ]
+        space = ", ".join([*(isl_name(name) for name in sorted(names)), "value_"])
+        conditions = " and ".join([*limits, last, f"({formula_text(formula)})"])
+        return isl.Set(f"{{ [{space}] : {conditions} }}")
+
+    def trim(self, when: Case) -> Case | None:
+        """``when`` without what always holds; None where it never does, as far as intervals tell."""
+        kept: list[Constraint] = []
+        for constraint in when:
+            low, high = self.bounds(constraint.expression)
+            if high < 0 or (constraint.equality and low > 0):
+                return None
+            if not (low == high == 0 if constraint.equality else low >= 0) and constraint not in kept:
+                kept.append(constraint)
+        return tuple(kept)
+
+
+def interval(expression: AffineExpr, ranges: Ranges) -> Interval:
+    """Interval arithmetic, which knows remainders."""
+    low: float = expression.constant
+    high: float = low
+    for symbol, coefficient in expression.terms:
+        least, most = _symbol(symbol, ranges)
+        ends = (coefficient * least, coefficient * most)
+        low, high = low + min(ends), high + max(ends)
+    for symbol, coefficient in expression.terms:
+        # c (x - d floor(x / d)) is c times a remainder, whatever x is.
+        if isinstance(symbol, Quotient) and coefficient % symbol.divisor == 0:
+            factor = -coefficient // symbol.divisor
+            rest = expression - symbol.numerator * factor - AffineExpr(((symbol, coefficient),))
+            if len(rest.terms) < len(expression.terms) - 1:
+                least, most = interval(rest, ranges)
+                reach = factor * (symbol.divisor - 1)
+                low, high = max(low, least + min(0, reach)), min(high, most + max(0, reach))
+    return low, high
+
+
+def _symbol(symbol: Symbol, ranges: Ranges) -> Interval:
+    if isinstance(symbol, str):
+        return ranges.get(symbol, EVERYTHING)
+    low, high = interval(symbol.numerator, ranges)
+    return (
+        low // symbol.divisor if math.isfinite(low) else low,
+        high // symbol.divisor if math.isfinite(high) else high,
+    )

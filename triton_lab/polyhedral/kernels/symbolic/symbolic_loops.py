@@ -1,0 +1,239 @@
+"""Loops on symbols: how often they go round, and what the values that go round with them are by then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from triton_lab.ir import Block, Function, Op, Type
+from triton_lab.polyhedral.core import affine_conditions
+from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
+from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
+from triton_lab.polyhedral.kernels.symbolic.control_path import Path, Round
+from triton_lab.polyhedral.kernels.symbolic.loop_carried import (
+    LoopCarried,
+    fitting,
+    guess_of,
+    hidden,
+    roots_of,
+    solved_forms,
+    without_form,
+)
+from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts
+from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
+    SymbolicNumber,
+    Truth,
+    Unknown,
+    Value,
+    carried,
+    choose,
+    pruned,
+    substitute,
+)
+
+Environment = dict[int, Value]
+
+
+class Runner(Protocol):
+    """What runs the body of a loop."""
+
+    def new_symbol(self) -> int: ...
+    def region(
+        self, function: Function, op: Op, number: int, arguments: Sequence[Value], environment: Environment, path: Path
+    ) -> tuple[Value, ...]: ...
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop operation at the place where a walk comes to it."""
+
+    walk: Runner
+    function: Function
+    op: Op
+    environment: Environment
+    path: Path
+
+    @property
+    def block(self) -> Block:
+        """The body; its first argument is the loop's variable, the others go round."""
+        (block,) = self.op.regions[0].blocks
+        return block
+
+    @property
+    def types(self) -> list[Type]:
+        """The types of the values that go round."""
+        return [self.function.types[number] for number in self.block.arguments[1:]]
+
+    def run(self, arguments: Sequence[Value], path: Path) -> tuple[Value, ...]:
+        """The body once: what it hands on."""
+        return self.walk.region(self.function, self.op, 0, arguments, self.environment, path)
+
+    def rehearse(self, arguments: Sequence[Value], path: Path) -> tuple[Value, ...]:
+        """What the body hands on, without keeping a record of its accesses."""
+        return self.run(arguments, replace(path, rehearsal=True))
+
+    def new_name(self, type: Type) -> str:
+        """A symbol for what a value of this type is when a round begins."""
+        return carried(self.walk.new_symbol(), len(type.shape))
+
+
+def run_for(
+    walk: Runner, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
+) -> tuple[Value, ...]:
+    """``scf.for``: its body once on symbols, its results."""
+    loop = _Loop(walk, function, op, environment, path)
+    lower, upper, step, *initial = operands
+    bounds = _bounds(lower, upper, step, path.facts, op)
+    if isinstance(bounds, Unknown):
+        return _blind(loop, initial, bounds)
+    if bounds.most <= 0:
+        return tuple(initial)
+    symbol = f"_t{walk.new_symbol()}"
+    variable, inside = _inside(loop, bounds, symbol)
+    forms = _forms(loop, variable, initial, inside, symbol)
+    ends = loop.run((variable, *forms), inside)
+    types = [function.types[number] for number in op.results]
+    return tuple(
+        fitting(_after(symbol, first, form, end, bounds.rounds, path.facts), type, path.facts, op)
+        for first, form, end, type in zip(initial, forms, ends, types, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """A loop from ``lower`` to below ``upper``: it goes round ``rounds`` times, at most ``most`` times for all sizes
+    and at most ``most_here`` times for those of the launch."""
+
+    lower: SymbolicNumber
+    upper: SymbolicNumber
+    step: int
+    rounds: SymbolicNumber
+    most: float
+    most_here: float
+
+
+def _bounds(lower: Value, upper: Value, step: Value, facts: Facts, op: Op) -> _Bounds | Unknown:
+    """The bounds of a loop, or why they are not known."""
+    for value in (lower, upper, step):
+        if isinstance(value, Unknown):
+            return value
+    size = arithmetic.constant(step, facts) if isinstance(step, SymbolicNumber) else None
+    if size is None or size <= 0:
+        names = step.names if isinstance(step, SymbolicNumber) else frozenset()
+        return Unknown("a loop whose step is a variable", op.index, names)
+    assert isinstance(lower, SymbolicNumber) and isinstance(upper, SymbolicNumber)
+    rounds = _rounds(lower, upper, size, facts)
+    if isinstance(rounds, Unknown):
+        return rounds
+    most = max(facts.bounds(piece.value)[1] for piece in rounds.pieces)
+    most_here = max(facts.bounds_here(piece.value)[1] for piece in rounds.pieces)
+    return _Bounds(lower, upper, size, rounds, most, most_here)
+
+
+def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[SymbolicNumber, Path]:
+    """The loop's variable in round ``symbol``, and the path to its body."""
+    path, lower, upper, step = loop.path, bounds.lower, bounds.upper, bounds.step
+    ranges = {symbol: ((0, bounds.most - 1), (0, max(0, bounds.most_here - 1)))}
+    ranged = path.facts.under(TRUE, **ranges)
+    variable = arithmetic.add(lower, arithmetic.scaled(SymbolicNumber.of(symbol), step), ranged)
+    assert isinstance(variable, SymbolicNumber)
+    going = arithmetic.compare("<", variable, upper, ranged)
+    plain = variable.value is not None and upper.value is not None
+    bound = affine_conditions.compare("<", variable.value, upper.value) if plain else going.cases  # type: ignore[arg-type]
+    name = loop.function.names[loop.block.arguments[0]] or "iteration"
+    inside = replace(
+        path.under(going),
+        facts=path.facts.under(going.cases, **ranges),
+        rounds=(*path.rounds, Round(loop.op.index, symbol, name, lower, step, bounds.most_here, bound)),
+    )
+    return lower if bounds.most == 1 else variable, inside
+
+
+def _rounds(lower: SymbolicNumber, upper: SymbolicNumber, step: int, facts: Facts) -> SymbolicNumber | Unknown:
+    """How often the loop goes round: ``max(0, ceil((upper - lower) / step))``."""
+    span = arithmetic.subtract(upper, lower, facts)
+    if isinstance(span, Unknown):
+        return span
+    span = arithmetic.add(span, SymbolicNumber.of(step - 1), facts)
+    assert isinstance(span, SymbolicNumber)
+    whole = arithmetic.divide(span, SymbolicNumber.of(step), facts, "floor")
+    return whole if isinstance(whole, Unknown) else arithmetic.extremum("max", whole, SymbolicNumber.of(0), facts)
+
+
+def _forms(loop: _Loop, variable: SymbolicNumber, initial: Sequence[Value], path: Path, symbol: str) -> list[Value]:
+    """What the values that go round are in round ``symbol``: found by running the body on unknowns."""
+    names = [loop.new_name(type) for type in loop.types]
+    guesses = [guess_of(*one, loop.op) for one in zip(names, loop.types, initial, strict=True)]
+    ends = loop.rehearse((variable, *guesses), path)
+    every = [LoopCarried(*one) for one in zip(names, loop.types, initial, ends, strict=True)]
+    solved = solved_forms(every, symbol, path.facts, loop.op)
+    return [solved[value.name] if value.name in solved else without_form(value, loop.op) for value in every]
+
+
+def _after(symbol: str, first: Value, form: Value, end: Value, rounds: SymbolicNumber, facts: Facts) -> Value:
+    """What is left of a value after all rounds."""
+    if isinstance(form, Truth):
+        return form if symbol not in form.names else Truth(TRUE, Unknown("a value that changes from round to round"))
+    if not isinstance(form, SymbolicNumber) or not isinstance(first, SymbolicNumber):
+        return form
+    if symbol not in form.names:
+        return form
+    if len(form.pieces) == len(first.pieces) and all(not _mentions(p.when, symbol) for p in form.pieces):
+        pieces = []
+        for total in rounds.pieces:
+            there = substitute(form, {symbol: total.value})
+            assert isinstance(there, SymbolicNumber)
+            pieces += [replace(p, when=(*total.when, *p.when)) for p in there.pieces]
+        return pruned(pieces, facts)
+    if rounds.single is None or not isinstance(end, SymbolicNumber):
+        return Unknown("a value that a loop leaves behind")
+    last = substitute(end, {symbol: rounds.single - 1})
+    never = Truth(((Constraint(rounds.single, equality=True),),))
+    return choose(never, first, last, facts)
+
+
+def _mentions(case: Sequence[Constraint], symbol: str) -> bool:
+    return any(symbol in constraint.expression.names for constraint in case)
+
+
+def _blind(loop: _Loop, initial: Sequence[Value], reason: Unknown) -> tuple[Value, ...]:
+    """A loop that goes round nobody knows how often: values that it changes are unknown in it."""
+    path = loop.path
+    count = Unknown("the variable of a loop whose bounds are not affine", loop.op.index)
+    inside = replace(path, unknown=path.unknown or reason, repeats=path.repeats or reason)
+    kept = _kept(loop, count, initial, inside)
+    loop.run((count, *kept), inside)
+    return tuple(kept)
+
+
+def _kept(loop: _Loop, count: Value, initial: Sequence[Value], path: Path) -> list[Value]:
+    """The initial values that the loop hands on as they are; `Unknown` for the others."""
+    reason = Unknown("a value that changes in a loop of unknown length", loop.op.index)
+    blank = [hidden(reason, type) for type in loop.types]
+    guesses = [
+        SymbolicNumber.of(loop.new_name(type), *roots_of(first))
+        if isinstance(first, SymbolicNumber) and len(roots_of(first)) == 1
+        else nothing
+        for first, nothing, type in zip(initial, blank, loop.types, strict=True)
+    ]
+    ends = loop.rehearse((count, *guesses), path)
+    return [
+        first if isinstance(guess, SymbolicNumber) and end == guess else nothing
+        for first, nothing, guess, end in zip(initial, blank, guesses, ends, strict=True)
+    ]
+
+
+def run_while(
+    walk: Runner, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
+) -> tuple[Value, ...]:
+    """``scf.while``: nothing is known of how often it goes round."""
+    reason = Unknown("a while loop", op.index)
+    (before,), (after,) = (region.blocks for region in op.regions)
+    values = [hidden(reason, function.types[number]) for number in before.arguments]
+    inside = replace(path, repeats=path.repeats or reason)
+    _, *passed = walk.region(function, op, 0, values, environment, inside)
+    within = replace(inside, unknown=inside.unknown or reason)
+    values = [hidden(reason, function.types[number]) for number in after.arguments]
+    walk.region(function, op, 1, values, environment, within)
+    return tuple(passed)

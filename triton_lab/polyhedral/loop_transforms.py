@@ -1,0 +1,183 @@
+"""The transformations of loop trees. Each takes a tree and gives a new one; legality is asked elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence as Several
+from dataclasses import replace
+
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.loop_tree import (
+    Leaf,
+    Loop,
+    Mark,
+    Sequence,
+    Tree,
+    every_loop,
+    replace_loop,
+    sequence,
+    statements,
+)
+
+
+def find(tree: Tree, name: str, statement: str | None = None) -> Loop:
+    """The loop called ``name`` (around ``statement``, where several have that name).
+
+    ``t0``, ``t1``, ... are the loops from the outermost on, as the rows of a matrix are counted, unless one has that
+    name.
+    """
+    named = [loop for loop in every_loop(tree) if loop.name == name]
+    found = [loop for loop in named if statement is None or statement in statements(loop)]
+    if not found and (place := re.fullmatch(r"t(\d+)", name)):
+        found = [loop for loop in _at_depth(tree, int(place[1])) if statement is None or statement in statements(loop)]
+    if not found:
+        there = ", ".join(dict.fromkeys(loop.name for loop in every_loop(tree))) or "none"
+        around = f" around {statement}" if statement else ""
+        raise ValueError(f"there is no loop {name}{around}; loops: {there}")
+    if len(found) > 1:
+        choices = "; ".join(f"statement={statements(loop)[0]!r}" for loop in found)
+        raise ValueError(f"{len(found)} loops are called {name}: choose one with {choices}")
+    return found[0]
+
+
+def _at_depth(tree: Tree, depth: int) -> list[Loop]:
+    """The loops with ``depth`` loops around them."""
+    match tree:
+        case Loop():
+            return [tree] if depth == 0 else _at_depth(tree.body, depth - 1)
+        case Sequence():
+            return [loop for child in tree.children for loop in _at_depth(child, depth)]
+    return []
+
+
+def _unused(tree: Tree, *names: str) -> None:
+    taken = {loop.name for loop in every_loop(tree)}
+    for name in names:
+        if name in taken:
+            raise ValueError(f"there is a loop {name} already")
+
+
+def split(tree: Tree, loop: Loop, factor: int, outer: str, inner: str) -> Tree:
+    """``loop`` as a loop over tiles of ``factor`` iterations and a loop within one."""
+    if factor < 1:
+        raise ValueError(f"a factor of {factor}: a tile holds at least one iteration")
+    if outer == inner:
+        raise ValueError(f"both loops would be called {outer}")
+    _unused(tree, *({outer, inner} - {loop.name}))
+    within = Loop(inner, {s: e % factor for s, e in loop.expressions.items()}, loop.body)
+    over = Loop(outer, {s: e // factor for s, e in loop.expressions.items()}, within)
+    return replace_loop(tree, loop, over)
+
+
+def reorder(tree: Tree, loops: Several[Loop]) -> Tree:
+    """Loops of one perfect nest in the given order, outermost first, in the places that they hold now."""
+    if len(loops) < 2:
+        return tree
+    if len({id(loop) for loop in loops}) != len(loops):
+        raise ValueError("the same loop is named twice")
+    outermost = max(loops, key=lambda loop: sum(1 for _ in every_loop(loop)))
+    wanted = {id(loop) for loop in loops}
+    chain: list[Loop] = []
+    node: Tree = outermost
+    while wanted - {id(loop) for loop in chain}:
+        if not isinstance(node, Loop):
+            reached = {id(loop) for loop in chain}
+            missing = ", ".join(loop.name for loop in loops if id(loop) not in reached)
+            raise ValueError(
+                f"{missing} does not stand directly inside {chain[-1].name}: other statements lie between; "
+                "distribute first"
+            )
+        chain.append(node)
+        node = node.body
+    order = iter(loops)
+    new_chain = [next(order) if id(loop) in wanted else loop for loop in chain]
+    for loop in reversed(new_chain):
+        node = replace(loop, body=node)
+    return replace_loop(tree, outermost, node)
+
+
+def skew(tree: Tree, loop: Loop, by: Loop, factor: int) -> Tree:
+    """``loop`` shifted by ``factor`` times the loop ``by``."""
+    if loop is by:
+        raise ValueError(f"{loop.name} cannot be skewed by itself")
+    if not set(statements(loop)) <= set(by.expressions):
+        raise ValueError(f"{by.name} is not a loop of every statement in {loop.name}")
+    return replace_loop(
+        tree, loop, replace(loop, expressions={s: e + by.expressions[s] * factor for s, e in loop.expressions.items()})
+    )
+
+
+def reverse(tree: Tree, loop: Loop) -> Tree:
+    """``loop`` run backwards."""
+    return replace_loop(tree, loop, replace(loop, expressions={s: -e for s, e in loop.expressions.items()}))
+
+
+def shift(tree: Tree, loop: Loop, amount: AffineExpr, chosen: str | None) -> Tree:
+    """The iterations of ``chosen`` (or of all statements) in ``loop`` later by ``amount``."""
+    moved = {s: e + amount if chosen in (None, s) else e for s, e in loop.expressions.items()}
+    return replace_loop(tree, loop, replace(loop, expressions=moved))
+
+
+def collapse(tree: Tree, outer: Loop, inner: Loop, name: str, low: int, extent: int) -> Tree:
+    """Two directly nested loops as one, the inner of which takes values from ``low`` on, ``extent`` at most."""
+    _unused(tree, *({name} - {outer.name, inner.name}))
+    if outer.mark or inner.mark:
+        marked = outer if outer.mark else inner
+        raise ValueError(f"{marked.name} is {marked.mark}: collapse first, then mark {name}")
+    together = {s: e * extent + inner.expressions[s] - low for s, e in outer.expressions.items()}
+    return replace_loop(tree, outer, Loop(name, together, inner.body))
+
+
+def mark(tree: Tree, loop: Loop, kind: Mark) -> Tree:
+    if loop.mark:
+        raise ValueError(f"{loop.name} is {loop.mark} already")
+    if kind == "vectorize" and next(every_loop(loop.body), None) is not None:
+        inner = next(every_loop(loop.body)).name
+        raise ValueError(f"{loop.name} holds the loop {inner}: only an innermost loop can be vectorized; reorder first")
+    return replace_loop(tree, loop, replace(loop, mark=kind))
+
+
+def distribute(tree: Tree, loop: Loop) -> Tree:
+    """``loop`` around a sequence as a sequence of loops."""
+    if not isinstance(loop.body, Sequence):
+        raise ValueError(f"{loop.name} holds nothing to distribute over: its body is one piece")
+    parts = tuple(
+        replace(loop, expressions={s: loop.expressions[s] for s in statements(child)}, body=child)
+        for child in loop.body.children
+    )
+    return replace_loop(tree, loop, Sequence(parts))
+
+
+def fuse(tree: Tree, first: str, second: str) -> Tree:
+    """The two loops in which the ways to two statements part, as one loop around both bodies."""
+    there = statements(tree)
+    for name in (first, second):
+        if name not in there:
+            raise ValueError(f"there is no statement {name}; statements: {', '.join(there)}")
+    return _fuse(tree, first, second)
+
+
+def _fuse(tree: Tree, first: str, second: str) -> Tree:
+    match tree:
+        case Loop():
+            return replace(tree, body=_fuse(tree.body, first, second))
+        case Sequence():
+            at = [next(k for k, c in enumerate(tree.children) if s in statements(c)) for s in (first, second)]
+            if at[0] == at[1]:
+                children = (_fuse(c, first, second) if k == at[0] else c for k, c in enumerate(tree.children))
+                return sequence(tuple(children))
+            return _fuse_children(tree, *sorted(at))
+        case Leaf():
+            raise ValueError(f"{first} and {second} have every loop in common already")
+
+
+def _fuse_children(tree: Sequence, low: int, high: int) -> Tree:
+    one, other = tree.children[low], tree.children[high]
+    if high != low + 1:
+        raise ValueError("only neighbours can be fused: other statements lie between")
+    if not isinstance(one, Loop) or not isinstance(other, Loop):
+        raise ValueError("a statement that stands in no loop here cannot be fused with a loop")
+    if one.mark != other.mark:
+        raise ValueError(f"{one.name} is {one.mark or 'plain'} and {other.name} is {other.mark or 'plain'}")
+    together = Loop(one.name, {**one.expressions, **other.expressions}, sequence((one.body, other.body)), one.mark)
+    return sequence((*tree.children[:low], together, *tree.children[high + 1 :]))

@@ -1,0 +1,47 @@
+"""The iteration domain of the Triton documentation's related-work page, which its code and its figure tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from triton_lab.messages import count as counted
+from triton_lab.polyhedral.display_mixin import Pictured
+from triton_lab.polyhedral.related_work.page_nests import PAGE, PAGE_FIGURE
+from triton_lab.polyhedral.scop import Scop
+from triton_lab.polyhedral.to_scop import scop
+
+if TYPE_CHECKING:
+    from triton_lab.views.polyhedral.page_view import PageFigures
+
+
+@dataclass(frozen=True)
+class PageDomain(Pictured):
+    """The domain twice: as the ``code`` says, and as the page's figure has ``drawn`` it."""
+
+    code: Scop
+    drawn: Scop
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the page contradicts itself in."""
+        return (
+            f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {counted(self.code.count(), 'instance')}.",
+            f"The figure beside them has i ≤ 3 and j ≤ 7: {counted(self.drawn.count(), 'instance')}.",
+            "Its label i < j stands where i > j: the diagonal is the border of j − i ≥ 0, beyond it i > j.",
+        )
+
+    def plot(self) -> PageFigures:
+        """Both side by side, with the remarks."""
+        from triton_lab.views.polyhedral.page_view import PageFigures
+
+        return PageFigures(self)
+
+
+def page_domain() -> PageDomain:
+    """The page's nest, and the one that its figure shows.
+
+    >>> page_domain().code.count(), page_domain().drawn.count()
+    (12, 26)
+    """
+    return PageDomain(scop(PAGE), scop(PAGE_FIGURE))

@@ -1,0 +1,152 @@
+"""The program of a schedule: isl's loops around the statements of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+import islpy as isl
+
+from triton_lab.polyhedral.core.affine_expr import isl_name
+from triton_lab.polyhedral.core.isl_codegen import loops
+from triton_lab.polyhedral.core.isl_effort import answered
+from triton_lab.polyhedral.core.loop_nest import Assign, Expr, Load, Node, Visit, rebuild, substitute
+from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
+from triton_lab.polyhedral.core.nest_maps import map_visits
+from triton_lab.polyhedral.core.nest_printer import CPrinter, Printer, PythonPrinter
+from triton_lab.polyhedral.core.schedule_protocol import Ordered
+from triton_lab.polyhedral.core.statement import Statement
+
+# More copies of a loop's body than anybody reads, and isl's own time for them grows with their square.
+MOST_COPIES = 1024
+
+
+def schedule_map(schedule: Ordered) -> isl.UnionMap:
+    """Instances to times, on the statements' domains."""
+    scop = schedule.scop
+    total = isl.UnionMap("{}")
+    for s in scop.statements:
+        total = total.union(isl.UnionMap.from_map(_time(schedule, s)))
+    return total
+
+
+def _time(schedule: Ordered, statement: Statement) -> isl.Map:
+    text = time_text(schedule.tree, statement.name, statement.iterators, schedule.scop.parameters)
+    return isl.Map(text).intersect_domain(statement.domain.set)
+
+
+def program(schedule: Ordered, values: Mapping[str, int] | None = None) -> tuple[Node, ...]:
+    """The loops, with a visit for each statement; ``values`` become part of the text."""
+    scop = schedule.scop
+    depth = len(times(schedule.tree, scop.statements[0].name))
+    paths = {s.name: path(schedule.tree, s.name) for s in scop.statements}
+
+    def describe(at: int, inside: frozenset[str], taken: frozenset[str]) -> tuple[str, str]:
+        if at >= depth:
+            tied = [scop[name].iterators for name in sorted(inside)]
+            # The iterator itself, unless a time dimension has its name; then there is another that none has.
+            own = [iterators[at - depth] for iterators in tied if at - depth < len(iterators)]
+            return next((n for n in (*own, *chain(*tied)) if n not in taken), f"t{at}"), ""
+        step = next(paths[name][at] for name in sorted(inside) if at < len(paths[name]))
+        return (step.loop.name, step.loop.mark) if step.loop else (f"t{at}", "")
+
+    context = None
+    if values is not None:
+        known = " and ".join(f"{isl_name(p)} = {values[p]}" for p in scop.parameters) or "0 = 0"
+        context = isl.Set(f"[{', '.join(isl_name(p) for p in scop.parameters)}] -> {{ : {known} }}")
+    return loops(schedule_map(schedule), depth, describe, context, _unrolled(schedule, depth))
+
+
+def _unrolled(schedule: Ordered, depth: int) -> isl.UnionMap | None:
+    """isl's option for the loops that are marked unroll: ``{ [t0, t1] -> unroll[1] }``, where they are."""
+    options: list[str] = []
+    names = [f"t{k}" for k in range(depth)]
+    for s in schedule.scop.statements:
+        steps = path(schedule.tree, s.name)
+        for at, step in enumerate(steps):
+            if step.loop is None or step.loop.mark != "unroll":
+                continue
+            _refuse_endless_copies(schedule, s, at, step.loop.name)
+            # The places in the sequences around tell this loop from others at the same depth.
+            where = [f"t{k} = {e.expression.constant}" for k, e in enumerate(steps[:at]) if e.loop is None]
+            condition = f" : {' and '.join(where)}" if where else ""
+            options.append(f"[{', '.join(names)}] -> unroll[{at}]{condition}")
+    return isl.UnionMap(f"{{ {'; '.join(dict.fromkeys(options))} }}") if options else None
+
+
+def _refuse_endless_copies(schedule: Ordered, statement: Statement, at: int, loop: str) -> None:
+    """Raises ValueError where time dimension ``at`` of ``statement`` takes no constant, or a huge, count of values."""
+    copies = answered(f"how many iterations of {loop} are to be written out", partial(_copies, schedule, statement, at))
+    advice = f"split {loop} and unroll the inner loop"
+    if copies is None:
+        raise ValueError(f"{loop} cannot be unrolled: its count of iterations is not a constant; {advice}")
+    if copies > MOST_COPIES:
+        raise ValueError(f"{loop} cannot be unrolled: {copies} copies are more than {MOST_COPIES}; {advice}")
+
+
+def _copies(schedule: Ordered, statement: Statement, at: int) -> int | None:
+    """From the first to the last value of a time dimension where the outer ones stand still; None: no constant."""
+    when = _time(schedule, statement).range()
+    when = when.project_out(isl.dim_type.set, at + 1, when.dim(isl.dim_type.set) - at - 1)
+    inner = isl.Map.from_domain(when).move_dims(isl.dim_type.out, 0, isl.dim_type.in_, at, 1)
+    apart = inner.reverse().apply_range(inner).deltas()
+    apart = apart.project_out(isl.dim_type.param, 0, apart.dim(isl.dim_type.param))
+    if apart.is_empty():
+        return 0
+    most = apart.dim_max_val(0)
+    return int(most.to_python()) + 1 if most.is_int() else None
+
+
+def extent(schedule: Ordered, loop: Loop) -> tuple[int, int] | None:
+    """The least value of ``loop`` and how many it spans, for all parameters; None where no number bounds it."""
+    inside = [schedule.scop[name] for name in statements(loop)]
+    at = {s.name: next(k for k, e in enumerate(path(schedule.tree, s.name)) if e.loop is loop) for s in inside}
+    question = f"the range of {loop.name}"
+    every = [e for s in inside for e in answered(question, partial(_range, schedule, s, at[s.name]))]
+    if any(end is None for end in every):
+        return None
+    ends = [end for end in every if end is not None]
+    return (min(ends), max(ends) - min(ends) + 1) if ends else (0, 1)
+
+
+def _range(schedule: Ordered, statement: Statement, at: int) -> tuple[int | None, ...]:
+    """The ends of a time dimension; none where the statement never runs."""
+    values = _time(schedule, statement).range()
+    values = values.project_out(isl.dim_type.set, at + 1, values.dim(isl.dim_type.set) - at - 1)
+    values = values.project_out(isl.dim_type.set, 0, at)
+    values = values.project_out(isl.dim_type.param, 0, values.dim(isl.dim_type.param))
+    if values.is_empty():
+        return ()
+    ends = values.dim_min_val(0), values.dim_max_val(0)
+    return tuple(int(end.to_python()) if end.is_int() else None for end in ends)
+
+
+def with_bodies(schedule: Ordered, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """``nodes`` with the statements of the source in place of visits."""
+
+    def body(visit: Visit) -> Node:
+        statement = schedule.scop[visit.statement]
+        return instance(statement, visit.arguments) if statement.body is not None else visit
+
+    return map_visits(nodes, body)
+
+
+def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
+    """The assignment of ``statement`` with expressions for its iterators."""
+    if statement.body is None:
+        raise ValueError(f"{statement.name} has no body: its program can be shown but not written out")
+    values = dict(zip(statement.iterators, arguments, strict=True))
+    target = rebuild(statement.body.target, lambda e: e)
+    moved = substitute(target, values)
+    assert isinstance(moved, Load)
+    return replace(statement.body, target=moved, value=substitute(statement.body.value, values))
+
+
+def program_text(schedule: Ordered, language: str) -> str:
+    """The program as text in ``language``: "c" or "python"."""
+    printers: dict[str, Printer] = {"c": CPrinter(), "python": PythonPrinter()}
+    if language not in printers:
+        raise ValueError(f"no language {language!r}: there is c and python")
+    return "\n".join(printers[language].statement_lines(with_bodies(schedule, schedule.nodes)))

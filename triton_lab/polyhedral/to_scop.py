@@ -1,0 +1,155 @@
+"""One door for everything that can be a scop."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Mapping
+from typing import Any, Literal, overload
+
+from triton_lab.messages import count as counted
+from triton_lab.messages import noun
+from triton_lab.polyhedral.core.source_text import SourceText
+from triton_lab.polyhedral.frontends.from_c import nest_from_c
+from triton_lab.polyhedral.frontends.from_python import nest_from_python
+from triton_lab.polyhedral.frontends.python_text import python_source, python_tree
+from triton_lab.polyhedral.frontends.source_limits import clean, in_words
+from triton_lab.polyhedral.maximal_parts import Maximal
+from triton_lab.polyhedral.maximal_parts import maximal as maximal_parts
+from triton_lab.polyhedral.schedule import Schedule
+from triton_lab.polyhedral.scop import Scop
+from triton_lab.polyhedral.scop_builder import build
+
+# Python that holds a loop starts like this, C never does.
+_PYTHON = re.compile(r"\s*(?:@|def\s|for\s+\w+\s+in\s)")
+
+
+@overload
+def scop(source: Any, *, maximal: Literal[False] = False, **values: int) -> Scop: ...
+
+
+@overload
+def scop(source: Any, *, maximal: Literal[True], **values: int) -> Maximal: ...
+
+
+def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal:
+    """The scop of ``source``: C text, Python text, a Python function with loops over arrays, or a recorded launch (also
+    in the list that `lab.record()` gives).
+
+    ``values`` are numbers for parameters; a Python function's parameters take those of its globals. Raises
+    `NotAScop`, with line, column and reason, for what is not a static control part.
+
+    ``maximal``: a text or a Python function need not be one as a whole; the result is a `Maximal`, with the largest
+    parts of it that are, and the reasons that keep them apart.
+
+    >>> from triton_lab.polyhedral import scop
+    >>> scop("for (int i = 0; i < n; i++) A[i] = B[i + 1];")
+    parameters n
+    S0: A[i] = B[i + 1]
+      domain    [n] -> { S0[i] : 0 <= i < n }
+      read      B[i + 1]
+      write     A[i]
+      schedule  (i)
+    >>> scop(launch).is_race_free
+    True
+    >>> scop("while (x) x = f(x);")
+    Traceback (most recent call last):
+        ...
+    NotAScop: line 1, column 1: while has no bounds that are known before it runs: write a for with...
+    """
+    if maximal:
+        return _parts(source, values)
+    if isinstance(source, Scop):
+        return source.bind(**values)
+    if isinstance(source, str):
+        text = SourceText(clean(source))
+        with in_words(text):
+            nest = nest_from_python(text) if _is_python(text.text) else nest_from_c(text)
+            found = build(nest, text)
+        return found.bind(**values)
+    if isinstance(source, list) and len(source) == 1:
+        return scop(source[0], maximal=False, **values)  # what `lab.record()` gives
+    if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
+        text = python_source(source)
+        with in_words(text):
+            found = build(nest_from_python(text), text)
+        return found.bind(**{**_constants(source, found.parameters), **values})
+    if _is_launch(source):
+        # Loaded when it is asked for: it is the only one that knows Triton.
+        from triton_lab.polyhedral.kernels.from_launch import scop_from_launch
+
+        return scop_from_launch(source, **values)
+    raise TypeError(_refusal(source))
+
+
+def _parts(source: Any, values: Mapping[str, int]) -> Maximal:
+    if isinstance(source, str):
+        text = SourceText(clean(source))
+        with in_words(text):
+            python = _is_python(text.text)
+            nest = nest_from_python(text, lenient=True) if python else nest_from_c(text, lenient=True)
+            parts = maximal_parts(nest, text)
+        return parts.bind(**values)
+    if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
+        text = python_source(source)
+        with in_words(text):
+            found = maximal_parts(nest_from_python(text, lenient=True), text)
+        names = tuple(dict.fromkeys(name for part in found.scops for name in part.parameters))
+        return found.bind(**{**_constants(source, names), **values})
+    raise TypeError("maximal parts are those of C text or of a Python function; a launch's scop has .gaps")
+
+
+def _refusal(source: Any) -> str:
+    """What to write instead of what is no source of a scop."""
+    if isinstance(source, list) and source and all(map(_is_launch, source)):
+        launches = counted(len(source), "launch", "launches")
+        return f"here {noun(len(source), 'is', 'are')} {launches}, and a scop is that of one: scop(launches[0])"
+    if hasattr(source, "arg_names") or (getattr(source, "__module__", None) or "").startswith("triton.runtime"):
+        return (
+            "a kernel has a scop with its launch, which gives it a grid, sizes and strides: "
+            "with lab.record() as launches: kernel[grid](...), then scop(launches[0])"
+        )
+    if hasattr(source, "iterations") and hasattr(source, "line"):
+        return f"an access is one statement of its launch's scop: scop(launch).at({source.line})"
+    what = type(source).__name__
+    return f"a scop comes from C text, from a Python function or from a recorded launch, not from {what}"
+
+
+def _is_launch(source: Any) -> bool:
+    return hasattr(source, "accesses") and hasattr(source, "grid")
+
+
+def _is_python(text: str) -> bool:
+    """Python or C: both are asked to be whole, but a broken text should be told its own language's error."""
+    if _PYTHON.match(text):
+        return True
+    try:
+        python_tree(textwrap.dedent(text))
+    except SyntaxError:
+        return False
+    return ";" not in text
+
+
+def _constants(function: Any, parameters: tuple[str, ...]) -> Mapping[str, int]:
+    """The values that a function's own surroundings give its parameters."""
+    cells = inspect.getclosurevars(function)
+    known = {**cells.globals, **cells.nonlocals}
+    arguments = inspect.signature(function).parameters
+    defaults = {name: p.default for name, p in arguments.items() if p.default is not p.empty}
+    own = {**{k: v for k, v in known.items() if k not in arguments}, **defaults}
+    return {name: own[name] for name in parameters if type(own.get(name)) is int}
+
+
+def schedule(source: Any, **values: int) -> Schedule:
+    """The schedule that a scop (or whatever `scop` takes) comes with: the order of its source.
+
+    >>> order = lab.schedule("for (int i = 0; i < n; i++) A[i] = 0;")
+    >>> order.split("i", 4)
+    // split(i, 4, io, ii)
+    for (int io = 0; io <= floord(n - 1, 4); io++)
+      for (int ii = 0; ii <= min(3, n - 4 * io - 1); ii++)
+        A[4 * io + ii] = 0;
+    legal: every dependence is kept
+    """
+    return (source.bind(**values) if isinstance(source, Scop) else scop(source, maximal=False, **values)).schedule

@@ -1,0 +1,299 @@
+"""The shared machine as Triton's device: kernels are read here, and launched there."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from triton_lab.backend.driver import CPUDriver
+from triton_lab.backend.identity import DEVICE
+from triton_lab.backend.plugin import launcher
+from triton_lab.backend.plugin.device_mirror import Mirrors
+from triton_lab.backend.plugin.kernel_arguments import ArgumentError, leaves, tensor_of
+from triton_lab.backend.plugin.kernel_loading import Loaded
+from triton_lab.backend.plugin.launch_regions import regions_of
+from triton_lab.backend.plugin.launcher import Launcher, prepared
+from triton_lab.backend.plugin.recorders import LaunchCall, recorders
+from triton_lab.backend.plugin.terminal_progress import bar
+from triton_lab.backend.source.pointer_preview import follows_pointers
+from triton_lab.backend.targets import benchmark_events
+from triton_lab.backend.targets.gpu_timer import Time
+from triton_lab.interpreter.memory_regions import MemoryRegion
+from triton_lab.remote.cluster import Cluster
+from triton_lab.remote.job import (
+    CompiledJob,
+    DescriptorArgument,
+    Interpreted,
+    Job,
+    JobAnswer,
+    Reinterpreted,
+    Sent,
+    ShardWork,
+    TensorArgument,
+)
+from triton_lab.remote.job_answers import check_done
+from triton_lab.remote.remote_errors import RemoteError, raised
+from triton_lab.remote.wire_data import DataError, packed, unpacked
+
+# A job goes to so many GPUs of other architectures, for which it has to be read anew each time.
+_OTHERS = 3
+# What a worker's GPU is taken for until it says what it is.
+_FIRST: tuple[str, int | str, int] = ("cuda", 90, 32)
+
+
+class ClusterDevice(int):
+    """A number for a cluster, by which Triton keeps the kernels that it launches there, and no others."""
+
+    def __new__(cls, driver: RemoteDriver) -> ClusterDevice:
+        made = super().__new__(cls, DEVICE)
+        made.driver = driver
+        return made
+
+    driver: RemoteDriver
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is ClusterDevice and other.driver is self.driver
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(("triton_lab", id(self.driver)))
+
+
+class RemoteDriver(CPUDriver):
+    """The CPU's driver in all that happens here; its launches take place on the workers of a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__()
+        self.cluster = cluster
+        self.kind = cluster.kind
+        # What the worker's GPU was, the last time.
+        self.target = _FIRST
+        self._device = ClusterDevice(self)
+
+    @property
+    def name(self) -> str:
+        """What choices of autotuners are kept by."""
+        return f"{self.kind} at {self.cluster.address}"
+
+    def launcher_cls(self, source: Any, metadata: Any) -> Any:
+        if metadata.target.backend != self.get_current_target().backend:
+            return super().launcher_cls(source, metadata)
+        from triton_lab.backend.plugin.kernel_loading import announce
+
+        announce(source, metadata)
+        return RemoteLauncher(self, source, metadata)
+
+    def get_current_device(self) -> int:
+        return self._device
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return False
+
+
+class RemoteLauncher(Launcher):
+    """Sends each launch to a worker. What nobody can see there is recorded here: the same launch on the CPU."""
+
+    def __init__(self, driver: RemoteDriver, source: Any, metadata: Any) -> None:
+        super().__init__(source, metadata)
+        self.driver = driver
+
+    def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
+        """Run the kernel over ``grid``. Raises KernelError, ArgumentError, RemoteError, what a GPU's driver does."""
+        if not recorders.hearing() or benchmark_events.is_trial():
+            self.run(function, grid, objects)
+        elif self.driver.kind == "cpu":
+            # It has to run here to be seen, and its result would be the same.
+            super().launch(function, grid, objects)
+        else:
+            from triton_lab.backend.targets import cpu_replay
+
+            cpu_replay.launch(self, grid, (), objects, functools.partial(self.run, function, grid, objects))
+
+    def run(
+        self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any], seconds: float = 0.0
+    ) -> tuple[Time, str]:
+        """Launch it there, and put what comes back into the tensors.
+
+        How long it took, measured for so many ``seconds``, and where that was.
+        """
+        if 0 in grid:
+            return Time.of([0.0]), ""
+        self._check_pointers()
+        mirrors = Mirrors()
+        call = None
+        if self.driver.kind == "cpu":
+            call = prepared(self.source, self.metadata, function, grid, objects, mirrors)
+            regions = call.memory.regions
+        else:
+            regions = regions_of(leaves(self.source.signature, objects), mirrors)
+        try:
+            memory = tuple(Sent(one.start, one.data.tobytes(), one.writable) for one in regions if one.size)
+            self._check_size(memory)
+            answer = self._on_cpu(call, memory) if call is not None else self._on_gpu(grid, objects, memory, seconds)
+            sys.stdout.write(answer.printed)
+            if answer.failure is not None:
+                raise raised(answer, call, self.metadata.name) from None
+            _put(answer, regions)
+            mirrors.write_back()
+        finally:
+            if call is not None:
+                call.memory.resolve = None
+        time = replace(Time.of(answer.times, answer.device), compile=answer.compile)
+        benchmark_events.spend(time.median)
+        return time, " at ".join(filter(None, (answer.device, answer.worker)))
+
+    def apart(self, call: LaunchCall, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
+        """Each part is a job for the CPU. Raises RemoteError: nothing is written then."""
+        from triton_lab.launch.sharding.shard import perform
+
+        assert work is perform  # the one that workers know: no function travels with a launch
+        name = call.metadata.name
+        jobs = [packed(Job(name, call.grid, (), ShardWork(part))) for part in parts]
+        with bar(name, launcher.progress) as told:
+            answers = self.driver.cluster.run_all(
+                jobs, name, packed(whole), lambda ended: None if told is None else told(ended, len(parts))
+            )
+        for answer in answers:
+            if answer.failure is not None:
+                raise raised(answer, None, name) from None
+        return [self._done(answer, whole, part) for answer, part in zip(answers, parts, strict=True)]
+
+    def _done(self, answer: JobAnswer, whole: Any, part: range) -> Any:
+        try:
+            return check_done(unpacked(answer.returned, self.driver.cluster.memory), whole, part)
+        except DataError as error:
+            raise RemoteError(
+                f"what {answer.worker} did of the launch of {self.metadata.name} cannot be read: {error}. Nothing was "
+                "written to the tensors"
+            ) from None
+
+    def _on_cpu(self, call: Any, memory: tuple[Sent, ...]) -> JobAnswer:
+        owners = [None if at is None else tuple(one.start for one in at if one.size) for at in call.owners]
+        values = tuple(value for leaf in call.leaves for value in leaf.values)
+        work = Interpreted(call.executable.plan.text, values, tuple(owners), launcher.limits)
+        return self._sent(Job(self.metadata.name, call.grid, memory, work))
+
+    def _on_gpu(
+        self, grid: tuple[int, int, int], objects: Sequence[Any], memory: tuple[Sent, ...], seconds: float
+    ) -> JobAnswer:
+        only = None
+        for _ in range(_OTHERS):
+            answer = self._sent(Job(self.metadata.name, grid, memory, self._work(objects, seconds)), only)
+            if answer.other is None:
+                return answer
+            self.driver.target, only = answer.other, answer.worker
+        raise RemoteError(
+            f"the launch of {self.metadata.name} found no GPU: those of the workers were another one each time it was "
+            "read for one of them. Nothing was written to the tensors; launch it again."
+        )
+
+    def _work(self, objects: Sequence[Any], seconds: float) -> CompiledJob:
+        """The kernel as Triton's front end reads it for the GPU there, and the arguments."""
+        import triton
+
+        from triton_lab.compiled.architecture import Architecture
+        from triton_lab.compiled.front_end import read
+        from triton_lab.compiled.launch_compilation import chosen_options, had
+
+        backend, arch, lanes = self.driver.target
+        architecture = Architecture(str(arch), backend, arch, lanes, None)
+        given = had(chosen_options(self.metadata), architecture, {})
+        request = read(self.source, architecture, given)
+        signature = tuple(self.source.signature.items())
+        arguments = tuple(_sent(name, type, one) for (name, type), one in zip(signature, objects, strict=True))
+        return CompiledJob(
+            request.module, self.driver.target, request.options, triton.__version__, signature, arguments, seconds
+        )
+
+    def _sent(self, job: Job, only: str | None = None) -> JobAnswer:
+        return self.driver.cluster.run(packed(job), job.kernel, only)
+
+    def _check_size(self, memory: Sequence[Sent]) -> None:
+        size, most = sum(len(sent.data) for sent in memory), self.driver.cluster.memory
+        if size > most:
+            raise ArgumentError(
+                f"the tensors of {self.metadata.name} hold {size / 2**20:.0f} MB with all of their storages, and a job "
+                f"may take {most / 2**20:.0f} MB: use lab.target(..., max_bytes=...)"
+            )
+
+    def _check_pointers(self) -> None:
+        """Memory behind an address that lies in memory would not travel."""
+        if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and follows_pointers(self.source):
+            raise ArgumentError(
+                f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
+                "does not travel to a worker: pass the tensors themselves, or run it on this machine's target 'cpu'"
+            )
+
+
+def _sent(name: str, type: Any, argument: Any) -> Any:
+    """An argument of the kernel as it travels."""
+    if isinstance(type, tuple):
+        parts = enumerate(zip(type, argument, strict=True))
+        return tuple(_sent(f"{name}[{position}]", inner, item) for position, (inner, item) in parts)
+    if type == "constexpr" or argument is None:
+        return None
+    if not type.startswith(("*", "tensordesc")):
+        return argument
+    tensor = tensor_of(argument)
+    if tensor is None:
+        raise ArgumentError(
+            f"argument {name!r} is a bare address, and what lies there does not travel to a worker: pass the tensor"
+        )
+    base = TensorArgument(
+        tensor.data_ptr(), str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), tuple(tensor.stride())
+    )
+    if type.startswith("tensordesc"):
+        fields = {key: value for key, value in vars(argument).items() if key != "base"}
+        return DescriptorArgument(
+            base, {key: [*map(int, value)] if key in _LISTS else value for key, value in fields.items()}
+        )
+    return base if argument is tensor else Reinterpreted(base, str(argument.dtype))
+
+
+# Fields of a descriptor that may be torch's own sizes.
+_LISTS = ("shape", "strides", "block_shape")
+
+
+def _put(answer: JobAnswer, regions: Sequence[MemoryRegion]) -> None:
+    """What has changed there, here too. Raises RemoteError where that cannot be."""
+    by_start = {region.start: region for region in regions if region.size}
+    known = len({changed.start for changed in answer.changed} & set(by_start))
+    if known < len(answer.changed) or not all(one.fits(by_start[one.start].size) for one in answer.changed):
+        raise RemoteError(f"{answer.worker} says that memory has changed which was not sent; nothing was written")
+    for changed in answer.changed:
+        if not by_start[changed.start].writable:
+            raise RemoteError("the kernel wrote to memory that may only be read; nothing was written to the tensors")
+    for changed in answer.changed:
+        region = by_start[changed.start]
+        where = changed.where(region.size)
+        region.data[where] = np.frombuffer(changed.data, np.uint8)
+        if region.flags is not None:
+            region.flags.data[where] = 0xFF
+
+
+_drivers: list[RemoteDriver] = []
+
+
+def driver_of(cluster: Cluster) -> RemoteDriver:
+    """The driver for such a cluster; one for good, since Triton keeps what it compiled by it."""
+    for driver in _drivers:
+        known = driver.cluster
+        if (known.address, known.kind, known.security) == (cluster.address, cluster.kind, cluster.security):
+            known.seconds, known.memory = cluster.seconds, cluster.memory
+            return driver
+    _drivers.append(RemoteDriver(cluster))
+    return _drivers[-1]
+
+
+def disconnect() -> None:
+    """End all connections; the next launch makes one anew."""
+    for driver in _drivers:
+        driver.cluster.close()

@@ -1,0 +1,157 @@
+"""A job run on the GPU of this machine: compiled here from the module that came, launched on mirrors of the memory."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from triton.compiler import ASTSource
+
+from triton_lab.remote.job import (
+    Bytes,
+    CompiledJob,
+    DescriptorArgument,
+    Job,
+    JobAnswer,
+    Raised,
+    Reinterpreted,
+    Sent,
+    TensorArgument,
+    changes,
+)
+
+_ALIGNMENT = 256
+
+
+class _Function:
+    """What Triton asks of a kernel's function where there is none any more."""
+
+    launch_metadata = None
+    fn = None
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.arg_names = list(names)
+
+
+class Travelled(ASTSource):
+    """A kernel that Triton's front end has read elsewhere."""
+
+    def __init__(self, kernel: str, work: CompiledJob) -> None:
+        signature = dict(work.signature)
+        self.work = work
+        self.fn = _Function(list(signature))
+        self.fn.__name__ = kernel  # type: ignore[attr-defined]
+        super().__init__(self.fn, signature)
+
+    def hash(self) -> str:
+        told = json.dumps([self.name, self.work.module, self.work.target, str(self.work.signature)])
+        return hashlib.sha256(told.encode()).hexdigest()
+
+    def make_ir(self, target: Any, options: Any, codegen_fns: Any, module_map: Any, context: Any) -> Any:
+        from triton._C.libtriton import ir
+
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "kernel.mlir"
+            file.write_text(self.work.module, encoding="utf-8")
+            module = ir.parse_mlir_module(str(file), context)
+        module.context = context
+        return module
+
+
+def perform(job: Job) -> JobAnswer:
+    """Compile and launch it; errors are raised."""
+    import triton
+
+    from triton_lab.backend.targets.gpu import gpu_driver
+    from triton_lab.backend.targets.gpu_timer import Watched, device_name, measured
+    from triton_lab.backend.targets.offload import HostMirrors, tensors_of
+
+    work = job.work
+    assert isinstance(work, CompiledJob)
+    driver = gpu_driver()
+    if driver is None:
+        return _refused("this worker was started as one with a GPU, and Triton can use none here")
+    if triton.__version__.split(".")[:2] != work.triton.split(".")[:2]:
+        return _refused(
+            f"this worker has Triton {triton.__version__} and the notebook {work.triton}: install the same in both"
+        )
+    target = driver.get_current_target()
+    here = (target.backend, target.arch, target.warp_size)
+    if here != work.target:
+        return JobAnswer(other=here)
+    start = time.perf_counter()
+    kernel = triton.compile(Travelled(job.kernel, work), target=target, options=json.loads(work.options))
+    launch = kernel[job.grid]  # which loads it
+    compiled = time.perf_counter() - start
+    regions = [_placed(sent) for sent in job.memory]
+    signature = [type for _, type in work.signature]
+    objects = [_object(one, job.memory, regions) for one in work.arguments]
+    hosts = [tensor for pair in zip(signature, objects, strict=True) for tensor in tensors_of(*pair)]
+    mirrors = HostMirrors(hosts, driver.get_active_torch_device())
+    placed = [mirrors.replaced(*pair) for pair in zip(signature, objects, strict=True)]
+    run = functools.partial(launch, *placed)
+    watched = Watched(run, driver.get_device_interface())
+    watched()
+    seconds = watched.seconds()
+    mirrors.write_back()
+    made = changes(job.memory, [region.data for region in regions])
+    # What prints would print again.
+    if work.seconds > seconds[0] and '"tt.print"' not in work.module:
+        seconds = measured(run, driver, work.seconds, mirrors.restore)
+    return JobAnswer(made, tuple(seconds), compiled, device_name(driver))
+
+
+def _refused(why: str) -> JobAnswer:
+    return JobAnswer(failure=Raised("RuntimeError", why))
+
+
+def _placed(sent: Sent) -> Any:
+    """The bytes in memory of our own, as far from a multiple of 256 as they were."""
+    from triton_lab.interpreter.memory_regions import MemoryRegion
+
+    whole = np.empty(len(sent.data) + 2 * _ALIGNMENT, np.uint8)
+    shift = (sent.start - whole.ctypes.data) % _ALIGNMENT
+    data: Bytes = whole[shift : shift + len(sent.data)]
+    data[:] = np.frombuffer(sent.data, np.uint8)
+    return MemoryRegion(data.ctypes.data, data)
+
+
+def _object(argument: Any, memory: Sequence[Sent], regions: Sequence[Any]) -> Any:
+    """An argument as Triton's launcher takes it."""
+    if isinstance(argument, tuple):
+        return tuple(_object(one, memory, regions) for one in argument)
+    if isinstance(argument, TensorArgument):
+        return _tensor(argument, memory, regions)
+    if isinstance(argument, Reinterpreted):
+        import triton
+        import triton.language as tl
+
+        return triton.reinterpret(_tensor(argument.base, memory, regions), tl.dtype(argument.dtype))
+    if isinstance(argument, DescriptorArgument):
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        return TensorDescriptor(base=_tensor(argument.base, memory, regions), **argument.fields)
+    return argument
+
+
+def _tensor(told: TensorArgument, memory: Sequence[Sent], regions: Sequence[Any]) -> Any:
+    """A tensor of the CPU over the bytes that came; its storage is the whole run."""
+    import torch
+
+    dtype = getattr(torch, told.dtype)
+    for sent, region in zip(memory, regions, strict=True):
+        if sent.start <= told.address < sent.start + len(sent.data):
+            offset = told.address - sent.start
+            phase = offset % dtype.itemsize
+            data = torch.from_numpy(region.data)[
+                phase : phase + (region.size - phase) // dtype.itemsize * dtype.itemsize
+            ]
+            return data.view(dtype).as_strided(told.shape, told.strides, (offset - phase) // dtype.itemsize)
+    return torch.empty_strided(told.shape, told.strides, dtype=dtype)

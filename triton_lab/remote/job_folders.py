@@ -1,0 +1,88 @@
+"""Folders for what jobs write to disk: one for each, which only its user may enter, and which is gone after it.
+
+All of a user's lie in one folder, so that a job can be shown that one empty but for its own. A server of jobs has a
+folder there, locked as long as it or its worker lives: what others have left is found by that, and removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+_TIME = 60.0  # seconds that removing may take
+
+
+class ScratchFolder:
+    """The folder of a server of jobs, made anew; ``lock`` is open as long as it is in use. Raises OSError."""
+
+    def __init__(self) -> None:
+        top = _top()
+        for one in top.iterdir():
+            _remove_if_left(one)
+        while True:
+            self.folder = Path(tempfile.mkdtemp(dir=top))
+            with contextlib.suppress(FileNotFoundError):  # one that starts beside it may take it for left behind
+                self.lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+                fcntl.flock(self.lock, fcntl.LOCK_EX)
+                if self.folder.exists():
+                    break
+
+    def new(self) -> Path:
+        """A folder for one job."""
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+    def close(self) -> None:
+        """Remove all of it."""
+        remove(self.folder)
+        with contextlib.suppress(OSError):
+            os.close(self.lock)
+
+
+def all_of(folder: Path) -> Path:
+    """The folder in which all jobs' lie, by that of one job."""
+    return folder.parent.parent
+
+
+def remove(folder: Path) -> None:
+    """Whatever a job has made of its folder: trees of any depth, and some that it has locked for itself."""
+    for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                [*command, "--", str(folder)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_TIME,
+                check=False,
+            )
+    if os.path.lexists(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _top() -> Path:
+    """Where all of this user's are. Raises OSError where somebody else has taken the name."""
+    user = os.geteuid()
+    top = Path(tempfile.gettempdir(), f"triton-lab-jobs-{user}")
+    with contextlib.suppress(FileExistsError):
+        top.mkdir(mode=0o700)
+    found = top.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & 0o077:
+        raise PermissionError(f"{top} is no folder of this user's alone: remove it")
+    return top
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Unless a server or its worker holds the lock."""
+    with contextlib.suppress(OSError):
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(folder)
+        finally:
+            os.close(lock)

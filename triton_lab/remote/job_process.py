@@ -1,0 +1,217 @@
+"""The process that a worker keeps ready, and the one that it forks for each job.
+
+The first imports what jobs of its kind need, and then reads requests from the socket that is its standard input: a
+message of JSON each, with open files beside it: the job, what it shares with others, its output, and its answer. It
+forks a process that `contain`s the job: that one does it, writes the answer, and is gone, with whatever it has started
+and done to itself and to the GPU. The first answers in lines of JSON on what was its standard output: ``pid`` at the
+begin, ``status`` at the end. It ends when nobody asks any more, and takes a job that still runs with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+from triton_lab.processes import isolation
+from triton_lab.remote import job_folders
+from triton_lab.remote.job import FORMAT, Called, CompiledJob, Job, JobAnswer, Raised, ShardWork
+from triton_lab.remote.wire_data import DataError, NotData, packed, unpacked
+
+READY = 180.0  # seconds that it may take to import what jobs need
+IDLE = 900.0  # and that it waits for another request
+PRINTED = 1 << 20  # bytes that are kept of what a job prints
+BESIDE = 64 << 20  # bytes of an answer beside the memory that a job may take
+REQUEST = 1 << 16  # bytes of a request
+FILES = ("job", "shared", "said", "answer")
+_PAUSE = 0.005
+_FIRST_FILE = 3
+
+
+def main() -> None:
+    kind, folder = sys.argv[2], Path(sys.argv[3])
+    told = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    asked = socket.socket(fileno=os.dup(0))
+    isolation.end_with_parent()
+    isolation.take_in_orphans()
+    apart = "apart" in sys.argv[4:] and isolation.namespaces_exist()
+    _get_ready(kind)
+    while select.select([asked], [], [], IDLE)[0]:
+        line, files, _, _ = socket.recv_fds(asked, REQUEST, len(FILES))
+        if not line:
+            job_folders.remove(folder)
+            return
+        request = json.loads(line)
+        with warnings.catch_warnings():
+            # NumPy's threads are there, and know what a fork is.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            _contain(request, files, told, apart)
+        for file in files:
+            os.close(file)
+        told.write(json.dumps({"status": _status(pid, asked, folder)}) + "\n")
+
+
+def _get_ready(kind: str) -> None:
+    """Import what jobs need. CUDA must not begin before the fork."""
+    if kind == "cpu":
+        import triton_lab.remote.cpu_job
+        import triton_lab.remote.shard_job
+    else:
+        import torch  # noqa: F401
+
+        import triton_lab.remote.gpu_job
+    import triton_lab.remote.wire_records  # noqa: F401
+
+
+def _status(pid: int, asked: socket.socket, folder: Path) -> int:
+    """How the job ended, as `os.waitpid` has it; where the worker is gone, this process ends, and the job with it."""
+    while True:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            isolation.end_descendants()  # of a job that has ended the process which it was to be ended by
+            return status
+        if select.select([asked], [], [], _PAUSE)[0] and not asked.recv(1):
+            isolation.end_descendants()
+            job_folders.remove(folder)
+            os._exit(0)
+
+
+def _contain(request: dict[str, Any], files: list[int], told: Any, apart: bool) -> None:
+    """In the process that is forked for a job: have it done, and end as it does."""
+    code = 1
+    try:
+        isolation.end_with_parent()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        folder = Path(request["folder"])
+        status = isolation.contain(
+            lambda: _work(folder, request["memory"], files),
+            lambda child: told.write(json.dumps({"pid": child}) + "\n"),
+            apart=apart,
+            private=folder,
+            hidden=job_folders.all_of(folder),
+        )
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0:  # to end as the job did
+            with contextlib.suppress(OSError, ValueError):
+                signal.signal(-code, signal.SIG_DFL)
+            os.kill(os.getpid(), -code)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code & 0xFF)
+
+
+def _work(folder: Path, memory: int, files: list[int]) -> int:
+    """Do the job; the exit code. It keeps no open file but its own."""
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDONLY)
+    job, shared, said, answer = (os.fdopen(os.dup(file), mode) for file, mode in zip(files, _MODES, strict=True))
+    for old, new in ((null, 0), (said.fileno(), 1), (said.fileno(), 2)):
+        os.dup2(old, new)
+    _close_others(job.fileno(), shared.fileno(), answer.fileno())
+    _bound_to(resource.RLIMIT_FSIZE, memory + BESIDE)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    try:
+        made = packed(_answer(job.read(), shared.read(), memory))
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    answer.write(made)
+    answer.flush()
+    return 0
+
+
+_MODES = ("rb", "rb", "ab", "wb")
+
+
+def _close_others(*kept: int) -> None:
+    """What the processes before had open is not the job's: the way to the worker, above all."""
+    most = max(map(int, os.listdir("/proc/self/fd")), default=_FIRST_FILE)
+    for file in range(_FIRST_FILE, most + 1):
+        if file not in kept:
+            with contextlib.suppress(OSError):
+                os.close(file)
+
+
+def _answer(job: bytes, shared: bytes, memory: int) -> JobAnswer:
+    try:
+        return _done(job, shared, memory)
+    except MemoryError as error:
+        return JobAnswer(failure=Raised("MemoryError", str(error)))
+    except NotData as error:
+        return JobAnswer(failure=Raised("TypeError", f"what the call returned does not travel: {error}"))
+    except Exception as error:  # compilers, drivers and functions of a notebook's raise whatever they like
+        plain = error.args if all(type(one) in (int, float, str) for one in error.args) else ()
+        return JobAnswer(failure=Raised(type(error).__name__, _text(error), plain))
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception as other:
+        return f"(it cannot be told: {type(other).__name__})"
+
+
+def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:
+    try:
+        job = unpacked(packed_job, len(packed_job))
+    except DataError:
+        job = None
+    if type(job) is not Job or job.format != FORMAT:
+        return JobAnswer(
+            failure=Raised("RuntimeError", "the notebook and this worker have different versions of triton-lab")
+        )
+    if isinstance(job.work, CompiledJob):
+        _bound_gpu(memory)
+        from triton_lab.remote import gpu_job
+
+        return gpu_job.perform(job)
+    _bound(memory)
+    if isinstance(job.work, Called):
+        from triton_lab.remote import call_job
+
+        return call_job.perform(job.work)
+    if isinstance(job.work, ShardWork):
+        from triton_lab.remote import shard_job
+
+        return shard_job.perform(job.work, shared)
+    from triton_lab.remote import cpu_job
+
+    return cpu_job.perform(job)
+
+
+def _bound(memory: int) -> None:
+    """Let this process take so many bytes over what it has."""
+    found = re.search(r"^VmData:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+    _bound_to(resource.RLIMIT_DATA, (int(found[1]) << 10 if found else 0) + memory)
+
+
+def _bound_to(limit: int, wanted: int) -> None:
+    _, most = resource.getrlimit(limit)
+    least = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    resource.setrlimit(limit, (least, least))
+
+
+def _bound_gpu(memory: int) -> None:
+    """The same for the CPU's memory once the GPU's driver has taken its own, and for the GPU's."""
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.init()  # type: ignore[no-untyped-call]
+        _, total = torch.cuda.mem_get_info()
+        torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total))
+    _bound(memory)

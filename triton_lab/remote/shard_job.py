@@ -1,0 +1,20 @@
+"""A job that runs a range of a launch's programs, and checks what they do."""
+
+from __future__ import annotations
+
+import time
+
+from triton_lab.launch.sharding.shard import Whole
+from triton_lab.launch.sharding.shard import perform as run
+from triton_lab.remote import wire_data
+from triton_lab.remote.job import JobAnswer, ShardWork
+
+
+def perform(work: ShardWork, shared: bytes) -> JobAnswer:
+    """Run it; ``shared`` is the launch, packed. Errors of the kernel are in what is returned, others are raised."""
+    whole = wire_data.unpacked(shared, len(shared))
+    if type(whole) is not Whole:
+        raise wire_data.DataError("a part came without its launch")
+    start = time.perf_counter()
+    done = run(whole, work.own)
+    return JobAnswer(times=(time.perf_counter() - start,), returned=wire_data.packed(done))

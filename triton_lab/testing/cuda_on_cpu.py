@@ -1,0 +1,336 @@
+"""What says ``cuda`` means the CPU, while a session of tests runs on a machine without a GPU.
+
+Tests of Triton's kernels make their tensors with ``device="cuda"`` and skip where ``torch.cuda.is_available()`` is
+false. Here a mode of torch's hears of every call made in Python. It takes the CPU's memory where the GPU's is asked
+for, and remembers by storage which tensors are meant to be there: those say so (``x.device``, ``x.is_cuda``), what is
+computed from them is there too, and what is moved between the two is a copy, as it would be.
+
+Not mapped, and as on a machine without a GPU: ``torch.compile``, autocast of ``cuda``, CUDA graphs, extensions in
+CUDA, ``torch.version.cuda``; other threads and processes; the errors that torch raises where tensors of two devices
+meet. Triton's own target is ``cpu``: what asks it for ``cuda`` is told so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import torch
+from torch.autograd.function import BackwardCFunction
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+from torch.utils import _device
+from torch.utils._device import _device_constructors
+
+from triton_lab.backend.targets.benchmark_events import Event, Stream
+
+NAME = "triton-lab's CPU target, in the place of an NVIDIA H100"
+_GPU = torch.device("cuda", 0)
+_NAMED = re.compile(r"cuda(:\d+)?")
+_MARK = "_triton_lab_on_gpu"
+_PLAIN = {"cpu", "cuda", "to", "copy_", "pin_memory", "is_pinned", "record_stream", "get_device"}
+
+
+def is_gpu(device: Any) -> bool:
+    """Whether an argument of torch's names a GPU."""
+    if isinstance(device, torch.device):
+        return device.type == "cuda"
+    return isinstance(device, str) and _NAMED.fullmatch(device) is not None
+
+
+def _storage(tensor: Any) -> Any:
+    try:
+        return tensor.untyped_storage()
+    except (RuntimeError, NotImplementedError):  # sparse ones have none
+        return None
+
+
+class Mode(TorchFunctionMode):
+    """Hears of torch's calls; see above."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        named = kwargs or {}
+        # We ourselves ask where memory is, and not where it is meant to be.
+        if func is torch.device or sys._getframe(1).f_globals.get("__name__", "").startswith("triton_lab."):
+            return func(*args, **named)
+        name = getattr(func, "__name__", "")
+        if name == "__get__":
+            answer = self._property(getattr(func.__self__, "__name__", ""), args[0])
+            if answer is not None:
+                return answer
+        elif name in _PLAIN and args and isinstance(args[0], torch.Tensor):
+            return self._moved(name, func, args, named)
+        return self._called(func, args, named)
+
+    def on_gpu(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor is meant to be on the GPU; what autograd makes while it goes backward is."""
+        storage = _storage(tensor)
+        known = getattr(storage, _MARK, None)
+        return torch._C._current_graph_task_id() != -1 if known is None else bool(known)
+
+    def _property(self, name: str, tensor: Any) -> Any:
+        if name == "device" and tensor.device.type == "cpu" and self.on_gpu(tensor):
+            return _GPU
+        if name in ("is_cuda", "is_cpu") and tensor.is_cpu:
+            return self.on_gpu(tensor) == (name == "is_cuda")
+        return None
+
+    def _called(self, func: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        asked = _asked(func, named)
+        wanted = is_gpu(asked) or any(map(is_gpu, args))
+        if wanted:
+            args = tuple("cpu" if is_gpu(value) else value for value in args)
+            named = {**named, **({"device": "cpu"} if asked is not None else {})}
+        result = func(*args, **named)
+        if wanted or (asked is None and self._among(args, named)):
+            self._mark(result, args)
+        elif asked is not None:
+            self._mark(result, args, False)
+        return result
+
+    def _among(self, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        """Whether one of the tensors given is on the GPU."""
+        tensors = [value for value in (*args, *named.values()) if isinstance(value, (torch.Tensor, list, tuple))]
+        flat = [each for value in tensors for each in (value if isinstance(value, (list, tuple)) else (value,))]
+        return any(self.on_gpu(each) for each in flat if isinstance(each, torch.Tensor))
+
+    def _mark(self, result: Any, args: tuple[Any, ...], where: bool = True) -> None:
+        for each in result if isinstance(result, (list, tuple)) else (result,):
+            # What was written in place stays where it is.
+            if isinstance(each, torch.Tensor) and not any(each is one for one in args):
+                storage = _storage(each)
+                if storage is not None:
+                    setattr(storage, _MARK, where)
+
+    def _moved(self, name: str, func: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        tensor, rest = args[0], args[1:]
+        before = self.on_gpu(tensor)
+        if name == "get_device":
+            return 0 if before else -1
+        if name == "is_pinned":
+            return False
+        if name == "pin_memory":
+            return tensor
+        if name == "record_stream":
+            return None
+        if name == "copy_":
+            return func(*args, **named)
+        after = self._goal(name, rest, named, before)
+        if name == "cuda":
+            func, rest = torch.Tensor.to, ("cpu",)
+            named = {key: value for key, value in named.items() if key in ("non_blocking", "memory_format")}
+        rest = tuple("cpu" if _is_named(value) or is_gpu(value) else value for value in rest[:1]) + rest[1:]
+        if is_gpu(_asked(func, named)):
+            named = {**named, "device": "cpu"}
+        result = func(tensor, *rest, **named)
+        if after != before and _storage(result) is _storage(tensor):
+            result = result.clone()
+        if after != before or result is not tensor:
+            self._mark(result, (), after)
+        return result
+
+    def _goal(self, name: str, rest: tuple[Any, ...], named: dict[str, Any], before: bool) -> bool:
+        """Where a tensor is afterwards."""
+        if name in ("cpu", "cuda"):
+            return name == "cuda"
+        for value in (*rest[:1], named.get("device"), named.get("other")):
+            if isinstance(value, torch.Tensor):
+                return self.on_gpu(value)
+            if isinstance(value, (torch.device, str)) or _is_named(value):
+                return _is_named(value) or is_gpu(value)
+        return before
+
+
+def _is_named(device: Any) -> bool:
+    """Whether a GPU is named by its number."""
+    return isinstance(device, int) and not isinstance(device, bool)
+
+
+def _asked(func: Any, named: dict[str, Any]) -> Any:
+    """Where what a function makes is to be; None where nobody says."""
+    device = named.get("device")
+    if device is None and func in _device_constructors():
+        device = _device.CURRENT_DEVICE  # that of `torch.set_default_device` or `with torch.device(...)`
+    return _GPU if _is_named(device) else device
+
+
+class CudaDevice(contextlib.AbstractContextManager[Any]):
+    """``torch.cuda.device`` and its kin: there is one."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.idx = 0
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class _Event(Event):
+    def __init__(self, enable_timing: bool = True, *_: Any, **__: Any) -> None:
+        super().__init__(enable_timing)
+
+    def wait(self, stream: Any = None) -> None:
+        """All is done already."""
+
+
+class _Stream(Stream):
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.device = _GPU
+
+    def wait_event(self, event: Any) -> None:
+        """All is done already."""
+
+    def record_event(self, event: Any = None) -> Any:
+        event = event or _Event()
+        event.record()
+        return event
+
+    def query(self) -> bool:
+        return True
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class _Generator(torch.Generator):
+    def __new__(cls, device: Any = "cpu") -> _Generator:
+        return super().__new__(cls, device="cpu" if is_gpu(device) else device)  # type: ignore[call-arg]
+
+
+def _memory() -> tuple[int, int]:
+    """What is free and what there is, in bytes: this machine's, since tests that need more are to be skipped."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    return os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
+
+
+def _properties(*_: Any) -> Any:
+    return SimpleNamespace(
+        name=NAME,
+        major=9,
+        minor=0,
+        total_memory=_memory()[1],
+        multi_processor_count=132,
+        warp_size=32,
+        max_threads_per_block=1024,
+        max_threads_per_multi_processor=2048,
+        regs_per_multiprocessor=65536,
+        shared_memory_per_block=48 << 10,
+        shared_memory_per_block_optin=227 << 10,
+        shared_memory_per_multiprocessor=228 << 10,
+        L2_cache_size=50 << 20,
+        is_integrated=False,
+        is_multi_gpu_board=False,
+        gcnArchName="",
+        uuid="",
+    )
+
+
+def _answer(value: Any) -> Callable[..., Any]:
+    return lambda *_, **__: value
+
+
+def _state(*_: Any) -> Any:
+    return torch.get_rng_state()
+
+
+def _set_state(state: Any, *_: Any, **__: Any) -> None:
+    torch.set_rng_state(state[0] if isinstance(state, (list, tuple)) else state)
+
+
+def _seed(seed: int) -> None:
+    torch.default_generator.manual_seed(seed)
+
+
+_NOTHING = ("synchronize", "empty_cache", "ipc_collect", "init", "_lazy_init", "set_device", "set_stream")
+_NO_BYTES = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
+_FORGOTTEN = ("reset_peak_memory_stats", "reset_max_memory_allocated", "reset_accumulated_memory_stats")
+# What `torch.cuda` says and does instead.
+CUDA: dict[str, Any] = {
+    "is_available": _answer(True),
+    "is_initialized": _answer(True),
+    "is_bf16_supported": _answer(True),
+    "is_current_stream_capturing": _answer(False),
+    "device_count": _answer(1),
+    "current_device": _answer(0),
+    "get_device_name": _answer(NAME),
+    "get_device_capability": _answer((9, 0)),
+    "get_device_properties": _properties,
+    "get_arch_list": _answer(["sm_90"]),
+    "mem_get_info": lambda *_: _memory(),
+    "memory_stats": _answer({}),
+    "device": CudaDevice,
+    "device_of": CudaDevice,
+    "stream": CudaDevice,
+    "Event": _Event,
+    "Stream": _Stream,
+    "current_stream": lambda *_: _Stream(),
+    "default_stream": lambda *_: _Stream(),
+    "manual_seed": _seed,
+    "manual_seed_all": _seed,
+    "get_rng_state": _state,
+    "get_rng_state_all": lambda: [torch.get_rng_state()],
+    "set_rng_state": _set_state,
+    "set_rng_state_all": _set_state,
+    **dict.fromkeys((*_NOTHING, *_FORGOTTEN), _answer(None)),
+    **dict.fromkeys(_NO_BYTES, _answer(0)),
+}
+ACCELERATOR: dict[str, Any] = {
+    "is_available": _answer(True),
+    "device_count": _answer(1),
+    "current_accelerator": _answer(torch.device("cuda")),
+    "current_device_index": _answer(0),
+    "synchronize": _answer(None),
+}
+
+
+def _apart(name: str, value: Any) -> Any:
+    """An object of its own: torch's compiler knows each of these by identity."""
+    if isinstance(value, type):
+        return type(name, (value,), {})
+    return lambda *given, **named: value(*given, **named)
+
+
+@contextlib.contextmanager
+def in_place_of_a_gpu() -> Iterator[Mode]:
+    """Inside, on this thread, what is asked of a GPU of NVIDIA's the CPU's memory answers."""
+    mode = Mode()
+
+    accelerator = getattr(torch, "accelerator", None)
+    tables: list[tuple[Any, dict[str, Any]]] = [
+        (torch.cuda, CUDA),
+        (torch, {"Generator": _Generator}),
+        *([(accelerator, ACCELERATOR)] if accelerator is not None else []),
+    ]
+    with contextlib.ExitStack() as stack:
+        for owner, table in tables:
+            for name, value in table.items():
+                if hasattr(owner, name):
+                    stack.enter_context(mock.patch.object(owner, name, _apart(name, value)))
+        stack.enter_context(mock.patch.object(BackwardCFunction, "apply", _backward_under(mode)))
+        stack.enter_context(mode)
+        yield mode
+
+
+def _backward_under(mode: Mode) -> Any:
+    """What calls the backward of a `torch.autograd.Function`, which is a test's or a library's own code.
+
+    While a call such as ``loss.backward()`` is heard of, torch has put the mode aside.
+    """
+    before: Any = BackwardCFunction.apply
+
+    def apply(self: Any, *gradients: Any) -> Any:
+        if any(each is mode for each in _get_current_function_mode_stack()):  # type: ignore[no-untyped-call]
+            return before(self, *gradients)
+        with mode:
+            return before(self, *gradients)
+
+    return apply

@@ -1,0 +1,83 @@
+"""What a test says of the findings that it means: the marker ``triton_findings``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.testing.plugin_options import MARKER
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One marker: ``kinds`` must be found, ``allow`` may, ``forbid`` must not; of one kernel or argument, or of any."""
+
+    kinds: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    forbid: tuple[str, ...] = ()
+    kernel: str | None = None
+    argument: str | None = None
+
+    def about(self, found: Finding, kernel: str) -> bool:
+        """Whether the marker speaks of this finding, its kind apart."""
+        return self.kernel in (None, kernel) and self.argument in (None, found.argument)
+
+    def told(self, kind: str) -> str:
+        """``race of x_ptr in add_kernel``."""
+        return kind + (f" of {self.argument}" if self.argument else "") + (f" in {self.kernel}" if self.kernel else "")
+
+
+def wishes(item: pytest.Item) -> list[Wish]:
+    """The markers of a test, the nearest first. Raises UsageError, which lists the kinds there are."""
+    return [_wish(marker) for marker in item.iter_markers(MARKER)]
+
+
+def _wish(marker: pytest.Mark) -> Wish:
+    named = dict(marker.kwargs)
+    wish = Wish(
+        _kinds(marker.args),
+        _kinds(named.pop("allow", ())),
+        _kinds(named.pop("forbid", ())),
+        named.pop("kernel", None),
+        named.pop("argument", None),
+    )
+    if named:
+        raise pytest.UsageError(
+            f"@pytest.mark.{MARKER} has no {next(iter(named))!r}: it takes allow, forbid, kernel and argument"
+        )
+    return wish
+
+
+def _kinds(given: Any) -> tuple[str, ...]:
+    kinds = (given,) if isinstance(given, str) else tuple(given)
+    for kind in kinds:
+        if kind not in SEVERITY:
+            raise pytest.UsageError(f"@pytest.mark.{MARKER}: no finding is called {kind!r}: there are {_LISTED}")
+    return kinds
+
+
+_LISTED = ", ".join(SEVERITY)
+
+
+def missing(wishes: Iterable[Wish], found: Sequence[tuple[str, Finding]]) -> list[str]:
+    """What was to be found, and is not among ``found``: kernels' names with findings."""
+    return [
+        wish.told(kind)
+        for wish in wishes
+        for kind in wish.kinds
+        if not any(each.kind == kind and wish.about(each, kernel) for kernel, each in found)
+    ]
+
+
+def fails(found: Finding, kernel: str, wishes: Iterable[Wish], severities: Collection[str]) -> bool:
+    """Whether a finding fails its test: those of ``severities`` do where no marker says otherwise."""
+    about = [wish for wish in wishes if wish.about(found, kernel)]
+    if any(found.kind in wish.forbid for wish in about):
+        return True
+    if any(found.kind in (*wish.kinds, *wish.allow) for wish in about):
+        return False
+    return found.severity in severities

@@ -1,0 +1,148 @@
+"""What a session of tests saw of Triton's kernels, by kernel: kept by each process, and merged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from triton_lab.launch.diagnosis.finding import NOTE, SEVERITIES, Finding, counted, place_of
+from triton_lab.launch.launch import Launch
+from triton_lab.messages import count, number
+
+
+@dataclass
+class KernelSummary:
+    """The launches of one kernel; ``seconds`` is what the interpreter took."""
+
+    name: str
+    file: str
+    line: int
+    launches: int = 0
+    programs: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class SummarizedFinding:
+    """A finding, over all launches: ``text`` is how the first of them told it, ``source`` the line's text."""
+
+    fingerprint: str
+    kind: str
+    severity: str
+    kernel: str
+    argument: str
+    file: str
+    line: int
+    source: str
+    text: str
+    test: str
+    launches: int = 0
+    # Why it failed no test, if it did not.
+    excused: str = ""
+
+
+@dataclass
+class SessionSummary:
+    """``kernels`` by name and place, ``found`` by fingerprint, ``unchecked`` with how many launches each concerns."""
+
+    kernels: dict[str, KernelSummary] = field(default_factory=dict)
+    found: dict[str, SummarizedFinding] = field(default_factory=dict)
+    unchecked: Counter[str] = field(default_factory=Counter)
+
+    def launched(self, name: str, file: str, line: int, programs: int, seconds: float) -> None:
+        """A launch has ended."""
+        kernel = self.kernels.setdefault(f"{file}:{line}:{name}", KernelSummary(name, file, line))
+        kernel.launches += 1
+        kernel.programs += programs
+        kernel.seconds += seconds
+
+    def finding(self, launch: Launch, found: Finding, test: str, excused: str) -> None:
+        """A finding of a launch."""
+        known = self.found.get(found.fingerprint)
+        if known is None:
+            text = found.excerpt[0].strip() if found.excerpt else ""
+            file, line = place_of(found, launch.file, launch.first_line)
+            known = self.found[found.fingerprint] = SummarizedFinding(
+                found.fingerprint,
+                found.kind,
+                found.severity,
+                launch.kernel,
+                found.argument or "",
+                file,
+                line,
+                text,
+                str(found),
+                test,
+                excused=excused,
+            )
+        known.launches += 1
+        if not excused:
+            known.excused = ""
+
+    def merge(self, told: Mapping[str, Any]) -> None:
+        """Add what another process saw, as `as_data` gives it."""
+        for key, values in told["kernels"].items():
+            kernel = self.kernels.setdefault(key, KernelSummary(values["name"], values["file"], values["line"]))
+            for name in ("launches", "programs", "seconds"):
+                setattr(kernel, name, getattr(kernel, name) + values[name])
+        for key, values in told["found"].items():
+            if key in self.found:
+                known = self.found[key]
+                known.launches += values["launches"]
+                known.excused = known.excused and values["excused"]
+            else:
+                self.found[key] = SummarizedFinding(**values)
+        self.unchecked.update(told["unchecked"])
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it in numbers, words, lists and dictionaries."""
+        return {
+            "kernels": {key: asdict(kernel) for key, kernel in self.kernels.items()},
+            "found": {key: asdict(found) for key, found in self.found.items()},
+            "unchecked": dict(self.unchecked),
+        }
+
+    def by_severity(self) -> list[SummarizedFinding]:
+        """The gravest first, then by kernel and line."""
+        found = sorted(self.found.values(), key=lambda one: (one.kernel, one.file, one.line))
+        return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+
+    def lines(self, checked: bool, relative: Any, notes: bool) -> Iterable[str]:
+        """The table and what was found, for a terminal; ``relative`` shortens a path, and ``notes`` are listed too."""
+        rows = [["kernel", "launches", "programs", "time", *(["findings"] if checked else [])]]
+        for kernel in sorted(self.kernels.values(), key=lambda one: -one.seconds):
+            rows.append(
+                [
+                    f"{kernel.name}  {relative(kernel.file)}:{kernel.line}",
+                    number(kernel.launches),
+                    number(kernel.programs),
+                    f"{kernel.seconds:.2f} s",
+                    *([self._counted(kernel)] if checked else []),
+                ]
+            )
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            yield "  ".join(
+                text.ljust(width) if at in (0, 4) else text.rjust(width)
+                for at, (text, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+        if checked:
+            yield from self._findings(relative, notes)
+
+    def _counted(self, kernel: KernelSummary) -> str:
+        counts = Counter(each.severity for each in self.found.values() if each.kernel == kernel.name)
+        return counted(counts) or "none"
+
+    def _findings(self, relative: Any, notes: bool) -> Iterable[str]:
+        listed = [found for found in self.by_severity() if notes or found.severity != NOTE]
+        for found in listed:
+            what = found.text.split("\n", 1)[0].removeprefix(f"{found.severity}: ")
+            excused = f" ({found.excused})" if found.excused else ""
+            yield f"{found.severity}: {found.kind}{excused}: {relative(found.file)}:{found.line}: {what}"
+            yield f"    {count(found.launches, 'launch', 'launches')} of {found.kernel}, first in {found.test}"
+        if len(listed) < len(self.found):
+            yield f"{count(len(self.found) - len(listed), 'note')}: -v lists them"
+        for text, launches in self.unchecked.items():
+            yield f"{text} ({count(launches, 'launch', 'launches')})"

@@ -1,0 +1,30 @@
+"""The options and markers of the pytest plugin, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+MODES = ("cpu", "check")
+LEVELS = ("error", "warning", "note", "never")
+MARKER = "triton_findings"
+OPTIONS = (
+    ("--triton-lab-fail-on", "LEVEL", LEVELS, "the least severity of findings that fails a test (default: error)"),
+    ("--triton-lab-baseline", "FILE", None, "findings that are known: they fail no test"),
+    ("--triton-lab-json", "FILE", None, "write kernels, findings and coverage of kernels to this file"),
+)
+# What means nothing without --triton-lab.
+NEEDING = ("--triton-lab-update-baseline", "--triton-lab-strict", "--triton-lab-cov")
+MARKERS = (
+    f"{MARKER}(*kinds, allow=(), forbid=(), kernel=None, argument=None): findings of these kinds must be there under "
+    "--triton-lab=check, and fail nothing; those allowed may be there; those forbidden fail, whatever their severity",
+    "triton_unchecked(reason): under --triton-lab=check the launches of this test run, and are not checked",
+)
+
+
+def key(option: str) -> str:
+    return option.lstrip("-").replace("-", "_")
+
+
+def option(config: pytest.Config, name: str) -> str:
+    """What the command line says, else the ini file; "" for nothing."""
+    return str(config.getoption(name) or config.getini(key(name)) or "")

@@ -1,0 +1,81 @@
+"""Tracebacks as who wrote the test reads them: what Triton and we do between the test and the kernel is left out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+import pytest
+import triton
+
+_OURS = Path(__file__).parents[1]
+_EXAMPLES = _OURS / "examples"
+_HERE = Path(__file__).parent / "cuda_on_cpu.py"
+_TRITON = Path(os.path.dirname(os.path.abspath(str(triton.__file__))))
+
+
+def cut(error: BaseException) -> None:
+    """Leave our frames and Triton's out of ``error`` and what led to it.
+
+    Of an error that is neither ours nor the compiler's, as where a test itself is wrong, what happened inside of Triton
+    stays.
+    """
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        link.__traceback__ = _without(link.__traceback__, _told_in_full(link))
+        link = link.__cause__ or link.__context__
+
+
+def shorten(report: pytest.TestReport, raised: pytest.ExceptionInfo[BaseException], item: pytest.Item) -> None:
+    """Tell what was ``raised`` in the lines of the test and its helpers, and below in words what to do about it.
+
+    pytest's ``--full-trace`` and ``--tb=native`` show all frames, as does TRITON_LAB_TRACEBACK=full.
+    """
+    style = item.config.getoption("tbstyle", "auto")
+    if style == "native" or item.config.getoption("fulltrace", False):
+        return
+    from triton_lab.notebook.cell.error_display import own_frames, words_of
+
+    own = [frame for frame, _ in own_frames(raised.tb, str(item.path))]
+    if not own:
+        return
+    report.longrepr = raised.getrepr(
+        style="long" if style == "auto" else style,
+        showlocals=item.config.getoption("showlocals", False),
+        chain=False,
+        tbfilter=lambda info: info.traceback.filter(lambda entry: entry.frame.raw in own),
+    )
+    words = words_of(raised.value)
+    if words != f"{raised.typename}: {raised.value}":
+        report.sections.append(("triton-lab", words))
+
+
+def _told_in_full(error: BaseException) -> bool:
+    """Whether the message says all that there is to know: it names the kernel's line."""
+    module = type(error).__module__
+    return module.startswith(("triton_lab.", "triton.compiler.errors", "triton.runtime.errors"))
+
+
+def _without(trace: TracebackType | None, deep: bool) -> TracebackType | None:
+    kept: list[TracebackType] = []
+    while trace is not None:
+        # What a signal interrupts may be between lines: no reader of tracebacks can do with that.
+        placed = trace.tb_lineno is not None
+        if placed and not _inside(Path(trace.tb_frame.f_code.co_filename), deep):
+            kept.append(trace)
+        trace = trace.tb_next
+    below: TracebackType | None = None
+    for one in reversed(kept):
+        one.tb_next = below
+        below = one
+    return below
+
+
+def _inside(file: Path, deep: bool) -> bool:
+    if file == _HERE:
+        return True
+    ours = file.is_relative_to(_OURS) and not file.is_relative_to(_EXAMPLES)
+    return deep and (ours or file.is_relative_to(_TRITON))

@@ -1,0 +1,98 @@
+"""What a shown view still answers: the parts that are asked for after it was shown, by widget or by comm.
+
+A view that answers keeps a launch's record alive, so the newest do and older ones say that they no longer can.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+from triton_lab.views.frontend_presence import listen
+from triton_lab.views.missing_picture import attempt, in_words
+from triton_lab.views.scene_packing import beside
+from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
+
+MOST_KEPT = 24
+WHOLE = ""  # the part that is the whole picture
+
+_SESSION = uuid.uuid4().hex
+_numbers = itertools.count()
+
+
+class Answering(Protocol):
+    """What a view does when it is asked."""
+
+    def live(self) -> Scene: ...
+
+    def part(self, name: str) -> Scene: ...
+
+    def follow(self, picked: Picked) -> Scene | None: ...
+
+    def panel_id(self) -> str | None: ...
+
+
+_kept: OrderedDict[str, Answering] = OrderedDict()
+
+
+def keep(view: Answering) -> str:
+    """Have ``view`` answer from now on; returns the id by which it is asked, which no other kernel gives."""
+    known = next((name for name, one in _kept.items() if one is view), None)
+    name = known or f"{_SESSION}-{next(_numbers)}"
+    _kept[name] = view
+    _kept.move_to_end(name)
+    if len(_kept) > MOST_KEPT:
+        _kept.popitem(last=False)
+    from IPython.core.getipython import get_ipython
+
+    listen(get_ipython())
+    return name
+
+
+def succeed(before: Answering, after: Answering) -> None:
+    """Whoever asks the one from now on is answered by the other, which is kept in its place."""
+    for name, one in _kept.items():
+        if one is before:
+            _kept[name] = after
+
+
+def part(view: str, name: str) -> Scene:
+    """The part called ``name``, or the reason why there is none."""
+    one = _kept.get(view)
+    if one is None:
+        return _gone(view, "to see this")
+    return attempt(lambda: one.part(name) if name != WHOLE else one.live(), in_words)
+
+
+def _gone(view: str, purpose: str) -> WordsScene:
+    """Why the view does not answer, and what to do."""
+    if not view.startswith(_SESSION):
+        return in_words(f"Run the cell again {purpose}: the kernel that ran it is gone.")
+    return in_words(f"This is no longer kept, since many have been shown after it: run the cell again {purpose}.")
+
+
+def asked(comm: Any, data: Mapping[str, Any]) -> None:
+    """A `ViewQuestion` gets the part; a `ViewPicked` the picture that it leads to, if it leads to another."""
+    view, name, picked = data.get("view"), data.get("part"), data.get("picked")
+    if not isinstance(view, str):
+        return
+    one = _kept.get(view)
+    if isinstance(name, str):
+        _tell(comm, view, name, part(view, name), one)
+    elif isinstance(picked, Mapping):
+        wanted = cast(Picked, picked)
+        if one is None:
+            scene: Scene | None = _gone(view, "to change this picture")
+        else:
+            scene = attempt(lambda: one.follow(wanted), in_words)
+        if scene is not None:
+            _tell(comm, view, WHOLE, scene, one)
+
+
+def _tell(comm: Any, view: str, name: str, scene: Scene, one: Answering | None) -> None:
+    buffers: list[bytes] = []
+    panel = one.panel_id() if one is not None else None
+    comm.send(ViewAnswer(view=view, part=name, scene=beside(scene, buffers), panel=panel), buffers=buffers)

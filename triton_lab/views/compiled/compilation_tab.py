@@ -1,0 +1,73 @@
+"""A tab with a picture of each compilation: of a launch's card, or of what was compiled without one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from triton_lab.compiled.compiled_list import labels
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.launch_scenes import ItemScene
+
+if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.scenes import Scene
+    from triton_lab.views.view import View
+
+
+class CompiledPanel(Panel):
+    """One picture for each compilation, called ``word/0``, ``word/1`` and so on; what a picture asks for besides is
+    named behind that: ``word/1/passes``."""
+
+    word: ClassVar[str]
+
+    @abstractmethod
+    def picture(self, compiled: Compiled, name: str) -> View:
+        """The picture of ``compiled``, whose own parts are called ``name/...``."""
+
+    @property
+    def there(self) -> bool:
+        """Whether anything was compiled."""
+        return bool(self.card.compiled)
+
+    def items(self) -> list[ItemScene] | None:
+        """One for each compilation."""
+        return [item(f"{self.word}/{k}", label) for k, label in enumerate(labels(self.card.compiled))]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
+        """The picture called so."""
+        if len(path) < 2 or not path[1].isdigit() or int(path[1]) >= len(self.card.compiled):
+            raise unknown(path)
+        return self._pictured(int(path[1]))
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """The picture's scene, or one of its parts."""
+        view = self.view(path, first, numbers)
+        return view.part("/".join(path)) if len(path) > 2 else view.scene()
+
+    def draws(self, compiled: Compiled) -> bool:
+        """Whether there is such a picture of ``compiled``."""
+        return True
+
+    def drawn(self) -> list[View]:
+        """One for each compilation that has it."""
+        return [self._pictured(k) for k, one in enumerate(self.card.compiled) if self.draws(one)]
+
+    def _pictured(self, number: int) -> View:
+        return self.picture(self.card.compiled[number], f"{self.word}/{number}")
+
+    def pieces(self) -> list[FigurePiece]:
+        """That of the first that has it; of the others that there are such: a picture of all would have no end."""
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.figure_pieces import lines, title
+
+        called = labels(self.card.compiled)
+        first, *others = [k for k, one in enumerate(self.card.compiled) if self.draws(one)]
+        pieces = self._pictured(first).pieces()
+        if len(called) == 1:
+            return pieces
+        same = ", ".join(called[k] for k in others)
+        told = [f"The same for {same}: compiled.plot.{self.word}()."] if others else []
+        return [title(called[first]), *pieces, *(lines([(line, style.LIGHT.faint)]) for line in told)]

@@ -1,0 +1,108 @@
+"""`compiled.plot`: the pictures of a compilation by their names; called itself, it makes the card that has them all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triton_lab.views.launch.card.card_tab import listed
+from triton_lab.views.launch.card.launch_plot import COMPILED_TABS
+
+if TYPE_CHECKING:
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.views.compiled.compiled_card import CompilationCard
+    from triton_lab.views.compiled.cost_view import CostView
+    from triton_lab.views.compiled.passes_view import PassesView
+    from triton_lab.views.compiled.resource_table import ResourceTable
+    from triton_lab.views.compiled.stages_view import Stages
+    from triton_lab.views.compiled.transactions_view import TransactionsView
+    from triton_lab.views.layouts.kernel_layouts_view import KernelLayoutsView
+
+
+class CompiledPlot:
+    """The pictures of a compilation: each is live, a PNG and words, and shows itself as the last value of a cell.
+
+    >>> compiled = launch.compile("sm_90")
+    >>> compiled.plot().title()
+    'add_kernel for sm_90'
+    """
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
+
+    def __call__(self) -> CompilationCard:
+        """All pictures in one card.
+
+        >>> launch.compile("sm_90").plot().title()
+        'add_kernel for sm_90'
+        """
+        from triton_lab.views.compiled.compiled_card import CompilationCard
+
+        return CompilationCard([self._compiled])
+
+    def compiled(self) -> ResourceTable:
+        """Registers, shared memory, instructions.
+
+        >>> launch.compile("sm_90").plot.compiled().title()
+        'add_kernel for sm_90'
+        """
+        from triton_lab.views.compiled.resource_table import ResourceTable
+
+        return ResourceTable([self._compiled])
+
+    def stages(self) -> Stages:
+        """The source beside every stage: pick a line and see what became of it, or where it comes from.
+
+        >>> launch.compile("sm_90").plot.stages().title()
+        'add_kernel for sm_90: from the source to the machine code'
+        """
+        from triton_lab.views.compiled.stages_view import Stages
+
+        return Stages(self._compiled)
+
+    def transactions(self, program: int | None = None, line: int | None = None) -> TransactionsView:
+        """What each access of the launch asks of memory; the heatmap shows ``line`` (by itself the one that wastes
+        most) and ``program``, a linear number.
+
+        Raises ValueError for a program or line that there is not and for AMD's targets, LookupError without a launch.
+
+        >>> launch.compile("sm_90").plot.transactions(program=7).title()
+        'add_kernel for sm_90: what memory is asked for'
+        """
+        from triton_lab.views.compiled.transactions_view import TransactionsView
+
+        return TransactionsView(self._compiled, program, line)
+
+    def cost(self, gpu: str | None = None) -> CostView:
+        """Bytes, operations, occupancy, the roofline of ``gpu`` (A100, H100, H200, B200, RTX 4090, MI300X), and each
+        line's share.
+
+        Raises LookupError for another GPU, and for what was compiled without a launch.
+
+        >>> launch.compile("sm_90").plot.cost("H200").title()
+        'add_kernel for sm_90: what it costs'
+        """
+        from triton_lab.views.compiled.cost_view import CostView
+
+        return CostView(self._compiled, gpu)
+
+    def layouts(self) -> KernelLayoutsView:
+        """The kernel's values, each with its layout: a list to pick from, and what each change of a layout moves.
+
+        >>> launch.compile("sm_90").plot.layouts().title()
+        'add_kernel: 1 layout'
+        """
+        return self._compiled.layouts.plot()
+
+    def passes(self) -> PassesView:
+        """What each pass of the compiler changed; the kernel is compiled anew for that.
+
+        >>> launch.compile("sm_90").plot.passes().title()
+        'add_kernel for sm_90: what each pass changed'
+        """
+        from triton_lab.views.compiled.passes_view import PassesView
+
+        return PassesView(self._compiled)
+
+    def __repr__(self) -> str:
+        head = f"Pictures of {self._compiled.kernel} for {self._compiled.target}:"
+        return listed(head, "all of them", COMPILED_TABS)

@@ -1,0 +1,152 @@
+"""What each pass of the compiler changed, pass by pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict
+
+from triton_lab.compiled.compiled_list import labels
+from triton_lab.compiled.explanations import explanation
+from triton_lab.messages import count
+from triton_lab.views.compiled.compilation_tab import CompiledPanel
+from triton_lab.views.drawing.scene_bounds import Code, Many, Most, Sentence, Whole, Within
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.compiled.passes import Pass
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+MOST_CHARACTERS = 900_000  # of all diffs together
+GROWN = 4  # operations that are named beside a pass
+BAR = 120.0  # CSS pixels of the longest
+
+
+class PassScene(TypedDict):
+    """``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after."""
+
+    name: Sentence
+    argument: Sentence
+    seconds: Annotated[float, Within(0, 1e9)] | None
+    changed: bool
+    ops: Many[tuple[Sentence, Whole, Whole]]
+    diff: Code
+
+
+class PassesScene(TypedDict):
+    """``introduced``: for each operation its explanation and the passes behind which there are more of it."""
+
+    kind: Literal["passes"]
+    title: Sentence
+    passes: Annotated[list[PassScene], Most(1 << 10)]
+    introduced: Many[tuple[Sentence, Sentence, Many[Whole]]]
+    note: Sentence
+
+
+class PassesView(View):
+    """The passes of ``compiled``, which is compiled anew for that when it is first drawn."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+
+    def title(self) -> str:
+        return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: what each pass changed"
+
+    def scene(self) -> PassesScene:
+        passes = self.compiled.passes
+        room, made = MOST_CHARACTERS, []
+        introduced: dict[str, list[int]] = {}
+        for number, one in enumerate(passes):
+            made.append(_scene_of(one, one.diff if len(one.diff) <= room else "… there was no room for it"))
+            room -= len(made[-1]["diff"])
+            for name, (before, after) in one.ops.items():
+                if after > before:
+                    introduced.setdefault(name, []).append(number)
+        return {
+            "kind": "passes",
+            "title": self.title(),
+            "passes": made,
+            "introduced": [(name, explanation("ttgir", name), introduced[name]) for name in sorted(introduced)],
+            "note": "What followed was too much to be read." if passes.cut else "",
+        }
+
+    def summary(self) -> str:
+        """How many passes there are, and how many changed anything."""
+        passes = self.compiled.passes
+        changing = len(passes.changing) - 1  # the first is no pass
+        seconds = sum(one.seconds or 0.0 for one in passes)
+        return f"{count(len(passes) - 1, 'pass', 'passes')} took {seconds * 1000:.0f} ms; {changing} changed something"
+
+    def text(self) -> str:
+        """Those that changed anything, as a table."""
+        return f"{self.title()}\n{self.summary()}\n{self.compiled.passes.changing}"
+
+    def pieces(self) -> list[FigurePiece]:
+        """Name, time as a bar, and what there is more or less of, for each that changed anything."""
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
+        from triton_lab.views.drawing.figure_pieces import LINE, FigurePiece, lines, title
+
+        shown = [one for one in self.compiled.passes.changing if one.argument]
+        longest = max((one.seconds or 0.0 for one in shown), default=0.0) or 1.0
+        wide = max((text_width(one.name) for one in shown), default=0.0) + 12
+
+        def draw(sheet: Sheet, y: float) -> None:
+            for number, one in enumerate(shown):
+                middle = y + LINE * (number + 0.5)
+                sheet.text(MARGIN, middle, one.name)
+                length = max(1.0, BAR * (one.seconds or 0.0) / longest)
+                sheet.rectangle(MARGIN + wide, middle - 5, length, 10, style.LIGHT.accent)
+                time = "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms"
+                sheet.text(MARGIN + wide + BAR + 60, middle, time, colour=style.LIGHT.faint, align="right")
+                sheet.text(MARGIN + wide + BAR + 76, middle, told(one), style.SMALL, mono=True)
+
+        words = max((text_width(told(one), style.SMALL, mono=True) for one in shown), default=0.0)
+        told_first = lines([(self.summary(), style.LIGHT.faint)])
+        table = FigurePiece(LINE * len(shown) + 8, draw, wide + BAR + 76 + words)
+        return [title(self.title()), told_first, table]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+
+def told(one: Pass) -> str:
+    """What there is more or less of behind a pass, in short."""
+    grown = [f"{name} {before} → {after}" for name, (before, after) in one.ops.items()][:GROWN]
+    return ", ".join(grown) or "order, attributes or operands"
+
+
+def _scene_of(one: Pass, diff: str) -> PassScene:
+    return {
+        "name": one.name,
+        "argument": one.argument,
+        "seconds": one.seconds,
+        "changed": one.changed,
+        "ops": [(name, before, after) for name, (before, after) in one.ops.items()],
+        "diff": diff,
+    }
+
+
+class PassesPanel(CompiledPanel):
+    """The passes of each compilation, which are asked for by whoever opens the tab."""
+
+    word = "passes"
+    waits: ClassVar[bool] = True
+
+    @property
+    def there(self) -> bool:
+        """Not where all comes from a file."""
+        return any(map(self.draws, self.card.compiled))
+
+    def draws(self, compiled: Compiled) -> bool:
+        return compiled.request is not None
+
+    def picture(self, compiled: Compiled, name: str) -> PassesView:
+        return PassesView(compiled)
+
+    def pieces(self) -> list[FigurePiece]:
+        """Nothing: a card's PNG waits for no compiler."""
+        return []

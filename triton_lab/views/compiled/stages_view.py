@@ -1,0 +1,169 @@
+"""The source beside what each stage of the compiler made of it, line by line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.compiled.compilation_text import aligned, read_by_people
+from triton_lab.compiled.compiled_list import labels
+from triton_lab.compiled.explanations import explanation, operation
+from triton_lab.compiled.lines.source_trail import SourceLine, Trail
+from triton_lab.messages import count
+from triton_lab.views.compiled.compilation_tab import CompiledPanel
+from triton_lab.views.compiled.compiled_scenes import StageScene, StagesScene
+from triton_lab.views.drawing.heatmap import buffer, narrow
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+LABELS = {
+    "ttir": "TTIR",
+    "ttgir": "TTGIR",
+    "llir": "LLVM IR",
+    "ptx": "PTX",
+    "sass": "SASS",
+    "amdgcn": "AMD assembly",
+}
+MOST_LINES = 12_000  # of one stage
+MOST_CHARACTERS = 700_000  # of all stages together
+TOLD_LINES = 80  # of the source in words
+UNTOLD = "no stage here says where its lines come from"
+
+
+class Stages(View):
+    """Every stage of ``compiled`` that is text, its lines joined with those of the source."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+
+    @cached_property
+    def rows(self) -> list[tuple[int, str, str]]:
+        """The source: line, text, and why it has no instructions. A row with line 0 names a helper."""
+        lines, found = self.compiled.lines, []
+        for k, source in enumerate(lines.sources):
+            if k:
+                found.append((0, f"{source.name} in {PurePath(source.file).name}", ""))
+            for number, text in enumerate(source.lines, start=source.first):
+                found.append((number, text, lines.reason(number, source.file)))
+        return found
+
+    @cached_property
+    def row_of(self) -> Mapping[SourceLine, int]:
+        """The row of each line of the source."""
+        function, found = 0, {}
+        for row, (line, _, _) in enumerate(self.rows):
+            function += not line
+            found[SourceLine(function, line)] = row
+        return found
+
+    def title(self) -> str:
+        return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: from the source to the machine code"
+
+    def counts(self) -> dict[str, Counter[int]]:
+        """How many lines of each stage come from each row of the source; one that was inlined counts for its call."""
+        found: dict[str, Counter[int]] = {}
+        for stage in self.compiled.lines.stages:
+            found[stage] = Counter()
+            text = str(self.compiled.stages[stage]).splitlines()
+            for number, written in self.compiled.lines.table(stage):
+                if operation(stage, text[number - 1]):
+                    found[stage].update(self.row_of[line] for line in written)
+        return found
+
+    def stage(self, name: str, room: int) -> StageScene:
+        """One stage, with as many lines as have room."""
+        lines = self.compiled.lines
+        every = list(read_by_people(str(self.compiled.stages[name])))
+        kept, used = [], 0
+        for number, line in every[:MOST_LINES]:
+            used += len(line) + 1
+            if used > room:
+                break
+            kept.append((number, line))
+        trails: dict[Trail | None, int] = {}
+        ops: dict[str, int] = {}
+        which = np.zeros((2, len(kept)), np.uint32)
+        for k, (number, line) in enumerate(kept):
+            trail, op = lines.source(name, number), operation(name, line)
+            if trail is not None and lines.written(trail):
+                which[0, k] = trails.setdefault(trail, len(trails) + 1)
+            if op:
+                which[1, k] = ops.setdefault(op, len(ops) + 1)
+        return {
+            "name": name,
+            "label": LABELS[name],
+            "text": "\n".join(line for _, line in kept),
+            "numbers": buffer(np.array([number for number, _ in kept], np.uint32)),
+            "trail": buffer(narrow(which[0])),
+            "trails": [
+                ([self.row_of[line] for line in lines.written(trail)], told(trail)) for trail in trails if trail
+            ],
+            "op": buffer(narrow(which[1])),
+            "ops": [(op, explanation(name, op)) for op in ops],
+            "left": len(every) - len(kept),
+        }
+
+    def scene(self) -> StagesScene:
+        stages = []
+        room = MOST_CHARACTERS
+        for name in self.compiled.lines.stages:
+            stages.append(self.stage(name, room))
+            room = max(0, room - len(stages[-1]["text"]))
+        names = [stage["name"] for stage in stages]
+        first = [name for name in ("ttgir", names[-1]) if name in names]
+        return {
+            "kind": "stages",
+            "title": self.title(),
+            "source": self.rows,
+            "stages": stages,
+            "shown": list(dict.fromkeys(first)),
+            "note": "" if any(stage["trails"] for stage in stages) else UNTOLD,
+        }
+
+    def text(self) -> str:
+        """Each line of the source with how many lines of each stage come from it."""
+        counts = self.counts()
+        rows: list[tuple[str, ...]] = [("line", *(LABELS[name] for name in counts), "")]
+        for row, (line, text, reason) in enumerate(self.rows[:TOLD_LINES]):
+            numbers = [str(counts[name][row] or "") for name in counts]
+            rows.append((str(line or ""), *numbers, text + (f"   ({reason})" if reason else "")))
+        left = len(self.rows) - TOLD_LINES
+        more = [f"… {count(left, 'more line')} of the source"] if left > 0 else []
+        return "\n".join([self.title(), *aligned(rows), *more])
+
+    def pieces(self) -> list[FigurePiece]:
+        from triton_lab.views.compiled.stages_figure import stages_pieces
+
+        return stages_pieces(self)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+
+def told(trail: Trail) -> str:
+    """Where a line comes from, in words: ``line 69, new_largest, inlined from standard.py, line 216``."""
+    *inner, outermost = trail.places
+    name = f", {trail.name}" if trail.name else ""
+    through = [f"{PurePath(place.file).name}, line {place.line}" for place in reversed(inner)]
+    return f"line {outermost.line}{name}" + (f", inlined: {'; '.join(through)}" if through else "")
+
+
+class StagesPanel(CompiledPanel):
+    """The stages of each compilation."""
+
+    word = "stages"
+
+    def picture(self, compiled: Compiled, name: str) -> Stages:
+        return Stages(compiled)

@@ -1,0 +1,66 @@
+"""Words that several views write: shapes, slices, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from triton_lab import messages
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """``(4, 6)`` as ``4×6``."""
+    return "×".join(map(str, shape)) if shape else "scalar"
+
+
+def panel_names(drawn: Sequence[int], origin: Sequence[int], panels: int) -> list[str]:
+    """``[2, :, :]`` for each slice of an array of three or more dimensions."""
+    if panels <= 1:
+        return []
+    indices = np.stack(np.unravel_index(np.arange(panels), tuple(drawn[:-2])), axis=1) - np.array(origin[:-2])
+    return [f"[{', '.join(map(str, index))}, :, :]" for index in indices.tolist()]
+
+
+def step_names(tensor: Any, wrapped: bool) -> tuple[str, str]:
+    """What a step right and a step down mean in storage; "" where there is no such step."""
+    right = f"→ {tensor.strides[-1]:+d}" if tensor.strides and tensor.shape[-1] > 1 else ""
+    return right, f"↓ {tensor.strides[-2]:+d}" if not wrapped and tensor.shape[-2] > 1 else ""
+
+
+def number_text(value: Any) -> str:
+    """A number in at most four digits after the first, integers in full."""
+    if float(value).is_integer() and abs(float(value)) < 1e6:
+        return str(int(value))
+    return f"{float(value):.4g}"
+
+
+def time_text(launch: Any) -> list[str]:
+    """How long a launch took, and where: ``4.9 µs (4.8 µs to 5.1 µs in 200 runs)``, ``compiled in 98 ms``.
+
+    On the CPU it is the interpreter's time, which says nothing about a GPU: ``1.23 ms in the interpreter``.
+    """
+    time = getattr(launch, "time", None)
+    if time is None:
+        where = " in the interpreter" if launch.target == "cpu" else ""
+        return [f"{messages.seconds_text(launch.seconds)}{where}"]
+    return [str(time), *([] if time.compile is None else [f"compiled in {messages.seconds_text(time.compile)}"])]
+
+
+def bytes_text(count: int) -> str:
+    """``96 KiB``: three digits and a unit."""
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{messages.three_digits(count / size)} {unit}"
+    return messages.count(count, "byte")
+
+
+def some_of(shown: int | None, programs: int) -> str:
+    """``, 105 of 1,221 programs shown``, where a picture leaves the others out; else nothing."""
+    return "" if shown is None else f", {messages.number(shown)} of {messages.count(programs, 'program')} shown"
+
+
+def nobody(shown: int | None) -> str:
+    """What to say of a place where no program was seen."""
+    return "touched by nobody" if shown is None else "touched by none of these"

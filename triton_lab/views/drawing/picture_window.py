@@ -1,0 +1,63 @@
+"""A window of a picture: single positions of an array whose cells stand for several, asked for by name.
+
+`front/drawing/lens.js` works out which window is wanted. It counts positions as `CellLayout.fine` has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.views.drawing.cell_layout import CellLayout
+
+Ints = npt.NDArray[np.int64]
+
+MOST_POSITIONS = 1 << 14  # that a window may have, as in `front/drawing/zoom.js`
+WORD = "window"  # stands in a part's name before the window
+
+
+@dataclass(frozen=True)
+class Window:
+    """``rows`` x ``columns`` positions of one panel, from ``row`` and ``column`` on."""
+
+    panel: int
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+    @property
+    def name(self) -> str:
+        """As it stands in a part's name: ``0.12.0.64.128``."""
+        return ".".join(map(str, astuple(self)))
+
+    @property
+    def layout(self) -> CellLayout:
+        """The window as a picture of its own, a cell for each position."""
+        return CellLayout((self.rows, self.columns), (0, 0), 1, 1, self.rows, self.columns)
+
+    def positions(self, fine: CellLayout) -> Ints:
+        """(rows * columns,) in reading order; -1 where a last row has no more."""
+        row = np.arange(self.row, self.row + self.rows, dtype=np.int64)
+        column = np.arange(self.column, self.column + self.columns, dtype=np.int64)
+        found = ((self.panel * fine.rows + row)[:, None] * fine.columns + column).reshape(-1)
+        found[found >= fine.positions] = -1
+        return found
+
+
+def asked(name: str, finer: str, layout: CellLayout) -> Window:
+    """The window that a part ``<finer>/window/0.12.0.64.128`` of a picture asks for.
+
+    Raises LookupError for another name, and for what does not lie in the array or is too large.
+    """
+    start, _, numbers = name.rpartition("/")
+    parts = numbers.split(".")
+    if start != f"{finer}/{WORD}" or len(parts) != 5 or not all(part.isdecimal() and len(part) < 16 for part in parts):
+        raise LookupError(f"there is no part {name!r} of this picture")
+    found, fine = Window(*map(int, parts)), layout.fine
+    there = found.panel < fine.panels and found.row + found.rows <= fine.rows
+    if not there or found.column + found.columns > fine.columns or not 0 < found.rows * found.columns <= MOST_POSITIONS:
+        raise LookupError(f"{found.name} is not a window of at most {MOST_POSITIONS} positions of this picture")
+    return found

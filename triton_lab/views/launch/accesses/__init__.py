@@ -1,0 +1,1 @@
+"""Pictures of accesses: how often, by whom and when the elements of an argument are touched."""

@@ -1,0 +1,93 @@
+"""Touched values: what was loaded from or stored to an argument then, and how the values are spread."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.launch.maps.accessed_values import ElementValues, element_values
+from triton_lab.launch.maps.value_histogram import as_float, histogram
+from triton_lab.views.drawing.heatmap import buffer
+from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
+from triton_lab.views.launch.accesses.accesses_view import Accesses
+from triton_lab.views.launch.values.variable_view import VariableScene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+
+MOST = 1 << 17  # values that a live histogram is made from
+
+
+class TouchedValues(View):
+    """The values of one access, or of all accesses to an argument (given by name)."""
+
+    def __init__(self, launch: Launch, what: Access | str) -> None:
+        self.accesses = Accesses(launch, what)
+        self.argument = self.accesses.argument
+
+    @cached_property
+    def found(self) -> ElementValues:
+        """What was touched with what."""
+        return element_values(self.argument, [one.completed for one in self.accesses.accesses])
+
+    def title(self) -> str:
+        return f"{self.accesses.subject()}: the values then"
+
+    def text(self) -> str:
+        found = self.found
+        if not found.everything.size:
+            return f"{self.title()}\nno lane touches {self.argument.name}"
+        lines = [
+            self.title(),
+            f"{messages.number(int(found.touched.sum()))} of {messages.count(len(found.touched), 'element')} touched",
+        ]
+        return "\n".join([*lines, f"all lanes: {summary(found.everything)}"])
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
+        from triton_lab.views.drawing.histogram_figure import BELOW, HEIGHT, WIDTH, draw_histogram
+
+        found = self.found
+        last = found.last.reshape(self.argument.shape)
+        touched = found.touched.reshape(self.argument.shape)
+        heatmap = block_heatmap(last, *ends(found.last[found.touched]), mask=touched)
+        wide = width_of(heatmap) + 40 + WIDTH
+        high = max(height_of(heatmap), 30 + HEIGHT + BELOW)
+        sheet = Sheet(max(wide, text_width(self.title()) * 1.08) + 2 * MARGIN, high + 26 + 2 * MARGIN)
+        sheet.text(MARGIN, MARGIN + 8, self.title(), bold=True)
+        draw(sheet, heatmap, MARGIN, MARGIN + 26)
+        draw_histogram(sheet, histogram(found.everything), MARGIN + width_of(heatmap) + 40, MARGIN + 52)
+        return sheet.finish()
+
+    def scene(self) -> VariableScene:
+        found, shape = self.found, self.argument.shape
+        every = -(-found.everything.size // MOST) or 1
+        low, high = ends(found.last[found.touched])
+        return {
+            "kind": "variable",
+            "title": self.title(),
+            "name": self.argument.name,
+            "fixed": None,
+            "empty": "" if found.last.size else self.text(),
+            "dtype": str(found.everything.dtype),
+            "block": list(shape),
+            "picture": block_scene(shape),
+            "painting": painting(),
+            "ends": (low, high),
+            "programs": buffer(np.zeros(1, dtype=np.uint32)),
+            "dropped": 0,
+            "reached": [buffer(np.ones(1, dtype=np.uint8))],
+            "grid": list(self.accesses.launch.grid),
+            "values": [buffer(found.last.astype(np.float32))],
+            "mask": buffer(found.touched.astype(np.uint8)),
+            "spread": buffer(as_float(found.everything[::every]).astype(np.float32)),
+            "program": 0,
+            "iteration": 0,
+        }

@@ -1,0 +1,386 @@
+"""Accesses: how often, by whom, when and in which order the elements of an argument are touched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import messages
+from triton_lab.launch.element_index import Ints
+from triton_lab.launch.maps.access_heat import BY, OVER, Heat, heat
+from triton_lab.launch.maps.lane_positions import LINE_BYTES, SECTOR_BYTES
+from triton_lab.launch.maps.picture_cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells, heat_fallen
+from triton_lab.launch.maps.program_sample import MOST_LANES
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.cell_layout import CellLayout, layout, wrapped_words
+from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names
+from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
+from triton_lab.views.drawing.picture_window import Window, asked
+from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.launch.accesses.heat_layer import HeatLayer, layer_of
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.finding_marks import marks
+from triton_lab.views.launch.launch_scenes import AccessesScene, ItemScene
+from triton_lab.views.launch.tiling.tiling_view import TilingPanel, tensor_argument
+from triton_lab.views.launch.zoom_windows import finer_scene, in_window
+from triton_lab.views.scenes import Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+SAYS = {
+    "count": "how often each element is touched",
+    "program": "which program touches each element first",
+    "iteration": "in which iteration each element is first touched",
+    "reuse": "how many programs touch each element",
+    "order": "in which order elements are first touched",
+}
+
+
+class Accesses(View):
+    """One access of a launch, or all accesses to one argument (given by name), as a heatmap.
+
+    ``by`` is one of `BY`, ``over`` the argument's ``"shape"`` or its ``"storage"``, where the lines
+    and sectors of a GPU's cache are ruled. ``program`` and ``iteration`` pick what stands out. ``most`` is as in
+    `Tiling`.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        what: Access | str,
+        by: str = "count",
+        over: str = "shape",
+        program: int | None = None,
+        iteration: int | None = None,
+        room: tuple[float, float] = style.ROOM,
+        most: int | None = None,
+    ) -> None:
+        if by not in BY:
+            raise ValueError(f"by is one of {', '.join(BY)} (launch.plot.accesses has values, too), not {by!r}")
+        if over not in OVER:
+            raise ValueError(f"over is one of {', '.join(OVER)}, not {over!r}")
+        self.launch = launch
+        self.access = None if isinstance(what, str) else what
+        name = what if isinstance(what, str) else what.argument
+        if name is None:
+            raise ValueError(f"{access_words(what)} touches memory of no one argument: there is nothing to draw it on")
+        self.argument = tensor_argument(launch, name)
+        self.programs = math.prod(launch.grid)
+        if program is not None and not 0 <= program < self.programs:
+            raise ValueError(messages.no_program(program, launch.grid))
+        self.by, self.over, self.program, self.iteration, self.room = by, over, program, iteration, room
+        self.most = most
+        self.finer = f"accesses/{name}"  # what its windows are called
+        self.window: Window | None = None
+        self._whole: Accesses | None = None  # the picture of which this is a window
+        self._layers: dict[str, HeatLayer] = {}
+        self.accesses = (
+            [self.access]
+            if self.access is not None
+            else [access for access in launch.accesses if access.argument == name]
+        )
+
+    @property
+    def has_parts(self) -> bool:
+        return self.layout.binned
+
+    def part(self, name: str) -> AccessesScene:
+        return self.through(asked(name, self.finer, self.layout)).scene()
+
+    def through(self, window: Window) -> Accesses:
+        """Single positions of the same picture, in the same colours."""
+        what = self.access or self.argument.name
+        other = Accesses(self.launch, what, self.by, self.over, self.program, self.iteration, self.room, self.most)
+        fine = self.layout.fine
+        positions = window.positions(fine)
+        there = np.flatnonzero(positions >= 0)
+        heat = self.heat.at(positions[there])
+        found = marks(self.launch, self.argument, fine, self.heat.origin, window) if self.over == "shape" else []
+        other.__dict__["heat"], other.__dict__["layout"] = heat, window.layout
+        other.__dict__["cells"] = heat_cells(heat, there, window.rows * window.columns)
+        other.__dict__["marks"] = in_window(found, window)
+        other.window, other._whole = window, self
+        return other
+
+    @cached_property
+    def heat(self) -> Heat:
+        """What is drawn, for each position."""
+        return heat(self.argument, self.accesses, self.programs, self.over, self.most)
+
+    @cached_property
+    def layout(self) -> CellLayout:
+        if self.over == "shape":
+            return layout(self.heat.drawn, self.heat.origin, room=self.room)
+        shown = layout(self.heat.drawn, (-self.heat.first,), room=self.room)
+        # A row is a whole number of cache lines, so that their borders stand below each other.
+        line = max(1, LINE_BYTES // (self.heat.unit * shown.right))
+        columns = max(line, shown.columns if shown.columns % line == 0 else line)
+        return layout(self.heat.drawn, (-self.heat.first,), columns, self.room)
+
+    @cached_property
+    def cells(self) -> HeatCells:
+        """What is drawn, for each cell."""
+        shown = self.layout
+        falls = self.heat.tiles.falls(shown.along(), shown.cells) if shown.binned else None
+        if falls is not None:
+            return heat_fallen(self.heat, falls)
+        gathered = heat_bins if shown.binned else heat_cells
+        return gathered(self.heat, shown.cell_of_position(), shown.cells)
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[Any]:
+        """(cells,) the class of each cell."""
+        return narrow(self.cells.numbers)
+
+    def layer(self, by: str) -> HeatLayer:
+        """One way of colouring; the cells are the same for all."""
+        if by not in self._layers:
+            self._layers[by] = self.layer_for(by, self.cells.by[by])
+        return self._layers[by]
+
+    def layer_for(self, by: str, numbers: Ints) -> HeatLayer:
+        """Colour the classes by ``numbers``, -1 where no lane is active."""
+        blank = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
+        members = np.diff(self.cells.members.starts) > 0
+        state = self.cells.state
+        made = layer_of(
+            by,
+            numbers,
+            state == WRONG,
+            state == INSIDE,
+            members,
+            blank,
+            self.launch.grid,
+            runs=self.over == "storage",  # a word among gaps would name one cell of many
+            shown=self.heat.shown,
+            ends=None if self._whole is None else self._whole.layer(by).ends,
+        )
+        if self.heat.shown is None:
+            return made
+        told = {nobody(None): nobody(self.heat.shown)}
+        return replace(made, legend=[replace(key, text=told.get(key.text, key.text)) for key in made.legend])
+
+    @cached_property
+    def heatmap(self) -> Heatmap:
+        """The layer asked for."""
+        return self.heatmap_of(self.layer(self.by))
+
+    def heatmap_of(self, layer: HeatLayer, title: str = "") -> Heatmap:
+        """A layer as a heatmap of its own."""
+        return Heatmap(
+            self.layout,
+            self.numbers,
+            layer.styles[layer.levels],
+            title=title,
+            labels=layer.labels,
+            legend=layer.legend,
+            ramp=layer.ramp,
+            ramp_name=layer.ramp_name,
+            ticks=layer.ticks,
+            groups=layer.groups,
+            panel_names=panel_names(self.heat.drawn, self.heat.origin, self.layout.panels),
+            steps=self._steps(),
+            room=self.room,
+            rules=self._rules(),
+            marks=self.marks,
+        )
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The elements that findings are about; over the storage there are none."""
+        return marks(self.launch, self.argument, self.layout, self.heat.origin) if self.over == "shape" else []
+
+    def _rules(self) -> tuple[int, int]:
+        """Columns to a sector and to a line, where that can be seen."""
+        if self.over == "shape":
+            return 0, 0
+        cell = self.heat.unit * self.layout.right
+        wide = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room).frame.cell_width
+        sector, line = (size // cell for size in (SECTOR_BYTES, LINE_BYTES))
+        several = line < self.layout.columns
+        return (sector if sector * wide >= 6 else 0), (line if several and line * wide >= 16 else 0)
+
+    def _steps(self) -> tuple[str, str]:
+        if self.over == "shape":
+            return step_names(self.argument, len(self.heat.drawn) < 2)
+        row = self.layout.columns * self.layout.right * self.heat.unit
+        thin, strong = self._rules()
+        told = f"a row is {messages.count(row // LINE_BYTES, 'cache line')} of {LINE_BYTES} bytes"
+        told += " (strong rules)" if strong else ""
+        return "", told + (f" · thin rules: sectors of {SECTOR_BYTES}" if thin else "")
+
+    def emphasis(self, program: int | None, iteration: int | None = None) -> npt.NDArray[np.uint8]:
+        """(classes,) CHOSEN where the program has an active lane in that iteration, NORMAL where a masked one."""
+        members, moments = self.cells.members, max(1, len(self.heat.moments))
+        size = self.programs * moments
+        active = members.items < size
+        number = np.array([moment.iteration for moment in self.heat.moments] or [0])[members.items % moments]
+        own = np.ones(len(members.items), dtype=bool)
+        if program is not None:
+            own &= members.items % max(1, size) // moments == program
+        if iteration is not None:
+            own &= number == iteration
+        levels = np.full(len(members), DIMMED, dtype=np.uint8)
+        levels[members.owners[own & ~active]] = NORMAL
+        levels[members.owners[own & active]] = CHOSEN
+        return levels
+
+    # --- Words ------------------------------------------------------------------------------------
+
+    def subject(self) -> str:
+        """``x (3×4)``, or ``load of x (3×4) in line 7``."""
+        told = f"{self.argument.name} ({shape_text(self.argument.shape)}){some_of(self.heat.shown, self.programs)}"
+        if self.access is None:
+            return told
+        where = "" if self.access.line is None else f" in line {self.access.line}"
+        return f"{self.access.kind} of {told}{where}"
+
+    def title(self) -> str:
+        place = ", over its storage" if self.over == "storage" else ""
+        return f"{self.subject()}: {SAYS[self.by]}{place}"
+
+    def text(self) -> str:
+        found = self.heat
+        inside = slice(None) if found.drawn == found.shape else found.inside
+        counts = found.counts[inside]
+        touched = counts[counts > 0]
+        of = messages.count(len(counts), "element")
+        if self.over != "shape":
+            of = f"{messages.count(len(counts), 'unit')} of {messages.count(found.unit, 'byte')}"
+        lines = [self.title()]
+        if not len(found.moments):
+            lines.append(f"nothing touches {self.argument.name}")
+            return "\n".join(lines)
+        lines.append(f"{messages.count(self.programs, 'program')}; {messages.number(len(touched))} of {of} touched")
+        if len(touched):
+            reuse = found.by("reuse")[found.classes[inside]][counts > 0]
+            lines.append(
+                f"each {_range(touched)} ({touched.mean():.3g} on average), "
+                f"by {_range(reuse, 'program')}, in {_iterations(found)}"
+            )
+        if self.over == "storage" and len(touched):
+            at = (np.flatnonzero(found.counts) + found.first) * found.unit
+            lines.append(
+                f"{messages.count(len(touched) * found.unit, 'byte')} in "
+                f"{messages.count(len(np.unique(at // SECTOR_BYTES)), 'sector')} of {SECTOR_BYTES} "
+                f"and {messages.count(len(np.unique(at // LINE_BYTES)), 'line')} of {LINE_BYTES}"
+            )
+        if wrapped := wrapped_words(self.layout) if self.over == "shape" else "":
+            lines.append(wrapped)
+        if found.active_elsewhere:
+            lanes = messages.count(found.active_elsewhere, "lane touches", "lanes touch")
+            lines.append(f"{lanes} memory outside {self.argument.name}")
+        if found.masked_elsewhere:
+            lanes = messages.count(found.masked_elsewhere, "masked lane stands", "masked lanes stand")
+            lines.append(f"{lanes} outside {self.argument.name}")
+        return "\n".join(lines)
+
+    def pieces(self) -> list[FigurePiece]:
+        """The heatmap under its title."""
+        from triton_lab.views.drawing.figure_pieces import one_row, title
+
+        picked = self.program is not None or self.iteration is not None
+        emphasis = self.emphasis(self.program, self.iteration) if picked else None
+        return [title(self.title()), one_row([self.heatmap], emphasis=[emphasis])]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces(), least=0)
+
+    def scene(self) -> AccessesScene:
+        argument, found, members = self.argument, self.heat, self.cells.members
+        several = max((moment.iteration for moment in found.moments), default=0) > 0
+        layers = [by for by in BY if several or by != "iteration" or by == self.by]
+        marked = [mark.as_scene() for mark in self.marks]
+        return {
+            **finer_scene(self.finer, self.layout, self.window),
+            "kind": "accesses",
+            "title": self.subject(),
+            "says": SAYS,
+            "nobody": nobody(found.shown),
+            "over": self.over,
+            "unit": found.unit,
+            "argument": {
+                "name": argument.name,
+                "shape": list(argument.shape),
+                "strides": list(argument.strides),
+                "offset": argument.offset,
+                "itemsize": argument.itemsize,
+            },
+            "grid": list(self.launch.grid),
+            "program": self.program,
+            "iteration": self.iteration,
+            "layer": self.by,
+            "heatmap": self.heatmap.cells_scene(),
+            "layers": {by: {**self.layer(by).as_scene(), "marks": marked} for by in layers},
+            "counts": buffer(narrow(np.maximum(self.cells.by["count"], 0))),
+            "starts": buffer(members.starts.astype(np.uint32)),
+            "items": buffer(narrow(members.items)),
+            "moments": [(moment.iteration, moment.line, moment.kind) for moment in found.moments],
+            "elsewhere": (found.active_elsewhere, found.masked_elsewhere),
+        }
+
+
+def _iterations(found: Heat) -> str:
+    """``4 iterations``."""
+    return messages.count(max((moment.iteration for moment in found.moments), default=0) + 1, "iteration")
+
+
+def access_words(access: Any) -> str:
+    """``the load in line 7``."""
+    return f"the {access.kind}" + ("" if access.line is None else f" in line {access.line}")
+
+
+def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:
+    """``1 to 4 programs``; without a unit, ``3 times``."""
+    return messages.span(int(numbers.min()), int(numbers.max()), unit or "time")
+
+
+class AccessesPanel(Panel):
+    """A heatmap for each argument that is touched."""
+
+    def items(self) -> list[ItemScene]:
+        return [item(f"accesses/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Accesses:
+        match path:
+            case ["accesses", argument]:
+                return self._accesses(argument)
+        raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of it, if one is named."""
+        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
+
+    def _accesses(self, argument: str) -> Accesses:
+        """Made once: who touches what takes a while."""
+        if argument not in self._made:
+            self._made[argument] = Accesses(self.launch, argument, most=MOST_LANES)
+        return self._made[argument]
+
+    @cached_property
+    def _made(self) -> dict[str, Accesses]:
+        return {}
+
+    def drawn(self) -> list[Accesses]:
+        return [Accesses(self.launch, name, room=TilingPanel.ROOM, most=MOST_LANES) for name in self.card.drawn]
+
+    def pieces(self) -> list[FigurePiece]:
+        """Side by side, as many as of tilings."""
+        from triton_lab.views.drawing.figure_pieces import side_by_side
+
+        drawn = self.drawn()[: TilingPanel.MOST]
+        return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

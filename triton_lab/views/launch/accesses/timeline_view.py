@@ -1,0 +1,280 @@
+"""Timeline: which elements of an argument are touched when, time running down and elements across."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import messages
+from triton_lab.launch.access import elements_at
+from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.views.drawing.cell_layout import CellLayout
+from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
+from triton_lab.views.drawing.drawing_text import shape_text
+from triton_lab.views.drawing.heatmap import Heatmap, buffer
+from triton_lab.views.drawing.picture_window import Window, asked
+from triton_lab.views.drawing.scene_bounds import Many, Sentence, Whole
+from triton_lab.views.drawing.value_cells import value_heatmap
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.launch_scenes import Finer, ItemScene
+from triton_lab.views.launch.tiling.tiling_view import TilingPanel, tensor_argument
+from triton_lab.views.launch.zoom_windows import finer_scene
+from triton_lab.views.scenes import Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+ROWS, COLUMNS = 48, 96  # at most: a row then stands for several accesses, a column for several elements
+ROOM = (720.0, 420.0)
+
+Ints = npt.NDArray[np.int64]
+
+
+class _Timeline(TypedDict):
+    kind: Literal["timeline"]
+    title: Sentence
+    heatmap: HeatmapScene | None
+    counts: Buffer
+    moments: Many[Sentence]
+    columns: Many[tuple[Whole, Whole]]
+
+
+class TimelineScene(_Timeline, Finer, total=False):
+    """``counts`` of lanes by row and column, ``columns``: each one's first and last element.
+
+    ``nobody``: why there is no heatmap. ``lines``: of each row's accesses.
+    """
+
+    # Not in notebooks that were saved earlier.
+    nobody: Sentence
+    lines: Many[Many[Whole]]
+
+
+@dataclass(frozen=True)
+class TimelineRow:
+    """Accesses that share a row: the first and the last of them, counted from 0, their lines and kinds."""
+
+    first: int
+    last: int
+    lines: tuple[int, ...]
+    kinds: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """``accesses 4 to 7 (load, line 12)``."""
+        count = messages.numbered(self.first, self.last, "access", "accesses")
+        lines = [f"{messages.noun(len(self.lines), 'line')} {', '.join(map(str, self.lines))}"] if self.lines else []
+        return f"{count} ({', '.join([*self.kinds, *lines])})"
+
+
+class TimelineView(View):
+    """All accesses to the argument ``name`` of a launch in the order in which they happened here.
+
+    Programs that ran together share an access, as an instruction is shared by the lanes of a block; with
+    ``program`` (a linear number) only that one's are counted. On a GPU programs have no order among themselves.
+    ``room`` is the width and height, in CSS pixels, that the heatmap may take. Raises ValueError where there is no such
+    tensor argument or program.
+    """
+
+    def __init__(self, launch: Launch, name: str, program: int | None = None, room: tuple[float, float] = ROOM) -> None:
+        if program is not None and not 0 <= program < launch.programs:
+            raise ValueError(messages.no_program(program, launch.grid))
+        self.launch, self.program, self.room = launch, program, room
+        self.argument = tensor_argument(launch, name)
+        self.finer = f"timeline/{name}"  # what its windows are called
+        self.window: Window | None = None
+
+    @property
+    def has_parts(self) -> bool:
+        return bool(self.events) and self.layout.binned
+
+    def part(self, name: str) -> TimelineScene:
+        return self.through(asked(name, self.finer, self.layout)).scene()
+
+    def through(self, window: Window) -> TimelineView:
+        """Single accesses and elements of the same picture, in the same colours."""
+        other = TimelineView(self.launch, self.argument.name, self.program, self.room)
+        other.__dict__["events"] = self.events[window.row : window.row + window.rows]
+        other.__dict__["layout"] = window.layout
+        other.__dict__["most"] = self.most
+        other.window = window
+        return other
+
+    @cached_property
+    def events(self) -> list[tuple[Access, AccessEvent]]:
+        """Each time that an access ran, as it happened."""
+        found = [
+            (access, event)
+            for access in self.launch.done
+            if access.argument == self.argument.name
+            for event in access.events
+            if self.program is None or self.program in event.programs
+        ]
+        return sorted(found, key=lambda each: each[1].order)
+
+    @property
+    def elements(self) -> int:
+        """How many elements the argument has."""
+        return int(np.prod(self.argument.shape))
+
+    @cached_property
+    def layout(self) -> CellLayout:
+        """A cell for ``down`` accesses by ``right`` elements."""
+        count, elements = len(self.events), self.elements
+        down, right = max(1, math.ceil(count / ROWS)), max(1, math.ceil(elements / COLUMNS))
+        rows, columns = math.ceil(count / down), math.ceil(elements / right)
+        return CellLayout((count, elements), (0, 0), 1, 1, rows, columns, down, right)
+
+    @cached_property
+    def moments(self) -> list[TimelineRow]:
+        """What each row stands for."""
+        made = []
+        before = self.window.row if self.window else 0
+        for start in range(0, len(self.events), self.layout.down):
+            events = self.events[start : start + self.layout.down]
+            first = before + start
+            there = [access for access, _ in events]
+            lines = sorted({access.line for access in there if access.line is not None})
+            kinds = tuple(dict.fromkeys(access.kind for access in there))
+            made.append(TimelineRow(first, first + len(events) - 1, tuple(lines), kinds))
+        return made
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(rows, columns) how many lanes touched the elements of a column in a row's time."""
+        found = np.zeros((self.layout.rows, self.layout.columns), np.int64)
+        for number, (_, event) in enumerate(self.events):
+            on = event.active()
+            if self.program is not None:
+                on = on & (event.programs == self.program).reshape(-1, *(1,) * len(event.shape))
+            element = elements_at(event.addresses()[on] - self.argument.address, self.argument)
+            element = element[element >= 0] - (self.window.column if self.window else 0)
+            column = element[(element >= 0) & (element < self.layout.columns * self.layout.right)] // self.layout.right
+            found[number // self.layout.down] += np.bincount(column, minlength=self.layout.columns)
+        return found
+
+    @cached_property
+    def most(self) -> float:
+        """How many lanes to one element in one access the ramp ends at: what a cell of several comes to on average."""
+        return float(self.counts.max(initial=0)) / (self.layout.down * self.layout.right)
+
+    def column(self, number: int) -> tuple[int, int]:
+        """The first and the last element of a column, row-major."""
+        right = self.layout.right
+        first = number * right + (self.window.column if self.window else 0)
+        return first, min(first + right, self.elements) - 1
+
+    @cached_property
+    def heatmap(self) -> Heatmap:
+        counts = self.counts.reshape(-1) / (self.layout.down * self.layout.right)
+        made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, self.most, room=self.room)
+        name = "lanes/element" if self.layout.binned else "lanes"
+        return replace(made, ramp_name=name, steps=("→ elements", "↓ time"))
+
+    @property
+    def nobody(self) -> str:
+        """What is told of an argument without events."""
+        if any(access.argument == self.argument.name and access.stopped for access in self.launch.accesses):
+            return "the launch stopped at the first access to it, which touched nothing"
+        return "nobody touches it"
+
+    def title(self) -> str:
+        whose = "" if self.program is None else f" by {messages.who(self.program, self.launch.grid)}"
+        return f"{self.argument.name} ({shape_text(self.argument.shape)}): touched{whose} over time"
+
+    def text(self) -> str:
+        if not self.events:
+            return f"{self.title()}\n{self.nobody}"
+        lines = [self.title()]
+        for moment, counts in zip(self.moments, self.counts, strict=True):
+            touched = np.flatnonzero(counts)
+            where = "no element"
+            if touched.size:
+                low, high = self.column(int(touched[0]))[0], self.column(int(touched[-1]))[1]
+                where = f"{messages.count(int(counts.sum()), 'lane')}, {messages.numbered(low, high, 'element')}"
+            lines.append(f"{moment}: {where}")
+        return "\n".join(lines)
+
+    def scene(self) -> TimelineScene:
+        scene: TimelineScene = {
+            "kind": "timeline",
+            "title": self.title(),
+            "heatmap": self.heatmap.as_scene() if self.events else None,
+            "counts": buffer(self.counts.astype(np.uint32)),
+            "moments": [str(moment) for moment in self.moments],
+            "columns": [self.column(number) for number in range(self.layout.columns)],
+            "nobody": self.nobody,
+            "lines": [list(moment.lines) for moment in self.moments],
+        }
+        if not self.events:
+            return scene
+        return {**scene, **finer_scene(self.finer, self.layout, self.window)}
+
+    def pieces(self) -> list[FigurePiece]:
+        """The heatmap under its title."""
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.figure_pieces import lines, one_row, title
+
+        if not self.events:
+            return [title(self.title()), lines([(self.nobody, style.LIGHT.faint)])]
+        return [title(self.title()), one_row([self.heatmap], 8)]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+
+class TimelinePanel(Panel):
+    """A timeline for each argument that is touched."""
+
+    TOLD = 8  # rows of each in the card's words
+
+    def items(self) -> list[ItemScene]:
+        return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self.card.drawn]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> TimelineView:
+        match path:
+            case ["timeline", argument]:
+                if argument not in self._made:
+                    self._made[argument] = TimelineView(self.launch, argument)
+                return self._made[argument]
+        raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of it, if one is named."""
+        return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
+
+    @cached_property
+    def _made(self) -> dict[str, TimelineView]:
+        return {}
+
+    def drawn(self) -> list[TimelineView]:
+        return [TimelineView(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]
+
+    def text(self) -> list[str]:
+        """The beginning of each."""
+        told = []
+        for one in self.drawn():
+            lines = one.text().splitlines()
+            told += lines[: 1 + self.TOLD]
+            if (left := len(lines) - 1 - self.TOLD) > 0:
+                told.append(f"{messages.count(left, 'more row')}: see launch.plot.timeline({one.argument.name!r})")
+        return told
+
+    def pieces(self) -> list[FigurePiece]:
+        """Side by side, as many as of tilings."""
+        from triton_lab.views.drawing.figure_pieces import side_by_side
+
+        drawn = [one for one in self.drawn() if one.events][: TilingPanel.MOST]
+        return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

@@ -1,0 +1,215 @@
+"""Autotune: the configurations that Triton's autotuner tried, as bars, and the one that the launch ran with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from triton_lab import messages
+from triton_lab.messages import seconds_text
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle, colour, widest
+from triton_lab.views.drawing.style import SMALL, TEXT
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.figure import Sheet
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+MOST = 40  # configurations that are drawn
+ROW, TOP, GAP = 22.0, 30.0, 18.0
+BAR = 190.0  # pixels of the slowest
+_REASON = 70  # characters of a reason beside the bars; the words have all of it
+INTERPRETED = (
+    "Each configuration ran once in the interpreter, on the CPU: these times say nothing about a GPU, "
+    "where another one may be the fastest."
+)
+
+
+class Autotune(View):
+    """What an autotuner tried for ``launch``. Raises ValueError where none made it."""
+
+    def __init__(self, launch: Launch) -> None:
+        found: Tuning | None = getattr(launch, "tuning", None)
+        if found is None:
+            raise ValueError(_none(launch))
+        self.tuning = found
+
+    @cached_property
+    def _ranked(self) -> list[Tried]:
+        return self.tuning.ranked
+
+    @cached_property
+    def varied(self) -> list[str]:
+        """The parameters in which configurations differ."""
+        names = dict.fromkeys(name for one in self._ranked for name in one.config)
+        return [name for name in names if len({repr(one.config.get(name)) for one in self._ranked}) > 1]
+
+    def title(self) -> str:
+        tried = messages.count(len(self._ranked), "configuration")
+        return f"{self.tuning.kernel}: {tried} tried, {self._named(self.tuning.choice)} taken"
+
+    def _named(self, one: Tried) -> str:
+        return ", ".join(f"{name}={one.config[name]}" for name in self.varied if name in one.config) or str(one)
+
+    def notes(self) -> list[str]:
+        """What is the same in all, what the choice hangs on, and what the times mean."""
+        tuning = self.tuning
+        same = {name: value for name, value in self._ranked[0].config.items() if name not in self.varied}
+        said = [f"all with {', '.join(f'{name}={value}' for name, value in same.items())}"] if same else []
+        if tuning.key:
+            said.append(f"chosen for {', '.join(tuning.key)}; for others it tries again")
+        if tuning.earlier:
+            said.append("The choice was made at an earlier launch" + (", unrecorded." if self._unknown else "."))
+        if tuning.left_out:
+            said.append(f"{messages.count(tuning.left_out, 'more configuration')} pruned, and not tried")
+        if len(self._ranked) > MOST:
+            said.append(f"{len(self._ranked) - MOST} slower ones are not drawn")
+        return [*said, INTERPRETED] if tuning.target == "cpu" else said
+
+    @property
+    def _unknown(self) -> bool:
+        return all(math.isnan(one.seconds) for one in self._ranked)
+
+    def told(self, one: Tried) -> str:
+        """``4.9 µs (4.8 µs to 5.1 µs)``; why it failed; nothing where nobody knows."""
+        if one.failed:
+            return f"failed: {one.failed}"
+        if math.isnan(one.seconds):
+            return ""
+        spread = "" if one.low == one.high else f" ({seconds_text(one.low)} to {seconds_text(one.high)})"
+        return seconds_text(one.seconds) + spread
+
+    def times(self, one: Tried) -> str:
+        """How many times as long as the one taken, ``1.34×``."""
+        of = one.seconds / self.tuning.choice.seconds if self.tuning.choice.seconds else math.nan
+        return (f"{of:.2f}×" if of < 10 else f"{of:.3g}×") if math.isfinite(of) else ""
+
+    def text(self) -> str:
+        rows = [
+            f"  {'→' if one is self.tuning.choice else ' '} {self._named(one)}: "
+            + (" ".join(filter(None, (self.told(one), self.times(one)))) or "time unknown")
+            for one in self._ranked
+        ]
+        return "\n".join([self.title(), *rows, *(f"  {note}" for note in self.notes())])
+
+    # --- The picture ----------------------------------------------------------------------------------
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """A row for each configuration: its parameters, a bar with its spread, its time."""
+        shown = self._ranked[:MOST]
+        made = Drawing(items=[DrawnText(0, 12, self.title(), bold=True)])
+        x = 20.0
+        for name in self.varied:
+            column = [_short(one.config.get(name)) for one in shown]
+            made.add(DrawnText(x, TOP + ROW / 2, name, SMALL, "faint"))
+            made.add(*(DrawnText(x, self._middle(k), value, mono=True) for k, value in enumerate(column)))
+            x += max(widest([(name, SMALL, False)]), widest((value, TEXT, True) for value in column)) + GAP
+        where = " in the interpreter" if self.tuning.target == "cpu" else ""
+        made.add(DrawnText(x, TOP + ROW / 2, f"time{where}", SMALL, "faint"))
+        for k, one in enumerate(shown):
+            made.add(*self._row(k, one, x))
+        told = [widest([(self._beside(one), TEXT, False)]) + self._length(one) + 8 for one in shown]
+        y = self._middle(len(shown)) + 4
+        for line in self._noted():
+            made.add(DrawnText(0, y, line, SMALL, "faint"))
+            y += 17
+        heads = [(self.title(), TEXT, False), *((line, SMALL, False) for line in self._noted())]
+        made.width, made.height = max(x + max(told), widest(heads) * 1.08), y
+        return made
+
+    def _row(self, k: int, one: Tried, x: float) -> list[Rectangle | DrawnText]:
+        """What stands right of the parameters."""
+        y, chosen = self._middle(k), one is self.tuning.choice
+        found: list[Rectangle | DrawnText] = []
+        if chosen:
+            found.append(DrawnText(2, y, "→", colour="accent", bold=True))
+        long = self._length(one)
+        if long:
+            hue = "accent" if chosen else "mark"
+            found.append(Rectangle(x, y - 7, long, 14, hue, hue, 0.85, 0, 0))
+            low, high = (self._scaled(each) for each in (one.low, one.high))
+            if high - low > 1:
+                found.append(Rectangle(x + low, y - 1, high - low, 2, "ink", "ink", 1, 0, 0))
+        hue = "error" if one.failed else "ink"
+        found.append(DrawnText(x + long + 8, y, self._beside(one), colour=hue, bold=chosen))
+        return found
+
+    def _beside(self, one: Tried) -> str:
+        told = " · ".join(filter(None, (self.told(one), self.times(one) if one is not self.tuning.choice else "taken")))
+        return told if len(told) <= _REASON else told[: _REASON - 1] + "…"
+
+    def _scaled(self, seconds: float) -> float:
+        most = max((one.high for one in self._ranked[:MOST] if math.isfinite(one.high)), default=0.0)
+        return BAR * seconds / most if most and math.isfinite(seconds) else 0.0
+
+    def _length(self, one: Tried) -> float:
+        return max(1.0, self._scaled(one.seconds)) if math.isfinite(one.seconds) else 0.0
+
+    @staticmethod
+    def _middle(k: int) -> float:
+        return TOP + ROW * (k + 1.5)
+
+    def _noted(self) -> list[str]:
+        import textwrap
+
+        return [line for note in self.notes() for line in textwrap.wrap(note, 110)]
+
+    def scene(self) -> DrawingScene:
+        return self.drawing.scene("", self.text())
+
+    def figure(self) -> Figure:
+        made = Drawing()
+        made.place(self.drawing, 16, 16)
+        made.width, made.height = made.width + 16, made.height + 16
+        return made.figure()
+
+    def pieces(self) -> list[FigurePiece]:
+        """The same on a card's sheet."""
+        from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+        return [FigurePiece(self.drawing.height + 14, self._on_sheet, self.drawing.width)]
+
+    def _on_sheet(self, sheet: Sheet, y: float) -> None:
+        from triton_lab.views.drawing.figure import MARGIN
+
+        for item in self.drawing.items:
+            if isinstance(item, Rectangle):
+                sheet.rectangle(MARGIN + item.x, y + item.y, max(1.0, item.width), item.height, colour(item.fill))
+            elif isinstance(item, DrawnText):
+                sheet.text(
+                    MARGIN + item.x, y + item.y, item.text, item.size, colour(item.colour),
+                    item.align, item.bold, item.mono,
+                )  # fmt: skip
+
+
+class AutotunePanel(Panel):
+    """There for launches that an autotuner made."""
+
+    @property
+    def absent(self) -> str:
+        return _none(self.launch)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Autotune:
+        if list(path) == ["autotune"] and self.card.tuned:
+            return Autotune(self.launch)
+        raise unknown(path)
+
+    def drawn(self) -> Sequence[Autotune]:
+        return [Autotune(self.launch)] if self.card.tuned else []
+
+
+def _none(launch: Launch) -> str:
+    return f"no autotuner made this launch of {launch.kernel}: @triton.autotune above a kernel tries configurations"
+
+
+def _short(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= 16 else text[:15] + "…"

@@ -1,0 +1,270 @@
+"""`lab.interact`: a launch that runs again whenever a slider moves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import math
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.launch.launch import Launch
+from triton_lab.launch.recording.record import record
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.scenes import Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+Draw = Callable[[Launch], View]
+
+# Seconds to wait for a newer wish: what a front end sent during a launch arrives together after it.
+_PATIENCE = 0.02
+
+
+class _Newest:
+    """Hands wishes to ``grant``, many at once: what comes while another waits joins it, and the last value wins."""
+
+    def __init__(self, grant: Callable[[dict[str, Any]], None]) -> None:
+        self.grant = grant
+        self.wishes: dict[str, Any] = {}
+
+    def wish(self, **wishes: Any) -> None:
+        """Grant this when the notebook's kernel has read what waits for it; at once where there is none."""
+        waiting = bool(self.wishes)
+        self.wishes.update(wishes)
+        if not _in_a_kernel():
+            self._now()
+        elif not waiting:
+            asyncio.get_running_loop().call_later(_PATIENCE, self._now)
+
+    def _now(self) -> None:
+        wishes, self.wishes = self.wishes, {}
+        with _interruptible():
+            self.grant(wishes)
+
+
+def _in_a_kernel() -> bool:
+    """Whether wishes come as messages to a notebook's kernel, one after the other."""
+    from IPython.core.getipython import get_ipython
+
+    if getattr(get_ipython(), "kernel", None) is None:
+        return False
+    with contextlib.suppress(RuntimeError):
+        return asyncio.get_running_loop().is_running()
+    return False
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """An interrupt ends what runs inside, and nothing else: between messages, notebooks' kernels ignore it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Interact(View):
+    """``run(**choices)`` launches a kernel; the picture is of the last launch it made.
+
+    ``choices`` gives the values that each argument may take, as `interact` says. It starts with the function's own
+    default, or with the first value where that is not among them.
+    """
+
+    def __init__(self, run: Callable[..., Any], choices: Mapping[str, Sequence[Any]], draw: Draw = Card) -> None:
+        self.run, self.draw = run, draw
+        self.choices = {name: _values(name, values) for name, values in choices.items()}
+        defaults = _defaults(run)
+        self.chosen = {
+            name: defaults[name] if name in defaults and defaults[name] in values else values[0]
+            for name, values in self.choices.items()
+        }
+        self.trouble = ""
+        self.result = self._made()
+        if self.trouble:
+            raise ValueError(self.trouble)
+
+    def _made(self) -> View | None:
+        """Run with what is chosen; None, and `trouble` says why, where that makes no picture."""
+        self.trouble = ""
+        try:
+            with record() as launches:
+                self.run(**self.chosen)
+        except Exception as error:  # the user's own: it is shown where the picture would be
+            if not launches:
+                self.trouble = f"{type(error).__name__}: {error}"
+                return None
+        if not launches:
+            self.trouble = f"{getattr(self.run, '__name__', 'the function')} launched no kernel"
+            return None
+        return self.draw(launches[-1])
+
+    def choose(self, **chosen: Any) -> None:
+        """Change arguments and run again; the live picture follows."""
+        for name, value in chosen.items():
+            if name not in self.choices:
+                raise TypeError(
+                    f"there is no argument {name!r} to choose; there is {', '.join(self.choices) or 'none'}"
+                )
+            if value not in self.choices[name]:
+                raise ValueError(f"{name} is {_told(self.choices[name])}, not {value!r}")
+        self.chosen.update(chosen)
+        made = self._made()
+        if made is not None:
+            self.result = made
+            if "widget" in self.__dict__:
+                self.widget.scene = dict(made.live())
+
+    @property
+    def shown(self) -> View:
+        """The view of the last launch that made a picture."""
+        assert self.result is not None
+        return self.result
+
+    def panel(self) -> Any:
+        """Sliders above the live picture (ipywidgets)."""
+        import ipywidgets
+
+        said = ipywidgets.Label(self.trouble)
+
+        def grant(wishes: dict[str, Any]) -> None:
+            said.value = "running"
+            try:
+                self.choose(**wishes)
+            except KeyboardInterrupt:
+                self.trouble = "interrupted: the picture is that of the launch before"
+            said.value = self.trouble
+
+        newest = _Newest(grant)
+        sliders = []
+        for name, values in self.choices.items():
+            if isinstance(values, range):
+                slider = ipywidgets.IntSlider(self.chosen[name], values[0], values[-1], values.step, description=name)
+            else:
+                options = [(str(value), value) for value in values]
+                slider = ipywidgets.SelectionSlider(options=options, value=self.chosen[name], description=name)
+
+            def changed(change: Mapping[str, Any], name: str = name) -> None:
+                newest.wish(**{name: change["new"]})
+
+            slider.observe(changed, names="value")
+            sliders.append(slider)
+        return ipywidgets.VBox([*sliders, said, self.widget])
+
+    # --- A view like any other ------------------------------------------------------------------------
+
+    def scene(self) -> Scene:
+        return self.shown.scene()
+
+    def live(self) -> Scene:
+        return self.shown.live()
+
+    def saved(self) -> Scene:
+        return self.shown.saved()
+
+    def standalone(self) -> Scene:
+        return self.shown.standalone()
+
+    def part(self, name: str) -> Scene:
+        return self.shown.part(name)
+
+    def figure(self) -> Figure:
+        return self.shown.figure()
+
+    def title(self) -> str:
+        told = ", ".join(f"{name}={value}" for name, value in self.chosen.items())
+        return f"{told}: {self.shown.title()}" if told else self.shown.title()
+
+    def text(self) -> str:
+        told = ", ".join(f"{name}={value}" for name, value in self.chosen.items())
+        return "\n".join(filter(None, [told, self.trouble, self.shown.text()]))
+
+    has_panel = True
+
+    def panel_id(self) -> str:
+        """The sliders' model."""
+        return str(self._shown_panel.model_id)
+
+    @cached_property
+    def _shown_panel(self) -> Any:
+        """The sliders that are shown, alive as long as this is."""
+        return self.panel()
+
+    @property
+    def beginning(self) -> Scene:
+        return self.saved()  # of the last launch, whenever it is shown
+
+
+# So many positions a slider of floats may have: each is sent to the browser.
+_MOST = 10_000
+
+
+def _values(name: str, wish: Any) -> Sequence[Any]:
+    """What an argument may be. Raises TypeError, and ValueError for a range that holds no two values."""
+    numbers = isinstance(wish, tuple) and all(type(each) in (int, float) for each in wish)
+    if not numbers or len(wish) not in (2, 3):
+        if isinstance(wish, (str, bytes)) or not isinstance(wish, Sequence) or not len(wish):
+            raise TypeError(
+                f"{name} needs a list of values to choose from, such as [16, 32, 64], or the least and the greatest, "
+                f"such as (1, 100), not {wish!r}"
+            )
+        return wish if isinstance(wish, range) and wish.step > 0 else list(wish)
+    whole = all(type(each) is int for each in wish)
+    low, high, step = (*wish, 1 if whole else 0.1)[:3]
+    count = math.floor((high - low) / step + 1e-9) + 1 if step > 0 and math.isfinite(high - low) else 0
+    if count < 2:
+        raise ValueError(
+            f"{name}={wish} is a slider from {low} to {high} in steps of {step}, which has not two values: "
+            f"a list offers single ones, {name}={list(wish)}"
+        )
+    if whole:
+        return range(low, high + 1, step)
+    if count > _MOST:
+        raise ValueError(f"{name}={wish} has {count:,} values, and a slider no more than {_MOST:,}: take larger steps")
+    return [round(low + k * step, 12) for k in range(count)]
+
+
+def _told(values: Sequence[Any]) -> str:
+    """``one of 16, 32, 64``, or ``1 to 100``."""
+    if not isinstance(values, range):
+        return f"one of {', '.join(map(str, values))}"
+    return f"{values[0]} to {values[-1]}" + (f" in steps of {values.step}" if values.step > 1 else "")
+
+
+def _defaults(run: Callable[..., Any]) -> dict[str, Any]:
+    """The plain values that ``run`` takes by itself."""
+    try:
+        parameters = inspect.signature(run).parameters.values()
+    except (TypeError, ValueError):  # not every callable says what it takes
+        return {}
+    return {each.name: each.default for each in parameters if isinstance(each.default, (bool, int, float, str))}
+
+
+def interact(run: Callable[..., Any], *, draw: Draw = Card, **choices: Sequence[Any]) -> Interact:
+    """Run ``run`` now, and again while a slider is dragged: ``lab.interact(launch, BLOCK=[16, 32, 64])``.
+
+    ``run`` gets one value of each of ``choices`` by name and launches a kernel. As in ipywidgets, a list has the
+    values themselves, and a tuple of two or three numbers is a slider: ``n=(1, 100)`` from the least to the greatest,
+    both included, ``n=(0, 100, 5)`` in steps of 5. Without steps integers go by 1 and floats by 0.1. ``draw`` makes the
+    picture of the last launch, by itself the launch's card. Raises TypeError for choices that are none of these, and
+    ValueError for a slider with fewer than two values, or where ``run`` fails or launches nothing at once.
+
+    >>> picture = lab.interact(lambda BLOCK: add(x, y, block=BLOCK), BLOCK=[128, 256])
+    >>> picture.title()
+    'BLOCK=128: add_kernel[8, 1, 1]'
+    >>> picture.choose(BLOCK=256)
+    >>> picture.title()
+    'BLOCK=256: add_kernel[4, 1, 1]'
+    """
+    return Interact(run, choices, draw)

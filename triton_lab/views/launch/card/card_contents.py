@@ -1,0 +1,107 @@
+"""What there is to show of a launch: what the panels of its card look at."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from triton_lab.views.launch.card.findings_text import ICONS
+from triton_lab.views.launch.finding_marks import SAYS
+from triton_lab.views.missing_picture import attempt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triton_lab.compiled.compiled import Compiled
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.diagnosis.finding import Finding
+    from triton_lab.launch.launch import Launch
+
+
+class Contents:
+    """``launch``; ``compiled``, what it was compiled to; ``troubles``, what could not be made, and why."""
+
+    MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.compiled: tuple[Compiled, ...] = tuple(getattr(launch, "compilations", ()))
+        self.troubles: list[str] = []
+
+    @cached_property
+    def tensors(self) -> list[Argument]:
+        """The arguments that are tensors."""
+        return [argument for argument in self.launch.arguments if argument.kind in ("tensor", "descriptor")]
+
+    @cached_property
+    def accesses(self) -> list[Access]:
+        """What the launch touched."""
+        return attempt(lambda: self.launch.accesses, self._without)
+
+    def _without(self, reason: str) -> list[Any]:
+        """Go on with nothing where something could not be made, and say so below."""
+        self.troubles.append(reason)
+        return []
+
+    # --- For which tabs there is something ------------------------------------------------------------
+
+    @property
+    def ran(self) -> bool:
+        """Whether there are programs."""
+        return self.launch.programs > 0
+
+    @property
+    def replays(self) -> bool:
+        """Whether they can be replayed."""
+        return self.ran and hasattr(self.launch, "trace")
+
+    @property
+    def both_ran(self) -> bool:
+        """Whether a GPU ran it as well."""
+        return bool(getattr(self.launch, "outputs", ()))
+
+    @property
+    def tuned(self) -> bool:
+        """Whether an autotuner made the launch."""
+        return getattr(self.launch, "tuning", None) is not None
+
+    @property
+    def followable(self) -> list[Access]:
+        """The stores whose values can be followed back."""
+        return followable(self.launch, self.accesses) if self.replays else []
+
+    @cached_property
+    def touched(self) -> list[str]:
+        """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
+        touched = {access.argument for access in self.accesses}
+        stored = {access.argument for access in self.accesses if access.kind != "load"}
+        told = [one for one in self.gravest if one.severity != "note" or one.kind in SAYS]
+        wrong = [name for one in told for name in (one.argument, *(name for name, _ in one.ends))]
+        names = [argument.name for argument in self.tensors if argument.name in touched]
+        return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
+
+    @cached_property
+    def gravest(self) -> list[Finding]:
+        """What stopped the launch, then errors, then the rest; among equals first what a picture shows."""
+        order = list(ICONS)
+        return sorted(
+            self.launch.findings,
+            key=lambda one: (order.index(one.severity), not one.stopped, one.kind not in SAYS),
+        )
+
+    @property
+    def drawn(self) -> list[str]:
+        """Those of them that get a picture."""
+        return self.touched[: self.MOST_ARGUMENTS]
+
+    def lines(self, argument: str) -> list[int]:
+        """The lines that touch an argument."""
+        touching = (one.line for one in self.accesses if one.argument == argument)
+        return sorted({line for line in touching if line is not None})
+
+
+def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
+    """Those of the launch's ``accesses`` that are stores to tensor arguments, in their order."""
+    drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
+    return [one for one in accesses if one.kind == "store" and one.argument in drawn]

@@ -1,0 +1,55 @@
+"""Findings in words, for a cell's output: each with its severity, its line of the source and what mends it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from triton_lab.views.drawing import style
+
+if TYPE_CHECKING:
+    from triton_lab.launch.diagnosis.finding import Finding
+
+# Severities are told apart by shape and word, not by colour alone.
+ICONS = {"error": "✖", "warning": "▲", "note": "●"}
+# JupyterLab's own colours follow its theme; elsewhere those of the light one.
+COLOURS = {
+    "error": f"var(--jp-error-color1, {style.LIGHT.error})",
+    "warning": f"var(--jp-warn-color1, {style.LIGHT.warning})",
+    "note": f"var(--jp-brand-color1, {style.LIGHT.accent})",
+}
+
+# Never wrapped, as JupyterLab does by itself: what points at a place stands below it.
+_CODE = "margin: 4px 0; overflow-x: auto; white-space: pre"
+
+
+def findings_html(findings: Sequence[Finding]) -> str:
+    """All of them, one below the other."""
+    return "".join(map(_one, findings)) or "<div>no findings</div>"
+
+
+def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
+    """What to write in place of which lines, where a fix was tried and found good."""
+    if not edits:
+        return []
+    return ["A fix, tried on copies:", *(line for number, _, after in edits for line in (f"line {number}:", after))]
+
+
+def _one(finding: Finding) -> str:
+    colour, icon = COLOURS[finding.severity], ICONS[finding.severity]
+    where = f"{finding.where}: " if finding.where else ""
+    excerpt = "\n".join(finding.excerpt)
+    fix = "\n".join(finding.fix_lines)
+    told = [f"values: {finding.values_text}"] if finding.values.size else []
+    return (
+        f'<div style="border-left: 3px solid {colour}; margin: 6px 0; padding: 2px 10px">'
+        f'<div><span aria-hidden="true" style="color: {colour}">{icon}</span> <b>{finding.severity}:</b> '
+        f"{html.escape(where + finding.message)}</div>"
+        + (f'<pre style="{_CODE}">{html.escape(excerpt)}</pre>' if excerpt else "")
+        + "".join(
+            f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in [*told, *finding.orders, finding.hint]
+        )
+        + (f'<pre style="{_CODE}">{html.escape(fix)}</pre>' if fix else "")
+        + "</div>"
+    )

@@ -1,0 +1,330 @@
+"""The launch card: what ran, on what, what is wrong with it, and the pictures asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from triton_lab.launch.maps.tensor_storage import memories
+from triton_lab.messages import count, launched
+from triton_lab.views.drawing.drawing_text import number_text, time_text
+from triton_lab.views.frontend_presence import widgets_are_shown
+from triton_lab.views.launch.card.card_parts import KEPT_NUMBERS, kept, opened, part, shown_first, tabs, there
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel
+from triton_lab.views.launch.card.findings_text import ICONS, fix_lines
+from triton_lab.views.launch.card.launch_panels import Panels
+from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, SHOWN
+from triton_lab.views.launch.card.line_annotations import annotated, place
+from triton_lab.views.launch.finding_marks import by_program
+from triton_lab.views.launch.launch_scenes import CardScene, FindingScene, MarkedSource
+from triton_lab.views.missing_picture import attempt, in_words
+from triton_lab.views.scenes import NotedSource, Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+
+SAVED_BYTES = 230_000  # of pictures in a notebook's output, as `size` tells: the whole is held to `output`'s bound
+SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed when it is shown, some milliseconds each
+SAVED_PARTS = 32
+PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
+UNCHECKED = (
+    "The CPU runs kernels of any size: whether a GPU has registers, shared memory and threads enough for this one is "
+    "told by kernel.n_regs, kernel.n_spills and kernel.metadata.shared."
+)
+
+
+class Card(Panels, View):
+    """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`, and of a launch that was compiled
+    of `COMPILED_SHOWN`.
+
+    The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
+    made when it is opened. ``both``: what the GPU and the CPU made of it is shown first, where both are known.
+    ``raised`` is how the cell tells the launch's error where no card does: with the lines that led to the launch.
+    """
+
+    MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
+
+    def __init__(
+        self,
+        launch: Launch,
+        show: Sequence[str] = ("tiling",),
+        both: bool = False,
+        raised: str = "",
+    ) -> None:
+        super().__init__(launch)
+        known = (*SHOWN, *(COMPILED_SHOWN if self.compiled else ()))
+        for name in show:
+            if name not in known:
+                when = " before its launch.compile(...)" if name in COMPILED_SHOWN else ""
+                raise ValueError(f"a card has no {name!r}{when}; it shows {', '.join(known)}")
+        self.show = tuple(dict.fromkeys(show))
+        self.both, self.raised = both, raised
+
+    # --- What it says -------------------------------------------------------------------------------
+
+    def title(self) -> str:
+        launch = self.launch
+        return launched(launch.kernel, launch.grid)
+
+    def facts(self) -> list[str]:
+        """Target, programs, time."""
+        launch = self.launch
+        where = launch.target.upper() + (f", {device}" if (device := self.device()) else "")
+        facts = [where, count(math.prod(launch.grid), "program")]
+        return [*facts, "failed"] if launch.error else [*facts, *time_text(launch)]
+
+    def device(self) -> str:
+        """The name of the GPU that ran it, "" where nobody knows."""
+        time = getattr(self.launch, "time", None)
+        return "" if time is None else str(time.device)
+
+    HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each tensor argument, below `HEADINGS`; a letter names the storage."""
+        letters: dict[str, str] = {}
+        for memory in memories(self.tensors):
+            several = len(memory.tensors) > 1
+            for number in memory.tensors:
+                letters[self.tensors[number].name] = memory.letter + (" (shared)" if several else "")
+        rows: list[tuple[str, ...]] = []
+        for argument in self.tensors:
+            shape, strides = str(tuple(argument.shape)), str(tuple(argument.strides))
+            rows.append((argument.name, shape, strides, argument.dtype, str(argument.offset), letters[argument.name]))
+        return rows
+
+    def scalars(self) -> list[str]:
+        """The other arguments: one line of scalars and one of constexprs, where there are any."""
+        found = []
+        for kind in ("scalar", "constexpr"):
+            told = [f"{one.name} = {_value(one.value)}" for one in self.launch.arguments if one.kind == kind]
+            if told:
+                found.append(f"{kind}: {', '.join(told)}")
+        return found
+
+    def findings(self) -> list[FindingScene]:
+        """Errors first, as plain words; before them what stopped the launch."""
+        return [
+            {
+                "severity": one.severity,
+                "icon": ICONS[one.severity],
+                "line": one.line,
+                "where": one.where,
+                "program": next((int(program) for program in one.programs), None),
+                "message": one.message,
+                "orders": list(one.orders),
+                "hint": one.hint,
+                "fix": None if one.fix is None else [(e.line, e.before, e.after) for e in one.fix.edits],
+                "excerpt": list(one.excerpt),
+                "stopped": one.stopped,
+            }
+            for one in self.gravest
+        ]
+
+    def source(self) -> MarkedSource:
+        """The kernel's lines, each with its marks: accesses, and the worst finding."""
+        marks: dict[int, list[str]] = {}
+        for access in self.accesses:
+            if access.line is not None and access.kind not in marks.setdefault(access.line, []):
+                marks[access.line].append(access.kind)
+        worst: dict[int, str] = {}
+        for finding in reversed(self.findings()):
+            if finding["line"] is not None:
+                worst[finding["line"]] = finding["severity"]
+        lines = self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
+        first = self.launch.first_line
+        return {
+            "place": place(self.launch.file),
+            "first": first,
+            "lines": [
+                (line, marks.get(number, []), worst.get(number)) for number, line in enumerate(lines, start=first)
+            ],
+        }
+
+    def annotations(self) -> list[NotedSource]:
+        from triton_lab.launch.recording.launch_record import Recorded
+
+        # A card can be of less than a launch: then nobody knows how often lines ran.
+        return annotated(self.launch, self.accesses, self.gravest) if isinstance(self.launch, Recorded) else []
+
+    def failure(self) -> str:
+        """The launch's error in its own words, "" if it ran."""
+        return str(self.launch.error) if self.launch.error else ""
+
+    def told(self) -> bool:
+        """Whether a finding says what the error does: then the card says it once, at the finding."""
+        return any(one["stopped"] for one in self.findings())
+
+    def left_out(self) -> list[str]:
+        """How many findings the static forms do not print."""
+        more = len(self.launch.findings) - self.MOST_FINDINGS
+        return [f"{count(more, 'more finding')}: see launch.findings"] if more > 0 else []
+
+    def remarks(self) -> list[str]:
+        """What was not checked, and what the pictures leave out."""
+        unchecked = [str(each) for each in getattr(self.launch, "unchecked", ())]
+        dropped = getattr(self.launch, "dropped", "")
+        # What was dropped is mostly why something was not checked: told once.
+        remarks = unchecked + [part for part in dropped.split("; ") if part and part not in "\n".join(unchecked)]
+        left = len(self.touched) - self.MOST_ARGUMENTS
+        if "tiling" in self.show and left > 0:
+            remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
+        asked = () if set(SHOWN) <= set(self.show) else self.show  # who asks for all asks for what there is
+        missing = set(self.tabs) - set(there(self))
+        missed = [self.panel(tab.name).absent for tab in self.tabs if tab in missing and tab.name in asked]
+        return remarks + [why for why in missed if why] + self.troubles
+
+    def unchecked(self) -> str:
+        """What a GPU might still refuse, "" of a launch that ran on one; shown when the facts are pointed at."""
+        return UNCHECKED if self.launch.target == "cpu" else ""
+
+    # --- What it draws ------------------------------------------------------------------------------
+
+    @property
+    def tilings(self) -> Sequence[View]:
+        """A tiling for each tensor argument that is drawn, if tilings are asked for."""
+        return self.panel("tiling").drawn() if "tiling" in self.show else []
+
+    @property
+    def printed(self) -> list[tuple[str, Panel]]:
+        """What the static forms draw, in order."""
+        names = {tab.name for tab in there(self)}
+        return [(name, self.panel(name)) for name in self.looked_at if name in names]
+
+    @cached_property
+    def looked_at(self) -> tuple[str, ...]:
+        """The tabs to show, in order. What is wrong with programs, and at no argument, stands in the grid alone."""
+        plain = self.show == ("tiling",)  # nobody has asked for anything else
+        compiled = ("compiled",) if self.compiled else ()
+        first = ("comparison",) if self.both else ()
+        grid = ("grid",) if plain and by_program(self.launch) else ()
+        every = (*first, *grid, *(compiled if plain else ()), *self.show, *(() if plain else compiled))
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def first(self) -> str | None:
+        """The name of the tab that opens, if any."""
+        there = [tab["name"] for tab in tabs(self)]
+        return next((name for name in self.looked_at if name in there), None)
+
+    def scene(self) -> CardScene:
+        """What the card says, and the tab that it opens; `part` has the rest."""
+        return self._scene(self._opened)
+
+    @cached_property
+    def _opened(self) -> dict[str, Scene]:
+        """The pictures that it begins with."""
+        return opened(self, self.first) if self.first else {}
+
+    def standalone(self, room: int | None = None) -> CardScene:
+        """With all pictures for which a page has ``room``: `PAGE_BYTES`, if nobody says otherwise."""
+        from triton_lab.views.scene_packing import size
+
+        parts: dict[str, Scene] = {}
+        left = PAGE_BYTES if room is None else room
+        for name in kept(self) if self.show or self.both else ():
+            made = part(self, name, KEPT_NUMBERS)
+            needed = size(made)
+            if needed > left:
+                made = in_words("Left out: the page would be too large. A running kernel makes this picture.")
+                needed = size(made)
+            parts[name] = made
+            left -= needed
+        return self._scene(parts)
+
+    def saved(self) -> CardScene:
+        """With every tab's pictures, where there is little to compute and as far as there is room."""
+        if not self.grows:
+            return self.scene()
+        from triton_lab.views.scene_packing import fitting, size
+
+        # Where nobody looks on, nobody will ask for more than is kept.
+        numbers = NUMBERS if widgets_are_shown() else KEPT_NUMBERS
+        parts = self._opened
+        left = SAVED_BYTES - sum(map(size, parts.values()))
+        others = (name for name in islice(shown_first(self), SAVED_PARTS) if name not in parts)
+        # What is not there the kernel is asked for, so that nothing need be said of it here.
+        return self._scene({**parts, **fitting(others, lambda name: part(self, name, numbers), left)})
+
+    @property
+    def grows(self) -> bool:
+        return bool(self.show or self.both) and self.lanes() <= SAVED_LANES
+
+    def lanes(self) -> int:
+        """How many lanes of all programs accessed memory: what the pictures are computed from."""
+        events = (event for access in self.accesses for event in access.events)
+        return sum(len(event.programs) * math.prod(event.shape) for event in events)
+
+    def part(self, name: str) -> Scene:
+        """The scene of one tab, or of one picture in it."""
+        return part(self, name)
+
+    def _scene(self, parts: Mapping[str, Scene]) -> CardScene:
+        return {
+            "kind": "card",
+            "title": self.title(),
+            "facts": self.facts(),
+            "grid": list(self.launch.grid),
+            "headings": list(self.HEADINGS),
+            "table": [list(row) for row in self.table()],
+            "scalars": self.scalars(),
+            "findings": self.findings(),
+            # Where a finding tells it, this is folded away.
+            "failure": self.raised if self.raised and self.told() else self.failure(),
+            "told": self.told(),
+            "remarks": self.remarks(),
+            "show": list(self.show),
+            "source": self.source(),
+            "unchecked": self.unchecked(),
+            "tabs": tabs(self) if self.show or self.both else [],
+            "opened": self.first,
+            "parts": dict(parts),
+        }
+
+    def text(self) -> str:
+        pictures = [line for _, panel in self.printed for line in _told(panel)]
+        return "\n".join([self.brief(), *(f"  {line}" for line in pictures)])
+
+    def brief(self) -> str:
+        """All but the pictures: what is known of a launch, and what is wrong with it."""
+        rows = [self.HEADINGS, *self.table()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
+        lines = [" · ".join([self.title(), *self.facts()])]
+        lines += [
+            "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        lines += [f"  {line}" for line in self.scalars()]
+        if not self.told():
+            lines += [f"  {line}" for line in self.failure().splitlines()]
+        for one in self.findings()[: self.MOST_FINDINGS]:
+            where = f"{one['where']}: " if one["where"] else ""
+            lines.append(f"  {one['icon']} {one['severity']}: {where}{one['message']}")
+            lines += [f"      {line}" for line in one["orders"]]
+            lines += [f"    {line}" for line in one["excerpt"] if one["stopped"]] + [f"      {one['hint']}"]
+            lines += [f"      {line}" for line in fix_lines(one["fix"])]
+        lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
+        return "\n".join(lines)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+        from triton_lab.views.launch.card.card_figure import card_pieces
+
+        return stack(card_pieces(self))
+
+
+def _told(panel: Panel) -> list[str]:
+    """A panel in words, or why there is nothing in it."""
+    return attempt(panel.text, lambda why: [why])
+
+
+def _value(value: Any) -> str:
+    """A scalar argument as text, short."""
+    text = number_text(value) if isinstance(value, float) else str(value)
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,18 @@
+"""The panels of a launch: what stands behind each tab of its card."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from triton_lab.views.launch.card.card_contents import Contents
+from triton_lab.views.launch.card.card_tab import Tab, Tabbed
+from triton_lab.views.launch.card.launch_plot import COMPILED_TABS, TABS
+
+
+class Panels(Contents, Tabbed):
+    """What there is to show of a launch, each in its panel."""
+
+    @cached_property
+    def tabs(self) -> list[Tab]:  # type: ignore[override]
+        """The tabs of `TABS` that open something; first what was compiled, if anything was."""
+        return [tab for tab in (*(COMPILED_TABS if self.compiled else ()), *TABS) if tab.home]

@@ -1,0 +1,312 @@
+"""What a launch shows: the table of its pictures, and the methods of `launch.plot`, which make them.
+
+From the table follow the words of ``%%triton --show`` and its help, the tabs of a card and its static forms. A new
+picture is a `View` and its `Panel` in a module of their own, its drawing in `front/`, and here a row and a method.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triton_lab.views.launch.card.card_tab import Tab, listed
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.launch.accesses.access_values import TouchedValues
+    from triton_lab.views.launch.accesses.accesses_view import Accesses
+    from triton_lab.views.launch.accesses.timeline_view import TimelineView
+    from triton_lab.views.launch.benchmark.autotune_view import Autotune
+    from triton_lab.views.launch.storage.storage_view import StorageView
+    from triton_lab.views.launch.tiling.grid_view import GridView
+    from triton_lab.views.launch.tiling.tiling_view import Tiling
+    from triton_lab.views.launch.values.origins_view import Origins
+    from triton_lab.views.launch.values.program_variables import ProgramVariables
+    from triton_lab.views.launch.values.steps_view import Steps
+    from triton_lab.views.launch.values.variable_view import VariableView
+
+# In the order of the tabs: the word of --show, the tab's label, its help, and the panel that it opens.
+TABS = (
+    Tab(
+        "comparison",
+        "GPU and CPU",
+        "",
+        "triton_lab.views.launch.comparison.comparison_view:ComparisonPanel",
+        "both_ran",
+    ),
+    Tab(
+        "tiling",
+        "Tiling",
+        "which program touches each element",
+        "triton_lab.views.launch.tiling.tiling_view:TilingPanel",
+        "touched",
+    ),
+    Tab(
+        "accesses",
+        "Accesses",
+        "how often each element is touched",
+        "triton_lab.views.launch.accesses.accesses_view:AccessesPanel",
+        "touched",
+    ),
+    Tab(
+        "timeline",
+        "Timeline",
+        "which elements are touched when",
+        "triton_lab.views.launch.accesses.timeline_view:TimelinePanel",
+        "touched",
+    ),
+    Tab(
+        "storage",
+        "Storage",
+        "the tensors as they lie in memory",
+        "triton_lab.views.launch.storage.storage_view:StoragePanel",
+        "tensors",
+    ),
+    Tab(
+        "grid",
+        "Grid",
+        "the programs in the order in which they start",
+        "triton_lab.views.launch.tiling.grid_view:GridPanel",
+    ),
+    Tab(
+        "values",
+        "Values",
+        "what the variables of a program held at its end",
+        "triton_lab.views.launch.values.program_variables:ValuesPanel",
+        "replays",
+        words=("value", "touched"),
+    ),
+    Tab(
+        "steps",
+        "Steps",
+        "one program step by step",
+        "triton_lab.views.launch.values.steps_view:StepsPanel",
+        "replays",
+        words=("assigned",),
+        window=1,
+    ),
+    Tab(
+        "origins",
+        "Origins",
+        "where a stored element came from",
+        "triton_lab.views.launch.values.origins_view:OriginsPanel",
+        "followable",
+        words=("origin",),
+    ),
+    Tab(
+        "autotune",
+        "Autotuner",
+        "what an autotuner tried, and which configuration it took",
+        "triton_lab.views.launch.benchmark.autotune_view:AutotunePanel",
+        "tuned",
+    ),
+    # A card shows these beside its tabs.
+    Tab("source", "Source", "the kernel's lines, and what each of them touches"),
+    Tab("findings", "Findings", "what is wrong, or worth a look"),
+)
+
+# What a card has besides, once its launch was compiled; `compiled.plot` has their methods. A panel for each compilation
+# is a `CompiledPanel`.
+COMPILED_TABS = (
+    Tab(
+        "compiled",
+        "Compiled",
+        "registers, shared memory, instructions",
+        "triton_lab.views.compiled.resource_table:SummaryPanel",
+        "",
+    ),
+    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages_view:StagesPanel", ""),
+    Tab(
+        "transactions",
+        "Transactions",
+        "requests, sectors and bank conflicts of each access",
+        "triton_lab.views.compiled.transactions_view:TransactionsPanel",
+        "",
+    ),
+    Tab(
+        "cost",
+        "Cost",
+        "bytes, operations, roofline, and each line's share",
+        "triton_lab.views.compiled.cost_view:CostPanel",
+        "",
+    ),
+    Tab(
+        "layouts",
+        "Layouts",
+        "which thread holds which element",
+        "triton_lab.views.compiled.layouts_tab:LayoutsPanel",
+        "",
+    ),
+    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes_view:PassesPanel", ""),
+)
+
+SHOWN = tuple(tab.name for tab in TABS if tab.help)
+# Words of --show too, where the launch is compiled.
+COMPILED_SHOWN = tuple(tab.name for tab in COMPILED_TABS)
+
+
+class Pictures:
+    """The pictures of a launch, named as in ``%%triton --show``.
+
+    Each is live, a PNG and words, and shows itself as the last value of a cell. Programs are linear numbers, x fastest.
+
+    >>> launch.plot.tiling("x_ptr", program=2).title()
+    'x_ptr (1000): which program loads each element'
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+
+    def tiling(self, argument: str, program: int | None = None, layer: str = "both") -> Tiling:
+        """The elements of ``argument`` coloured by the program that touches them; ``program`` stands out.
+
+        ``layer``: ``"loads"``, ``"stores"`` or ``"both"``. Raises ValueError where there is no such tensor argument,
+        program or layer.
+
+        >>> launch.plot.tiling("x_ptr", program=2).title()
+        'x_ptr (1000): which program loads each element'
+        """
+        from triton_lab.views.launch.tiling.tiling_view import Tiling
+
+        return Tiling(self._launch, argument, program, layer)
+
+    def accesses(
+        self,
+        what: Access | str,
+        by: str = "count",
+        over: str = "shape",
+        program: int | None = None,
+        iteration: int | None = None,
+    ) -> Accesses | TouchedValues:
+        """One access, or all accesses to the argument named, as a heatmap over its elements.
+
+        ``by``: ``"count"``, ``"program"``, ``"iteration"``, ``"reuse"``, ``"order"``, or ``"values"`` (what was loaded
+        or stored then, with a histogram). ``over``: ``"shape"``, or ``"storage"``, in bytes and with the lines of a
+        GPU's cache. ``program`` and ``iteration`` (of its loop) stand out. Raises ValueError for anything else.
+
+        >>> launch.plot.accesses("x_ptr", by="reuse", over="storage").title()
+        'x_ptr (1000): how many programs touch each element, over its storage'
+        """
+        if by == "values":
+            from triton_lab.views.launch.accesses.access_values import TouchedValues
+
+            return TouchedValues(self._launch, what)
+        from triton_lab.views.launch.accesses.accesses_view import Accesses
+
+        return Accesses(self._launch, what, by, over, program, iteration)
+
+    def timeline(self, argument: str, program: int | None = None) -> TimelineView:
+        """Which elements of ``argument`` are touched when: time runs down, in the order of the record, elements across.
+
+        With ``program`` only what that one touches. On a GPU programs have no order among themselves. Raises ValueError
+        where there is no such tensor argument or program.
+
+        >>> launch.plot.timeline("x_ptr", program=2).title()
+        'x_ptr (1000): touched by program (2, 0, 0) over time'
+        """
+        from triton_lab.views.launch.accesses.timeline_view import TimelineView
+
+        return TimelineView(self._launch, argument, program)
+
+    def storage(self, *arguments: str) -> StorageView:
+        """The tensor arguments (or those named) as they lie in memory, byte by byte: strides, gaps, and what is shared.
+
+        Raises ValueError for a name that no tensor argument has.
+
+        >>> launch.plot.storage("x_ptr", "out_ptr").title()
+        'Storage of x_ptr, out_ptr'
+        """
+        from triton_lab.views.launch.storage.storage_view import StorageView
+        from triton_lab.views.launch.tiling.tiling_view import tensor_argument
+
+        chosen = [tensor_argument(self._launch, name) for name in arguments]
+        return StorageView(
+            chosen or [one for one in self._launch.arguments if one.kind in ("tensor", "descriptor")], self._launch
+        )
+
+    def grid(
+        self, by: str = "order", sms: int = 132, argument: str | None = None, program: int | None = None
+    ) -> GridView:
+        """The programs in the order in which they start, and ``argument`` in the colours of its programs.
+
+        ``by``: ``"order"``, ``"wave"`` (of ``sms`` programs that run at once), ``"lanes"``, ``"bytes"``,
+        ``"iterations"``, or ``"shared"`` (bytes of input in common with ``program``). ``argument`` is by itself the
+        first one stored to. Raises ValueError for anything else.
+
+        >>> launch.plot.grid("wave", sms=4).title()
+        'add_kernel: which programs run together'
+        """
+        from triton_lab.views.launch.tiling.grid_view import GridView
+
+        return GridView(self._launch, by, sms, argument, program)
+
+    def values(
+        self, variable: str | None = None, line: int | None = None, program: int | None = None, iteration: int = 0
+    ) -> ProgramVariables | VariableView:
+        """What the variables of ``program`` held at its end; or with a name, what that ``variable`` took on ``line``
+        (the last that assigns it), in any program and iteration. The launch is replayed.
+
+        Raises LookupError, which lists what there is, ValueError for a program or iteration that there is not, and
+        CannotReplay.
+
+        >>> launch.plot.values("offsets", program=3).title()
+        'offsets in line 19'
+        """
+        if variable is None:
+            from triton_lab.views.launch.values.program_variables import ProgramVariables
+
+            return ProgramVariables(self._launch, program or 0)
+        return self._launch.values(variable, line).view(program, iteration)
+
+    def steps(self, program: int = 0, step: int | None = None) -> Steps:
+        """``program`` step by step, with the variables alive after each; it stands at ``step``, counted from 0, or at
+        the end. The launch is replayed.
+
+        Raises ValueError for a program or step that there is not, and CannotReplay.
+
+        >>> launch.plot.steps(program=1, step=2).title()
+        'add_kernel, program (1, 0, 0): step 2 of 11'
+        """
+        from triton_lab.views.launch.values.steps_view import Steps
+
+        return Steps(self._launch, program, step)
+
+    def origins(
+        self, store: Access | None = None, program: int | None = None, lane: int | None = None, iteration: int = 0
+    ) -> Origins:
+        """The elements that fed what ``program`` stored in ``lane`` (row-major in the block) of ``store``.
+
+        ``store`` is by itself the last store to an argument; without a lane it is the first element that the program
+        stored, and without a program one in the middle of all that were. The launch is replayed. Raises ValueError
+        where nothing was stored, or for a program or lane that there is not, and CannotReplay.
+
+        >>> launch.plot.origins(program=1, lane=2).title()
+        'out_ptr[130], store in line 23, program (1, 0, 0): where it came from'
+        """
+        from triton_lab.views.launch.card.card_contents import followable
+        from triton_lab.views.launch.values.origins_view import Origins
+
+        stores = followable(self._launch, self._launch.done)
+        if store is None and not stores:
+            raise ValueError(f"{self._launch.kernel} stores to no argument: there is nothing to follow back")
+        chosen = stores[-1] if store is None else store
+        if lane is None:
+            return Origins.first(self._launch, chosen, program)
+        return Origins(self._launch, chosen, program or 0, lane, iteration)
+
+    def autotune(self) -> Autotune:
+        """What Triton's autotuner tried for the launch: configurations, times, the one taken, why others failed.
+
+        Raises ValueError for a launch that no autotuner made.
+
+        >>> launch.plot.autotune()
+        Traceback (most recent call last):
+            ...
+        ValueError: no autotuner made this launch of add_kernel: @triton.autotune above a kernel tries configurations
+        """
+        from triton_lab.views.launch.benchmark.autotune_view import Autotune
+
+        return Autotune(self._launch)
+
+    def __repr__(self) -> str:
+        return listed(f"Pictures of {self._launch.kernel}:", "the card", [tab for tab in TABS if tab.help and tab.home])

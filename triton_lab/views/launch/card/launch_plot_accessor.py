@@ -1,0 +1,27 @@
+"""`launch.plot`: the pictures of a launch by their names; called itself, it makes the card that has them all."""
+
+from __future__ import annotations
+
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.card.launch_plot import Pictures
+
+
+class LaunchPlot(Pictures):
+    """The pictures of a launch, named as in ``%%triton --show``; called itself, it makes the card.
+
+    Each is live, a PNG and words, and shows itself as the last value of a cell. Programs are linear numbers, x fastest.
+
+    >>> launch.plot("grid", "steps").show
+    ('grid', 'steps')
+    >>> launch.plot.tiling("x_ptr", program=2).title()
+    'x_ptr (1000): which program loads each element'
+    """
+
+    def __call__(self, *show: str) -> Card:
+        """The launch's card. ``show`` are words of ``--show``: what its static forms draw, the first of them the tab
+        that opens; by itself the tiling. Raises ValueError for another word.
+
+        >>> launch.plot("grid", "steps").title()
+        'add_kernel[8, 1, 1]'
+        """
+        return Card(self._launch, show or ("tiling",))

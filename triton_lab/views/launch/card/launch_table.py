@@ -1,0 +1,155 @@
+"""Launches: many launches at once, as a table by kernel, and the card of any one of them.
+
+The card's parts are those of the card itself behind ``launch/17/``; a card is made when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from triton_lab import messages as words
+from triton_lab.messages import seconds_text
+from triton_lab.views.drawing.scene_bounds import Few, Many, Named, Sentence, Whole
+from triton_lab.views.launch.card.launch_card import Card
+from triton_lab.views.launch.launch_scenes import CardScene
+from triton_lab.views.scenes import NotedSource, Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+
+CARDS = 4  # that are kept: looking at a launch again costs nothing
+FEW = 3  # grids that a row names
+INTERPRETED = "Times on the CPU are the interpreter's: they say nothing about a GPU."
+ROWS = 40  # of the table; a program that makes kernels by the hundred gets the first of them
+
+
+class NestedScene(TypedDict):
+    """A scene in a scene: its parts are asked for behind its name."""
+
+    kind: Literal["nested"]
+    name: Sentence
+    scene: Scene
+
+
+class LaunchesScene(TypedDict):
+    """``first``: the number of each kernel's first launch."""
+
+    kind: Literal["launches"]
+    title: Sentence
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+    first: Many[Whole]
+    remarks: Many[Sentence]
+    count: Whole
+    parts: Named[Scene]
+
+
+class LaunchTable(View):
+    """``launches`` by kernel; ``card`` makes the card of one."""
+
+    HEADINGS = ("", "launches", "grids", "time in all", "slowest", "failed")
+
+    def __init__(self, launches: Sequence[Launch], card: Callable[[Launch], Card] = Card) -> None:
+        self.launches = launches
+        self.card = lru_cache(CARDS)(lambda number: card(self.launches[number]))
+        self._targets = {launch.target for launch in launches}
+        self.of_kernel: dict[str, list[int]] = {}
+        for number, launch in enumerate(launches):
+            self.of_kernel.setdefault(self._named(launch), []).append(number)
+
+    def _named(self, launch: Launch) -> str:
+        """Its kernel; where some ran on the GPU and some on the CPU, these are never told together."""
+        return launch.kernel if len(self._targets) == 1 else f"{launch.kernel} ({launch.target.upper()})"
+
+    def title(self) -> str:
+        kernels = len({launch.kernel for launch in self.launches})
+        return f"{words.count(len(self.launches), 'launch', 'launches')} of {words.count(kernels, 'kernel')}"
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each kernel, below `HEADINGS`."""
+        return [self._row(kernel, numbers) for kernel, numbers in list(self.of_kernel.items())[:ROWS]]
+
+    def _row(self, kernel: str, numbers: Sequence[int]) -> tuple[str, ...]:
+        launches = [self.launches[number] for number in numbers]
+        grids = [f"({', '.join(map(str, grid))})" for grid in dict.fromkeys(launch.grid for launch in launches)]
+        told = ", ".join(grids[:FEW]) + (f" and {len(grids) - FEW} more" if len(grids) > FEW else "")
+        seconds = [launch.seconds for launch in launches]
+        failed = sum(launch.error is not None for launch in launches)
+        slowest = f"{seconds_text(max(seconds))}, launch {numbers[seconds.index(max(seconds))]}"
+        return kernel, str(len(launches)), told, seconds_text(sum(seconds)), slowest, str(failed or "")
+
+    def remarks(self) -> list[str]:
+        """What the table and the record leave out."""
+        said = [words.count(len(self.of_kernel) - ROWS, "more kernel")] if len(self.of_kernel) > ROWS else []
+        if "cpu" in self._targets:
+            said.append(INTERPRETED)
+        cut = sum(bool(launch.dropped) for launch in self.launches)
+        if cut:
+            first = next(number for number, launch in enumerate(self.launches) if launch.dropped)
+            launches = words.count(cut, "launch is", "launches are")
+            said.append(f"{launches} not kept in full, from launch {first} on: {self.launches[first].dropped}")
+        return said
+
+    def lines(self) -> list[str]:
+        """Title and table in words, without the card of a launch."""
+        rows = [self.HEADINGS, *self.table()]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
+        lines = [
+            "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return [self.title(), *lines, *(f"  {said}" for said in self.remarks())]
+
+    def text(self) -> str:
+        return "\n".join([*self.lines(), self.card(0).text()])
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.figure_pieces import lines, stack, table, title
+        from triton_lab.views.launch.card.card_figure import card_pieces
+
+        said = [lines([(words, style.LIGHT.faint) for words in self.remarks()])] if self.remarks() else []
+        head = [title(self.title()), table([self.HEADINGS, *self.table()]), *said]
+        return stack([*head, title("launch 0"), *card_pieces(self.card(0))])
+
+    def scene(self) -> LaunchesScene:
+        return self._scene(self.card(0).scene())
+
+    def standalone(self) -> LaunchesScene:
+        return self._scene(self.card(0).standalone())
+
+    @property
+    def grows(self) -> bool:
+        return self.card(0).grows
+
+    def saved(self) -> LaunchesScene:
+        return self._scene(self.card(0).saved())
+
+    def annotations(self) -> list[NotedSource]:
+        """Of the launch that is shown first."""
+        return self.card(0).annotations()
+
+    def _scene(self, first: CardScene) -> LaunchesScene:
+        return {
+            "kind": "launches",
+            "title": self.title(),
+            "headings": list(self.HEADINGS),
+            "table": [list(row) for row in self.table()],
+            "first": [numbers[0] for numbers in list(self.of_kernel.values())[:ROWS]],
+            "remarks": self.remarks(),
+            "count": len(self.launches),
+            "parts": {"launch/0": {"kind": "nested", "name": "launch/0", "scene": first}},
+        }
+
+    def part(self, name: str) -> Scene:
+        start, _, behind = name.partition("/")
+        number, _, rest = behind.partition("/")
+        if start != "launch" or not number.isdigit() or int(number) >= len(self.launches):
+            return super().part(name)
+        card = self.card(int(number))
+        return card.part(rest) if rest else {"kind": "nested", "name": name, "scene": card.scene()}

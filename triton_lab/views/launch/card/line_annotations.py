@@ -1,0 +1,141 @@
+"""What stands beside a kernel's lines in the editor once it was launched: what each line moves, how often it ran, and
+what is wrong there.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, cast
+
+from triton_lab import messages
+from triton_lab.launch.replay.execution_counts import executed
+from triton_lab.views.drawing.drawing_text import bytes_text
+from triton_lab.views.scenes import FindingNote, LineNote, NotedSource, Whereabouts
+
+if TYPE_CHECKING:
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.diagnosis.finding import Finding
+    from triton_lab.launch.launch import Launch
+
+MOST_LINES = 2000  # of a kernel that is annotated
+MOST_CHARACTERS = 64 * 1024  # of its source
+MOST_FINDINGS = 50
+_MOST_UP = 2  # folders above the notebook's
+_BESIDE_THE_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(messages.__file__))), "")
+
+
+def place(file: str) -> Whereabouts:
+    """Where a reader finds the lines of ``file``."""
+    number = messages.cell_number(file)
+    return {"cell": number, "path": "" if number is not None else _from_here(file)}
+
+
+def _from_here(file: str) -> str:
+    """What a saved output may say of a file: its path from the notebook's folder, within its package, or its name.
+
+    Where a machine has its folders is not for all who read the notebook, and each machine would say something else.
+    """
+    whole = os.path.abspath(file)
+    folders = whole.split(os.sep)
+    for packages in ("site-packages", "dist-packages"):
+        if packages in folders:
+            return "/".join(folders[folders.index(packages) + 1 :])
+    if whole.startswith(_BESIDE_THE_PACKAGE):
+        return whole.removeprefix(_BESIDE_THE_PACKAGE).replace(os.sep, "/")
+    try:
+        steps = os.path.relpath(whole).split(os.sep)
+    except (OSError, ValueError):  # the folder is gone, or on another drive
+        return folders[-1]
+    # Farther up are the folders of a machine, which have names of people in them.
+    return "/".join(steps) if steps.count(os.pardir) <= _MOST_UP else folders[-1]
+
+
+def annotated(launch: Launch, accesses: Sequence[Access], findings: Sequence[Finding]) -> list[NotedSource]:
+    """The kernel's source with all that is told of its lines, then the lines of other files that findings name.
+
+    Nothing of a kernel whose source is not known, or is too long.
+    """
+    lines = launch.source.rstrip("\n").split("\n")
+    if not launch.source or len(lines) > MOST_LINES or len(launch.source) > MOST_CHARACTERS:
+        return []
+    told = [one for one in findings[:MOST_FINDINGS] if one.line is not None]
+    own = range(launch.first_line, launch.first_line + len(lines))
+    notes = [note for note in _notes(launch, accesses) if note["line"] in own]
+    here = [one for one in told if _file(one, launch) == launch.file]
+    elsewhere = [(_file(one, launch), one) for one in told if _file(one, launch) != launch.file]
+    return [
+        _noted(launch.file, launch.first_line, lines, notes, here),
+        *(_noted(file, one.line or 0, [_line(file, one)], [], [one]) for file, one in elsewhere),
+    ]
+
+
+def _line(file: str, one: Finding) -> str:
+    return linecache.getline(file, one.line or 0).rstrip("\n")
+
+
+def _file(one: Finding, launch: Launch) -> str:
+    """Whose line the finding's is, as far as it names another file than the kernel's: that of a helper."""
+    return one.file or launch.file
+
+
+def _noted(
+    file: str, first: int, lines: Sequence[str], notes: Sequence[LineNote], findings: Sequence[Finding]
+) -> NotedSource:
+    told = [_finding(one) for one in findings]
+    return {**place(file), "first": first, "lines": list(lines), "notes": list(notes), "findings": told}
+
+
+def _finding(one: Finding) -> FindingNote:
+    return {
+        "line": one.line or 0,
+        "severity": cast("Literal['error', 'warning', 'note']", one.severity),
+        "message": "\n".join([one.message, *one.orders]),
+        "hint": one.hint,
+        "fix": [] if one.fix is None else [(edit.line, edit.before, edit.after) for edit in one.fix.edits],
+    }
+
+
+def _notes(launch: Launch, accesses: Sequence[Access]) -> list[LineNote]:
+    """By line; only of what is known without running the launch again."""
+    moved: Counter[int] = Counter()
+    for access in accesses if not launch.dropped else ():
+        if access.line is not None:
+            moved[access.line] += access.asked
+    total = moved.total()
+    times = _times(launch) if launch.programs and not launch.dropped else {}
+    found: list[LineNote] = []
+    for line in sorted({*times, *moved}):
+        share = moved[line] / total if total else 0.0
+        runs = times.get(line)
+        short = [f"{share:.0%}" if share >= 0.005 else "<1%"] if moved[line] else []
+        said = [f"{short[0]} of the bytes that {launch.kernel} moves, {bytes_text(moved[line])}"] if short else []
+        if runs is not None:
+            short += [f"×{_number(runs)}"] if runs != 1 else []
+            said.append(_ran(runs))
+        if short:
+            found.append({"line": line, "share": share, "text": " ".join(short), "told": "; ".join(said)})
+    return found
+
+
+def _times(launch: Launch) -> dict[int, float]:
+    """How often each line ran, a program on average: the operation of it that ran most often."""
+    found: dict[int, float] = {}
+    for op, times in executed(launch, replays=False).times.items():
+        at = launch.lines.get(op)
+        if at is not None and (not at.file or at.file == launch.file):
+            found[at.line] = max(found.get(at.line, 0.0), times / launch.programs)
+    return found
+
+
+def _number(runs: float) -> str:
+    return f"{runs:,.0f}" if runs == round(runs) else messages.three_digits(runs)
+
+
+def _ran(runs: float) -> str:
+    if runs == 1:
+        return "ran once in each program"
+    times = messages.noun(2, "time")  # also of less than one
+    return f"ran {_number(runs)} {times} in each program" + ("" if runs == round(runs) else ", on average")

@@ -1,0 +1,331 @@
+"""Comparison: two results side by side with their error, over elements and programs, the verdict and the causes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+
+from triton_lab import messages
+from triton_lab.launch.comparison.argument_difference import EQUAL, VERDICTS
+from triton_lab.launch.comparison.causes import HEADINGS as TRIED
+from triton_lab.views.drawing.scene_bounds import Few, Many, Most, Sentence, Whole, Within
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
+from triton_lab.views.launch.comparison.difference_heatmaps import HEADINGS, ComparedPicture, ComparedScene, row
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.comparison.causes import Pairs
+    from triton_lab.launch.comparison.comparison import Comparison
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.scenes import Scene
+
+MOST = 6  # arguments that have heatmaps
+_SOON = 0.05  # seconds that the CPU takes for a launch: its causes are looked for when the comparison is shown
+PATIENCE = 2.0  # seconds that a card waits for how far rounding may take a launch's results
+_ROWS = 8  # experiments in a picture
+_TELLING = ("removes the difference", "yes, but for rounding", "explains what is left", "most of it")
+NOT_TRIED = "Nothing was tried to find out why."
+
+
+class CausesScene(TypedDict):
+    """What was tried, a row each below ``headings``, and what it says."""
+
+    kind: Literal["causes"]
+    title: Sentence
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+
+
+class _ComparisonScene(TypedDict):
+    kind: Literal["comparison"]
+    title: Sentence
+    titles: Many[Sentence]
+    headings: Few[Sentence]
+    table: Many[Few[Sentence]]
+    lines: Many[Sentence]
+    tried: Few[Sentence]
+    causes: Many[Few[Sentence]]
+    arguments: Few[ComparedScene]
+    grid: Annotated[list[Annotated[int, Within(0, 1 << 31)]], Most(3)]
+    open: Whole
+
+
+class ComparisonScene(_ComparisonScene, total=False):
+    """``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known;
+    ``cause``: what made the difference, where that was found."""
+
+    # Neither is in notebooks that were saved earlier.
+    later: Sentence
+    cause: Sentence  # what it is, where that was found
+
+
+class CausesView(View):
+    """Why the two sides of a `Comparison` differ: the experiments are made when it is looked at."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    def title(self) -> str:
+        cause = self.comparison.cause
+        return f"cause: {cause}" if self.comparison.causes().known else cause
+
+    def text(self) -> str:
+        return str(self.comparison.causes())
+
+    def table(self) -> list[tuple[str, ...]]:
+        """The experiments, a row each."""
+        return self.comparison.causes().table()
+
+    def scene(self) -> CausesScene:
+        return {
+            "kind": "causes",
+            "title": self.title(),
+            "headings": list(TRIED),
+            "table": [list(one) for one in self.table()],
+        }
+
+    def pieces(self) -> list[FigurePiece]:
+        from triton_lab.views.drawing.figure_pieces import lines, table
+
+        said = [lines([(part, _faint()) for part in _wrapped(self.title())])]
+        return [*said, table([TRIED, *self.table()])] if self.table() else said
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+
+class ComparisonView(View):
+    """A `Comparison`; ``argument`` is the one shown first, the worst by default. Raises KeyError where it has none.
+
+    ``causes`` is the name of the part that looks for causes, where that takes long, or where it is not to be done
+    unasked: ``tries`` is False.
+    """
+
+    def __init__(
+        self, comparison: Comparison, argument: str | None = None, causes: str = "causes", tries: bool = True
+    ) -> None:
+        self.comparison, self._later, self._tries = comparison, causes, tries
+        asked = None if argument is None else comparison[argument]
+        told = [one for one in comparison if one.written or one.count or one is asked]
+        ranked = sorted(told, key=lambda one: (one is not asked, not one.written, -VERDICTS.index(one.verdict)))
+        chosen = ranked[:MOST]
+        self.pictures = [
+            ComparedPicture(one, comparison.titles, comparison.launch) for one in told if one in chosen
+        ]  # fmt: skip
+        self.open = next((k for k, picture in enumerate(self.pictures) if picture.one is ranked[0]), 0)
+
+    def title(self) -> str:
+        return f"{self.comparison.titles[0]} and {self.comparison.titles[1]}: {self.comparison.verdict}"
+
+    def text(self) -> str:
+        told = [self.comparison.text()]
+        if self.comparison.verdict != EQUAL:
+            told += [
+                f"  {line}" for line in (str(self.comparison.causes()) if self.tried else self._not_yet).split("\n")
+            ]
+        return "\n".join(told)
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each argument, below `HEADINGS`."""
+        return [row(one) for one in self.comparison if one.written or one.count] or [
+            row(one) for one in self.comparison
+        ]
+
+    def cause(self) -> str:
+        """What made the difference, where that is known: ``cause: ...``."""
+        if not self.tried or self.comparison.verdict == EQUAL or not self.comparison.causes().known:
+            return ""
+        if self._pair is not None:
+            return f"cause: {self._pair.lines()[0]}"
+        return CausesView(self.comparison).title()
+
+    @property
+    def _pair(self) -> Pairs | None:
+        """The two slips that are the cause, where that is all there is to say."""
+        causes = self.comparison.causes()
+        return None if causes.named or any(one.names_it for one in causes.experiments) else causes.pair
+
+    def lines(self) -> list[str]:
+        """Each of two slips, what went wrong, where it did first, that no cause was found, what was not compared."""
+        comparison = self.comparison
+        first = list(comparison.relations)
+        if self.cause() and self._pair is not None:
+            first = [*self._pair.lines()[1:], *first]
+        if comparison.first is not None:
+            first.append(comparison.first.told(comparison.titles))
+        if self.tried and comparison.verdict != EQUAL and not self.cause():
+            first.append(CausesView(comparison).title())
+        reasons = sorted({one.reason for one in comparison if one.count and one.reason})
+        return [*first, *reasons, *comparison.remarks]
+
+    @property
+    def tried(self) -> bool:
+        """Whether somebody asked for the causes, or they are found in no time."""
+        comparison = self.comparison
+        sides = [one for one in (comparison.launch, comparison.other) if one is not None]
+        return "_causes" in vars(comparison) or (
+            self._tries and all(one.interpreted < _SOON for one in sides) and not _compiles_again(sides)
+        )
+
+    @property
+    def _not_yet(self) -> str:
+        return f"{NOT_TRIED} lab.compare(...).causes() tries: each experiment runs the launch once more."
+
+    def causes(self) -> list[tuple[str, ...]]:
+        """The experiments, a row each; none where it is not time yet."""
+        return self.comparison.causes().table() if self.tried else []
+
+    def scene(self) -> ComparisonScene:
+        found: ComparisonScene = {
+            "kind": "comparison",
+            "title": self.title(),
+            "titles": list(self.comparison.titles),
+            "headings": list(HEADINGS),
+            "table": [list(one) for one in self.table()],
+            "lines": self.lines(),
+            "tried": list(TRIED),
+            "causes": [list(one) for one in self.causes()],
+            "arguments": [picture.scene() for picture in self.pictures],
+            "grid": list(self.comparison.launch.grid),
+            "open": self.open,
+        }
+        if not self.tried and self.comparison.verdict != EQUAL:
+            found["later"] = self._later
+        if self.cause():
+            found["cause"] = self.cause()
+        return found
+
+    def part(self, name: str) -> Scene:
+        return CausesView(self.comparison).scene() if name == "causes" else super().part(name)
+
+    def pieces(self) -> list[FigurePiece]:
+        """The table, what is said, the heatmaps of the argument that is open, and what was tried."""
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.figure_pieces import lines, one_row, side_by_side, table, title
+
+        pieces = [title(self.title()), table([HEADINGS, *self.table()])]
+        later = [] if self.tried or self.comparison.verdict == EQUAL else [self._not_yet]
+        cause = [(part, style.LIGHT.ink) for part in _wrapped(self.cause())]
+        said = [(part, style.LIGHT.faint) for line in (*self.lines(), *later) for part in _wrapped(line)]
+        if cause or said:
+            pieces.append(lines([*cause, *said]))
+        if self.pictures:
+            picture = self.pictures[self.open]
+            pieces.append(one_row(picture.heatmaps, 8))
+            if picture.by_program is not None:
+                pieces += side_by_side([picture.by_program])
+        if self.causes():
+            pieces.append(table([TRIED, *_briefly(self.causes())]))
+        return pieces
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+
+class Beside(View):
+    """Two blocks of values, or any two arrays of one shape, and the error between them."""
+
+    def __init__(self, picture: ComparedPicture) -> None:
+        self.picture = picture
+
+    def title(self) -> str:
+        return self.picture.one.told()
+
+    def text(self) -> str:
+        one, titles = self.picture.one, self.picture.titles
+        found = one.largest_absolute
+        if found is None or not found.value:
+            return self.title()
+        told = (f"{title} {side[found.index]}" for title, side in zip(titles, (one.a, one.b), strict=True))
+        return f"{self.title()}\n{', '.join(told)}"
+
+    def scene(self) -> ComparisonScene:
+        return {
+            "kind": "comparison",
+            "title": self.title(),
+            "titles": list(self.picture.titles),
+            "headings": list(HEADINGS),
+            "table": [list(row(self.picture.one))],
+            "lines": [],
+            "tried": [],
+            "causes": [],
+            "arguments": [self.picture.scene()],
+            "grid": [],
+            "open": 0,
+        }
+
+    def pieces(self) -> list[FigurePiece]:
+        """The three heatmaps under the table."""
+        from triton_lab.views.drawing.figure_pieces import one_row, table, title
+
+        return [
+            title(self.title()), table([HEADINGS, row(self.picture.one)]), one_row(self.picture.heatmaps, 8)
+        ]  # fmt: skip
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+
+class ComparisonPanel(Panel):
+    """What the GPU and the CPU made of one launch."""
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Made once for the picture and for its causes."""
+        from triton_lab.launch.comparison.compare import compare
+
+        return compare(self.launch, seconds=PATIENCE)
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> ComparisonView | CausesView:
+        match path:
+            case ["comparison"] if self.card.both_ran:
+                return ComparisonView(self.comparison, causes="comparison/causes")
+            case ["comparison", "causes"] if self.card.both_ran:
+                return CausesView(self.comparison)
+        raise unknown(path)
+
+    def drawn(self) -> Sequence[ComparisonView]:
+        return [ComparisonView(self.comparison)] if self.card.both_ran else []
+
+
+def _compiles_again(launches: Sequence[object]) -> bool:
+    """Whether experiments compile the kernel for a GPU of this machine, which takes seconds."""
+    import torch
+
+    return any(getattr(one, "target", "") == "gpu" for one in launches) and torch.cuda.is_available()
+
+
+def _briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Of many experiments those that say something, or came nearest, and how many others there were."""
+    if len(rows) <= _ROWS:
+        return rows
+    telling = [row for row in rows if row[-1] in _TELLING][-_ROWS:]
+    nearest = sorted((row for row in rows if row[2] and row not in telling), key=_right, reverse=True)
+    kept = [*telling, *nearest[: max(0, _ROWS // 2 - len(telling))]]
+    others = messages.count(len(rows) - len(kept), "other")
+    return [*(row for row in rows if row in kept), (others, "", "", "", "no, as causes() tells one by one")]
+
+
+def _right(row: tuple[str, ...]) -> int:
+    """How many elements were bit-equal: ``1,024 of 2,048``."""
+    return int(row[2].split(" ")[0].replace(",", ""))
+
+
+def _faint() -> str:
+    from triton_lab.views.drawing import style
+
+    return style.LIGHT.faint
+
+
+def _wrapped(line: str, width: int = 120) -> Sequence[str]:
+    return textwrap.wrap(line, width, subsequent_indent="  ")

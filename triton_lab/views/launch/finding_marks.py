@@ -1,0 +1,294 @@
+"""What is wrong at an argument, on its picture: the lanes that went astray, and the elements of findings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import messages
+from triton_lab.launch.access import elements_at
+from triton_lab.launch.byte_ranges import Flags, Ranges
+from triton_lab.launch.diagnosis.finding import ERROR, MOST_ENDS, WARNING
+from triton_lab.launch.element_index import offsets
+from triton_lab.launch.membership_classes import distinct
+from triton_lab.views.drawing.cell_layout import CellLayout
+from triton_lab.views.drawing.heatmap import Mark
+from triton_lab.views.drawing.picture_window import Window
+
+if TYPE_CHECKING:
+    from triton_lab.launch.argument import Argument
+    from triton_lab.launch.diagnosis.finding import Finding
+    from triton_lab.launch.launch import Launch
+
+Ints = npt.NDArray[np.int64]
+
+# What the marked elements of a finding are.
+SAYS = {
+    "deadlock": "waited for in vain",
+    "race": "race",
+    "same-value": "stored by several programs",
+    "lane-collision": "lanes collide",
+    "lane-order": "lanes in no order",
+    "uninitialized": "read before anybody wrote it",
+    "overflow": "overflow",
+    "non-finite": "NaN or infinity comes from here",
+    "lost-precision": "precision lost",
+    "undefined": "hangs on lanes that a mask turned off",
+    "lossy-store": "changed as it was stored",
+    "unwritten": "never written",
+    "outside-view": "outside the view",
+}
+# The same of programs, where it is at no argument.
+PROGRAMS = {
+    "deadlock": ("program waits for ever", "programs wait for ever"),
+    "assertion": ("program breaks the assertion", "programs break the assertion"),
+    "out-of-bounds": ("program is out of bounds", "programs are out of bounds"),
+    "null-pointer": ("program follows a null pointer", "programs follow null pointers"),
+    "overflow": ("program with an overflow", "programs with an overflow"),
+    "non-finite": ("program in which NaN or infinity arises", "programs in which NaN or infinity arises"),
+    "lost-precision": ("program that loses precision", "programs that lose precision"),
+    "undefined": ("program hangs on lanes that are off", "programs hang on lanes that are off"),
+    "idle-program": ("program does nothing", "programs do nothing"),
+}
+_MOST_OUTLINES = 256  # of a mark
+_TOLD = 3  # programs that went astray
+# Findings of larger launches (lanes of all events) are worked out for a card alone, not for one picture.
+_LARGE = 1 << 20
+# In an argument of more elements those alone are marked that a finding lists: the others are looked for one by one.
+_MOST_LOOKED = 1 << 25
+
+
+def astray(launch: Launch, argument: Argument, drawn: int) -> list[str]:
+    """Who reaches where: a line for each of the first programs that stopped the launch at ``argument``.
+
+    ``drawn`` says how many of their lanes the picture has a place for.
+    """
+    told = []
+    for access in launch.accesses:
+        event = access.stopped
+        if event is None or access.argument != argument.name or not argument.itemsize:
+            continue
+        stray = event.astray().reshape(len(event.programs), -1)
+        offsets = (event.addresses() - argument.address).reshape(stray.shape)
+        rows = np.flatnonzero(stray.any(axis=1))
+        for row in rows[:_TOLD].tolist():
+            who = messages.program(int(event.programs[row]), launch.grid)
+            lanes = np.flatnonzero(stray[row])
+            where = _places(offsets[row][lanes], argument)
+            verb = messages.noun(len(lanes), "reaches", "reach")
+            told.append(f"{who}: {_lanes(lanes, event.shape)} {verb} for {where}")
+        if len(rows) > _TOLD:
+            rest = int(stray[rows[_TOLD:]].sum())
+            told.append(f"and {messages.count(len(rows) - _TOLD, 'more program')}, {messages.count(rest, 'more lane')}")
+        hidden = int(stray.sum()) - drawn
+        if hidden > 0:
+            told.append(f"{messages.count(hidden, 'lane reaches', 'lanes reach')} beyond what is drawn here")
+    return told
+
+
+def _lanes(lanes: Ints, block: Sequence[int]) -> str:
+    """``lanes 104 to 127``, ``4 lanes from (0, 2) to (3, 2)``, ``its load``'s one lane."""
+    if not block:
+        return "it"
+    first, last = (messages.lane(int(lanes[k]), block).removeprefix("lane ") for k in (0, -1))
+    if len(lanes) == 1:
+        return f"lane {first}"
+    whole = len(block) == 1 and lanes[-1] - lanes[0] == len(lanes) - 1
+    return f"lanes {first} to {last}" if whole else f"{messages.count(len(lanes), 'lane')} from {first} to {last}"
+
+
+def _places(offsets: Ints, argument: Argument) -> str:
+    """``elements 1000 to 1023, past its end``."""
+    at = np.unique(offsets // argument.itemsize)
+    ends = (argument.storage_address - argument.address) // argument.itemsize
+    last = ends + argument.storage_bytes // argument.itemsize - 1
+    where = []
+    if at[0] < ends:
+        where.append("before its start")
+    if at[-1] > last:
+        where.append("past its end")
+    told = messages.numbered(int(at[0]), int(at[-1]), "element")
+    return ", ".join([told, " and ".join(where)] if where else [told])
+
+
+def marks(
+    launch: Launch, argument: Argument, shown: CellLayout, origin: Sequence[int], window: Window | None = None
+) -> list[Mark]:
+    """The elements of ``argument`` that findings are about, as cells of a picture over its shape; one mark for each
+    kind. With a ``window`` those in it alone."""
+    found = []
+    for kind, places, whole in _by_kind(launch, argument):
+        if window is not None:
+            positions = window.positions(shown)
+            there = _covered(places, positions, argument, shown.shape, origin)
+            cells = distinct(shown.cells_at(positions[there]))
+            told = SAYS[kind]
+        else:
+            count, cells = _cells(places, argument, shown, origin)
+            if not count:
+                continue
+            told = messages.count(count, "element")
+            told = f"{SAYS[kind]}: {told if whole or count == math.prod(argument.shape) else f'the first {told}'}"
+        found.append(outline(told, cells, shown))
+    beside = [one.count for one in _findings(launch) if one.argument == argument.name and one.kind == "outside-view"]
+    if beside:
+        # They have no cell in a picture of the view.
+        lanes = messages.count(sum(beside), "lane reaches", "lanes reach")
+        found.append(Mark(f"{lanes} between or beside the elements of this view: see Storage", []))
+    return found
+
+
+def outline(told: str, cells: Ints, shown: CellLayout) -> Mark:
+    """Some cells (ascending) as a mark. Where they are in too many places to be outlined apart, stretches of cells are
+    outlined that have any of them, and the mark says that they are among these."""
+    outlined, wide = runs(cells, shown), 1
+    while len(outlined) > _MOST_OUTLINES and wide < shown.columns:
+        wide *= 2
+        coarse = replace(shown, columns=math.ceil(shown.columns / wide))
+        row, column = np.divmod(cells, shown.columns)
+        outlined = [
+            (panel, down, right * wide, rows, min(columns * wide, shown.columns - right * wide))
+            for panel, down, right, rows, columns in runs(distinct(row * coarse.columns + column // wide), coarse)
+        ]
+    return Mark(told if wide == 1 else f"{told}, among those outlined", outlined)
+
+
+def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: CellLayout) -> list[Mark]:
+    """The mask that is missing: ``cells`` are those where lanes hang over the edge, which ``lanes`` do in all.
+
+    Drawn if a fix was tried that holds just those back.
+    """
+    fixes = [one.fix for one in _findings(launch) if one.argument == argument.name and one.fix is not None]
+    if not fixes or not fixes[0].condition or fixes[0].kept_out != lanes or not len(cells):
+        return []
+    return [outline(f"{fixes[0].condition} would keep these lanes out", np.unique(cells), shown)]
+
+
+def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
+    """What findings say of programs and of no argument, as cells of a picture of the grid: first what is wrong."""
+    found = []
+    for kind, says in PROGRAMS.items():
+        which = [one for one in _findings(launch) if one.kind == kind and one.argument is None]
+        programs = np.unique(np.concatenate([one.programs for one in which])) if which else np.zeros(0, np.int64)
+        if not len(programs):
+            continue
+        told = messages.count(len(programs), *says)
+        # Some list lanes, and the first alone.
+        whole = all(one.count <= len(one.programs) for one in which)
+        cells = np.unique(shown.cells_at(programs))
+        found.append(outline(told if whole else f"the first {told}", cells, shown))
+    return found
+
+
+def by_program(launch: Launch) -> bool:
+    """Whether the gravest finding is about programs alone, so that the picture of the grid shows it and no other."""
+    order = (ERROR, WARNING)
+    wrong = [one for one in _findings(launch) if one.severity in order]
+    first = min(wrong, key=lambda one: (order.index(one.severity), not one.stopped), default=None)
+    if first is None or first.argument is not None or first.ends:
+        return False
+    return first.kind in PROGRAMS and bool(len(first.programs))
+
+
+def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, bool]]:
+    """Kinds of findings, the gravest first, where they are, in elements from the argument's first, and whether those
+    are all."""
+    by_kind: dict[str, list[Ints]] = {}
+    cut: set[str] = set()
+    look = math.prod(argument.shape) <= _MOST_LOOKED
+    for one in _findings(launch):
+        if one.kind not in SAYS:
+            continue
+        parts = by_kind.setdefault(one.kind, [])
+        if one.argument == argument.name and len(one.extent) and look:
+            parts.append(one.extent)
+        elif one.argument == argument.name and len(one.elements):
+            parts.append(_singly(one.elements))
+            if one.count > len(one.elements):
+                cut.add(one.kind)
+        for name, elements in one.ends:
+            if name == argument.name:
+                parts.append(_singly(elements))
+                if len(elements) >= MOST_ENDS:
+                    cut.add(one.kind)
+    for kind, parts in by_kind.items():
+        if parts:
+            first, stop = np.concatenate(parts).T
+            yield kind, Ranges.of(first, stop), kind not in cut
+
+
+def _singly(elements: Ints) -> Ints:
+    """Elements one by one, as the extent of a finding has them."""
+    return np.stack([elements, elements + 1], axis=1).astype(np.int64)
+
+
+def _cells(places: Ranges, argument: Argument, shown: CellLayout, origin: Sequence[int]) -> tuple[int, Ints]:
+    """How many elements lie at some places, and the cells that they are in, ascending."""
+    if math.prod(argument.shape) <= _MOST_LOOKED:
+        marked = places.covers(offsets(argument.shape, argument.strides))
+        drawn = np.zeros(shown.shape, np.bool_)
+        own = tuple(slice(start, start + size) for start, size in zip(origin, argument.shape, strict=True))
+        drawn[own] = marked.reshape(argument.shape)
+        return int(np.count_nonzero(marked)), distinct(shown.cells_at(np.flatnonzero(drawn)))
+    listed = np.concatenate(
+        [np.arange(*pair) for pair in zip(places.start.tolist(), places.stop.tolist(), strict=True)]
+    )
+    elements = elements_at(listed * argument.itemsize, argument)
+    elements = np.unique(elements[elements >= 0])
+    return len(elements), np.unique(shown.cells_at(_positions(elements, shown.shape, argument.shape, origin)))
+
+
+def _covered(places: Ranges, positions: Ints, argument: Argument, drawn: Sequence[int], origin: Sequence[int]) -> Flags:
+    """Whether each position of a picture that has margins, -1 for none, is an element at one of the places."""
+    there = positions >= 0
+    at = np.zeros(len(positions), np.int64)
+    index = np.unravel_index(np.where(there, positions, 0), tuple(drawn)) if drawn else ()
+    for own, start, size, stride in zip(index, origin, argument.shape, argument.strides, strict=True):
+        there = there & (own >= start) & (own < start + size)
+        at += (own - start) * stride
+    return there & places.covers(at)
+
+
+def _findings(launch: Launch) -> Sequence[Finding]:
+    """What is known of a large launch, or all that there is."""
+    if "verdict" not in vars(launch):
+        events = (event for access in launch.accesses for event in getattr(access, "events", ()))
+        if sum(len(event.programs) * math.prod(event.shape) for event in events) > _LARGE:
+            return []
+    return launch.findings
+
+
+def _positions(elements: Ints, drawn: Sequence[int], shape: Sequence[int], origin: Sequence[int]) -> Ints:
+    """Where elements stand in a picture that has margins."""
+    position = np.zeros(len(elements), np.int64)
+    index = np.unravel_index(elements, tuple(shape)) if shape else ()
+    for axis, extent in enumerate(drawn):
+        position = position * extent + index[axis] + origin[axis]
+    return position
+
+
+def runs(cells: Ints, shown: CellLayout) -> list[tuple[int, int, int, int, int]]:
+    """Cells (ascending) beside and below each other as one: panel, row, column, how many rows and columns."""
+    if not len(cells):
+        return []
+    breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % shown.columns == 0))
+    starts, stops = np.append(0, breaks + 1), np.append(breaks, len(cells) - 1)
+    found: list[tuple[int, int, int, int, int]] = []
+    above: dict[tuple[int, int, int, int], int] = {}
+    for first, last in zip(cells[starts].tolist(), cells[stops].tolist(), strict=True):
+        panel, within = divmod(first, shown.rows * shown.columns)
+        row, column = divmod(within, shown.columns)
+        columns = last - first + 1
+        at = above.get((panel, row, column, columns), len(found))
+        if at == len(found):
+            found.append((panel, row, column, 1, columns))
+        else:
+            top, rows = found[at][1], found[at][3]
+            found[at] = (panel, top, column, rows + 1, columns)
+        above[panel, row + 1, column, columns] = at
+    return found

@@ -1,0 +1,1 @@
+"""Pictures of the grid: which program touches which element, and what each program does."""

@@ -1,0 +1,404 @@
+"""Grid: the programs of a launch in the order in which they start, what each does and shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import messages
+from triton_lab.launch.element_index import Ints
+from triton_lab.launch.maps.program_sample import MOST_LANES
+from triton_lab.launch.maps.program_work import Input, Wave, Work, inputs, shared, waves, work
+from triton_lab.launch.maps.stopping_points import StoppingPoints, stopped
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.cell_layout import CellLayout, layout
+from triton_lab.views.drawing.cell_scenes import Buffer, Cells, Key, Marked
+from triton_lab.views.drawing.drawing_text import bytes_text, panel_names
+from triton_lab.views.drawing.heatmap import Heatmap, Mark, buffer, narrow
+from triton_lab.views.drawing.raster import CHOSEN, DIMMED, NORMAL
+from triton_lab.views.drawing.scene_bounds import (
+    Few,
+    GridShape,
+    Levels,
+    Many,
+    Name,
+    Named,
+    Number,
+    Palette,
+    Positive,
+    Product,
+    Runs,
+    Sentence,
+    Whole,
+)
+from triton_lab.views.launch.accesses.accesses_view import Accesses
+from triton_lab.views.launch.accesses.heat_layer import FIXED, HeatLayer, layer_of
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
+from triton_lab.views.launch.finding_marks import of_programs
+from triton_lab.views.launch.launch_scenes import AccessesScene
+from triton_lab.views.launch.tiling.program_scale import program_scale
+from triton_lab.views.scenes import Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+LAYERS = ("order", "wave", "lanes", "bytes", "iterations", "shared")
+SAYS = {
+    "order": "the order in which programs start",
+    "wave": "which programs run together",
+    "lanes": "how many lanes each program has at work",
+    "bytes": "how many bytes each program loads and stores",
+    "iterations": "how many iterations each program makes",
+    "shared": "how many bytes of input each program has in common with the picked one",
+}
+SMS = 132  # of an H100
+ROOM = (360.0, 320.0)
+MOST_WAVES = 6  # told in words
+FEW = len(style.PROGRAM_COLOURS)  # programs that have a colour each
+# How the live picture's levels look from the first number on: those of the ramp, then those of a few programs.
+LEVEL_LOOKS = [
+    (colour, colour, colour, style.PLAIN)
+    for colour in (
+        *range(style.SEQUENTIAL, style.SEQUENTIAL + style.LEVELS),
+        *range(style.PROGRAM, style.PROGRAM + FEW),
+    )
+]
+
+
+class TargetScene(TypedDict):
+    """``first``: a program of each class of the accesses, + 1."""
+
+    accesses: AccessesScene
+    first: Buffer
+
+
+class GridRamp(TypedDict):
+    """The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs; the
+    legend and the ticks of programs."""
+
+    styles: Buffer
+    start: Palette
+    levels: Levels
+    programs: Few[Key]
+    name: Name
+    ticks: Few[tuple[Number, Name]]
+
+
+class InputScene(TypedDict):
+    """Which programs read which parts of an argument, and how many bytes each part has."""
+
+    name: Sentence
+    nbytes: Buffer
+    starts: Annotated[Buffer, Runs("items")]
+    items: Buffer
+
+
+class StopScene(TypedDict):
+    """Where each program was when the launch was stopped: the number of one of ``says``, whose first is empty."""
+
+    states: Buffer
+    says: Many[Sentence]
+
+
+class _Grid(TypedDict):
+    kind: Literal["grid"]
+    kernel: Sentence
+    says: Named[Sentence]
+    grid: Annotated[GridShape, Product(1 << 22)]  # a number for each program
+    program: Whole | None
+    layer: Sentence
+    sms: Positive
+    heatmap: Cells
+    ramp: GridRamp
+    numbers: Named[Buffer]
+    masked: Buffer
+    loaded: Buffer
+    stored: Buffer
+    inputs: Few[InputScene]
+    target: TargetScene | None
+
+
+class GridScene(_Grid, total=False):
+    """``stopped`` of a launch that was; ``marks`` are the programs that findings are about."""
+
+    stopped: StopScene
+    marks: Few[Marked]
+
+
+class GridView(View):
+    """The launch's grid coloured by one of `LAYERS`, and an argument with the colours of its programs.
+
+    ``sms``: how many programs run at once. ``argument`` names the argument beside the grid: by
+    itself the first one stored to. ``program`` picks a program; ``shared`` is about it. ``most`` is as in `Tiling`;
+    inputs of which only some programs would be looked at are left out of what is shared, which says so.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        by: str = "order",
+        sms: int = SMS,
+        argument: str | None = None,
+        program: int | None = None,
+        room: tuple[float, float] = ROOM,
+        most: int | None = None,
+    ) -> None:
+        if by not in LAYERS:
+            raise ValueError(f"by is one of {', '.join(LAYERS)}, not {by!r}")
+        if sms < 1:
+            raise ValueError(f"sms={sms}: a GPU has one multiprocessor at least")
+        self.launch, self.by, self.sms, self.room = launch, by, sms, room
+        self.programs, self.most = math.prod(launch.grid), most
+        if program is not None and not 0 <= program < self.programs:
+            raise ValueError(messages.no_program(program, launch.grid))
+        self.program = program
+        stored = [one.argument for one in launch.accesses if one.kind != "load" and one.argument is not None]
+        touched = stored + [one.argument for one in launch.accesses if one.argument is not None]
+        name = argument or (touched[0] if touched else None)
+        self.target = None if name is None else Accesses(launch, name, "program", room=room, most=most)
+        if self.target is not None:
+            self.target.finer = "grid"
+
+    @property
+    def has_parts(self) -> bool:
+        return self.target is not None and self.target.has_parts
+
+    def part(self, name: str) -> Scene:
+        return super().part(name) if self.target is None else self.target.part(name)
+
+    # --- What it knows ------------------------------------------------------------------------------
+
+    @cached_property
+    def work(self) -> Work:
+        """What each program does."""
+        return work(self.launch.done, self.programs)
+
+    @cached_property
+    def inputs(self) -> list[Input]:
+        """What programs load, and who loads the same."""
+        tensors = [one for one in self.launch.arguments if one.kind in ("tensor", "descriptor")]
+        return inputs(tensors, self.launch.done, self.programs, self.most)
+
+    @property
+    def says(self) -> dict[str, str]:
+        """What each layer shows, in words."""
+        loaded = {one.argument for one in self.launch.done if one.kind == "load" and one.argument is not None}
+        left = sorted(loaded - {one.name for one in self.inputs})
+        return SAYS | ({"shared": f"{SAYS['shared']}, {', '.join(left)} left out"} if left else {})
+
+    @cached_property
+    def stopped(self) -> StoppingPoints | None:
+        """Where the programs were when the launch was stopped, if it was."""
+        return stopped(self.launch)
+
+    @cached_property
+    def waves(self) -> list[Wave]:
+        return waves(self.inputs, self.programs, self.sms)
+
+    def numbers(self, by: str) -> Ints:
+        """(programs,) the number that a layer shows."""
+        order = np.arange(self.programs)
+        if by == "shared":
+            return shared(self.inputs, self.program or 0, self.programs) if self.programs else order
+        return {
+            "order": order,
+            "wave": order // self.sms,
+            "lanes": self.work.lanes,
+            "bytes": self.work.loaded + self.work.stored,
+            "iterations": self.work.iterations,
+        }[by]
+
+    # --- Pictures -----------------------------------------------------------------------------------
+
+    @cached_property
+    def layout(self) -> CellLayout:
+        """Programs in reading order: x to the right, y down, z in panels."""
+        x, y, z = self.launch.grid
+        return layout((z, y, x) if z > 1 else (y, x) if y > 1 else (x,), room=self.room)
+
+    @cached_property
+    def cells(self) -> npt.NDArray[Any]:
+        """(cells,) program + 1 (the first of them in a cell that stands for several)."""
+        cells = np.zeros(self.layout.cells, dtype=np.int64)
+        cells[self.layout.cell_of_position()[::-1]] = np.arange(self.programs, 0, -1)
+        return narrow(cells)
+
+    def layer(self, by: str) -> HeatLayer:
+        numbers = np.append(-1, self.numbers(by))
+        blank = Heatmap(self.layout, self.cells, np.zeros((1, 4), dtype=np.uint16), room=self.room)
+        nothing = np.zeros(len(numbers), dtype=bool)
+        return layer_of("start" if by == "order" else by, numbers, nothing, ~nothing, nothing, blank, self.launch.grid)
+
+    def target_layer(self, by: str) -> HeatLayer | None:
+        """The same numbers on the argument, each element with its first program's."""
+        if self.target is None:
+            return None
+        first = self.target.cells.by["program"]
+        numbers = np.where(first >= 0, np.append(self.numbers(by), -1)[first], -1)
+        return self.target.layer_for("start" if by == "order" else by, numbers)
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """The programs that findings are about."""
+        return of_programs(self.launch, self.layout)
+
+    def _heatmap(self, layer: HeatLayer) -> Heatmap:
+        return Heatmap(
+            self.layout,
+            self.cells,
+            layer.styles[layer.levels],
+            title=f"grid ({', '.join(map(str, self.launch.grid))})",
+            labels=layer.labels,
+            legend=layer.legend,
+            ramp=layer.ramp,
+            ramp_name=layer.ramp_name,
+            ticks=layer.ticks,
+            groups=layer.groups,
+            panel_names=panel_names(self.layout.shape, self.layout.origin, self.layout.panels),
+            steps=("→ x", "" if self.layout.wrapped else "↓ y"),
+            room=self.room,
+            marks=self.marks,
+            noun="program",
+        )
+
+    @cached_property
+    def heatmaps(self) -> list[Heatmap]:
+        """The grid, and the argument beside it."""
+        found = [self._heatmap(self.layer(self.by))]
+        layer = self.target_layer(self.by)
+        if self.target is not None and layer is not None:
+            found.append(self.target.heatmap_of(layer, f"{self.target.subject()}: the program that touches it first"))
+        return found
+
+    def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
+        """(programs + 1,) the program itself, or the one that has its cell, CHOSEN, those that share inputs NORMAL."""
+        levels = np.where(shared(self.inputs, program, self.programs) > 0, NORMAL, DIMMED).astype(np.uint8)
+        levels = np.append(np.uint8(NORMAL), levels)
+        levels[self.cells[self.layout.cells_at(np.array([program]))]] = CHOSEN
+        return levels
+
+    def title(self) -> str:
+        picked = f" ({messages.program(self.program or 0, self.launch.grid)})" if self.by == "shared" else ""
+        says = self.says if self.by == "shared" else SAYS
+        return f"{self.launch.kernel}: {says[self.by]}{picked}"
+
+    def text(self) -> str:
+        lines = [self.title()]
+        if not self.programs:
+            return f"{lines[0]}\n{messages.a_grid(self.launch.grid)} has no programs"
+        busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
+        lines.append("; ".join([messages.count(self.programs, "program"), *busy]))
+        if self.stopped is not None:  # what is counted is what was done until then
+            lines[1:] = ["; ".join(self.stopped.text()) or lines[1]]
+            if not self.work.lanes.any():
+                return "\n".join(lines)
+            lines.append(f"before that: {'; '.join(busy)}")
+        for number, wave in enumerate(self.waves[:MOST_WAVES]):
+            once = wave.loaded / wave.distinct if wave.distinct else 0
+            lines.append(
+                f"wave {number}: {messages.program_range(wave.first, wave.last, self.launch.grid)} "
+                f"{messages.noun(wave.last - wave.first + 1, 'loads', 'load')} {bytes_text(wave.loaded)}, "
+                f"{bytes_text(wave.distinct)} of them different ({messages.rounded(once, 'time')} each)"
+            )
+        if len(self.waves) > MOST_WAVES:
+            lines.append(f"{messages.count(len(self.waves) - MOST_WAVES, 'more wave')} of {self.sms}")
+        return "\n".join(lines)
+
+    def pieces(self) -> list[FigurePiece]:
+        """The heatmaps side by side under their title."""
+        from triton_lab.views.drawing.figure_pieces import one_row, title
+
+        emphasis: list[npt.NDArray[np.uint8] | None] = [None] * len(self.heatmaps)
+        if self.program is not None:
+            emphasis = [self.emphasis(self.program), self._on_target(self.program)][: len(self.heatmaps)]
+        return [title(self.title()), one_row(self.heatmaps, 28, emphasis)]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces(), least=0)
+
+    def _on_target(self, program: int) -> npt.NDArray[np.uint8] | None:
+        return None if self.target is None else self.target.emphasis(program)
+
+    def scene(self) -> GridScene:
+        done = self.work
+        target: TargetScene | None = None
+        if self.target is not None:
+            first = buffer((self.target.cells.by["program"] + 1).astype(np.uint32))
+            target = {"accesses": self.target.scene(), "first": first}
+        order, scale = self.layer("order"), program_scale(self.launch.grid, range(min(self.programs, FEW)))
+        scene: GridScene = {
+            "kind": "grid",
+            "kernel": self.launch.kernel,
+            "says": self.says,
+            "grid": list(self.launch.grid),
+            "program": self.program,
+            "layer": self.by,
+            "sms": self.sms,
+            "heatmap": self._heatmap(order).cells_scene(),
+            "ramp": {
+                "styles": buffer(np.array([*FIXED, *LEVEL_LOOKS], dtype=np.uint16)),
+                "start": style.SEQUENTIAL,
+                "levels": style.LEVELS,
+                "programs": [key.as_scene() for key in scale.keys],
+                "name": scale.name,
+                "ticks": scale.ticks,
+            },
+            "numbers": {by: buffer(narrow(self.numbers(by))) for by in ("lanes", "bytes", "iterations")},
+            "masked": buffer(narrow(done.masked)),
+            "loaded": buffer(narrow(done.loaded)),
+            "stored": buffer(narrow(done.stored)),
+            "inputs": [
+                {
+                    "name": one.name,
+                    "nbytes": buffer(one.nbytes.astype(np.uint32)),
+                    "starts": buffer(one.table.starts.astype(np.uint32)),
+                    "items": buffer(narrow(one.table.items)),
+                }
+                for one in self.inputs
+            ],
+            "target": target,
+        }
+        if self.marks:
+            scene["marks"] = [mark.as_scene() for mark in self.marks]
+        if self.stopped is not None:
+            scene["stopped"] = {"states": buffer(self.stopped.states), "says": self.stopped.says}
+        return scene
+
+
+def _spread(numbers: Ints, unit: str) -> str:
+    """``4 to 9 iterations (the most is 1.3 times the mean)``."""
+    low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
+    if low == high:
+        return f"{messages.count(high, unit)} each"
+    return f"{messages.span(low, high, unit)} (the most is {messages.rounded(high / numbers.mean(), 'time')} the mean)"
+
+
+class GridPanel(Panel):
+    """The programs and the first argument stored to."""
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> GridView:
+        if len(path) > 1:
+            raise unknown(path)
+        return self._grid
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of a window of the argument, if one is named."""
+        return self._grid.part("/".join(path)) if path[1:] else super().scene(path, first, numbers)
+
+    @cached_property
+    def _grid(self) -> GridView:
+        return GridView(self.launch, most=MOST_LANES)
+
+    def drawn(self) -> list[GridView]:
+        return [self._grid]

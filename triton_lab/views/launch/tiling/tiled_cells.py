@@ -1,0 +1,82 @@
+"""The cells of a tiling: which class of touched positions each one stands for, and whether it lies in the argument."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.maps.tiling import TilingAccesses
+from triton_lab.views.drawing.cell_layout import CellLayout
+from triton_lab.views.drawing.heatmap import narrow
+
+Ints = npt.NDArray[np.int64]
+
+# Of a cell: elements; places over the edge; such that are touched; such that hold other elements' memory beside a
+# tile that stopped the launch; elements at which it was stopped.
+STATES = 5
+INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE, GHOST_STATE, STOPPED_STATE = range(STATES)
+
+
+@dataclass(frozen=True)
+class TiledCells:
+    """A picture's cells: ``numbers`` (cells,) are classes of the heatmap; for each of those,
+    ``class_of`` is the class in ``touches``, and ``state`` whether it is inside the argument."""
+
+    touches: TilingAccesses
+    layout: CellLayout
+    numbers: npt.NDArray[Any]
+    class_of: Ints
+    state: Ints
+
+    @classmethod
+    def of(cls, found: TilingAccesses, shown: CellLayout) -> TiledCells:
+        """Bin the positions into cells, and keep apart what is inside, outside, and wrongly touched."""
+        touched = found.active().counts > 0
+        falls = found.tiles.falls(shown.along(), shown.cells)
+        if falls is None:
+            state = np.full(shown.cells, OUTSIDE_STATE)
+            inside, cell = found.inside(), shown.cell_of_position()
+            state[cell[inside]] = INSIDE_STATE
+            wrong = ~inside & touched[found.classes]
+            if found.strays is None:
+                state[cell[wrong]] = ERROR_STATE
+            else:
+                state[cell[wrong]] = GHOST_STATE
+                state[cell[found.strays]] = ERROR_STATE
+                state[cell[found.strays & inside]] = STOPPED_STATE
+            found = found.binned(cell, shown.cells)
+        else:
+            of_group = np.full(falls.groups, OUTSIDE_STATE)
+            inside = found.tiles.within(found.origin, found.shape)[falls.tile]
+            of_group[falls.group[inside]] = INSIDE_STATE
+            of_group[falls.group[~inside & touched[found.tile_classes[falls.tile]]]] = ERROR_STATE
+            state = falls.spread(of_group, OUTSIDE_STATE)
+            found = found.fallen(falls)
+        return cls._told(found, shown, found.classes, state)
+
+    @classmethod
+    def at(cls, found: TilingAccesses, positions: Ints, shown: CellLayout) -> TiledCells:
+        """A cell for each of some positions alone, none where a position is below 0."""
+        there = positions >= 0
+        classes = np.where(there, found.at(np.maximum(positions, 0)), 0)
+        inside = there & (True if found.drawn == found.shape else found.inside()[positions])
+        wrong = there & ~inside & (found.active().counts > 0)[classes]
+        state = np.where(inside, INSIDE_STATE, OUTSIDE_STATE)
+        state[wrong] = ERROR_STATE if found.strays is None else GHOST_STATE
+        if found.strays is not None:
+            stopped = there & found.strays[positions]
+            state[stopped] = np.where(inside[stopped], STOPPED_STATE, ERROR_STATE)
+        return cls._told(found, shown, classes, state)
+
+    @classmethod
+    def _told(cls, found: TilingAccesses, shown: CellLayout, classes: Ints, state: Ints) -> TiledCells:
+        key = classes * STATES + state
+        present = np.bincount(key, minlength=len(found.table) * STATES) > 0
+        present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all
+        numbers = np.where(present, np.cumsum(present), 0)[key]
+        kept = np.flatnonzero(present)
+        class_of, states = np.append(0, kept // STATES), np.append(OUTSIDE_STATE, kept % STATES)
+        return cls(found, shown, narrow(numbers), class_of, states)

@@ -1,0 +1,333 @@
+"""Origins: one stored element, and the elements of every argument that it was made from.
+
+The live picture carries who stored which element, so that a click or another program asks for the
+origins of that element alone: a part called ``origin/<op>/<element>``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab import messages
+from triton_lab.launch.maps.last_writer import StoredBy, StoredByTiles, stored_by, stored_in
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.cell_layout import layout
+from triton_lab.views.drawing.drawing_text import shape_text
+from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
+from triton_lab.views.drawing.picture_window import asked
+from triton_lab.views.launch.accesses.accesses_view import access_words
+from triton_lab.views.launch.accesses.iteration_marks import LOOKS, ROOM, STORED_HERE, Marked
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
+from triton_lab.views.launch.launch_scenes import (
+    ItemScene,
+    LoadedScene,
+    OriginScene,
+    OriginsScene,
+    StoredScene,
+)
+from triton_lab.views.launch.tiling.tiling_view import tensor_argument
+from triton_lab.views.launch.values.steps_view import StepsPanel
+from triton_lab.views.missing_picture import attempt
+from triton_lab.views.scenes import Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.access import Access
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.replay.value_origin import Origin
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+Ints = npt.NDArray[np.int64]
+
+_AT_ONCE = 1 << 20  # elements that are looked at
+
+
+class Origins(View):
+    """Where the value that ``program`` stored in ``lane`` (row-major) of the store came from."""
+
+    def __init__(self, launch: Launch, store: Access, program: int = 0, lane: int = 0, iteration: int = 0) -> None:
+        lanes = math.prod(store.block)
+        if not 0 <= program < launch.programs:
+            raise ValueError(messages.no_program(program, launch.grid))
+        if not 0 <= lane < lanes:
+            raise ValueError(f"{access_words(store)} {messages.has(0, lanes - 1, 'lane', lane)}")
+        self.launch, self.store = launch, store
+        self.program, self.lane, self.iteration = program, lane, iteration
+
+    @classmethod
+    def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
+        """Of the first element that ``program`` stored to; by itself of one in the middle of all that were stored."""
+        found = cls(launch, store, program or 0).stored
+        if not (found.first >= 0).any() or (program is not None and found.first[program] < 0):
+            who = "" if program is None else f" in {messages.program(program, launch.grid)}"
+            raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
+        element = found.middle() if program is None else found.first[program]
+        return cls.of(launch, store, int(element), found)
+
+    @classmethod
+    def of(cls, launch: Launch, store: Access, element: int, stored: StoredBy | StoredByTiles | None = None) -> Origins:
+        """Of an element (row-major) of the store's argument, as the last lane left it that stored to it."""
+        stored = stored or cls(launch, store).stored
+        shape = () if store.argument is None else tensor_argument(launch, store.argument).shape
+        last = stored.last(element) if 0 <= element < math.prod(shape) else None
+        if last is None:
+            raise LookupError(f"{access_words(store)} did not store to element {element} of {store.argument}")
+        made = cls(launch, store, *last)
+        made.__dict__["stored"] = stored
+        return made
+
+    @cached_property
+    def stored(self) -> StoredBy | StoredByTiles:
+        """Which lane stored each element of the argument."""
+        if self.store.argument is None:
+            return stored_by(self.store.completed, (), self.launch.programs)
+        argument = tensor_argument(self.launch, self.store.argument)
+        return stored_in(self.store.completed, argument, self.launch.programs)
+
+    @cached_property
+    def origins(self) -> list[Origin]:
+        """The loads that matter."""
+        return self.launch.origins(self.store, self.program, self.lane, self.iteration)
+
+    @cached_property
+    def needed(self) -> dict[str, tuple[Ints, Ints]]:
+        """For each argument that matters: its elements, ascending, and the iterations that first brought them in."""
+        found: dict[str, list[tuple[Ints, int]]] = {}
+        for origin in self.origins:
+            if origin.argument is not None:
+                inside = origin.elements[origin.elements >= 0]
+                found.setdefault(origin.argument, []).append((inside, origin.iteration))
+        result = {}
+        for name, brought in found.items():
+            together = np.concatenate([elements for elements, _ in brought])
+            iterations = np.concatenate([np.full(len(elements), iteration) for elements, iteration in brought])
+            elements, first = np.unique(together, return_index=True)
+            result[name] = elements, iterations[first]
+        return result
+
+    @cached_property
+    def element(self) -> int:
+        """The element of the store's argument, -1 where there is none."""
+        return self.store.element_of(self.program, self.lane, self.iteration)
+
+    @cached_property
+    def pictures(self) -> list[Marked]:
+        """The arguments that were loaded from."""
+        found = []
+        for name, (elements, first) in self.needed.items():
+            argument = tensor_argument(self.launch, name)
+            title = f"{name} ({shape_text(argument.shape)}): {messages.count(len(elements), 'element')}"
+            found.append(Marked(argument, elements, first, title, "loaded"))
+        return found
+
+    @property
+    def heatmaps(self) -> list[Heatmap]:
+        """The stored argument, then those that were loaded from."""
+        drawn = [one.heatmap() for one in self.pictures]
+        if self.store.argument is None:
+            return drawn
+        argument = tensor_argument(self.launch, self.store.argument)
+        mark = np.array([e for e in [self.element] if e >= 0], np.int64)
+        stored = Marked(argument, mark, np.zeros_like(mark), f"stored: {self._stored()}", "stored here")
+        return [stored.heatmap(also=np.flatnonzero(self._first_of_cell >= 0)), *drawn]
+
+    def _stored(self) -> str:
+        name = self.store.argument or "memory"
+        if self.store.argument is None or self.element < 0:
+            return ", ".join(filter(None, [name, messages.lane(self.lane, self.store.block)]))
+        shape = tensor_argument(self.launch, name).shape
+        return messages.element(name, self.element, shape) if shape else name
+
+    def title(self) -> str:
+        store = access_words(self.store).removeprefix("the ")
+        return f"{self._stored()}, {store}, {messages.program(self.program, self.launch.grid)}: where it came from"
+
+    def text(self) -> str:
+        lines = [self.title()]
+        for origin in self.origins:
+            some = ", ".join(map(str, origin.elements[:8].tolist())) + (" …" if len(origin.elements) > 8 else "")
+            turn = f", iteration {origin.iteration}" if origin.iteration else ""
+            many = messages.count(len(origin.lanes), "element")
+            lines.append(f"line {origin.line}{turn}: {many} of {origin.argument or 'memory'}: {some}")
+        if not self.origins:
+            lines.append("from no load: it was computed from scalars and program numbers alone")
+        return "\n".join(lines)
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+    def pieces(self) -> list[FigurePiece]:
+        """The arguments side by side."""
+        from triton_lab.views.drawing.figure_pieces import lines, side_by_side, title
+
+        pieces = [title(self.title()), *side_by_side(self.heatmaps)]
+        if not self.origins:
+            pieces.append(lines([(self.text().splitlines()[-1], style.LIGHT.faint)]))
+        return pieces
+
+    @property
+    def name(self) -> str:
+        """What its parts' names begin with."""
+        return f"origin/{self.store.op}"
+
+    def scene(self) -> OriginsScene:
+        """Whom to ask about, and one element's origins."""
+        stored: StoredScene | None = None
+        if self.store.argument is not None:
+            argument = tensor_argument(self.launch, self.store.argument)
+            nothing = np.zeros(0, np.int64)
+            blank = Marked(argument, nothing, nothing, "", "")
+            stored = {
+                **blank.as_scene(f"{self.name}/stored"),
+                "argument": argument.name,
+                "shape": list(argument.shape),
+                "line": self.store.line,
+                # The cell's first element that this store wrote, + 1; and each program's.
+                "elements": buffer(narrow(self._first_of_cell + 1)),
+                "first": buffer((self.stored.first + 1).astype(np.uint32)),
+                "grid": list(self.launch.grid),
+            }
+        return {
+            "kind": "origins",
+            "name": self.name,
+            "stored": stored,
+            "looks": list(map(list, LOOKS)),
+            "shown": self.shown(),
+            "parts": {},
+        }
+
+    @cached_property
+    def _first_of_cell(self) -> Ints:
+        """(cells,) the first stored element in each cell of the argument, -1 for none."""
+        argument = tensor_argument(self.launch, self.store.argument or "")
+        shown = layout(argument.shape, room=ROOM)
+        found = np.full(shown.cells, -1, dtype=np.int64)
+        cells, first = shown.first_of_cell()
+        there = self.stored.there(first)
+        found[cells[there]] = first[there]
+        maybe = self.stored.cells(shown.along(), shown.cells)
+        left = cells[~there & (True if maybe is None else maybe[cells])]
+        for some in np.array_split(left, -(-len(left) * shown.down * shown.right // _AT_ONCE)) if len(left) else []:
+            elements = shown.positions_in(some)
+            stored = (elements >= 0) & self.stored.there(np.maximum(elements, 0))
+            one = elements[np.arange(len(some)), stored.argmax(axis=1)]
+            found[some] = np.where(stored.any(axis=1), one, -1)
+        return found
+
+    def askable(self) -> npt.NDArray[np.int64]:
+        """The elements that a click can ask about, ascending."""
+        cells = self._first_of_cell
+        return np.sort(cells[cells >= 0])
+
+    def shown(self) -> OriginScene:
+        """This element's origins alone."""
+        return {
+            "kind": "origin",
+            "title": self.title(),
+            "stored": self._stored(),
+            "program": self.program,
+            "element": self.element,
+            "pictures": [self._loaded(one) for one in self.pictures],
+            "lines": self.text().splitlines()[1:],
+        }
+
+    def _loaded(self, picture: Marked) -> LoadedScene:
+        """A picture with the lines that brought its elements in."""
+        brought: dict[int | None, list[Ints]] = {}
+        for origin in self.origins:
+            if origin.argument == picture.argument.name:
+                brought.setdefault(origin.line, []).append(origin.elements[origin.elements >= 0])
+        lines = sorted(line for line in brought if line is not None)
+        cells = [np.unique(picture.layout.cells_at(np.concatenate(brought[line]))) for line in lines]
+        return {
+            **picture.as_scene(f"{self.name}/{self.element}/{picture.argument.name}"),
+            "lines": lines,
+            "loads": [] if len(brought) == 1 else [buffer(narrow(some)) for some in cells],
+        }
+
+    def part(self, name: str) -> Scene:
+        match name.removeprefix(f"{self.name}/").split("/"):
+            case [element] if element.isdecimal():
+                return self.of(self.launch, self.store, int(element), self.stored).shown()
+            case ["stored", "window", _] if self.store.argument is not None:
+                argument = tensor_argument(self.launch, self.store.argument)
+                shown = layout(argument.shape, room=ROOM)
+                asked_for = asked(name, f"{self.name}/stored", shown).positions(shown.fine)
+                elements = np.unique(asked_for[asked_for >= 0])
+                elements = elements[self.stored.there(elements)]
+                stored = Marked(argument, elements, np.zeros_like(elements), "", "")
+                return stored.through(name, f"{self.name}/stored", STORED_HERE)
+            case [element, argument, "window", _] if element.isdecimal():
+                view = (
+                    self
+                    if int(element) == self.element
+                    else self.of(self.launch, self.store, int(element), self.stored)
+                )
+                for one in view.pictures:
+                    if one.argument.name == argument:
+                        return one.through(name, f"{self.name}/{element}/{argument}")
+        return super().part(name)
+
+
+class OriginsPanel(Panel):
+    """The stores whose values can be followed back; static, the last of them."""
+
+    KEPT_ELEMENTS: ClassVar[int] = 120  # of all stores together, in a page without a kernel
+
+    def items(self) -> list[ItemScene]:
+        return [
+            item(f"origin/{one.op}", f"{one.argument} · line {one.line}", [one.line] if one.line else [])
+            for one in self.card.followable
+        ]
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Origins:
+        match path:
+            case ["origin", op, *_]:
+                return self._origins(int(op))
+        raise unknown(path)
+
+    def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
+        """Of one element alone, if one is named."""
+        view = self.view(path, first, numbers)
+        return view.part("/".join(path)) if len(path) > 2 else view.scene()
+
+    def _origins(self, op: int) -> Origins:
+        """Made once: who stored what takes a while."""
+        if op not in self._made:
+            access = next((one for one in self.card.accesses if one.op == op), None)
+            if access is None:
+                raise LookupError(f"{self.launch.kernel} has no access {op}")
+            self._made[op] = Origins.first(self.launch, access)
+        return self._made[op]
+
+    @cached_property
+    def _made(self) -> dict[int, Origins]:
+        return {}
+
+    def many(self) -> Iterator[str]:
+        for store in self.card.followable:
+            most = self.KEPT_ELEMENTS // len(self.card.followable)
+            chosen = attempt(partial(self._sample, store, most), lambda _: [])  # its own part says why
+            yield from (f"origin/{store.op}/{one}" for one in chosen)
+
+    def _sample(self, store: Access, most: int) -> list[int]:
+        """Each program's first element, and others from all over, about ``most``."""
+        found = self._origins(store.op)
+        first = found.stored.first[found.stored.first >= 0][: min(StepsPanel.KEPT_PROGRAMS, most)]
+        others = found.askable()
+        # At random: every n-th would stand in lines.
+        spread = np.random.default_rng(0).choice(others, min(len(others), most - len(first)), replace=False)
+        return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
+
+    def drawn(self) -> list[Origins]:
+        return [self._origins(self.card.followable[-1].op)]

@@ -1,0 +1,51 @@
+"""Pointers as a reader knows them: an argument's name and offsets in its elements, never addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from triton_lab.launch.element_index import Ints
+from triton_lab.views.drawing.drawing_text import shape_text
+
+
+class Pointed(Protocol):
+    """What is needed of an argument."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def storage_address(self) -> int: ...
+    @property
+    def storage_bytes(self) -> int: ...
+
+
+def pointee(values: npt.NDArray[Any], arguments: Iterable[Pointed]) -> Pointed | None:
+    """The argument whose storage holds the first of these numbers, if they can be addresses."""
+    if values.dtype != np.int64 or not values.size:
+        return None
+    first = int(values.flat[0])
+    for one in arguments:
+        if one.storage_bytes and one.storage_address <= first <= one.storage_address + one.storage_bytes:
+            return one
+    return None
+
+
+def offsets_in(argument: Pointed, addresses: npt.NDArray[Any]) -> Ints:
+    """Distances from the argument's element 0, in elements."""
+    return (addresses - argument.address) // argument.itemsize
+
+
+def pointer_words(offsets: Ints, name: str) -> str:
+    """``pointer to x_ptr + 4``, ``32 pointers to x_ptr + 0 to 31``."""
+    low, high = int(offsets.min()), int(offsets.max())
+    if offsets.shape == ():
+        return f"pointer to {name} + {low}"
+    return f"{shape_text(offsets.shape)} pointers to {name} + {low}" + (f" to {high}" if high > low else "")

@@ -1,0 +1,137 @@
+"""Held: what a program's variables held at its end, as blocks and in words. The static form of the Values tab."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from triton_lab import messages
+from triton_lab.launch.replay.variable_values import probe_number
+from triton_lab.views.drawing.heatmap import Heatmap
+from triton_lab.views.drawing.value_picture import block_heatmap, ends
+from triton_lab.views.launch.accesses.access_values import TouchedValues
+from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, full_name, item, unknown
+from triton_lab.views.launch.launch_scenes import ItemScene
+from triton_lab.views.launch.values.steps_view import Steps
+from triton_lab.views.launch.values.variable_view import VariableView
+from triton_lab.views.scenes import Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+ROOM = (200.0, 180.0)
+MOST = 9  # variables that get a picture, the last ones assigned
+
+
+class ProgramVariables(View):
+    """The variables of ``program`` at its end. Live, it is the program's `Steps`."""
+
+    def __init__(self, launch: Launch, program: int = 0) -> None:
+        self.steps = Steps(launch, program)
+
+    def title(self) -> str:
+        steps = self.steps
+        program = messages.program(steps.program, steps.launch.grid)
+        return f"{steps.launch.kernel}, {program}: what its variables held at its end"
+
+    def text(self) -> str:
+        return "\n".join([self.title(), *(f"  {name} = {value} (line {line})" for name, line, value in self._alive())])
+
+    def _alive(self) -> list[tuple[str, str, str]]:
+        return self.steps.alive() if len(self.steps.trace) else []
+
+    def heatmaps(self) -> list[Heatmap]:
+        """Blocks of numbers; pointers are told in words alone."""
+        trace = self.steps.trace
+        if not len(trace):
+            return []
+        blocks = [
+            (f"{name} · line {step.line}", step.values)
+            for name, step in trace.alive(len(trace) - 1).items()
+            if step.values.size > 1 and self.steps.shown(step)[0] is step.values
+        ]
+        return [block_heatmap(block, *ends(block), title, room=ROOM) for title, block in blocks[-MOST:]]
+
+    def pieces(self) -> list[FigurePiece]:
+        from triton_lab.views.drawing.figure_pieces import side_by_side, table, title
+
+        alive = self._alive()
+        told = [table([("", "Line", "Value"), *alive])] if alive else []
+        return [title(self.title()), *side_by_side(self.heatmaps()), *told]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
+
+    def scene(self) -> Scene:
+        return self.steps.live()
+
+    def part(self, name: str) -> Scene:
+        return self.steps.part(name)
+
+
+class ValuesPanel(Panel):
+    """The widest block, the other variables by line, the kernel's parameters, and what each argument was touched with.
+
+    The static form is what program 0 held at its end.
+    """
+
+    WINDOW: ClassVar[int] = 64  # programs whose values are fetched together
+
+    def items(self) -> list[ItemScene]:
+        parameters = {one.name for one in self.launch.arguments}
+        places = dict.fromkeys((one.name, one.line) for one in self.launch.variables)
+        end = self._end
+        sizes = {place: size for place, size in self._sizes.items() if place[1] < end} or self._sizes
+        widest = max(sizes.items(), key=lambda each: each[1], default=(None, 0))[0]
+        ordered = sorted(places, key=lambda place: (place != widest, place[0] in parameters))
+        found = [item(f"value/{name}/{line}", f"{name} · line {line}", [line], self.WINDOW) for name, line in ordered]
+        drawn = self.card.drawn
+        return found + [item(f"touched/{name}", f"elements of {name}", self.card.lines(name)) for name in drawn]
+
+    @property
+    def _end(self) -> float:
+        """The line that stopped the launch: what it and those below would have assigned, nobody may have got."""
+        stopped = self.launch.stopped
+        line = None if stopped is None else self.launch.lines[stopped[0]]
+        return math.inf if line is None else line.line
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[str, int], int]:
+        """Twice the numbers in each variable's block, by name and line: of masks 1 less; of equals the later first."""
+        found: dict[tuple[str, int], int] = {}
+        variables = self.launch.variables
+        for function in self.launch.twin.executable.plan.functions.values():
+            for op in function.walk():
+                number = probe_number(op)
+                if number is not None and not (block := function.types[op.operands[0]]).is_pointer:
+                    size = 2 * block.size - (block.element == "i1")
+                    place = (variables[number].name, variables[number].line)
+                    found[place] = max(size, found.get(place, 0))
+        return dict(sorted(found.items(), key=lambda each: -each[0][1]))
+
+    def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
+        match path:
+            case ["value", name, line]:
+                window = range(first, min(first + self.WINDOW, self.launch.programs))
+                return VariableView(self.launch.values(name, int(line), window), numbers=numbers)
+            case ["touched", argument]:
+                return TouchedValues(self.launch, argument)
+        raise unknown(path)
+
+    def others(self) -> Iterator[str]:
+        yield from ()
+
+    def many(self) -> Iterator[str]:
+        """A kernel may have hundreds of variables."""
+        yield from map(full_name, self.items()[1:])
+
+    def drawn(self) -> list[ProgramVariables]:
+        return [ProgramVariables(self.launch)]

@@ -1,0 +1,216 @@
+"""A conversion: the tensor before and after, and how far what each register wants has to come."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.compiled.layouts import BankUse, Conversion, Layout
+from triton_lab.compiled.layouts.layout_conversion import NEAREST
+from triton_lab.compiled.layouts.layout_tile import HARDWARE
+from triton_lab.messages import count, number
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.cell_layout import layout
+from triton_lab.views.drawing.drawing_text import shape_text
+from triton_lab.views.drawing.heatmap import Heatmap, Key
+from triton_lab.views.layouts import layout_colors
+from triton_lab.views.layouts.bit_matrix import matrix_scene
+from triton_lab.views.layouts.element_heatmaps import ROOM, emphasis_on, held_scene, positions_picture, tensor_picture
+from triton_lab.views.layouts.layout_colors import Looks
+from triton_lab.views.layouts.layout_positions import LayoutPositions, places_of
+from triton_lab.views.layouts.layout_scenes import ConversionScene, SideScene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
+
+MOST_LETTERS = 120  # in a line of the static picture
+# From near to far, from light to dark.
+LOOKS = (style.UNTOUCHED, *(style.SEQUENTIAL + level for level in (60, 44, 26, 6)))
+SAYS = (
+    "in this register already",
+    "from another register of the lane",
+    "from another lane of the warp",
+    "from another warp",
+    "from another CTA",
+)
+WAYS = ("where it is", "in the same lane", "from lane to lane", "from warp to warp", "from CTA to CTA")
+_TOLD = {
+    "nothing": "nothing moves",
+    "registers": "registers change names",
+    "shuffles": "by shuffles in each warp",
+    "cluster": "through the shared memory of other CTAs",
+}
+
+
+class ConversionView(View):
+    """What moves between two layouts of one tensor. ``element`` picks one, whose way is told.
+
+    Raises LayoutError for an element that is not there.
+    """
+
+    def __init__(self, conversion: Conversion, element: Sequence[int] | None = None) -> None:
+        self.conversion, self.element = conversion, element
+        shape = conversion.source.shape
+        self.layouts = tuple(Layout(kind, shape, conversion.bits) for kind in conversion.kinds)
+        if element is not None:
+            self.owners = [each.owner(*element) for each in self.layouts]
+
+    # --- What it knows ------------------------------------------------------------------------------
+
+    @cached_property
+    def places(self) -> tuple[LayoutPositions, LayoutPositions]:
+        """The hardware before and after."""
+        before, after = self.layouts
+        return places_of(before), places_of(after)
+
+    @cached_property
+    def before(self) -> Heatmap:
+        return tensor_picture(self.places[0], "before,")
+
+    @cached_property
+    def after(self) -> Heatmap:
+        return tensor_picture(self.places[1], "after,")
+
+    @cached_property
+    def flow(self) -> Heatmap:
+        """The destination's registers, by how far what they want comes."""
+        places = self.places[1]
+        levels = self.conversion.levels()
+        styles = np.array([(0, 0, 0, 0), *((colour,) * 3 + (style.PLAIN,) for colour in LOOKS)], dtype=np.uint16)
+        counts = self.conversion.counts()
+        legend = [
+            Key((colour,) * 3 + (style.PLAIN,), f"{says}: {number(counts[name])}")
+            for colour, says, name in zip(LOOKS, SAYS, NEAREST, strict=True)
+            if counts[name]
+        ]
+        shown = layout(places.shape, room=ROOM)
+        names = [layout_colors.warp_name(places, panel) for panel in range(shown.panels)] if shown.panels > 1 else []
+        words = layout_colors.of_places(places).words
+        found = Looks(levels + 1, styles, legend=legend, words=words)
+        return positions_picture("registers after: where what they hold comes from", shown, found, names)
+
+    # --- Pictures -----------------------------------------------------------------------------------
+
+    def title(self) -> str:
+        """From which layout to which, of what, by which way."""
+        before, after = self.conversion.kinds
+        another = "another " if before.name == after.name else ""
+        way = _TOLD.get(self.conversion.way, f"through {self.conversion.way}")
+        shape = shape_text(self.conversion.source.shape)
+        return f"{before.name} to {another}{after.name}, {shape} of {count(self.conversion.bits, 'bit')}: {way}"
+
+    @property
+    def says(self) -> list[str]:
+        """What it costs, and the layouts as they were written."""
+        found = [str(self.conversion)]
+        plain = self.conversion.in_order()
+        if plain is not None:
+            stored, loaded = plain
+            found.append(
+                f"Were the elements to lie there in order: {number(stored.wavefronts)} wavefronts to store "
+                f"({_conflicts(stored)}), {number(loaded.wavefronts)} to load ({_conflicts(loaded)}). "
+                "Compilers swizzle or pad, so that there are fewer."
+            )
+        return [
+            *found,
+            *(f"{when}: {kind}" for when, kind in zip(("before", "after"), self.conversion.kinds, strict=True)),
+        ]
+
+    def text(self) -> str:
+        counts = [f"{name} {number(many)}" for name, many in self.conversion.counts().items() if many]
+        lines = [self.title(), *self.says, f"registers wanted from the {', '.join(counts)}"]
+        return "\n".join([*lines, *self._way()])
+
+    def _way(self) -> list[str]:
+        """How the picked element goes to each place that wants it."""
+        if self.element is None:
+            return []
+        found = []
+        for place in self.owners[1]:
+            wanted = dict(place.parts)
+            source = self.conversion.source_of(**wanted)
+            far = [name for name in wanted if wanted[name] != source[name]]
+            way = WAYS[max([HARDWARE.index(name) + 1 for name in far], default=0)]
+            here = next(one for one in self.owners[0] if dict(one.parts) == source)
+            told = f"from {here} to {place}, {way}" if far else f"stays in {place}"
+            found.append(f"element {list(self.element)}: {told}")
+        return found
+
+    def pieces(self) -> list[FigurePiece]:
+        """Both tensors, and the registers after."""
+        from triton_lab.views.drawing import figure_pieces as pieces
+
+        said = [part for line in (*self.says, *self._way()[:4]) for part in textwrap.wrap(line, MOST_LETTERS)]
+        told = [(line, style.LIGHT.faint) for line in said]
+        both = [self.before, self.after]
+        return [
+            pieces.title(self.title()),
+            pieces.lines(told),
+            pieces.one_row(both, 28, [emphasis_on(one, self._picked) for one in both]),
+            pieces.one_row([self.flow], 28, [emphasis_on(self.flow, self._wanted)]),
+        ]
+
+    def figure(self) -> Figure:
+        from triton_lab.views.drawing import figure_pieces as pieces
+
+        return pieces.stack(self.pieces(), least=0)
+
+    @cached_property
+    def _picked(self) -> np.ndarray | None:
+        if self.element is None:
+            return None
+        return np.asarray(np.arange(self.places[0].elements) == self._number)
+
+    @cached_property
+    def _wanted(self) -> np.ndarray | None:
+        return None if self.element is None else np.asarray(self.places[1].held == self._number)
+
+    @property
+    def _number(self) -> int | None:
+        return None if self.element is None else self.conversion.source.pack(self.element)
+
+    def scene(self) -> ConversionScene:
+        moves = self.conversion.moves
+        return {
+            "kind": "conversion",
+            "title": self.title(),
+            "says": self.says,
+            "ways": list(WAYS),
+            "shape": list(self.conversion.source.shape),
+            "before": self._side(0, self.before),
+            "after": self._side(1, self.after),
+            "flow": held_scene(self.flow),
+            "moves": [sum(value << shift for value, shift in zip(basis, _shifts(moves.shape), strict=True))
+                      for _, bases in moves.ins for basis in bases],
+            "element": self._number,
+        }  # fmt: skip
+
+    def _side(self, which: int, heatmap: Heatmap) -> SideScene:
+        places = self.places[which]
+        return {
+            "axes": [{"name": name, "size": size} for name, size in places.parts],
+            "inputs": list(places.inputs),
+            "padding": [],
+            "matrix": matrix_scene(places.layout),
+            "tensor": held_scene(heatmap),
+        }
+
+
+def _conflicts(use: BankUse) -> str:
+    return count(use.conflicts, "bank conflict") if use.conflicts else "no bank conflicts"
+
+
+def _shifts(sizes: Sequence[int]) -> list[int]:
+    """Where each part of a place begins in a packed one, the first the lowest."""
+    found, at = [], 0
+    for size in sizes:
+        found.append(at)
+        at += size.bit_length() - 1
+    return found

@@ -1,0 +1,97 @@
+"""`lab.lazy.report()`: all steps so far as a table by graph, live, as PNG and in words."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from triton_lab import messages
+from triton_lab.lazy.step_totals import Totals, Use
+from triton_lab.messages import seconds_text
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, widest
+from triton_lab.views.view import View
+
+MARGIN, LINE, GAP = 16.0, 22.0, 22.0
+ROWS = 30  # of the table: the graphs that took longest
+NAMES = 3  # kernels that a row names
+
+
+class LazyReport(View):
+    """What steps cost. `totals` holds the numbers."""
+
+    HEADINGS = ("graph", "kernels", "runs", "compiling", "running", "a run")
+
+    def __init__(self, totals: Totals):
+        self.totals = totals
+
+    def title(self) -> str:
+        all_ = self.totals
+        hits, misses = messages.count(all_.hits, "hit"), messages.count(all_.misses, "miss", "misses")
+        return f"{messages.count(all_.steps, 'step')}: {hits}, {misses}"
+
+    def remarks(self) -> list[str]:
+        """The sums, and what the table leaves out."""
+        all_ = self.totals
+        known = messages.count(all_.reused_kernels, "kernel")
+        reused = f" ({known} of new graphs were known already)" if all_.reused_kernels else ""
+        compiled = messages.count(all_.compiled_kernels, "kernel")
+        both = seconds_text(all_.run_seconds + all_.compile_seconds)
+        said = [
+            f"compiling: {seconds_text(all_.compile_seconds)} for {compiled}{reused}",
+            f"running: {seconds_text(all_.run_seconds)}; with compiling {both}",
+        ]
+        if len(all_.uses) > ROWS:
+            said.append(f"{messages.count(len(all_.uses) - ROWS, 'more graph')} took less time")
+        return said
+
+    def table(self) -> list[tuple[str, ...]]:
+        """One row for each graph of the cache, below `HEADINGS`, the one that took longest first."""
+        longest = sorted(self.totals.uses, key=lambda use: use.compile_seconds + use.run_seconds, reverse=True)
+        return [_row(use) for use in longest[:ROWS]]
+
+    def text(self) -> str:
+        rows = [self.HEADINGS, *self.table()] if self.totals.uses else []
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))] if rows else []
+        lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([self.title(), *(f"  {line}".rstrip() for line in [*self.remarks(), *lines])])
+
+    def drawing(self) -> Drawing:
+        """The words and the table, a column as wide as its longest entry."""
+        page = Drawing()
+        page.add(DrawnText(MARGIN, 22, self.title(), style.TITLE, bold=True))
+        y = 22 + LINE * 1.3
+        for said in self.remarks():
+            page.add(DrawnText(MARGIN, y, said, style.TEXT))
+            y += LINE
+        rows = [self.HEADINGS, *self.table()]
+        x, top = MARGIN, y + 8
+        for column in range(len(self.HEADINGS)):
+            mono = column < 2
+            for number, row in enumerate(rows):
+                colour = "ink" if number else "faint"
+                page.add(DrawnText(x, top + LINE * number, row[column], style.TEXT, colour, mono=mono and number > 0))
+            x += widest([(row[column], style.TEXT, mono) for row in rows]) + GAP
+        said_width = widest([(said, style.TEXT, False) for said in self.remarks()])
+        page.width = max(x, MARGIN + max(said_width, widest([(self.title(), style.TITLE, False)]))) + MARGIN
+        page.height = top + LINE * len(rows)
+        return page
+
+    def figure(self) -> Figure:
+        return self.drawing().figure()
+
+    def scene(self) -> DrawingScene:
+        return self.drawing().scene("", self.title())
+
+
+def _row(use: Use) -> tuple[str, ...]:
+    more = f" and {len(use.kernels) - NAMES} more" if len(use.kernels) > NAMES else ""
+    names = ", ".join(use.kernels[:NAMES]) + more
+    each = seconds_text(use.run_seconds / use.runs)
+    return (
+        use.key[:8],
+        names or "none",
+        str(use.runs),
+        seconds_text(use.compile_seconds),
+        seconds_text(use.run_seconds),
+        each,
+    )

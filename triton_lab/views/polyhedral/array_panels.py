@@ -1,0 +1,142 @@
+"""The arrays beside the iteration domain: which elements each instance reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.polyhedral import Schedule
+from triton_lab.polyhedral.access_visits import touches
+from triton_lab.polyhedral.execute import extent
+from triton_lab.views.polyhedral.canvas import Canvas
+
+GAP = 26.0  # CSS pixels between two arrays
+NAME = 20.0
+
+
+@dataclass(frozen=True)
+class ArrayGrid:
+    """An array laid out in rows; dimensions before the last two are stacked. ``low``: the least subscripts."""
+
+    name: str
+    low: tuple[int, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def columns(self) -> int:
+        return self.shape[-1] if self.shape else 1
+
+    @property
+    def rows(self) -> int:
+        return int(np.prod(self.shape[:-1])) if len(self.shape) > 1 else 1
+
+    def cells(self, subscripts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Subscripts, one array per dimension, as cells counted row by row."""
+        if not self.shape:
+            return np.zeros(1, dtype=np.int64)
+        moved = [s - low for s, low in zip(subscripts, self.low, strict=True)]
+        return np.ravel_multi_index(moved, self.shape).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What one access touches: ``cells[v]`` belongs to visit ``visits[v]`` of the whole order."""
+
+    statement: str
+    number: int
+    kind: str
+    array: str
+    visits: NDArray[np.int64]
+    cells: NDArray[np.int64]
+
+
+def grids(schedule: Schedule) -> tuple[ArrayGrid, ...]:
+    """The part of each array that the program uses."""
+    found = []
+    for array in schedule.scop.arrays:
+        low, high = extent(schedule.scop, array.name)
+        low = np.minimum(low, 0) if np.all(low <= 4) else low  # a picture from element 0 on, where that is near
+        found.append(ArrayGrid(array.name, tuple(low.tolist()), tuple(np.maximum(high - low + 1, 1).tolist())))
+    return tuple(found)
+
+
+def touched(schedule: Schedule, every: Sequence[ArrayGrid]) -> tuple[Touched, ...]:
+    """What each access touches, visit by visit."""
+    by_name = {grid.name: grid for grid in every}
+    found = []
+    for t in touches(schedule):
+        cells = np.broadcast_to(by_name[t.access.array].cells(t.subscripts), t.visits.shape)
+        found.append(Touched(t.statement, t.number, t.access.kind, t.access.array, t.visits, cells))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Grids one below the other, each with cells as large as fit."""
+
+    grids: tuple[ArrayGrid, ...]
+    width: float = 240.0
+
+    def cell(self, grid: ArrayGrid) -> float:
+        return float(np.clip(min(self.width / grid.columns, 200.0 / grid.rows), 1.0, 24.0))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        wide = max((self.cell(g) * g.columns for g in self.grids), default=0.0)
+        return wide + 2, sum(NAME + self.cell(g) * g.rows + GAP for g in self.grids)
+
+    def corner(self, number: int) -> float:
+        """The upper edge of a grid."""
+        return NAME + sum(NAME + self.cell(g) * g.rows + GAP for g in self.grids[:number])
+
+    def centre(self, number: int, cell: int) -> NDArray[np.float64]:
+        grid, side = self.grids[number], self.cell(self.grids[number])
+        row, column = divmod(cell, grid.columns)
+        return np.array([(column + 0.5) * side, self.corner(number) + (row + 0.5) * side])
+
+    def draw(
+        self,
+        canvas: Canvas,
+        x: float,
+        y: float,
+        marked: Sequence[tuple[int, int, str]],
+        start: NDArray[np.float64] | None,
+    ) -> None:
+        """Draw with the upper left corner at (x, y); ``marked``: (grid, cell, kind), joined to ``start`` by links."""
+        for number, grid in enumerate(self.grids):
+            side, top = self.cell(grid), y + self.corner(number)
+            label = f"{grid.name}[{', '.join(f'{a}..{a + n - 1}' for a, n in zip(grid.low, grid.shape, strict=True))}]"
+            canvas.text(x, top - 10, label if grid.shape else grid.name, 9.0, canvas.look.ink, bold=True)
+            canvas.rectangle(
+                x, top, side * grid.columns, side * grid.rows, canvas.look.statement, canvas.look.axis, 1.2
+            )
+            if side >= 4:
+                upright = [
+                    [(x + c * side, top), (x + c * side, top + grid.rows * side)] for c in range(1, grid.columns)
+                ]
+                level = [[(x, top + r * side), (x + grid.columns * side, top + r * side)] for r in range(1, grid.rows)]
+                if upright or level:
+                    canvas.lines(upright + level, canvas.look.ground, 1.0)
+        for number, cell, kind in marked:
+            side = self.cell(self.grids[number])
+            left, top = self.centre(number, cell) + np.array([x, y]) - side / 2
+            canvas.rectangle(
+                left,
+                top,
+                side,
+                side,
+                canvas.look.written if kind == "write" else canvas.look.read,
+                canvas.look.axis,
+                1.0,
+            )
+        if start is None:
+            return
+        for number, cell, kind in marked:
+            end = self.centre(number, cell) + np.array([x, y])
+            t = np.linspace(0, 1, 25)[:, None]
+            bend = np.array([(start[0] + end[0]) / 2, start[1]]), np.array([(start[0] + end[0]) / 2, end[1]])
+            curve = (1 - t) ** 3 * start + 3 * t * (1 - t) ** 2 * bend[0] + 3 * t**2 * (1 - t) * bend[1] + t**3 * end
+            canvas.path(curve, "#b45f06" if kind == "write" else "#1155cc", 1.4)

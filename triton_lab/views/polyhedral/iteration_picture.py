@@ -1,0 +1,311 @@
+"""What there is to draw of a schedule: points, polygons, half-plane borders and arrows, as plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages
+from triton_lab.polyhedral import Schedule, Statement
+from triton_lab.polyhedral.core.affine_conditions import Constraint
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.polyhedron_corners import corners, half_space, half_spaces
+from triton_lab.polyhedral.dependence import Dependence
+from triton_lab.polyhedral.visit_times import timing
+from triton_lab.views.polyhedral import polyhedral_style as style
+from triton_lab.views.polyhedral.outlines import outlines
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class StatementLayer:
+    """The instances of one statement. ``points``: (count, dims); ``corners``: one (corners, dims) per polyhedron."""
+
+    statement: str
+    points: NDArray[np.int64]
+    corners: tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True)
+class Border:
+    """Where a constraint turns: ``coefficients . x + constant = 0``; ``excluded`` says what holds beyond."""
+
+    statement: str
+    piece: int
+    row: int
+    coefficients: tuple[float, ...]
+    constant: float
+    excluded: str
+
+
+@dataclass(frozen=True)
+class Arrows:
+    """Dependent pairs of one kind (or a "race", which is always ``violated``): ``ends`` is (count, 2, dims)."""
+
+    kind: str
+    source: str
+    target: str
+    violated: bool
+    ends: NDArray[np.int64]
+    total: int  # how many there are before the picture's limit
+    instances: NDArray[np.int64] | None = None  # all pairs that are meant, (count, source and target dimensions)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Everything in the plane (or space) of ``dims``.
+
+    ``visits``: (count, 2), layer and point of each visit in the order of the schedule; ``times``: (count,), when in
+    the whole order each takes place; ``instants``: (count,), rising, the same for visits that happen at once;
+    ``tiles``: outlines of the loops over tiles, (corners, 2) each. Iterators that are not drawn stand at the values of
+    ``at``, or are projected out.
+    """
+
+    dims: tuple[str, ...]
+    at: Mapping[str, int]
+    layers: tuple[StatementLayer, ...]
+    borders: tuple[Border, ...]
+    arrows: tuple[Arrows, ...]
+    visits: NDArray[np.int64]
+    times: NDArray[np.int64]
+    left_out: tuple[str, ...] = field(default=())  # in words: statements without one of `dims`
+    low: tuple[int, ...] = field(default=())
+    high: tuple[int, ...] = field(default=())
+    instants: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    tiles: tuple[NDArray[np.float64], ...] = field(default=())
+
+    @property
+    def fronts(self) -> tuple[NDArray[np.int64], ...]:
+        """The visits of each instant that holds several: positions in ``visits``."""
+        ends = np.flatnonzero(np.diff(self.instants)) + 1
+        return tuple(part for part in np.split(np.arange(len(self.instants)), ends) if len(part) > 1)
+
+    def visits_at(self, point: Sequence[int]) -> NDArray[np.int64]:
+        """The visits of the instances at ``point``, of all statements: positions in ``visits``."""
+        found = np.zeros(len(self.visits), dtype=bool)
+        for k, layer in enumerate(self.layers):
+            at = np.flatnonzero((layer.points == np.array(point)).all(axis=1))
+            found |= (self.visits[:, 0] == k) & np.isin(self.visits[:, 1], at)
+        return np.flatnonzero(found)
+
+    @property
+    def reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and greatest coordinates of points and corners. (Steps leave corners without points.)"""
+        every = [np.array([self.low, self.high], dtype=float)]
+        every += [polygon for layer in self.layers for polygon in layer.corners if len(polygon)]
+        return np.concatenate(every).min(axis=0), np.concatenate(every).max(axis=0)
+
+
+def picture(
+    schedule: Schedule,
+    dims: Sequence[str] | None = None,
+    at: Mapping[str, int] | None = None,
+    dependences: str | None = None,
+    violations: bool = True,
+    statements: Sequence[str] | None = None,
+) -> Picture:
+    """The picture in ``dims`` (by default the first two or three iterators of the deepest statement).
+
+    ``dependences``: "value", "memory" or None; ``statements``: only these. Raises ValueError for iterators that no
+    statement has together.
+    """
+    scop = schedule.scop
+    wanted = [s for s in scop.statements if statements is None or s.name in statements]
+    plane = _Plane(schedule, tuple(dims) if dims is not None else _usual_dims(scop.statements), dict(at or {}))
+    drawn = [s for s in wanted if set(plane.dims) <= set(s.iterators)]
+    if not drawn or not 1 <= len(plane.dims) <= 3 or len(set(plane.dims)) != len(plane.dims):
+        raise ValueError(f"no statement has one to three iterators {', '.join(plane.dims)}: give others as dims")
+    parts = [_part(plane, statement) for statement in drawn]
+    visits = _in_order(parts, schedule)
+    points = np.concatenate([part.points for part in parts] + [np.zeros((1, len(plane.dims)), dtype=np.int64)])
+    return Picture(
+        dims=plane.dims,
+        at=plane.at,
+        layers=tuple(StatementLayer(p.statement.name, p.points, _polyhedra(plane, p.statement)) for p in parts),
+        borders=_borders(plane, drawn),
+        arrows=_arrows(plane, [s.name for s in drawn], dependences, violations),
+        visits=visits.places,
+        times=visits.times,
+        left_out=tuple(_left_out(schedule, s, plane.dims) for s in wanted if s not in drawn),
+        low=tuple(points.min(axis=0).tolist()),
+        high=tuple(points.max(axis=0).tolist()),
+        instants=visits.instants,
+        tiles=tuple(tile for part in parts for tile in _tiles(plane, part)),
+    )
+
+
+def _usual_dims(statements: Sequence[Statement]) -> tuple[str, ...]:
+    """The first two or three iterators of the deepest statement."""
+    return max(statements, key=lambda s: len(s.iterators)).iterators[:3]
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """Where ``schedule`` is drawn: along ``dims``, other iterators at the values of ``at`` or projected out."""
+
+    schedule: Schedule
+    dims: tuple[str, ...]
+    at: Mapping[str, int]
+
+    def holds(self, iterators: Sequence[str], instances: Ints) -> NDArray[np.bool_]:
+        """(count,) which instances lie in it."""
+        inside = np.ones(len(instances), dtype=bool)
+        for name, value in self.at.items():
+            if name in iterators:
+                inside &= instances[:, iterators.index(name)] == value
+        return inside
+
+    def seen(self, iterators: Sequence[str], instances: Ints) -> Ints:
+        """(count, dims) the points at which instances are seen."""
+        return instances[:, [iterators.index(name) for name in self.dims]]
+
+    def projects(self, iterators: Sequence[str]) -> bool:
+        """Whether several instances may be seen at one point."""
+        return set(self.dims) | set(self.at) < set(iterators)
+
+    @property
+    def values(self) -> dict[str, AffineExpr]:
+        """The numbers for parameters and for the iterators that stand still."""
+        scop = self.schedule.scop
+        numbers = {**{name: scop.values[name] for name in scop.parameters}, **self.at}
+        return {name: AffineExpr.of(int(value)) for name, value in numbers.items()}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The instances of one statement that lie in the plane, in the order of the schedule.
+
+    ``times`` (count,): when in the whole order each takes place; ``seen`` (count, dims); ``points`` are those that
+    differ, and ``point`` (count,) says which is whose.
+    """
+
+    statement: Statement
+    times: Ints
+    instances: Ints
+    seen: Ints
+    points: Ints
+    point: Ints
+
+
+def _part(plane: _Plane, statement: Statement) -> _Part:
+    order, iterators = plane.schedule.order(), statement.iterators
+    times = np.flatnonzero(order.statements == order.names.index(statement.name))
+    instances = order.points[times][:, : len(iterators)]
+    inside = plane.holds(iterators, instances)
+    times, instances = times[inside], instances[inside]
+    seen = plane.seen(iterators, instances)
+    points, point = seen, np.arange(len(seen))
+    if len(seen) and plane.projects(iterators):
+        points, point = np.unique(seen, axis=0, return_inverse=True)
+    return _Part(statement, times, instances, seen, points, point.reshape(-1))
+
+
+@dataclass(frozen=True)
+class _Visits:
+    """What `Picture` calls ``visits``, ``times`` and ``instants``."""
+
+    places: Ints
+    times: Ints
+    instants: Ints
+
+
+def _in_order(parts: Sequence[_Part], schedule: Schedule) -> _Visits:
+    """All visits, by when they happen."""
+    times = np.concatenate([part.times for part in parts])
+    layer = np.concatenate([np.full(len(part.times), number) for number, part in enumerate(parts)])
+    places = np.stack([layer, np.concatenate([part.point for part in parts])], axis=1)
+    instants = timing(schedule).instants[times]
+    sort = np.lexsort((times, instants))
+    return _Visits(places[sort], times[sort], instants[sort])
+
+
+def _tiles(plane: _Plane, part: _Part) -> list[NDArray[np.float64]]:
+    return outlines(plane.schedule, part.statement.name, part.instances, part.seen)
+
+
+def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> str:
+    """Why a statement is not in the picture."""
+    count = statement.domain.count(schedule.scop.values)
+    missing = " or ".join(d for d in dims if d not in statement.iterators)
+    return f"not drawn: {messages.count(count, 'instance')} of {statement.name}, which has no {missing}"
+
+
+def _polyhedra(plane: _Plane, statement: Statement) -> tuple[NDArray[np.float64], ...]:
+    """The corners of each piece of a domain, seen in the plane."""
+    kept = [name for name in statement.iterators if name not in plane.at]
+    shown = [kept.index(name) for name in plane.dims]
+    found: list[NDArray[np.float64]] = []
+    for piece in statement.domain.pieces:
+        rows = half_spaces(piece, plane.values, kept)
+        if any(not any(row[:-1]) and row[-1] < 0 for row in rows):
+            continue  # empty here
+        places = corners([row for row in rows if any(row[:-1])])
+        found.append(np.array([[float(p[k]) for k in shown] for p in places], dtype=np.float64).reshape(-1, len(shown)))
+    return tuple(found)
+
+
+def _borders(plane: _Plane, statements: Sequence[Statement]) -> tuple[Border, ...]:
+    """The constraints that concern the plane alone; a border that two statements share is one."""
+    found: dict[tuple[float, ...], Border] = {}
+    for statement in statements:
+        for number, piece in enumerate(statement.domain.pieces):
+            for row, constraint in enumerate(piece):
+                border = _border(plane, statement, number, row, constraint)
+                if border is not None:
+                    found.setdefault((*border.coefficients, border.constant), border)
+    return tuple(found.values())
+
+
+def _border(plane: _Plane, statement: Statement, piece: int, row: int, constraint: Constraint) -> Border | None:
+    """Where one constraint turns, if that is a line (a point, a face) of the plane."""
+    expression = constraint.expression.substitute(plane.values)
+    if not expression.names or not expression.names <= set(plane.dims):
+        return None
+    *coefficients, constant = half_space(expression, plane.dims)
+    if not any(coefficients):
+        return None  # a congruence thins the points out, it does not bound them
+    here = Constraint(expression, constraint.equality)
+    label = _label(plane, constraint.excluded(statement.iterators), here.excluded(statement.iterators))
+    return Border(statement.name, piece, row, tuple(map(float, coefficients)), float(constant), label)
+
+
+def _label(plane: _Plane, source: str, here: str) -> str:
+    """What holds beyond a border: as the source has it, where that is short and needs no numbers, else ``here``."""
+    general = bool(plane.at) or bool(plane.schedule.scop.parameters)
+    return source if source and len(source) <= 12 and not general else here
+
+
+def _arrows(plane: _Plane, names: Sequence[str], dependences: str | None, violations: bool) -> tuple[Arrows, ...]:
+    """The dependences asked for (see `picture`), and those that the schedule breaks."""
+    schedule, scop = plane.schedule, plane.schedule.scop
+    if dependences not in ("value", "memory", None):
+        raise ValueError(f"dependences are 'value' or 'memory', not {dependences!r}")
+    chosen = scop.value_dependences if dependences == "value" else scop.dependences if dependences else ()
+    every = [_arrows_of(plane, one, one.pairs(scop), False) for one in chosen if _both_in(one, names)]
+    if violations and not schedule.is_legal:
+        broken = [one for one in schedule.legality.violations if _both_in(one.dependence, names)]
+        every += [_arrows_of(plane, one.dependence, one.pairs(scop), True) for one in broken]
+    return tuple(arrows for arrows in every if arrows is not None)
+
+
+def _both_in(dependence: Dependence, names: Sequence[str]) -> bool:
+    return dependence.source in names and dependence.target in names
+
+
+def _arrows_of(plane: _Plane, dependence: Dependence, pairs: Ints, violated: bool) -> Arrows | None:
+    """The arrows between instances (count, source and target dimensions); None where no pair is seen apart."""
+    scop = plane.schedule.scop
+    source, target = scop[dependence.source].iterators, scop[dependence.target].iterators
+    starts, stops = pairs[:, : len(source)], pairs[:, len(source) :]
+    inside = plane.holds(source, starts) & plane.holds(target, stops)
+    ends = np.stack([plane.seen(source, starts[inside]), plane.seen(target, stops[inside])], axis=1)
+    ends = ends[(ends[:, 0] != ends[:, 1]).any(axis=1)]
+    if not len(ends):
+        return None
+    ends = np.unique(ends, axis=0)
+    shown = ends[: style.MOST_ARROWS]
+    return Arrows(dependence.kind, dependence.source, dependence.target, violated, shown, len(ends), pairs[inside])

@@ -1,0 +1,155 @@
+"""An iteration view as data for the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from triton_lab.polyhedral import Schedule
+from triton_lab.views.drawing.heatmap import buffer
+from triton_lab.views.polyhedral.array_panels import ArrayGrid, grids, touched
+from triton_lab.views.polyhedral.border_labels import LabelledBorder
+from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part, formulas
+from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture, StatementLayer
+from triton_lab.views.polyhedral.plane_plot import BELOW, LEFT, MOST_STEPS, Plot
+from triton_lab.views.polyhedral.polyhedral_scenes import (
+    AccessScene,
+    ArrayScene,
+    BorderLine,
+    DomainArrows,
+    DomainLayer,
+    FormulaMatrix,
+    FormulaScene,
+    FormulaWords,
+    IterationScene,
+    PlaneScene,
+)
+from triton_lab.views.polyhedral.space_plot import SpacePlot, faces
+
+if TYPE_CHECKING:
+    from triton_lab.views.polyhedral.iteration_view import IterationView
+
+MOST_ARRAY_CELLS = 40_000
+# With these a plot has the scale of `front/polyhedral/geometry.js`, whose margins are others.
+LIVE_WIDTH, LIVE_HEIGHT = 560.0 - 54 - 40 + LEFT, 460.0 - 52 + BELOW
+MOST_CHOSEN = 200  # visits of one point, where iterators are projected out; each is linked with its elements
+
+
+def scene(view: IterationView) -> IterationScene:
+    """Everything that `front/polyhedral/domain.js` draws."""
+    schedule = view.schedule
+    shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
+    return {
+        "kind": "iteration",
+        "title": view.title(),
+        "order": view.order,
+        **_plane(view.picture, view.plot),
+        "time": None if view.time is None else _plane(view.time.picture, view.time),
+        "arrays": [_array(grid) for grid in shown],
+        "accesses": _accesses(schedule, [grid.name for grid in shown]),
+        "formulas": [(layer.statement, _formulas(schedule, layer.statement)) for layer in view.picture.layers],
+        "program": schedule.program(),
+        "notes": list(view.notes),
+        "controls": view.controls(),
+        "chosen": view.chosen[:MOST_CHOSEN].tolist(),
+    }
+
+
+def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
+    """What lies in the plane (or space): of the domain, or of time."""
+    low, high = picture.reach
+    if isinstance(plot, Plot):  # names of borders keep their distance in pixels
+        plot = replace(plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
+    return {
+        "dims": list(picture.dims),
+        "box": plot.box if isinstance(plot, Plot) else None,
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "layers": [_layer(layer, picture) for layer in picture.layers],
+        "lines": [_line(line) for line in plot.lines] if isinstance(plot, Plot) else [],
+        "arrows": [_arrows(arrows) for arrows in picture.arrows],
+        "tiles": [tile.tolist() for tile in picture.tiles],
+        "visits": buffer(picture.visits.astype(np.uint32)),
+        "places": buffer(picture.times.astype(np.uint32)),
+        "instants": buffer(picture.instants.astype(np.uint32)),
+        "fronts": bool(picture.fronts) and len(picture.visits) <= MOST_STEPS,
+    }
+
+
+def _layer(layer: StatementLayer, picture: Picture) -> DomainLayer:
+    """The instances of a statement; in space with the faces of its polyhedra."""
+    around = faces(layer, picture.borders) if len(picture.dims) == 3 else ()
+    return {
+        "name": layer.statement,
+        "points": buffer(layer.points.astype(np.float32)),
+        "polygons": [polygon.tolist() for polygon in layer.corners],
+        "faces": [(border.excluded, corners.tolist()) for border, corners in around],
+    }
+
+
+def _line(line: LabelledBorder) -> BorderLine:
+    """A border in the plane."""
+    border = line.border
+    return {
+        "ends": line.ends.tolist(),
+        "label": border.excluded,
+        "at": line.label,
+        "key": f"border:{border.statement}:{border.piece}:{border.row}",
+    }
+
+
+def _arrows(arrows: Arrows) -> DomainArrows:
+    """Dependences of one kind between two statements."""
+    return {
+        "kind": arrows.kind,
+        "source": arrows.source,
+        "target": arrows.target,
+        "violated": arrows.violated,
+        "ends": buffer(arrows.ends.astype(np.float32)),
+    }
+
+
+def _array(grid: ArrayGrid) -> ArrayScene:
+    """An array that is drawn beside the domain."""
+    return {
+        "name": grid.name,
+        "low": list(grid.low),
+        "shape": list(grid.shape),
+        "rows": grid.rows,
+        "columns": grid.columns,
+    }
+
+
+def _accesses(schedule: Schedule, arrays: Sequence[str]) -> list[AccessScene]:
+    """Which cells of these arrays each access touches, visit by visit."""
+    return [
+        {
+            "statement": one.statement,
+            "key": f"access:{one.statement}:{one.number}",
+            "kind": one.kind,
+            "text": schedule.scop[one.statement].accesses[one.number].text,
+            "array": arrays.index(one.array),
+            "visits": buffer(one.visits.astype(np.uint32)),
+            "cells": buffer(one.cells.astype(np.uint32)),
+        }
+        for one in touched(schedule, grids(schedule))
+        if one.array in arrays
+    ]
+
+
+def _formulas(schedule: Schedule, statement: str) -> list[FormulaScene]:
+    return [_formula(formula) for formula in formulas(schedule, schedule.scop[statement])]
+
+
+def _formula(formula: Formula) -> FormulaScene:
+    """A formula by lines, of words and of matrices."""
+    return {"name": formula.name, "lines": [[_words(part) for part in line] for line in formula.lines]}
+
+
+def _words(part: Part) -> FormulaWords | FormulaMatrix:
+    if isinstance(part, MatrixBlock):
+        return {"rows": [list(row) for row in part.rows], "keys": list(part.keys)}
+    return {"text": part.text, "key": part.key}

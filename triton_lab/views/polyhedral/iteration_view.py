@@ -1,0 +1,206 @@
+"""Views of scops and schedules: the iteration domain with its order, dependences and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab import messages as words
+from triton_lab.polyhedral import Schedule, Scop
+from triton_lab.views.polyhedral.array_panels import Shelf, grids, touched
+from triton_lab.views.polyhedral.formulas import formulas
+from triton_lab.views.polyhedral.iteration_picture import Picture, picture
+from triton_lab.views.polyhedral.plane_plot import Plot
+from triton_lab.views.polyhedral.polyhedral_scenes import Controls, IterationScene
+from triton_lab.views.polyhedral.polyhedral_style import Note
+from triton_lab.views.polyhedral.space_plot import SpacePlot
+from triton_lab.views.polyhedral.time_space import time_picture
+from triton_lab.views.scenes import Picked, Scene
+from triton_lab.views.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from triton_lab.views.polyhedral.iteration_sheet import Links
+    from triton_lab.views.widget import SceneWidget
+
+
+class IterationView(View):
+    """The instances of a schedule as points, in the style of Triton's related-work page.
+
+    ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the
+    rest are projected. ``order`` colours points from the first visit to the last; ``dependences`` is "value",
+    "memory" or None. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``)
+    shows the arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space
+    beside it, all visits where the schedule puts them (by default where the order is not that of the source).
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        dims: Sequence[str] | None = None,
+        at: Mapping[str, int] | None = None,
+        dependences: str | None = None,
+        order: bool = False,
+        instance: Sequence[int] | None = None,
+        title: str | None = None,
+        time: bool | None = None,
+    ) -> None:
+        self.schedule = schedule
+        self.dims, self.at = dims, dict(at or {})
+        self.dependences, self.order, self.instance = dependences, order, instance
+        self._title, self._time = title, time
+
+    @cached_property
+    def picture(self) -> Picture:
+        return picture(self.schedule, self.dims, self.at, self.dependences)
+
+    @cached_property
+    def time(self) -> Plot | None:
+        """The transformed space, if it is to be shown."""
+        wanted = self._time if self._time is not None else bool(self.schedule.steps)
+        if not wanted:
+            return None
+        return Plot(time_picture(self.schedule, self.picture), self.order)
+
+    @property
+    def plot(self) -> Plot | SpacePlot:
+        return (SpacePlot if len(self.picture.dims) == 3 else Plot)(self.picture, self.order)
+
+    def title(self) -> str:
+        if self._title is not None:
+            return self._title
+        scop = self.schedule.scop
+        values = ", ".join(f"{name} = {scop.values[name]}" for name in scop.parameters)
+        return f"{words.count(scop.count(), 'instance')}{f' at {values}' if values else ''}"
+
+    def text(self) -> str:
+        told = [self.title(), *self.picture.left_out]
+        if self.picture.fronts:
+            instants = len(np.unique(self.picture.instants))
+            told.append(f"instants: {instants} for {words.count(len(self.picture.visits), 'visit')}")
+        if self.picture.tiles:
+            told.append(f"tiles: {len(self.picture.tiles)}")
+        return "\n".join([*told, str(self.schedule.scop), str(self.schedule)])
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What is to be said below the program: text and tone."""
+        out: tuple[Note, ...] = tuple((words, "faint") for words in self.picture.left_out)
+        if not self.schedule.steps:
+            return out
+        violations = self.schedule.legality.violations
+        if not violations:
+            return (*out, ("legal: every dependence is kept", "legal"))
+        return (*out, ("illegal:", "violated"), *((str(v), "violated") for v in violations[:4]))
+
+    def figure(self) -> Figure:
+        from triton_lab.views.polyhedral.iteration_sheet import IterationSheet
+
+        scop = self.schedule.scop
+        shown = scop[self.picture.layers[-1].statement]
+        program = self.schedule.program().splitlines()
+        beside = formulas(self.schedule, shown)
+        return IterationSheet(self.title(), self.plot, beside, program, self.notes, self._links(), self.time).figure()
+
+    def _links(self) -> Links | None:
+        """The arrays, and what the chosen instance touches."""
+        if self.instance is None:
+            return None
+        from triton_lab.views.polyhedral.iteration_sheet import Links
+
+        every = grids(self.schedule)
+        number = {grid.name: k for k, grid in enumerate(every)}
+        times = self.picture.times[self.chosen]
+        marked: list[tuple[int, int, str]] = []
+        for access in touched(self.schedule, every):
+            cells = access.cells[np.isin(access.visits, times)]
+            marked += [(number[access.array], int(c), access.kind) for c in np.unique(cells)]
+        return Links(Shelf(every), tuple(sorted(marked, key=lambda m: m[2])), np.array(self.instance))
+
+    @property
+    def chosen(self) -> NDArray[np.int64]:
+        """The visits of the chosen instance, as positions in the picture's; of all statements that have it.
+
+        Raises ValueError where there is no such instance.
+        """
+        if self.instance is None:
+            return np.zeros(0, dtype=np.int64)
+        found = self.picture.visits_at(self.instance)
+        if not len(found):
+            raise ValueError(f"there is no instance ({', '.join(map(str, self.instance))})")
+        return found
+
+    def controls(self) -> Controls:
+        """What the live view lets change: parameters with a range, the dimensions that are drawn, and at which values
+        the others stand (None: at all of them), with their range."""
+        scop = self.schedule.scop
+        deepest = max(scop.statements, key=lambda s: len(s.iterators))
+        ranges = {p: (scop.values[p], min(0, scop.values[p]), max(12, 2 * scop.values[p])) for p in scop.parameters}
+        order = self.schedule.order()
+        points = order.points[order.statements == order.names.index(deepest.name)]
+        hidden = {
+            name: (self.at.get(name), int(points[:, k].min()), int(points[:, k].max()))
+            for k, name in enumerate(deepest.iterators)
+            if name not in self.picture.dims and len(points)
+        }
+        return {"parameters": ranges, "iterators": list(deepest.iterators), "hidden": hidden}
+
+    @cached_property
+    def widget(self) -> SceneWidget:
+        """The live form; what is changed there comes back as a new scene."""
+        widget = super().widget
+        widget.observe(self._follow, names="selection")
+        return widget
+
+    def _follow(self, change: Mapping[str, Any]) -> None:
+        if _redrawn(change["new"]) == _redrawn(change["old"]):  # the browser shows what is picked by itself
+            return
+        scene = self.follow(change["new"])
+        if scene is not None:
+            self.widget.scene = dict(scene)
+
+    def follow(self, picked: Picked) -> Scene | None:
+        """The same view of other values, dimensions or places."""
+        asked: Mapping[str, Any] = picked
+        scop = self.schedule.scop
+        values = {k: int(v) for k, v in asked.get("parameters", {}).items() if k in scop.parameters}
+        dims = asked.get("dims") or self.picture.dims
+        bound = replace(self.schedule, scop=scop.bind(**{**scop.values, **values}))
+        if asked.get("automatic"):
+            bound = bound.automatic()
+        at = {k: int(v) for k, v in asked.get("at", self.at).items() if k not in dims}
+        try:
+            return self.again(bound, dims, at).keeping(asked.get("instance", self.instance)).scene()
+        except ValueError:  # such dimensions no statement has together: the picture stays
+            return None
+
+    def again(self, schedule: Schedule, dims: Sequence[str], at: Mapping[str, int]) -> IterationView:
+        """The same view of other values or dimensions."""
+        return IterationView(schedule, dims, at, self.dependences, self.order, title=self._title, time=self._time)
+
+    def keeping(self, instance: Sequence[int] | None) -> IterationView:
+        """This view with ``instance`` chosen, if it is there, too."""
+        if instance is not None and len(instance) == len(self.picture.dims) and len(self.picture.visits_at(instance)):
+            self.instance = tuple(map(int, instance))
+        return self
+
+    def scene(self) -> IterationScene:
+        from triton_lab.views.polyhedral.iteration_scene import scene
+
+        return scene(self)
+
+
+def _redrawn(asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of what was picked, that which Python draws."""
+    return {name: value for name, value in asked.items() if name != "instance"}
+
+
+def iteration_view(source: Scop | Schedule, **options: Any) -> IterationView:
+    """`IterationView` of a scop (in the order of its source) or of a schedule."""
+    return IterationView(source.schedule if isinstance(source, Scop) else source, **options)

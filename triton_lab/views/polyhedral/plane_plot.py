@@ -1,0 +1,305 @@
+"""An iteration domain in the plane, in the style of Triton's related-work page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.views.polyhedral import polyhedral_style as look
+from triton_lab.views.polyhedral.border_labels import Box, LabelledBorder, place_lines
+from triton_lab.views.polyhedral.canvas import Canvas, mixed
+from triton_lab.views.polyhedral.formula_figure import width_of
+from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture
+from triton_lab.views.polyhedral.outlines import hull
+
+LABEL, NUMBER = 12.5, 7.5  # points
+MOST_STEPS = 600  # visits up to which the way between them, or through those of an instant, is drawn
+BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # at least
+BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A two-dimensional (or one-dimensional) picture and its place on a canvas.
+
+    The first dimension goes up, the second to the right; a single one goes to the right.
+    """
+
+    picture: Picture
+    coloured: bool = False  # points by the order of their first visit
+    width: float = look.WIDTH
+    height: float = look.HEIGHT
+
+    @property
+    def flat(self) -> bool:
+        return len(self.picture.dims) == 1
+
+    @cached_property
+    def box(self) -> Box:
+        """The part of the plane that is shown, in units: lines run on a good step past the points."""
+        low, high = self.picture.reach
+        x, y = (0, None) if self.flat else (1, 0)
+        margin = 0.5 if self.picture.tiles else 0.0, 1.75
+        left, right = min(0, low[x]), max(high[x], 1)
+        bottom, top = (0, 0) if y is None else (min(0, low[y]), max(high[y], 1))
+        pad = max(1.0, (max(right - left, top - bottom)) / 10)
+        return (
+            left - (pad * 0.6 if left < 0 else margin[0]),
+            bottom - (pad * 0.6 if bottom < 0 else 0.0 if y is None and not self.picture.tiles else margin[0]),
+            right + margin[1] * pad,
+            top + (1.0 if y is None else margin[1] * pad + 0.4),
+        )
+
+    @cached_property
+    def unit(self) -> float:
+        """CSS pixels between neighbours."""
+        left, bottom, right, top = self.box
+        return min(look.UNIT, (self.width - LEFT) / (right - left), (self.height - BELOW) / (top - bottom))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """CSS pixels that the plot takes."""
+        left, bottom, right, top = self.box
+        return sum(self.sides) + (right - left) * self.unit, ABOVE + (top - bottom) * self.unit + BELOW
+
+    def place(self, points: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
+        """Instances (..., dims) to pixels (..., 2) from the plot's upper left corner."""
+        points = np.asarray(points, dtype=np.float64)
+        x = points[..., 0] if self.flat else points[..., 1]
+        y = np.zeros_like(x) if self.flat else points[..., 0]
+        return self.pixels(np.stack([x, y], axis=-1))
+
+    def pixels(self, xy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(x, y) in units to pixels."""
+        left, _, _, top = self.box
+        return np.stack(
+            [self.sides[0] + (xy[..., 0] - left) * self.unit, ABOVE + (top - xy[..., 1]) * self.unit], axis=-1
+        )
+
+    @cached_property
+    def sides(self) -> tuple[float, float]:
+        """CSS pixels to the left and to the right of the box: as many as the words there take."""
+        left, _, right, _ = self.box
+        before, after = [LEFT], [RIGHT]
+        for line in self.lines:
+            half = width_of(line.border.excluded, LABEL) / 2 + 3
+            before.append((left - line.label[0]) * self.unit + half)
+            after.append((line.label[0] - right) * self.unit + half)
+        if not self.flat:
+            before.append(self._aside + width_of(self.picture.dims[0], 15) / 2 + 3)
+        return max(before), max(after)
+
+    @property
+    def _aside(self) -> float:
+        """How far left of the box the middle of the first dimension's name stands: beyond the numbers."""
+        return max(40.0, BESIDE + 8 + width_of(self.picture.dims[0], 15) / 2)
+
+    @cached_property
+    def lines(self) -> tuple[LabelledBorder, ...]:
+        """The constraints' borders and where their labels stand."""
+        if self.flat:
+            every = np.zeros((0, 2))
+        else:
+            every = np.concatenate([layer.points[:, ::-1] for layer in self.picture.layers]).astype(float)
+        # The far half of a large domain's points keeps labels away just as well.
+        sample = every[:: max(1, len(every) // 2000)]
+        scale = 1 / self.unit
+        character = LABEL * 4 / 3 * 0.56 * scale, LABEL * 4 / 3 * 1.25 * scale
+        left, bottom, right, top = self.box
+        numbers = BESIDE + width_of(f"{top:.0f}", NUMBER) / 2 + 4  # how far they reach to the left
+        widest = max((width_of(border.excluded, LABEL) for border in self.picture.borders), default=0.0)
+        labels = left - (numbers + widest) * scale, bottom - 54 * scale, right + 40 * scale, top
+        clear = max(numbers + 2, 27) * scale / character[1]
+        tiles = [tile[:, ::-1] for tile in self.picture.tiles]
+        taken = self._written(numbers)
+        return place_lines(self.picture.borders, self.box, labels, sample, character, taken, clear, tiles)
+
+    def _written(self, numbers: float) -> tuple[Box, ...]:
+        """Where the axes' names and numbers stand, in units; those at the left reach ``numbers`` pixels out."""
+        left, bottom, right, top = self.box
+        scale = 1 / self.unit
+        origin = (left - 40 * scale, bottom - 40 * scale, left + 8 * scale, bottom)
+        middle, half = (left + right) / 2, (width_of(self.picture.dims[-1], 15) / 2 + 4) * scale
+        below = (left, bottom - 25 * scale, right, bottom - 7 * scale)
+        name = (middle - half, bottom - 60 * scale, middle + half, bottom - 18 * scale)
+        if self.flat:
+            return origin, name, below
+        beside = (left - numbers * scale, bottom, left - 5 * scale, top)
+        half = (width_of(self.picture.dims[0], 15) / 2 + 3) * scale
+        aside, level = left - self._aside * scale, (bottom + top) / 2
+        return origin, name, below, beside, (aside - half, level - 14 * scale, aside + half, level + 14 * scale)
+
+    @property
+    def radius(self) -> float:
+        share = look.RADIUS * (0.75 if self.rings and len(self.picture.layers) > 1 else 1)
+        if not self.rings or (self.coloured and self.unit < 16):
+            share = 0.4  # small points nearly touch: their colours tell more than the ground between
+        return max(share * self.unit, 0.35)
+
+    @property
+    def rings(self) -> bool:
+        """Whether points are large enough to be rings; otherwise they are dots."""
+        return self.unit >= 5
+
+    @property
+    def ring(self) -> float:
+        return max(0.3, min(1.5, self.radius / 4)) if self.rings else 0.0
+
+    @cached_property
+    def shifts(self) -> NDArray[np.float64]:
+        """How far each layer is moved, (layers, 2) pixels: several layers on one point would hide each other."""
+        count = len(self.picture.layers)
+        steps = np.arange(count) - (count - 1) / 2
+        return np.stack([steps, -steps], axis=1) * self.unit * (look.SHIFT if count > 1 else 0.0)
+
+    def centres(self, layer: int) -> NDArray[np.float64]:
+        """The circles of a layer, in pixels."""
+        shift: NDArray[np.float64] = self.shifts[layer]
+        return self.place(self.picture.layers[layer].points) + shift
+
+    def draw(self, canvas: Canvas, x: float, y: float) -> None:
+        """Draw with the upper left corner at (x, y)."""
+        corner = np.array([x, y])
+        self._grid(canvas, corner)
+        layers = range(len(self.picture.layers))
+        if not self.coloured:
+            for k in layers:
+                fill = canvas.look.statements[k % len(canvas.look.statements)] if self.rings else canvas.look.faint
+                canvas.circles(self.centres(k) + corner, self.radius, fill, canvas.look.ring, self.ring)
+        # Two statements of one domain share its polygon.
+        every = {polygon.tobytes(): polygon for layer in self.picture.layers for polygon in layer.corners}
+        for polygon in every.values():
+            outline = hull(self.place(polygon)) + corner
+            if len(outline) > 2:
+                canvas.polygon(outline, canvas.look.polygon, look.POLYGON_OPACITY)
+            elif len(outline) == 2:
+                canvas.lines(outline[None], canvas.look.polygon, max(2.0, self.radius))
+        self._axes(canvas, corner)
+        for tile in self.picture.tiles:
+            outline = self.pixels(tile[:, ::-1]) + corner
+            canvas.path(np.concatenate([outline, outline[:1]]), canvas.look.tile, 1.4)
+        if self.lines:
+            canvas.lines([self.pixels(line.ends) + corner for line in self.lines], canvas.look.border, 1.6)
+        if self.coloured:
+            self._order(canvas, corner)
+        self._fronts(canvas, corner)
+        self._arrows(canvas, corner)
+        for line in self.lines:
+            right, down = self.pixels(np.array(line.label)) + corner
+            canvas.text(right, down, line.border.excluded, LABEL, canvas.look.border, "center")
+
+    def _grid(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        left, bottom, right, top = self.box
+        step = tick_step(self.unit)
+        columns = np.arange(np.ceil(left / step) * step, right, step)
+        rows = np.arange(np.ceil(bottom / step) * step, top, step) if not self.flat else np.array([])
+        upright = [[(c, bottom), (c, top)] for c in columns]
+        level = [[(left, r), (right, r)] for r in rows]
+        if upright or level:
+            canvas.lines(
+                self.pixels(np.array(upright + level, dtype=float)) + corner, canvas.look.grid, 1.0, (4.0, 3.0)
+            )
+
+    def _axes(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        left, bottom, right, top = self.box
+        x0, y0 = max(left, 0.0), max(bottom, 0.0)
+        ends = [[(left, y0), (right, y0)]] + ([] if self.flat else [[(x0, bottom), (x0, top)]])
+        places = self.pixels(np.array(ends)) + corner
+        canvas.lines(places, canvas.look.axis, 1.0)
+        tips = [(places[0, 1], np.array([1.0, 0.0]))] + ([] if self.flat else [(places[1, 1], np.array([0.0, -1.0]))])
+        for tip, along in tips:
+            side = np.array([-along[1], along[0]])
+            canvas.polygon([tip + along * 9, tip + side * 4, tip - side * 4], canvas.look.axis)
+        origin = self.pixels(np.array([left, bottom])) + corner
+        end = self.pixels(np.array([right, top])) + corner
+        names = self.picture.dims if self.flat else self.picture.dims[::-1]
+        canvas.text((origin[0] + end[0]) / 2, origin[1] + 42, names[0], 15, canvas.look.ink, "center")
+        if not self.flat:
+            canvas.text(origin[0] - self._aside, (origin[1] + end[1]) / 2, names[1], 15, canvas.look.ink, "center")
+        self._numbers(canvas, corner)
+
+    def _numbers(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        left, bottom, right, top = self.box
+        step = tick_step(self.unit) * (1 if self.unit > 24 else 2)
+        names = [(self.pixels(np.array(line.label)), width_of(line.border.excluded, LABEL) / 2) for line in self.lines]
+
+        def named(at: NDArray[np.float64]) -> bool:
+            """Whether the name of a border stands there, for which there was no room elsewhere."""
+            return any(abs(at[0] - n[0]) < wide + 9 and abs(at[1] - n[1]) < 14 for n, wide in names)
+
+        for column in np.arange(np.ceil(left / step) * step, right - 0.5, step):
+            at = self.pixels(np.array([column, bottom])) + corner
+            size, colour = (15.0, canvas.look.ink) if column == 0 == left else (NUMBER, canvas.look.faint)
+            shift = -10 if column == 0 == left else 0
+            if not named(at - corner + np.array([0, 16])):
+                canvas.text(at[0] + shift, at[1] + 16, _number(column), size, colour, "center")
+        if self.flat:
+            return
+        for row in np.arange(np.ceil(bottom / step) * step, top - 0.5, step):
+            if row or bottom < 0:
+                at = self.pixels(np.array([left, row])) + corner
+                if not named(at - corner - np.array([BESIDE, 0])):
+                    canvas.text(at[0] - BESIDE, at[1], _number(row), NUMBER, canvas.look.faint, "center")
+
+    def _order(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        """Circles coloured from the first visit to the last, and the way between them."""
+        visits = self.picture.visits
+        places = self.visited + corner
+        _, turns = np.unique(self.picture.instants, return_inverse=True)
+        turns = turns.reshape(-1) if len(turns) else np.arange(len(visits))
+        colours = mixed(canvas.look.order, int(turns.max(initial=0)) + 1)[turns]
+        if 1 < len(visits) <= MOST_STEPS and not self.picture.fronts:
+            canvas.path(places, canvas.look.axis, 1.1, 0.75)
+        for k, layer in enumerate(self.picture.layers):
+            own = np.flatnonzero(visits[:, 0] == k)
+            first = np.full(len(layer.points), -1)
+            first[visits[own[::-1], 1]] = own[::-1]
+            canvas.circles(self.centres(k) + corner, self.radius, colours[first], canvas.look.ring, self.ring)
+
+    @cached_property
+    def visited(self) -> NDArray[np.float64]:
+        """Where each visit is, (visits, 2) pixels."""
+        visits = self.picture.visits
+        places = np.zeros((len(visits), 2))
+        for k in range(len(self.picture.layers)):
+            own = np.flatnonzero(visits[:, 0] == k)
+            places[own] = self.centres(k)[visits[own, 1]]
+        return places
+
+    def _fronts(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        """A line through the visits of each instant."""
+        if len(self.picture.visits) > MOST_STEPS:
+            return
+        for front in self.picture.fronts:
+            places = self.visited[front] + corner
+            canvas.path(places[np.lexsort((places[:, 1], places[:, 0]))], canvas.look.axis, 2.2, 0.75)
+
+    def _arrows(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+        number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}
+        for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
+            shift = np.stack([self.shifts[number[arrows.source]], self.shifts[number[arrows.target]]])
+            head = max(3.0, min(9.0, self.unit * 0.17))
+            draw_arrows(canvas, arrows, self.place(arrows.ends) + shift + corner, head, self.radius + 1)
+
+
+def draw_arrows(canvas: Canvas, arrows: Arrows, places: NDArray[np.float64], head: float, gap: float) -> None:
+    """The pairs of one dependence, from and to ``places``, (count, 2, 2) pixels."""
+    if arrows.violated:
+        canvas.arrows(places, canvas.look.violated, 2.0, head, gap)
+        return
+    kind = arrows.kind
+    canvas.arrows(places, canvas.look.arrows[kind], 1.3, head, gap, look.DASHES[kind], look.BESIDE[kind])
+
+
+def _number(place: float) -> str:
+    """What an axis says at ``place``; rounded up, what is a little below zero is -0."""
+    return f"{place + 0.0:g}"
+
+
+def tick_step(unit: float) -> int:
+    """How many units apart grid lines stand, so that they do not run together: 1, 2, 5, 10, 20, 50, ..."""
+    steps = (digit * power for power in (1, 10, 100, 1000, 10_000) for digit in (1, 2, 5))
+    return next((step for step in steps if step * unit >= 14), 100_000)

@@ -1,0 +1,129 @@
+"""The look of the polyhedral pictures: that of the figures on Triton's related-work page, also on a dark page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.scene_bounds import Sentence
+
+# --- Colours --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Look:
+    """The colours of a polyhedral picture. Those of a list are for statements, rows or parts, one after the other."""
+
+    ground: str
+    ink: str
+    faint: str
+    strong: str  # words and marks that are to stand out: black on white
+    accent: str  # of sliders
+    hover: str  # behind a button that is pointed at, and a line that was chosen
+    grid: str
+    axis: str
+    statements: tuple[str, ...]  # the first where one statement is alone
+    ring: str
+    polygon: str
+    border: str  # of the domain: its lines, their labels, what is refused
+    tile: str
+    violated: str
+    legal: str
+    lit: str  # a border that is pointed at
+    order: tuple[str, ...]  # from the first visit to the last
+    read: str
+    written: str
+    was_read: str  # cells that earlier visits touched
+    was_written: str
+    reading: str  # the way from an instance to the cells that it touches
+    writing: str
+    rows: tuple[str, ...]  # ragged rows
+    dense: str  # the dense matrix beside them
+    parts: tuple[str, ...]  # of a program, for bars beside its lines
+    # Dependences by kind. Okabe and Ito's colours, which the colour-blind tell apart.
+    arrows: Mapping[str, str] = field(hash=False)
+
+    @property
+    def statement(self) -> str:
+        """Where one statement is alone."""
+        return self.statements[0]
+
+
+LIGHT = Look(
+    ground=style.LIGHT.ground,
+    ink=style.LIGHT.ink,
+    faint=style.LIGHT.faint,
+    strong="#000000",
+    accent="#5b0f00",
+    hover="#eeeeee",
+    grid="#d9d9d9",
+    axis="#595959",
+    statements=("#eeeeee", "#fce5cd", "#d9ead3", "#d9d2e9", "#fff2cc"),
+    ring="#595959",
+    polygon="#9fc5e8",
+    border="#990000",
+    tile="#674ea7",
+    violated="#d60000",
+    legal="#38761d",
+    lit="#ff0000",
+    order=("#fff2cc", "#f6b26b", "#cc4125", "#5b0f00"),
+    read="#a4c2f4",
+    written="#f6b26b",
+    was_read="#d6e4f7",
+    was_written="#fce5cd",
+    reading="#1155cc",
+    writing="#b45f06",
+    rows=("#cfe2f3", "#a4c2f4", "#6d9eeb", "#3c78d8"),
+    dense="#cccccc",
+    parts=("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"),
+    arrows={"flow": "#0072b2", "anti": "#e69f00", "output": "#009e73"},
+)
+DARK = Look(
+    ground=style.DARK.ground,
+    ink=style.DARK.ink,
+    faint=style.DARK.faint,
+    strong="#ffffff",
+    accent="#f0953f",
+    hover="#2b3138",
+    grid="#30363d",
+    axis="#9aa3ad",
+    statements=("#3b424a", "#6b4a2c", "#3f5f3c", "#54466f", "#6b5f2a"),
+    ring="#9aa3ad",
+    polygon="#2f5f8c",
+    border="#ff8a7a",
+    tile="#b9a3f5",
+    violated="#ff5252",
+    legal="#7fcf6a",
+    lit="#ff5252",
+    order=("#5c3a1e", "#b45f24", "#f0953f", "#ffe9b0"),
+    read="#4a78c8",
+    written="#d98a3a",
+    was_read="#2c4266",
+    was_written="#5e432a",
+    reading="#7fb7ff",
+    writing="#f6b26b",
+    rows=("#24415e", "#2f5f94", "#3f7fc8", "#6aa5f0"),
+    dense="#3a4048",
+    parts=("#4a9fd8", "#e69f00", "#2fbf92", "#dd96bd", "#7cc8f0", "#f07a30"),
+    arrows={"flow": "#56b4e9", "anti": "#e69f00", "output": "#2fbf92"},
+)
+
+Tone = Literal["faint", "legal", "violated"]  # names of colours, for words that a scene carries
+Note = tuple[Sentence, Tone]  # words and their tone
+
+# --- Sizes ------------------------------------------------------------------------------------------
+
+POLYGON_OPACITY = 0.6
+# Dashes of dependences (in CSS pixels), for those who see no colours. Where several kinds join two instances, they run
+# side by side.
+DASHES: dict[str, tuple[float, ...]] = {"flow": (), "anti": (6.0, 3.0), "output": (1.5, 2.5)}
+BESIDE = {"flow": 0.0, "anti": 4.0, "output": -4.0}  # CSS pixels
+
+UNIT = 56.0  # CSS pixels between neighbours where there is room
+SHIFT = 0.16  # units between statements that share a point
+RADIUS = 0.15  # of a statement's circle, in units
+WIDTH = 620.0  # CSS pixels that a plot may take
+HEIGHT = 520.0
+MOST_ARROWS = 3000

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from triton_lab.polyhedral.page import examples
-
 from triton_lab.polyhedral.polybench.problems import POLYBENCH
 
 COUNT = 2000
@@ -17,7 +15,7 @@ _PYTHON = (
     "for t in range(T):\n    for i in range(1, n - 1):\n        B[i] = (A[i - 1] + A[i] + A[i + 1]) / 3\n",
     "def f(C, A):\n    for i in range(C.shape[0]):\n        C[i] = max(A[i], 0) if i > 2 else -A[i]\n    return C\n",
 )
-_PAGE = tuple(text for name, text in vars(examples).items() if name.isupper() and isinstance(text, str))
+_PAGE = tuple(text for name, text in vars(page_nests).items() if name.isupper() and isinstance(text, str))
 _SPICE = (
     "(", ")", "[", "]", "{", "}", ";", ":", ",", "$", "@", "\\", "'", '"', "/*", "*/", "//", "#", "\x00", "\ud800",
     "\udfff", "\u2028", "\x85", "\x0b", "\x0c", "\r", "\t", "é", "λ", "𝔸", "0x", "1e999", "08", "9" * 25, "'a'",

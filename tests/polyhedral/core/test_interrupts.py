@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from tests.polyhedral.core.test_effort import MEET, SIZES
 
+from tests.polyhedral.core.test_isl_effort import MEET, SIZES
 from triton_lab.polyhedral.core.isl_abort import stoppable
 
 # Prints how many interrupts came, and what they left: the timer rings once within the time that the questions take.
@@ -88,7 +88,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.skipif(not stoppable(), reason="this C library, or this islpy, has no way in")
-@pytest.mark.parametrize(("asks", "times"), [("short", 200), ("tall", 200), ("long", 8), ("within", 200)])
+@pytest.mark.parametrize(("asks", "times"), [("short", 100), ("tall", 100), ("long", 8), ("within", 100)])
 def test_an_interrupt_leaves_nothing(asks: str, times: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, asks, str(times)], capture_output=True, text=True, check=False, timeout=300

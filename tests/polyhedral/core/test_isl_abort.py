@@ -10,8 +10,8 @@ from time import thread_time
 
 import islpy as isl
 import pytest
-from tests.polyhedral.core.test_effort import MEET, SIZES
 
+from tests.polyhedral.core.test_isl_effort import MEET, SIZES
 from triton_lab.polyhedral.core import isl_effort
 from triton_lab.polyhedral.core.isl_abort import stop_at, stoppable
 from triton_lab.polyhedral.core.isl_effort import TooHard

@@ -34,7 +34,7 @@ _WORDS = 256  # more than isl's context has
 # Within this of its end a question may be over while the timer's thread still is to set the mark.
 _SLACK = 0.002
 # The same for a signal: by then its mark is set, or was and is over.
-_LATEST = 0.02
+_LATEST = 0.1
 
 
 class _Event(ctypes.Structure):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from random import Random
 
 from triton_lab.polyhedral.polybench.problems import POLYBENCH
+from triton_lab.polyhedral.related_work import page_nests
 
 COUNT = 2000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.polyhedral.core.integer_points import relation_points, set_points
-from triton_lab.polyhedral.core.isl_effort import OPERATIONS, TooHard, answered, effort
+from triton_lab.polyhedral.core.isl_effort import OPERATIONS, TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import path, time_text
 from triton_lab.polyhedral.core.static_part import StaticPart
 
@@ -52,17 +53,21 @@ class Dependence:
     def deltas(self) -> isl.Set:
         """All distances (target minus source) over the common loops, as an isl set."""
         relation = self.relation
+        with effort(f"the distances from {self.source} to {self.target}"):
+            return self._deltas(relation)
+
+    def _deltas(self, relation: isl.Map) -> isl.Set:
         for side in (isl.dim_type.in_, isl.dim_type.out):
             relation = relation.project_out(side, self.common, relation.dim(side) - self.common)
         plain = relation.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
-        with effort(f"the distances from {self.source} to {self.target}"):
-            return plain.deltas().coalesce()
+        return plain.deltas().coalesce()
 
     @cached_property
     def vector(self) -> tuple[int | str, ...]:
         """Per common loop the distance, where all pairs have the same, else its sign: ``+``, ``-``, ``0+`` (not
         negative), ``0-`` (not positive) or ``*`` (either, or too hard for isl)."""
-        return tuple(self._component(k) for k in range(self.common))
+        with series(f"the distance from {self.source} to {self.target}"):
+            return tuple(self._component(k) for k in range(self.common))
 
     def _component(self, position: int) -> int | str:
         try:
@@ -122,7 +127,8 @@ def _distance(deltas: isl.Set, position: int) -> int | str:
 
 def order_map(scop: StaticPart, statement: str) -> isl.Map:
     """When each instance of ``statement`` runs in the order of the source."""
-    return isl.Map(time_text(scop.tree, statement, scop[statement].iterators, scop.parameters))
+    with effort(f"when {statement} runs"):
+        return isl.Map(time_text(scop.tree, statement, scop[statement].iterators, scop.parameters))
 
 
 def common_loops(scop: StaticPart, first: str, second: str) -> int:
@@ -137,24 +143,31 @@ def common_loops(scop: StaticPart, first: str, second: str) -> int:
 
 
 def memory_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
-    """Every pair of accesses to one array with a write, in the order of the source; empty relations are left out."""
+    """Every pair of accesses to one array with a write, in the order of the source; empty relations are left out.
+
+    Raises `TooHard` where isl needs too long for one pair, or for all of them.
+    """
+    with series("the dependences of this nest"):
+        return tuple(_memory_dependences(scop))
+
+
+def _memory_dependences(scop: StaticPart) -> Iterator[Dependence]:
     order = {s.name: order_map(scop, s.name) for s in scop.statements}
     before: dict[tuple[str, str], isl.Map] = {}
-    found: list[Dependence] = []
     for source, target in product(scop.statements, repeat=2):
         for first, second in product(source.accesses, target.accesses):
             if first.array != second.array or (first.kind, second.kind) not in _KINDS:
                 continue
             names = (source.name, target.name)
             if names not in before:
-                before[names] = order[source.name].lex_lt_map(order[target.name])
+                with effort(f"when {source.name} runs before {target.name}"):
+                    before[names] = order[source.name].lex_lt_map(order[target.name])
             relation = answered(
                 f"what {target.name} does to {second.text} after {source.name} to {first.text}",
                 partial(_pairs, first.relation, second.relation, before[names]),
             )
             if relation is not None:
-                found.append(_dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation))
-    return tuple(found)
+                yield _dependence(scop, _KINDS[first.kind, second.kind], first.array, *names, relation)
 
 
 def _pairs(first: isl.Map, second: isl.Map, before: isl.Map) -> isl.Map | None:
@@ -163,17 +176,23 @@ def _pairs(first: isl.Map, second: isl.Map, before: isl.Map) -> isl.Map | None:
 
 
 def value_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
-    """From each read to the last write before it (isl's dataflow analysis); reads of initial values have none."""
+    """From each read to the last write before it (isl's dataflow analysis); reads of initial values have none.
+
+    Raises `TooHard` where isl needs too long for one read, or for all of them.
+    """
+    with series("the dependences of values in this nest"):
+        return tuple(_value_dependences(scop))
+
+
+def _value_dependences(scop: StaticPart) -> Iterator[Dependence]:
     order = _union([order_map(scop, s.name) for s in scop.statements])
     writes = _union([a.relation for s in scop.statements for a in s.writes])
-    found: list[Dependence] = []
     for target in scop.statements:
         for read in target.reads:
             question = f"the last write before {target.name} reads {read.text}"
             ask = partial(_last_writes, read.relation, writes, order)
             for relation in answered(question, ask, 5 * OPERATIONS):  # among all writes
-                found.append(_dependence(scop, "flow", read.array, _source(relation), target.name, relation))
-    return tuple(found)
+                yield _dependence(scop, "flow", read.array, _source(relation), target.name, relation)
 
 
 def _last_writes(read: isl.Map, writes: isl.UnionMap, order: isl.UnionMap) -> list[isl.Map]:

@@ -12,6 +12,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.polyhedral.core.compile_text import compiled
 from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
@@ -57,6 +58,10 @@ class _Executable(PythonPrinter):
             return [f"{'    ' * indent}{target} = {self.text(Binary(node.op, node.target, node.value))}"]
         return super().lines(node, indent)
 
+    @property
+    def functions(self) -> Mapping[str, str]:
+        return {"/": "_c_divide", "%": "_c_remainder"} if self.language == "c" else {}
+
     def header(self, node: For) -> str:
         return f"for {_safe(node.iterator)} in {self.range(node)}:"
 
@@ -67,23 +72,16 @@ class _Executable(PythonPrinter):
         if isinstance(expression, Name):
             return _safe(expression.id), 9
         if isinstance(expression, Unary) and expression.op == "-":
-            expression = Unary("-", self.operand(expression.operand))
+            expression = Unary("-", self.as_number(expression.operand))
         return super().pieces(expression)
 
-    def operand(self, expression: Expr) -> Expr:
+    def as_number(self, expression: Expr) -> Expr:
         """``expression`` where a number is wanted: a condition counts as 0 or 1 (two truths of NumPy add up to one)."""
         if not (isinstance(expression, Compare | Logic) or (isinstance(expression, Unary) and expression.op == "not")):
             return expression
         if isinstance(expression, Logic) and self.language == "c":  # in Python, one of its operands
             expression = Compare("!=", expression, Number(0))
         return Call("number", (expression,))
-
-    def binary(self, expression: Binary) -> tuple[str, int]:
-        expression = Binary(expression.op, self.operand(expression.left), self.operand(expression.right))
-        if self.language == "c" and expression.op in ("/", "%"):
-            name = {"/": "_c_divide", "%": "_c_remainder"}[expression.op]
-            return f"{name}({self.text(expression.left)}, {self.text(expression.right)})", 9
-        return super().binary(expression)
 
     def call(self, call: Call) -> str:
         return f"_{call.function}({', '.join(self.text(a) for a in call.arguments)})"
@@ -164,7 +162,7 @@ def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int])
     _check_bounds(bound, memory)
     text = "\n".join(_Executable(scop.language).statement_lines(nodes))
     names = {_safe(k): v for k, v in {**bound.values, **memory}.items()}
-    exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names})
+    exec(compiled(text), {**_FUNCTIONS, **names})
     return {name: memory[name] for name in memory if not _is_local(scop, name)}
 
 
@@ -235,7 +233,7 @@ def call_visits(schedule: Ordered, functions: Mapping[str, Callable[..., Any]]) 
         raise ValueError(f"give a value for {', '.join(missing)}: .bind({missing[0]}=8)")
     text = "\n".join(_Executable(scop.language).statement_lines(program(schedule, scop.values)))
     names = {_safe(p): scop.values[p] for p in scop.parameters}
-    exec(compile(text, "<schedule>", "exec"), {**_FUNCTIONS, **names, **functions})
+    exec(compiled(text), {**_FUNCTIONS, **names, **functions})
 
 
 def visits(schedule: Ordered) -> Visits:

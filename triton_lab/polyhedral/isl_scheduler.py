@@ -10,7 +10,7 @@ import islpy as isl
 
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, source_name
 from triton_lab.polyhedral.core.axis_names import named_by_axes
-from triton_lab.polyhedral.core.isl_effort import NoAnswer, TooHard, answered
+from triton_lab.polyhedral.core.isl_effort import NoAnswer, TooHard, answered, series
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Mark, Tree, sequence
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ def automatic_tree(scop: Instances) -> Tree:
     Loops that isl finds free of dependences, with no such loop around them, are marked parallel. Statements that never
     run stand at the end. Where nobody can say which write a read sees, all dependences are made short.
     """
+    with series("a schedule for this nest"):
+        return _automatic(scop)
+
+
+def _automatic(scop: Instances) -> Tree:
     never = tuple(s.name for s in scop.statements if answered(f"whether {s.name} ever runs", s.domain.set.is_empty))
     run = tuple(s.name for s in scop.statements if s.name not in never)
     if not run:

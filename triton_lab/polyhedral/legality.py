@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.polyhedral.core.integer_points import relation_points
-from triton_lab.polyhedral.core.isl_effort import TooHard, answered
+from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import Tree, path, time_text
 from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.dependence import Dependence
@@ -70,6 +70,10 @@ class Legality:
     def __str__(self) -> str:
         if self.is_legal:
             return "legal: every dependence is kept"
+        with series("the distances that are broken"):
+            return self._broken_text()
+
+    def _broken_text(self) -> str:
         return "\n".join(["illegal:", *(f"  {violation}" for violation in self.violations)])
 
     def __repr__(self) -> str:
@@ -80,15 +84,22 @@ class Legality:
 
 
 def legality(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree) -> Legality:
-    """Those of a scop's ``dependences`` that the order of ``tree`` does not keep."""
-    times = {s.name: isl.Map(time_text(tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
-    found: list[Violation] = []
+    """Those of a scop's ``dependences`` that the order of ``tree`` does not keep.
+
+    Raises `TooHard` where isl needs too long for one of them, or for all.
+    """
+    with series("whether this order is legal"):
+        return Legality(tuple(_violations(scop, dependences, tree)))
+
+
+def _violations(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree) -> Iterator[Violation]:
+    with effort("when the statements run"):
+        times = {s.name: isl.Map(time_text(tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
     for dependence in dependences:
-        found += answered(
+        yield from answered(
             f"whether the order keeps {dependence.kind} {dependence.source} → {dependence.target}",
             partial(_broken, tree, dependence, times[dependence.source], times[dependence.target]),
         )
-    return Legality(tuple(found))
 
 
 def _broken(tree: Tree, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:

@@ -73,7 +73,7 @@ class Maximal(Pictured):
         (0, 'while has no bounds that are known before it runs: write a for with affine bounds')
         """
         found = []
-        for offset, text in enumerate(self.source.text.splitlines()):
+        for offset, text in enumerate(self.source.text.rstrip("\n").split("\n")):
             number = offset + self.source.first_line
             inside = next((k for k, part in enumerate(self.parts) if part.first <= number <= part.last), None)
             reasons = tuple(r.reason for r in self.refusals if r.line == number)

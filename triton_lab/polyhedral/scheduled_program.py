@@ -12,8 +12,9 @@ import islpy as isl
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import answered
-from triton_lab.polyhedral.core.loop_nest import Assign, Expr, Load, Node, Visit, map_visits, rebuild, substitute
+from triton_lab.polyhedral.core.loop_nest import Assign, Expr, Load, Node, Visit, rebuild, substitute
 from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
+from triton_lab.polyhedral.core.nest_maps import map_visits
 from triton_lab.polyhedral.core.nest_printer import CPrinter, Printer, PythonPrinter
 from triton_lab.polyhedral.core.schedule_protocol import Ordered
 from triton_lab.polyhedral.core.statement import Statement

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn
 
-import islpy as isl
-
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.access_function import Access
-from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula, Value
-from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
-from triton_lab.polyhedral.core.isl_effort import TooHard, effort
-from triton_lab.polyhedral.core.iteration_domain import Domain, formula_text, space_text
+from triton_lab.polyhedral.core.affine_conditions import Formula, Value
+from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.formula_cases import without_empty
+from triton_lab.polyhedral.core.isl_effort import TooHard, check_time
+from triton_lab.polyhedral.core.iteration_domain import Domain
 from triton_lab.polyhedral.core.loop_nest import (
     Assign,
     Compare,
@@ -26,8 +26,11 @@ from triton_lab.polyhedral.core.loop_nest import (
     Name,
     Nest,
     Node,
+    Visit,
     assignments,
+    declared,
     every_loop,
+    every_part,
     rebuild,
     substitute,
     walk,
@@ -36,6 +39,7 @@ from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, sequence, sta
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 from triton_lab.polyhedral.core.statement import Array, Statement
 from triton_lab.polyhedral.frontends.affine_reader import AffineReader
+from triton_lab.polyhedral.frontends.source_limits import refuse_name
 from triton_lab.polyhedral.scop import Scop
 
 
@@ -61,11 +65,16 @@ class _Builder:
         self.source = source
         every = list(assignments(nest.body))
         self.assigned = Counter(a.target.array for a in every if not a.target.indices)
-        self.subscripted = {e.array for a in every for e in _everything(a) if isinstance(e, Load) and e.indices}
+        self.subscripted = {e.array for a in every for e in every_part(a) if isinstance(e, Load) and e.indices}
         self.aliased: set[str] = set()
+        for loop in every_loop(nest.body):
+            refuse_name(loop.iterator, source, loop.span)
+        for part in (part for a in every for part in every_part(a)):
+            if isinstance(part, Load):
+                refuse_name(part.array, source, part.span)
         self.iterators = {loop.iterator: loop for loop in every_loop(nest.body)}
-        self.integers = {name for name, kind in _declared(nest.body) if kind.startswith("int")}
-        self.dtypes = {**dict(nest.types), **dict(_declared(nest.body))}
+        self.integers = {name for name, kind in declared(nest.body) if kind.startswith("int")}
+        self.dtypes = {**dict(nest.types), **dict(declared(nest.body))}
         self.parameters: dict[str, None] = dict.fromkeys(nest.parameters)
         self.pending: list[tuple[Assign, _Scope, str]] = []
 
@@ -74,8 +83,12 @@ class _Builder:
         if tree is None:
             raise NotAScop("there is no statement in it", self.source, Span(self.source.first_line, 1, 2), True)
         parameters = tuple(self.parameters)
-        found = tuple(self._statement(assign, scope, name, parameters) for assign, scope, name in self.pending)
-        return Scop(found, parameters, self._arrays(found), tree, self.source, self.nest.language)
+        found: list[Statement] = []
+        for assign, scope, name in self.pending:
+            with self._placed(assign.span):
+                found.append(self._statement(assign, scope, name, parameters))
+        statements = tuple(found)
+        return Scop(statements, parameters, self._arrays(statements), tree, self.source, self.nest.language)
 
     # The way down: loops and conditions.
 
@@ -83,22 +96,36 @@ class _Builder:
         children: list[Tree] = []
         for node in nodes:
             child: Tree | None = None
-            match node:
-                case Declare():
-                    scope = replace(scope, locals={**scope.locals, node.name: scope.iterators})
-                case Assign() if self._is_alias(node, scope):
-                    self.aliased.add(node.target.array)
-                    value = substitute(node.value, scope.aliases)
-                    scope = replace(scope, aliases={**scope.aliases, node.target.array: value})
-                case Assign():
-                    child = self._enter(node, scope)
-                case For():
-                    child = self._for(node, scope)
-                case If():
-                    child = self._if(node, scope)
+            with self._placed(_span(node)):
+                match node:
+                    case Declare():
+                        scope = replace(scope, locals={**scope.locals, node.name: scope.iterators})
+                    case Assign() if self._is_alias(node, scope):
+                        self.aliased.add(node.target.array)
+                        value = substitute(node.value, scope.aliases)
+                        scope = replace(scope, aliases={**scope.aliases, node.target.array: value})
+                    case Assign():
+                        child = self._enter(node, scope)
+                    case For():
+                        child = self._for(node, scope)
+                    case If():
+                        child = self._if(node, scope)
             if child is not None:
                 children.append(child)
         return sequence(tuple(children)) if children else None
+
+    @contextmanager
+    def _placed(self, span: Span) -> Iterator[None]:
+        """What is too hard within is so at ``span``."""
+        try:
+            check_time("this nest")
+            yield
+        except TooHard as hard:
+            if hard.line is not None:
+                raise
+            placed = TooHard(self.source.message(str(hard), span))
+            placed.line, placed.column = span.line, span.column
+            raise placed from None
 
     def _reader(self, scope: _Scope) -> AffineReader:
         return AffineReader(self.source, self.nest.language, scope.iterators, scope.formula, self.assigned.keys())
@@ -150,7 +177,7 @@ class _Builder:
             text = f"{node.iterator} {condition.op} {self._reader(scope).text(condition.right)}"
         formula = affine_conditions.compare(condition.op, left, right, text, condition.span)
         for case in formula:
-            signs = [_direction(c, node.iterator) for c in case]
+            signs = [c.slope(node.iterator) for c in case]
             if not all(sign * node.step < 0 for sign in signs):
                 self._refuse(f"the condition does not end the loop over {node.iterator}", condition.span)
         return formula
@@ -194,7 +221,7 @@ class _Builder:
         if node.target.array in scope.iterators:
             self._refuse(f"the loop's iterator {node.target.array} is changed", node.span)
         # Subscripts first: their names are parameters in every statement.
-        for part in _everything(node):
+        for part in every_part(node):
             if isinstance(part, Load):
                 for index in part.indices:
                     self._affine(index, scope, f"a subscript of {part.array}")
@@ -203,7 +230,7 @@ class _Builder:
         return Leaf((name,))
 
     def _statement(self, node: Assign, scope: _Scope, name: str, parameters: tuple[str, ...]) -> Statement:
-        pieces = _without_empty(scope.formula, scope.iterators, parameters)
+        pieces = without_empty(scope.formula, scope.iterators, parameters)
         domain = Domain(name, scope.iterators, parameters, pieces)
         target = self._load(node.target, scope)
         value = self._memory(substitute(node.value, scope.aliases), scope)
@@ -223,6 +250,7 @@ class _Builder:
             match part:
                 case Name(id=name) if name not in scope.iterators and name not in self.parameters:
                     self._refuse_iterator(part)
+                    refuse_name(name, self.source, part.span)
                     return self._load(Load(name, (), part.span), scope)
                 case Load(indices=(_, *_)):
                     return self._load(part, scope)
@@ -265,42 +293,5 @@ class _Builder:
         raise NotAScop(reason, self.source, span)
 
 
-def _everything(node: Assign) -> Iterator[Expr]:
-    yield from walk(node.target)
-    yield from walk(node.value)
-
-
-def _declared(nodes: tuple[Node, ...]) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        match node:
-            case Declare():
-                yield node.name, node.type
-            case For():
-                yield from _declared(node.body)
-            case If():
-                yield from _declared((*node.body, *node.orelse))
-
-
-def _direction(constraint: Constraint, iterator: str) -> int:
-    """The sign with which ``iterator`` stands in ``constraint``; 0 where its effect is not plain."""
-    hidden = any(iterator in q.numerator.names for q in constraint.expression.quotients)
-    return 0 if hidden else constraint.expression.coefficients.get(iterator, 0)
-
-
-def _without_empty(formula: Formula, iterators: tuple[str, ...], parameters: tuple[str, ...]) -> Formula:
-    """The cases that hold somewhere, without those that another one covers."""
-    head = f"{space_text(parameters)}{{ [{', '.join(isl_name(i) for i in iterators)}] : "
-    if len(formula) == 1:
-        return formula
-    kept: list[tuple[tuple[Constraint, ...], isl.Set]] = []
-    for case in formula:
-        piece = isl.Set(f"{head}{formula_text((case,))} }}")
-        try:
-            with effort("where a case holds"):
-                if piece.is_empty() or any(piece.is_subset(other) for _, other in kept):
-                    continue
-                kept = [(c, other) for c, other in kept if not other.is_subset(piece)]
-        except TooHard:  # then it is one case more
-            pass
-        kept.append((case, piece))
-    return tuple(case for case, _ in kept)
+def _span(node: Node) -> Span:
+    return Span(1, 1, 2) if isinstance(node, Visit) else node.span  # no reader gives visits

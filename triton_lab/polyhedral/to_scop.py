@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import textwrap
@@ -13,7 +12,9 @@ from triton_lab.messages import count as counted
 from triton_lab.messages import noun
 from triton_lab.polyhedral.core.source_text import SourceText
 from triton_lab.polyhedral.frontends.from_c import nest_from_c
-from triton_lab.polyhedral.frontends.from_python import nest_from_python, python_source
+from triton_lab.polyhedral.frontends.from_python import nest_from_python
+from triton_lab.polyhedral.frontends.python_text import python_source, python_tree
+from triton_lab.polyhedral.frontends.source_limits import clean, in_words
 from triton_lab.polyhedral.maximal_parts import Maximal
 from triton_lab.polyhedral.maximal_parts import maximal as maximal_parts
 from triton_lab.polyhedral.schedule import Schedule
@@ -62,14 +63,17 @@ def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal
     if isinstance(source, Scop):
         return source.bind(**values)
     if isinstance(source, str):
-        text = SourceText(source)
-        nest = nest_from_python(text) if _is_python(source) else nest_from_c(text)
-        return build(nest, text).bind(**values)
+        text = SourceText(clean(source))
+        with in_words(text):
+            nest = nest_from_python(text) if _is_python(text.text) else nest_from_c(text)
+            found = build(nest, text)
+        return found.bind(**values)
     if isinstance(source, list) and len(source) == 1:
         return scop(source[0], maximal=False, **values)  # what `lab.record()` gives
     if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
         text = python_source(source)
-        found = build(nest_from_python(text), text)
+        with in_words(text):
+            found = build(nest_from_python(text), text)
         return found.bind(**{**_constants(source, found.parameters), **values})
     if _is_launch(source):
         # Loaded when it is asked for: it is the only one that knows Triton.
@@ -81,12 +85,16 @@ def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal
 
 def _parts(source: Any, values: Mapping[str, int]) -> Maximal:
     if isinstance(source, str):
-        text = SourceText(source)
-        nest = nest_from_python(text, lenient=True) if _is_python(source) else nest_from_c(text, lenient=True)
-        return maximal_parts(nest, text).bind(**values)
+        text = SourceText(clean(source))
+        with in_words(text):
+            python = _is_python(text.text)
+            nest = nest_from_python(text, lenient=True) if python else nest_from_c(text, lenient=True)
+            parts = maximal_parts(nest, text)
+        return parts.bind(**values)
     if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
         text = python_source(source)
-        found = maximal_parts(nest_from_python(text, lenient=True), text)
+        with in_words(text):
+            found = maximal_parts(nest_from_python(text, lenient=True), text)
         names = tuple(dict.fromkeys(name for part in found.scops for name in part.parameters))
         return found.bind(**{**_constants(source, names), **values})
     raise TypeError("maximal parts are those of C text or of a Python function; a launch's scop has .gaps")
@@ -117,7 +125,7 @@ def _is_python(text: str) -> bool:
     if _PYTHON.match(text):
         return True
     try:
-        ast.parse(textwrap.dedent(text))
+        python_tree(textwrap.dedent(text))
     except SyntaxError:
         return False
     return ";" not in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from time import monotonic
+from time import process_time
 
 import islpy as isl
 import pytest
@@ -61,10 +61,10 @@ def test_a_question_is_given_time_and_not_a_count(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_time_for_a_question_ends() -> None:
-    start = monotonic()
+    start = process_time()
     with pytest.raises(TooHard, match=r"a question: too hard for isl$"):
         isl_effort.answered("a question", lambda: isl.Set(SIZES).subtract(isl.Set(MEET)))
-    assert monotonic() - start < 4 * isl_effort.SECONDS  # a busy machine's seconds are longer than isl's
+    assert process_time() - start < 1.5 * isl_effort.SECONDS
 
 
 def test_a_question_within_an_answered_one_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

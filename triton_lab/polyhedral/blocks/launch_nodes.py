@@ -15,8 +15,9 @@ from triton_lab.polyhedral.blocks.visited_points import visited
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
 from triton_lab.polyhedral.core.isl_codegen import expression_of, loops
 from triton_lab.polyhedral.core.isl_effort import effort
-from triton_lab.polyhedral.core.loop_nest import Expr, For, Name, Node, map_expressions, substitute
+from triton_lab.polyhedral.core.loop_nest import Expr, For, Name, Node, substitute
 from triton_lab.polyhedral.core.loop_tree import Loop, path, time_text
+from triton_lab.polyhedral.core.nest_maps import map_expressions
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances

@@ -16,6 +16,10 @@ from triton_lab.polyhedral.blocks.launch_plan import launch_plan
 from triton_lab.polyhedral.blocks.launch_text import write
 from triton_lab.polyhedral.blocks.proof import prove
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
+from triton_lab.polyhedral.core.isl_effort import SECONDS, series
+
+# Questions of full length that the writing and its proof may come to.
+_MANY = 5
 
 if TYPE_CHECKING:
     from triton_lab.polyhedral.schedule import Schedule
@@ -26,11 +30,18 @@ def to_triton(schedule: Schedule) -> TritonKernel:
     if not schedule.is_legal:
         raise NotABlockProgram(f"the schedule is {schedule.legality}")
     try:
-        written = _contraction(schedule) or write(schedule, launch_plan(schedule))
-        kernel = TritonKernel(written.text, schedule.scop, written.launches, written.constants)
-        prove(kernel, schedule)
+        with series("the kernels of this schedule", _MANY * SECONDS):
+            return _proved(schedule)
     except (isl.Error, NotImplementedError) as error:
         raise NotABlockProgram(f"isl has no loops for this order that can be written: {error}") from error
+    except RecursionError:
+        raise NotABlockProgram("a statement is too long, or nested too deep, to be written as a kernel") from None
+
+
+def _proved(schedule: Schedule) -> TritonKernel:
+    written = _contraction(schedule) or write(schedule, launch_plan(schedule))
+    kernel = TritonKernel(written.text, schedule.scop, written.launches, written.constants)
+    prove(kernel, schedule)
     return kernel
 
 

@@ -11,6 +11,7 @@ import islpy as isl
 from triton_lab.polyhedral.core.affine_conditions import Formula, Value, compare, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, latex_name
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
+from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.iteration_domain import Domain, formula_text, space_text
 from triton_lab.polyhedral.core.source_text import Span
 
@@ -65,4 +66,6 @@ class Access:
         ]
         source = f"{self.domain.statement}[{', '.join(isl_name(i) for i in self.domain.iterators)}]"
         text = f"{source} -> {isl_name(self.array)}[{', '.join(outputs)}] : {formula_text(conjunction(*equal))}"
-        return isl.Map(f"{space_text(self.domain.parameters)}{{ {text} }}").intersect_domain(self.domain.set)
+        whole, domain = f"{space_text(self.domain.parameters)}{{ {text} }}", self.domain.set
+        question = f"what {self.domain.statement} touches by {self.text}"
+        return answered(question, lambda: isl.Map(whole).intersect_domain(domain))

@@ -10,12 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import product
+from math import prod
 from typing import TypeAlias
 
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.isl_effort import TooHard, check_time
 from triton_lab.polyhedral.core.source_text import Span
 
 _NOWHERE = Span(0, 0, 0)
+# Cases of a formula. Each "or" doubles them, each "!=" and each min or max in a sum, too.
+MOST_CASES = 1 << 13
+_SPLITS = "the cases of min and max"
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,11 @@ class Constraint:
     def excluded(self, iterators: Sequence[str] = ()) -> str:
         """What holds on the far side: ``i > 2`` for ``2 - i >= 0``."""
         return comparison(self.expression, "≠" if self.equality else "<", iterators)
+
+    def slope(self, iterator: str) -> int:
+        """The coefficient of ``iterator``; 0 where a quotient has it, so that its effect is not plain."""
+        hidden = any(iterator in q.numerator.names for q in self.expression.quotients)
+        return 0 if hidden else self.expression.coefficients.get(iterator, 0)
 
 
 def comparison(expression: AffineExpr, relation: str, iterators: Sequence[str] = ()) -> str:
@@ -78,6 +88,8 @@ FALSE: Formula = ()
 
 
 def add(left: Value, right: Value) -> Value:
+    if isinstance(left, Extremum) or isinstance(right, Extremum):
+        check_time(_SPLITS)
     if isinstance(left, Extremum):
         return Extremum(left.kind, tuple(add(argument, right) for argument in left.arguments))
     if isinstance(right, Extremum):
@@ -88,6 +100,7 @@ def add(left: Value, right: Value) -> Value:
 def scale(value: Value, factor: int) -> Value:
     if isinstance(value, AffineExpr):
         return value * factor
+    check_time(_SPLITS)
     kind = value.kind if factor >= 0 else {"min": "max", "max": "min"}[value.kind]
     return Extremum(kind, tuple(scale(argument, factor) for argument in value.arguments))
 
@@ -96,6 +109,7 @@ def floor_divide(value: Value, divisor: int) -> Value:
     """``floor(value / divisor)`` for a positive divisor; rounding keeps order, so it goes inside."""
     if isinstance(value, AffineExpr):
         return value // divisor
+    check_time(_SPLITS)
     return Extremum(value.kind, tuple(floor_divide(argument, divisor) for argument in value.arguments))
 
 
@@ -106,7 +120,13 @@ def truncate_divide(value: Value, divisor: int) -> Value:
 
 
 def conjunction(*formulas: Formula) -> Formula:
-    """All of ``formulas``; within each case the constraints keep the order of the arguments."""
+    """All of ``formulas``; within each case the constraints keep the order of the arguments.
+
+    Raises `TooHard` where they are more than `MOST_CASES`.
+    """
+    cases = prod(map(len, formulas))
+    if cases > MOST_CASES:
+        raise TooHard(f"the conditions have {cases:,} cases, more than {MOST_CASES:,}: too hard")
     return tuple(tuple(constraint for part in case for constraint in part) for case in product(*formulas))
 
 
@@ -120,6 +140,7 @@ def at_least_zero(value: Value, text: str = "", span: Span = _NOWHERE) -> Formul
         if value.is_constant:
             return TRUE if value.constant >= 0 else FALSE
         return ((Constraint(value, False, text, span),),)
+    check_time(_SPLITS)
     parts = [at_least_zero(argument, text, span) for argument in value.arguments]
     return reduce(conjunction if value.kind == "min" else disjunction, parts)
 

@@ -8,13 +8,20 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.polyhedral.core.compile_text import compiled
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort
 from triton_lab.polyhedral.core.nest_printer import PythonPrinter
 
+# Points of a set that are listed: some hundred bytes each.
+MOST_POINTS = 1 << 23
+
 
 def set_points(set_: isl.Set) -> NDArray[np.int64]:
-    """The points of a bounded set without parameters, (count, dimensions), in lexicographic order."""
+    """The points of a bounded set without parameters, (count, dimensions), in lexicographic order.
+
+    Raises `TooHard` where they are more than `MOST_POINTS`.
+    """
     dimension = set_.dim(isl.dim_type.set)
     if answered("whether there are points", set_.is_empty):
         return np.zeros((0, dimension), dtype=np.int64)
@@ -25,8 +32,14 @@ def set_points(set_: isl.Set) -> NDArray[np.int64]:
     order = isl.UnionMap.from_map(named.identity().reset_tuple_id(isl.dim_type.out))
     nodes = loops(order, dimension, lambda depth, *_: (f"c{depth}", ""))
     found: list[tuple[int, ...]] = []
-    namespace: dict[str, Any] = {"visit": lambda *point: found.append(point)}
-    exec("\n".join(PythonPrinter().statement_lines(nodes)), namespace)
+
+    def visit(*point: int) -> None:
+        if len(found) == MOST_POINTS:
+            raise TooHard(f"there are more than {MOST_POINTS:,} points: too many to list")
+        found.append(point)
+
+    namespace: dict[str, Any] = {"visit": visit}
+    exec(compiled("\n".join(PythonPrinter().statement_lines(nodes))), namespace)
     return np.array(found, dtype=np.int64).reshape(len(found), dimension)
 
 

@@ -16,6 +16,7 @@ from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, latex_name
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix, latex_matrix
 from triton_lab.polyhedral.core.integer_points import count_points, set_points
+from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.polyhedron_corners import HalfSpace, corners, half_spaces
 
 SetOrMap = TypeVar("SetOrMap", isl.Set, isl.Map)
@@ -56,7 +57,8 @@ class Domain:
     def set(self) -> isl.Set:
         """The isl set."""
         head = f"{self.statement}[{', '.join(isl_name(i) for i in self.iterators)}]"
-        return isl.Set(f"{space_text(self.parameters)}{{ {head} : {formula_text(self.pieces)} }}")
+        text = f"{space_text(self.parameters)}{{ {head} : {formula_text(self.pieces)} }}"
+        return answered(f"the domain of {self.statement}", lambda: isl.Set(text))
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

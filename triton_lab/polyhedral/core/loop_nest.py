@@ -198,9 +198,24 @@ def children(expression: Expr) -> tuple[Expr, ...]:
 
 def walk(expression: Expr) -> Iterator[Expr]:
     """``expression`` and everything in it, outside first."""
-    yield expression
-    for child in children(expression):
-        yield from walk(child)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(children(part)))
+
+
+def left_operands(expression: Expr) -> tuple[list[Binary], Expr]:
+    """The operations whose first operand is the next one, from outside, and the first operand of all.
+
+    ``a + b + c`` is as deep as it is long, and programs that others generate have long sums: what goes down by calls
+    goes down on the right alone.
+    """
+    chain: list[Binary] = []
+    while isinstance(expression, Binary):
+        chain.append(expression)
+        expression = expression.left
+    return chain, expression
 
 
 def assignments(nodes: tuple[Node, ...]) -> Iterator[Assign]:
@@ -227,12 +242,36 @@ def every_loop(nodes: tuple[Node, ...]) -> Iterator[For]:
                 yield from every_loop((*node.body, *node.orelse))
 
 
+def every_part(node: Assign) -> Iterator[Expr]:
+    """The expressions in ``node``: its target, its value, and what is in them."""
+    yield from walk(node.target)
+    yield from walk(node.value)
+
+
+def declared(nodes: tuple[Node, ...]) -> Iterator[tuple[str, str]]:
+    """The scalars that are declared below ``nodes``, each with its type."""
+    for node in nodes:
+        match node:
+            case Declare():
+                yield node.name, node.type
+            case For():
+                yield from declared(node.body)
+            case If():
+                yield from declared((*node.body, *node.orelse))
+
+
 def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """``expression`` with ``change`` applied to every part of it, inside first."""
     match expression:
+        case Binary():
+            chain, left = left_operands(expression)
+            left = rebuild(left, change)
+            for part in reversed(chain):
+                left = change(replace(part, left=left, right=rebuild(part.right, change)))
+            return left
         case Unary():
             expression = replace(expression, operand=rebuild(expression.operand, change))
-        case Binary() | Compare():
+        case Compare():
             left, right = rebuild(expression.left, change), rebuild(expression.right, change)
             expression = replace(expression, left=left, right=right)
         case Logic():
@@ -250,38 +289,3 @@ def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
 def substitute(expression: Expr, values: Mapping[str, Expr]) -> Expr:
     """``expression`` with names replaced, subscripts included."""
     return rebuild(expression, lambda part: values.get(part.id, part) if isinstance(part, Name) else part)
-
-
-def map_visits(nodes: tuple[Node, ...], make: Callable[[Visit], Node]) -> tuple[Node, ...]:
-    """``nodes`` with every visit replaced."""
-    out: list[Node] = []
-    for node in nodes:
-        match node:
-            case Visit():
-                out.append(make(node))
-            case For():
-                out.append(replace(node, body=map_visits(node.body, make)))
-            case If():
-                out.append(replace(node, body=map_visits(node.body, make), orelse=map_visits(node.orelse, make)))
-            case _:
-                out.append(node)
-    return tuple(out)
-
-
-def map_expressions(nodes: tuple[Node, ...], change: Callable[[Expr], Expr]) -> tuple[Node, ...]:
-    """A program of visits with every expression changed: bounds, conditions and arguments."""
-    out: list[Node] = []
-    for node in nodes:
-        match node:
-            case Visit():
-                out.append(replace(node, arguments=tuple(map(change, node.arguments))))
-            case For():
-                conditions = tuple(c for c in map(change, node.conditions) if isinstance(c, Compare))
-                body = map_expressions(node.body, change)
-                out.append(replace(node, start=change(node.start), conditions=conditions, body=body))
-            case If():
-                bodies = map_expressions(node.body, change), map_expressions(node.orelse, change)
-                out.append(If(change(node.condition), *bodies, node.span))
-            case _:
-                out.append(node)
-    return tuple(out)

@@ -103,8 +103,23 @@ def replace_loop(tree: Tree, old: Loop, new: Tree) -> Tree:
 def times(tree: Tree, statement: str) -> tuple[AffineExpr, ...]:
     """The time at which an instance of ``statement`` runs; padded, so that all statements have as many dimensions."""
     own = tuple(step.expression for step in path(tree, statement))
-    longest = max(len(path(tree, other)) for other in statements(tree))
+    longest = max(_depths(tree).values())
     return own + (AffineExpr(),) * (longest - len(own))
+
+
+def _depths(tree: Tree) -> dict[str, int]:
+    """How many time dimensions each statement has on its `path`."""
+    match tree:
+        case Leaf():
+            return dict.fromkeys(tree.statements, 0)
+        case Loop():
+            return {name: depth + 1 for name, depth in _depths(tree.body).items()}
+        case Sequence():
+            found: dict[str, int] = {}
+            for child in tree.children:
+                for name, depth in _depths(child).items():
+                    found.setdefault(name, depth + 1)
+            return found
 
 
 def time_text(tree: Tree, statement: str, iterators: tuple[str, ...], parameters: tuple[str, ...]) -> str:

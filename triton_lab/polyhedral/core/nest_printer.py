@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from triton_lab.polyhedral.core.loop_nest import (
@@ -22,6 +23,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     Opaque,
     Unary,
     Visit,
+    left_operands,
 )
 
 # The higher, the tighter it binds.
@@ -77,10 +79,26 @@ class Printer:
 
     words: ClassVar[dict[str, str]] = {"and": "and", "or": "or"}
 
+    @property
+    def functions(self) -> Mapping[str, str]:
+        """The operations that the language writes as calls."""
+        return {}
+
     def binary(self, expression: Binary) -> tuple[str, int]:
-        level = _PRECEDENCE[expression.op]
-        left, right = self.text(expression.left, level), self.text(expression.right, level + 1)
-        return f"{left} {expression.op} {right}", level
+        chain, first = left_operands(expression)
+        text, precedence = self.pieces(self.as_number(first))
+        for part in reversed(chain):
+            level, right = _PRECEDENCE[part.op], self.as_number(part.right)
+            if part.op in self.functions:
+                text, precedence = f"{self.functions[part.op]}({text}, {self.text(right)})", _ATOM
+            else:
+                left = f"({text})" if precedence < level else text
+                text, precedence = f"{left} {part.op} {self.text(right, level + 1)}", level
+        return text, precedence
+
+    def as_number(self, expression: Expr) -> Expr:
+        """``expression`` as an operand of arithmetic."""
+        return expression
 
     def number(self, number: Number) -> str:
         return repr(number.value)
@@ -135,12 +153,9 @@ class CPrinter(Printer):
     def load(self, load: Load) -> str:
         return load.array + "".join(f"[{self.text(i)}]" for i in load.indices)
 
-    def binary(self, expression: Binary) -> tuple[str, int]:
-        if expression.op == "//":
-            return f"floord({self.text(expression.left)}, {self.text(expression.right)})", _ATOM
-        if expression.op == "**":
-            return f"pow({self.text(expression.left)}, {self.text(expression.right)})", _ATOM
-        return super().binary(expression)
+    @property
+    def functions(self) -> Mapping[str, str]:
+        return {"//": "floord", "**": "pow"}
 
     def call(self, call: Call) -> str:
         if call.function in _C_TYPES:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.isl_effort import check_time, series
 
 # (coefficients..., constant): coefficients . x + constant >= 0
 HalfSpace: TypeAlias = "tuple[int, ...]"
@@ -57,11 +58,14 @@ def half_spaces(piece: Sequence[Constraint], values: Mapping[str, AffineExpr], n
 
 
 def corners(rows: Sequence[HalfSpace]) -> tuple[tuple[Fraction, ...], ...]:
-    """The points where borders meet and every half-space holds, sorted."""
+    """The points where borders meet and every half-space holds, sorted. Raises `TooHard` where they are too many."""
     if not rows:
         return ()
-    dimension = len(rows[0]) - 1
-    distinct = list(dict.fromkeys(rows))
+    with series("the corners of a domain"):
+        return _corners(list(dict.fromkeys(rows)), len(rows[0]) - 1)
+
+
+def _corners(distinct: Sequence[HalfSpace], dimension: int) -> tuple[tuple[Fraction, ...], ...]:
     meeting = (_solve([list(map(Fraction, row)) for row in some]) for some in combinations(distinct, dimension))
     found = {point for point in meeting if point is not None and all(_value(row, point) >= 0 for row in distinct)}
     return tuple(sorted(found))
@@ -73,6 +77,7 @@ def _value(row: HalfSpace, point: tuple[Fraction, ...]) -> Fraction:
 
 def _solve(rows: list[list[Fraction]]) -> tuple[Fraction, ...] | None:
     """The one point where all ``rows`` are zero, or None if there is none or more than one (Gauss-Jordan)."""
+    check_time("the corners of a domain")
     size = len(rows)
     for column in range(size):
         pivot = next((k for k in range(column, size) if rows[k][column]), None)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_LONGEST_LINE = 400  # of which a message shows all
 
 
 @dataclass(frozen=True)
@@ -22,10 +27,32 @@ class SourceText:
     first_line: int = 1
     filename: str = ""
 
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines, as parsers count them: other characters that end a line for `str.splitlines` are part of it."""
+        return tuple(self.text.split("\n"))
+
     def line(self, number: int) -> str:
-        lines = self.text.splitlines()
         index = number - self.first_line
-        return lines[index] if 0 <= index < len(lines) else ""
+        return self.lines[index] if 0 <= index < len(self.lines) else ""
+
+    def message(self, reason: str, span: Span) -> str:
+        """``reason`` with its place: line and column in words, and the line with a mark below."""
+        place = f"{self.filename}, line {span.line}" if self.filename else f"line {span.line}"
+        line = printable(self.line(span.line))
+        start = span.column - 1
+        # Of a long line, what stands around the place.
+        first = 0 if len(line) <= _LONGEST_LINE else max(0, start - _LONGEST_LINE // 2)
+        shown = line[first : first + _LONGEST_LINE]
+        # Tabs stay tabs, so that the caret stands under its character.
+        indent = "".join(c if c == "\t" else " " for c in line[first:start].ljust(start - first))
+        marks = "^" * max(1, min(span.end - span.column, len(shown) - (start - first)))
+        return f"{place}, column {span.column}: {printable(reason)}\n  {shown}\n  {indent}{marks}"
+
+
+def printable(text: str) -> str:
+    """``text`` as any terminal and page takes it: halves of characters and control characters are marked."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 class NotAScop(ValueError):
@@ -37,13 +64,6 @@ class NotAScop(ValueError):
         self.line = span.line
         self.column = span.column
         self.end = span.end
-        self.source_line = source.line(span.line)
+        self.source_line = printable(source.line(span.line))
         self.filename = source.filename
-        super().__init__(self._message())
-
-    def _message(self) -> str:
-        place = f"{self.filename}, line {self.line}" if self.filename else f"line {self.line}"
-        # Tabs stay tabs, so that the caret stands under its character.
-        indent = "".join(c if c == "\t" else " " for c in self.source_line[: self.column - 1].ljust(self.column - 1))
-        marks = "^" * max(1, self.end - self.column)
-        return f"{place}, column {self.column}: {self.reason}\n  {self.source_line}\n  {indent}{marks}"
+        super().__init__(source.message(reason, span))

@@ -35,6 +35,9 @@ from triton_lab.polyhedral.core.loop_nest import (
     walk,
 )
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
+from triton_lab.polyhedral.frontends.source_limits import refuse_name
+
+_MOST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,16 @@ class AffineReader:
         """``expression`` as an affine value. ``role`` says in an error what it was to be: "a bound of i"."""
         match expression:
             case Number(value=int() as number):
-                return AffineExpr((), number)
+                return self._bounded(AffineExpr((), number), role, expression)
             case Name(id=name) if name not in self.changed or name in self.iterators:
+                refuse_name(name, self.source, expression.span)
                 return AffineExpr.of(name)
             case Name(id=name):
                 self.refuse(f"{role} must be affine, and {name} is changed by the program", expression)
             case Unary(op="-"):
                 return scale(self.value(expression.operand, role), -1)
-            case Binary(op=("+" | "-") as op):
-                left, right = self.value(expression.left, role), self.value(expression.right, role)
-                return add(left, right if op == "+" else scale(right, -1))
+            case Binary(op=("+" | "-")):
+                return self._sum(expression, role)
             case Binary(op="*"):
                 return self._product(expression, role)
             case Binary(op=("/" | "//" | "%")):
@@ -77,11 +80,31 @@ class AffineReader:
                 self.refuse(f"{role} must be affine in iterators and parameters, and this reads memory", expression)
         self.refuse(f"{role} must be affine in iterators and parameters", expression)
 
+    def _sum(self, expression: Expr, role: str) -> Value:
+        """A sum of any length."""
+        terms: list[Binary] = []
+        while isinstance(expression, Binary) and expression.op in "+-":
+            terms.append(expression)
+            expression = expression.left
+        total = self.value(expression, role)
+        for term in reversed(terms):
+            right = self.value(term.right, role)
+            total = self._bounded(add(total, right if term.op == "+" else scale(right, -1)), role, term)
+        return total
+
+    def _bounded(self, value: Value, role: str, expression: Expr) -> Value:
+        """``value``, whose numbers must be those of a machine: what counts and draws instances has no others."""
+        if isinstance(value, AffineExpr):
+            numbers = (value.constant, *(c for _, c in value.terms), *(q.divisor for q in value.quotients))
+            if any(not -_MOST <= number <= _MOST for number in numbers):
+                self.refuse(f"{role} has a number beyond 64 bits", expression)
+        return value
+
     def _product(self, expression: Binary, role: str) -> Value:
         left, right = self.value(expression.left, role), self.value(expression.right, role)
         for value, factor in ((left, right), (right, left)):
             if isinstance(factor, AffineExpr) and factor.is_constant:
-                return scale(value, factor.constant)
+                return self._bounded(scale(value, factor.constant), role, expression)
         self.refuse(f"{role} must be affine, and this multiplies two variables", expression)
 
     def _quotient(self, expression: Binary, role: str) -> Value:
@@ -93,17 +116,17 @@ class AffineReader:
             self.refuse(f"{role}: a divisor must be positive", expression.right)
         if expression.op == "/" and self.language == "python":
             self.refuse(f"{role} must be an integer, and / gives a float: write //", expression)
-        truncates = self.language == "c" and expression.op != "//" and not self._never_negative(left)
+        truncates = self.language == "c" and expression.op != "//" and not self._never_negative(left, expression.left)
         quotient = truncate_divide(left, divisor) if truncates else floor_divide(left, divisor)
         return add(left, scale(quotient, -divisor)) if expression.op == "%" else quotient
 
-    def _never_negative(self, value: Value) -> bool:
+    def _never_negative(self, value: Value, expression: Expr) -> bool:
         negative = affine_conditions.at_least_zero(add(scale(value, -1), AffineExpr((), -1)))
         both = affine_conditions.conjunction(self.context, negative)
         names = sorted({n for case in both for c in case for n in c.expression.names} - set(self.iterators))
         head = f"[{', '.join(isl_name(i) for i in self.iterators)}]"
         try:
-            with effort("whether a dividend is negative"):
+            with effort(f"whether {self.text(expression)} is negative"):
                 return isl.Set(f"{space_text(names)}{{ {head} : {formula_text(both)} }}").is_empty()
         except TooHard:
             return False

@@ -6,7 +6,9 @@ pycparser knows where an expression starts but not where it ends, and some of it
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
@@ -31,14 +33,30 @@ class Parsed:
     blank: str  # the text with comments blanked out: same lines, same columns
     lines_before: int
 
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of ``blank``, and an empty one where pycparser counts one more."""
+        return (*self.blank.split("\n"), "")
+
     def span(self, node: Any) -> Span:
         """The extent of ``node`` on the line where it starts."""
-        line, column = self._place(node)
-        text = [*self.blank.splitlines(), ""][line - 1]
-        for op in reversed(_prefixes(node)):
+        (span,) = self.spans([node])
+        return span
+
+    def spans(self, chain: Sequence[Any]) -> list[Span]:
+        """The extents of nodes of which each is the first operand of the next; they start at the same character."""
+        line, column = self._place(chain[0])
+        text = self.lines[line - 1]
+        for op in reversed(_prefixes(chain[0])):
             # pycparser gives a prefix operator, and all that starts with one, the place of its operand.
             column = max(text.rfind(op, 0, column - 1), 0) + 1
-        return Span(line, column, _extent(text, column - 1, _tokens_of(node)) + 1)
+        extent = _Extent(text, column - 1)
+        extent.take(_tokens_of(chain[0]))
+        found = [Span(line, column, extent.closed + 1)]
+        for node in chain[1:]:
+            extent.take([node.op, *_tokens_of(node.right)])
+            found.append(Span(line, column, extent.closed + 1))
+        return found
 
     def _place(self, node: Any) -> tuple[int, int]:
         return node.coord.line - self.lines_before, node.coord.column
@@ -47,7 +65,7 @@ class Parsed:
 def parse(source: SourceText) -> Parsed:
     """The text as one C function; a bare nest is wrapped in one. Raises `NotAScop` at the offending character."""
     blank = _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source.text)
-    for number, line in enumerate(blank.splitlines(), 1):
+    for number, line in enumerate(blank.split("\n"), 1):
         hash_at = re.match(r"\s*#(?!\s*pragma)", line)
         if hash_at:
             raise NotAScop(
@@ -61,6 +79,8 @@ def parse(source: SourceText) -> Parsed:
         tree = c_parser.CParser().parse(wrapped)
     except c_parser.ParseError as error:
         raise _syntax_error(source, blank, bare, str(error)) from None
+    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError):  # its own slips
+        raise NotAScop("this is no C that can be read", source, Span(1, 1, 2)) from None
     functions = [e for e in tree.ext if isinstance(e, c_ast.FuncDef)]
     if len(functions) != 1 or len(tree.ext) != 1:
         raise NotAScop("expected one loop nest or one function", source, Span(1, 1, 2))
@@ -71,22 +91,14 @@ def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> N
     """The first token after which no continuation can be C."""
     head = _HEAD if bare else ""
     tokens = list(_TOKEN.finditer(blank))
-    depth = 0
-    for position, token in enumerate(tokens):
-        depth += {"{": 1, "}": -1}.get(token.group(), 0)
-        # A bare nest stands in braces of ours, which it must not close.
-        if _can_go_on(head + blank[: token.end()]) and (depth >= 0 or not bare):
-            continue
-        before = tokens[position - 1] if position else None
-        illegal = re.search(r"Illegal character|Unmatched|Invalid char", message)
-        if illegal:
-            return NotAScop(f"C has no place for {token.group()!r}", source, _at(blank, token.start(), token.end()))
+    position = _first_wrong(head, blank, tokens, bare, message)
+    if position < len(tokens):
+        token, before = tokens[position], tokens[position - 1] if position else None
+        here = _at(blank, token.start(), token.end())
+        if re.search(r"Illegal character|Unmatched|Invalid char", message):
+            return NotAScop(f"C has no place for {token.group()!r}", source, here)
         if token.group() in _TYPES and before and before.group() == ")" and _ends_a_head(tokens[:position]):
-            return NotAScop(
-                "a declaration cannot be the whole body of a loop: put the body in braces",
-                source,
-                _at(blank, token.start(), token.end()),
-            )
+            return NotAScop("a declaration cannot be the whole body of a loop: put the body in braces", source, here)
         if (
             before is not None
             and before.group() not in "{};("
@@ -96,11 +108,42 @@ def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> N
             return NotAScop(
                 f"expected ';' after {before.group()!r}", source, _at(blank, before.end(), before.end() + 1)
             )
-        return NotAScop(f"unexpected {token.group()!r}", source, _at(blank, token.start(), token.end()))
+        return NotAScop(f"unexpected {token.group()!r}", source, here)
     end = len(blank.rstrip())
     if tokens and _can_go_on(head + blank + ";") and not _can_go_on(head + blank + "}"):
         return NotAScop(f"expected ';' after {tokens[-1].group()!r}", source, _at(blank, end, end + 1))
     return NotAScop("the text ends in the middle of a statement or block", source, _at(blank, end, end + 1))
+
+
+def _first_wrong(head: str, blank: str, tokens: list[re.Match[str]], bare: bool, message: str) -> int:
+    """The position of the first token that no C has there; the count of tokens if it is the end that is wrong.
+
+    A text that can go on can do so after each of its tokens. So the place is found by halves, beginning where the
+    parser stopped: mostly that is the place, and the text is parsed a few times, however long it is.
+    """
+    right = len(tokens)  # what is known to be wrong, or the end
+    depth = 0
+    for position, token in enumerate(tokens):
+        depth += {"{": 1, "}": -1}.get(token.group(), 0)
+        if depth < 0 and bare:  # a bare nest stands in braces of ours, which it must not close
+            right = position
+            break
+    left = 0  # before it, nothing is wrong
+    stopped = re.search(r":(\d+):(\d+):", message)
+    guesses: list[int] = []
+    if stopped:
+        line, column = int(stopped[1]) - bool(head), int(stopped[2])
+        start = sum(len(text) + 1 for text in blank.split("\n", line)[: line - 1]) + column - 1
+        at = sum(token.start() < start for token in tokens)
+        guesses = [at - 1, at, at + 1]
+    while left < right:
+        middle = next((guess for guess in guesses if left <= guess < right), (left + right) // 2)
+        guesses = [guess for guess in guesses if guess != middle]
+        if _can_go_on(head + blank[: tokens[middle].end()]):
+            left = middle + 1
+        else:
+            right = middle
+    return left
 
 
 def _ends_a_head(tokens: list[re.Match[str]]) -> bool:
@@ -154,16 +197,31 @@ def _tokens_of(node: Any) -> list[str]:
         return []
 
 
-def _extent(line: str, start: int, tokens: list[str]) -> int:
-    """Where ``tokens`` end in ``line``; brackets are the generator's own, so they are balanced afterwards."""
-    end, position = start + 1, start
-    for token in tokens:
-        while position < len(line) and line[position] in " \t()":
-            position += 1
-        if not line.startswith(token, position):
-            break
-        position += len(token)
-        end = position
-    while line[start:end].count("(") > line[start:end].count(")") and ")" in line[end:]:
-        end = line.index(")", end) + 1
-    return end
+class _Extent:
+    """Where tokens end in a line, one after the other; brackets are the generator's own, so they are balanced after."""
+
+    def __init__(self, line: str, start: int) -> None:
+        self.line = line
+        self.start = start
+        self.end = start + 1
+        self.position = start
+        self.lost = False
+
+    def take(self, tokens: Iterable[str]) -> None:
+        for token in tokens:
+            if self.lost:
+                return
+            while self.position < len(self.line) and self.line[self.position] in " \t()":
+                self.position += 1
+            self.lost = not self.line.startswith(token, self.position)
+            if not self.lost:
+                self.position += len(token)
+                self.end = self.position
+
+    @property
+    def closed(self) -> int:
+        """The end, with the brackets that were opened."""
+        end = self.end
+        while self.line.count("(", self.start, end) > self.line.count(")", self.start, end) and ")" in self.line[end:]:
+            end = self.line.index(")", end) + 1
+        return end

@@ -28,6 +28,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     Unary,
 )
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
+from triton_lab.polyhedral.frontends.c_numbers import dtype, number
 from triton_lab.polyhedral.frontends.c_syntax import Parsed, parse
 
 # C's name -> the name in our expressions.
@@ -46,8 +47,6 @@ _REFUSED = {
     "DoWhile": "do-while has no bounds that are known before it runs: write a for with affine bounds",
     "Switch": "switch: write affine conditions with if",
 }
-_INTEGERS = {"int": "int32", "long": "int64", "short": "int16"}
-_REALS = {"float": "float32", "double": "float64"}
 
 
 def nest_from_c(source: SourceText, lenient: bool = False) -> Nest:
@@ -75,16 +74,10 @@ class _Reader:
         return self._dtype(kind.type, argument)
 
     def _dtype(self, kind: Any, where: Any) -> str:
-        names = set(getattr(kind, "names", ())) - {"const", "signed"}
-        if "unsigned" in names:
-            self._refuse("unsigned arithmetic wraps around: it is not affine", where)
-        for name in ("long", "short", "int"):
-            if name in names and "double" not in names:
-                return _INTEGERS[name]
-        for name in ("double", "float"):
-            if name in names:
-                return _REALS[name]
-        self._refuse(f"type {' '.join(sorted(names)) or 'unknown'}: int, long, float and double are known", where)
+        try:
+            return dtype(getattr(kind, "names", ()))
+        except ValueError as refused:
+            self._refuse(str(refused), where)
 
     # Statements.
 
@@ -219,6 +212,8 @@ class _Reader:
     # Expressions.
 
     def _expression(self, node: Any) -> Expr:
+        if isinstance(node, c_ast.BinaryOp):
+            return self._operations(node)
         span = self._span(node)
         match node:
             case c_ast.Constant():
@@ -233,8 +228,6 @@ class _Reader:
                 return self._expression(node.expr)
             case c_ast.UnaryOp(op="!"):
                 return Unary("not", self._expression(node.expr), span)
-            case c_ast.BinaryOp():
-                return self._binary(node, span)
             case c_ast.TernaryOp():
                 condition, yes, no = (self._expression(e) for e in (node.cond, node.iftrue, node.iffalse))
                 return Choose(condition, yes, no, span)
@@ -255,8 +248,19 @@ class _Reader:
                 self._refuse("an expression must not change anything: write this as a statement of its own", node)
         self._refuse("this expression has no place in a loop nest", node)
 
-    def _binary(self, node: Any, span: Span) -> Expr:
-        left, right = self._expression(node.left), self._expression(node.right)
+    def _operations(self, node: Any) -> Expr:
+        """A chain of operations of any length: ``a + b + c``."""
+        chain: list[Any] = []
+        while isinstance(node, c_ast.BinaryOp):
+            chain.append(node)
+            node = node.left
+        value = self._expression(node)
+        spans = self.parsed.spans([node, *reversed(chain)])[1:]
+        for part, span in zip(reversed(chain), spans, strict=True):
+            value = self._binary(part, value, self._expression(part.right), span)
+        return value
+
+    def _binary(self, node: Any, left: Expr, right: Expr, span: Span) -> Expr:
         if node.op in ("<", "<=", ">", ">=", "==", "!="):
             return Compare(node.op, left, right, span)
         if node.op in ("&&", "||"):
@@ -278,15 +282,10 @@ class _Reader:
         return Load(base.name, tuple(indices), self._span(node))
 
     def _number(self, node: Any) -> int | float:
-        text = node.value.lower()
-        if node.type in ("float", "double", "long double"):
-            return float(text.rstrip("fl"))
-        if "unsigned" in node.type:
-            self._refuse("unsigned arithmetic wraps around: it is not affine", node)
-        if "int" not in node.type:
-            self._refuse(f"{node.value} is not a number", node)
-        digits = text.rstrip("l")
-        return int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
+        try:
+            return number(node.type, node.value)
+        except ValueError as refused:
+            self._refuse(str(refused), node)
 
     def _span(self, node: Any) -> Span:
         return self.parsed.span(node)

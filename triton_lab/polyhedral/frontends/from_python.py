@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import sys
 import textwrap
-from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from collections.abc import Iterable
+from typing import NoReturn
 
-from triton_lab.messages import cell
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
@@ -31,6 +30,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     walk,
 )
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
+from triton_lab.polyhedral.frontends.python_text import python_tree
 
 _FUNCTIONS = {
     "min": "min", "max": "max", "minimum": "min", "maximum": "max", "fmin": "min", "fmax": "max", "abs": "abs",
@@ -45,6 +45,7 @@ _BINARY: dict[type[ast.operator], str] = {
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
+_LARGEST = sys.float_info.max
 _REFUSED: dict[type[ast.stmt], str] = {
     ast.Break: "break leaves the loop early: the iterations would no longer be those that the bounds say",
     ast.Continue: "continue skips the rest of an iteration: write the condition as an affine if",
@@ -53,25 +54,13 @@ _REFUSED: dict[type[ast.stmt], str] = {
 }
 
 
-def python_source(function: Callable[..., Any]) -> SourceText:
-    """The source of ``function``, with the line numbers of its file or cell."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        raise ValueError(f"the source of {function!r} is not to be had: give its text as a string") from None
-    filename = inspect.getsourcefile(function) or ""
-    # A cell has no file name worth reading.
-    shown = cell(filename) or ("" if filename.startswith("<") else filename.rsplit("/", 1)[-1])
-    return SourceText("".join(lines), max(first, 1), shown)
-
-
 def nest_from_python(source: SourceText, lenient: bool = False) -> Nest:
     """The loops of the function (or the bare loops) in ``source``. Raises `NotAScop`; where ``lenient``, only for what
     is no Python, and what it refuses otherwise is an `Opaque` node."""
-    lines = source.text.splitlines()
+    lines = source.lines
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     try:
-        tree = ast.parse(textwrap.dedent(source.text))
+        tree = python_tree(textwrap.dedent(source.text))
     except SyntaxError as error:
         line, column = error.lineno or 1, (error.offset or 1) + indent
         end = (error.end_offset or 0) + indent if error.end_lineno == error.lineno else 0
@@ -85,7 +74,7 @@ class _Reader:
         self.source = source
         self.lenient = lenient
         self.indent = indent
-        self.lines = textwrap.dedent(source.text).splitlines()
+        self.lines = textwrap.dedent(source.text).split("\n")
         self.sizes: dict[str, None] = {}  # the parameters that stand for sizes of arrays
 
     def nest(self, tree: ast.Module) -> Nest:
@@ -194,6 +183,8 @@ class _Reader:
             case ast.Constant(value=bool() as value):
                 return Number(int(value), span)
             case ast.Constant(value=(int() | float()) as value):
+                if abs(value) > _LARGEST:
+                    self._refuse("this number is beyond the largest float", node)
                 return Number(value, span)
             case ast.Name():
                 return Name(node.id, span)
@@ -212,7 +203,7 @@ class _Reader:
             case ast.UnaryOp(op=ast.Not()):
                 return Unary("not", self._expression(node.operand), span)
             case ast.BinOp() if type(node.op) in _BINARY:
-                return Binary(_BINARY[type(node.op)], self._expression(node.left), self._expression(node.right), span)
+                return self._operations(node)
             case ast.BoolOp():
                 op = "and" if isinstance(node.op, ast.And) else "or"
                 return Logic(op, tuple(self._expression(e) for e in node.values), span)
@@ -229,6 +220,17 @@ class _Reader:
             case ast.Slice():
                 self._refuse("a slice is many elements at once: write the loop over them", node)
         self._refuse("this expression has no place in a loop nest", node)
+
+    def _operations(self, node: ast.expr) -> Expr:
+        """A chain of operations of any length: ``a + b + c``."""
+        chain: list[ast.BinOp] = []
+        while isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+            chain.append(node)
+            node = node.left
+        value = self._expression(node)
+        for part in reversed(chain):
+            value = Binary(_BINARY[type(part.op)], value, self._expression(part.right), self._span(part))
+        return value
 
     def _call(self, name: str, node: ast.Call, span: Span) -> Expr:
         function, arguments = _FUNCTIONS[name], tuple(self._expression(e) for e in node.args)

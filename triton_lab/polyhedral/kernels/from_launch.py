@@ -8,6 +8,7 @@ from triton_lab.ir import effects
 from triton_lab.polyhedral.core.access_function import Access
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
+from triton_lab.polyhedral.core.isl_effort import SECONDS, series
 from triton_lab.polyhedral.core.iteration_domain import Domain
 from triton_lab.polyhedral.core.source_text import SourceText, Span
 from triton_lab.polyhedral.core.statement import Array
@@ -25,17 +26,22 @@ if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
 
+# Questions of full length that the accesses of a kernel may come to.
+_MANY = 5
+
 
 def scop_from_launch(launch: Launch, **values: int) -> KernelScop:
     """The scop of a recorded launch. With ``values``: of its kernel at other sizes (`KernelScop.general`)."""
     if values:
         return general_scop(launch).bind(**values)
-    return _Builder(numbers(launch)).scop()
+    with series("what this launch touches", _MANY * SECONDS):
+        return _Builder(numbers(launch)).scop()
 
 
 def general_scop(launch: Launch) -> KernelScop:
     """The scop with names for sizes and grid."""
-    return _Builder(symbols(launch)).scop()
+    with series("what this kernel touches", _MANY * SECONDS):
+        return _Builder(symbols(launch)).scop()
 
 
 class _Builder:

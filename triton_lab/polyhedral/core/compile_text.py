@@ -1,0 +1,19 @@
+"""Loops that are executed here, as Python."""
+
+from __future__ import annotations
+
+import warnings
+from types import CodeType
+
+from triton_lab.polyhedral.core.isl_effort import TooHard
+
+
+def compiled(text: str) -> CodeType:
+    """``text``, which a printer wrote. Raises `TooHard` for loops or expressions deeper than Python takes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what the source says; its reader has no use for it
+            return compile(text, "<schedule>", "exec")
+    except (MemoryError, RecursionError, SyntaxError) as error:
+        reason = getattr(error, "msg", None) or "nested too deep"
+        raise TooHard(f"these loops are none that Python runs: {reason}") from None

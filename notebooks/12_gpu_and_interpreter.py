@@ -211,8 +211,9 @@ rounded
 # %%
 print(rounded.verdict)
 print(rounded.cause)
-assert rounded.verdict == "as near as rounding explains" and rounded.cause.startswith(
-    "tf32 inputs of tl.dot"
+# The last bits of a sum depend on the processor: there the cause may be "for the most part tf32 inputs of tl.dot".
+assert (
+    rounded.verdict == "as near as rounding explains" and "tf32 inputs of tl.dot" in rounded.cause
 )
 
 # %% [markdown]

@@ -47,6 +47,7 @@ AUDITED = {
     "native/llvm/jit.py:host": "the processor that the process runs on",
     "native/llvm/jit.py:version": "llvmlite's version, which a running process does not change",
     "native/threads/thread_team.py:_linked": "the code as text; the processor stays",
+    "polyhedral/core/isl_abort.py:_abort": "a function of isl's library, which stays loaded",
     "processes/isolation.py:namespaces_exist": "what the system allows this process",
     "remote/wire_records.py:_hints": "the class alone",
     "remote/wire_records.py:_names": "the class alone",

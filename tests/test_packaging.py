@@ -94,7 +94,7 @@ def test_the_wheel_brings_the_translations_of_the_course(wheel: Path) -> None:
 def test_the_wheel_is_small_without_the_notebooks(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         entries = archive.infolist()
-    assert sum(entry.compress_size for entry in entries if "/notebooks/" not in entry.filename) < 2_000_000
+    assert sum(entry.compress_size for entry in entries if "/notebooks/" not in entry.filename) < 2_100_000
 
 
 def test_the_wheel_brings_the_command(wheel: Path) -> None:

@@ -13,7 +13,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.backend.fake_gpu import FakeDriver, clock, on_gpu
 from triton_lab.backend.targets import gpu_timer
-from triton_lab.launch.benchmark import gpu_peaks
+from triton_lab.launch.benchmark import sweep
 
 
 @triton.jit
@@ -40,7 +40,7 @@ def test_a_gpus_times_are_its_own_and_have_a_share_of_what_it_reaches(
 ) -> None:
     monkeypatch.setattr(gpu_timer, "time", clock)
     monkeypatch.setattr(gpu_timer, "MOST", 8)
-    monkeypatch.setattr(gpu_peaks, "_kept", {})
+    monkeypatch.setattr(sweep, "_known_peaks", {})
     asked: list[int] = []
 
     def copy(driver: object, size: int) -> float:
@@ -49,8 +49,8 @@ def test_a_gpus_times_are_its_own_and_have_a_share_of_what_it_reaches(
             raise torch.OutOfMemoryError("CUDA out of memory")
         return size * 2 / 2e12
 
-    monkeypatch.setattr(gpu_peaks, "_copy", copy)
-    monkeypatch.setattr(gpu_peaks, "_product", lambda driver, rows, dtype: 2 * rows**3 / 4e14)
+    monkeypatch.setattr(sweep, "_copy", copy)
+    monkeypatch.setattr(sweep, "_product", lambda driver, rows, dtype: 2 * rows**3 / 4e14)
     configs = [{"BLOCK": 32}, {"BLOCK": 64, "num_warps": 2}]
     found = lab.sweep(mine, [64, 256], configs=configs, dtype="bfloat16")
     assert found.target == "gpu" and found.quantity == "bytes"

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, overload
 
+from triton_lab.backend.source.kernel_dependencies import as_callable, used
 from triton_lab.compiled import compiler_client, disk_cache
 from triton_lab.compiled.architecture import Architecture, architectures
-from triton_lab.compiled.cache_key import meaning
 from triton_lab.compiled.compile_failure import CompileError, error_of
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.compiled_list import CompiledList
@@ -123,7 +123,27 @@ def _key(source: Any, target: Architecture, options: Mapping[str, Any]) -> Any:
     signature = tuple((name, repr(type)) for name, type in source.signature.items())
     chosen = tuple((name, repr(value)) for name, value in sorted(options.items()))
     surroundings = tuple(compiler_client.environment().items())
-    return (meaning(source.fn), signature, constants, repr(source.attrs), target, chosen, surroundings)
+    return (_meaning(source.fn), signature, constants, repr(source.attrs), target, chosen, surroundings)
+
+
+def _meaning(kernel: Any, seen: frozenset[int] = frozenset()) -> tuple[Any, ...]:
+    """What a kernel means now, with all that it uses.
+
+    Equal for kernels that give the same module, line numbers and file names included.
+    """
+    from triton.language import constexpr, dtype
+
+    result: list[Any] = [kernel.src, kernel.starting_line_number, kernel.fn and kernel.fn.__code__.co_filename]
+    for name, value in used(kernel):
+        helper = as_callable(value)
+        if helper is not None:
+            inner = () if id(helper) in seen or not hasattr(helper, "src") else _meaning(helper, seen | {id(kernel)})
+            result.append((name, inner))
+        elif isinstance(value, (int, float, str, bool, tuple, type(None), constexpr, dtype)):
+            result.append((name, type(value), repr(value)))
+        else:
+            result.append((name, id(value)))
+    return tuple(result)
 
 
 def _find(source: Any, target: Architecture, options: Mapping[str, Any]) -> Compiled | None:

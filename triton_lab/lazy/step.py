@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import itertools
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -25,7 +26,6 @@ from triton_lab.lazy.donation import donors as decide_donors
 from triton_lab.lazy.executable import Lost, StepExecutable, StepFailed, compile_graph
 from triton_lab.lazy.graph import Graph, LazyValue, number
 from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
-from triton_lab.lazy.operations.variable_names import find_names
 from triton_lab.lazy.simplification import simplify
 from triton_lab.lazy.storage import Storage, live, lock, restored
 
@@ -90,7 +90,7 @@ def mark_step() -> Step | None:
     """
     with lock:
         storages = live()
-        find_names(storages)
+        _find_names(storages)
         pending = [storage for storage in storages if storage.pending]
         latest = None
         for place in dict.fromkeys(storage.device for storage in pending):
@@ -247,3 +247,24 @@ def _sight(role: str, buffer: ValueBuffer, seen_by: tuple[str, ...]) -> BufferSt
     memory = buffer.read()
     values = tuple(memory.tolist()) if buffer.numel <= SHOWN else ()
     return BufferState(role, buffer.name or "", place_of(memory), buffer.numel, buffer.dtype, values, seen_by)
+
+
+def _find_names(storages: list[Storage]) -> None:
+    """Name the tensors that are held by global variables of the calling module, or of the notebook.
+
+    Locals of functions are left alone: asking Python for them would keep them alive, and a tensor that is alive
+    is never donated.
+    """
+    holders = {id(tensor): tensor for storage in storages for tensor in storage.tensors.values()}
+    for space in (sys.modules["__main__"].__dict__, _caller_globals()):
+        for name, value in list(space.items()):
+            found = holders.get(id(value))
+            if found is not None and not name.startswith("_"):
+                found.variable = name
+
+
+def _caller_globals() -> dict[str, object]:
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("triton_lab.lazy"):
+        frame = frame.f_back
+    return frame.f_globals

@@ -126,9 +126,7 @@ def test_an_interrupt_at_any_point_leaves_the_turn_to_others() -> None:
     launch()
     at = 0
     while (
-        found := interrupted(
-            launch, at, ("/plugin/launcher", "/plugin/recorders", "/plugin/serial_launches", "threading.py")
-        )
+        found := interrupted(launch, at, ("/plugin/launcher", "/plugin/recorders", "/plugin/serial", "threading.py"))
     )[0]:
         where, told = found
         assert told, where

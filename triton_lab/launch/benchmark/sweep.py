@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,10 @@ from triton_lab.launch.benchmark.byte_traffic import PATIENCE, bytes_of
 Function = Callable[..., Callable[[], object]]
 Work = Callable[[int], float]
 _MOST_ON_CPU = 20  # runs
+# What is copied and multiplied to see what a GPU reaches at best.
+COPIED = 256 << 20  # bytes, several times what the caches hold
+ROWS = 8192  # of the square matrices
+_LEAST = 1024  # bytes, or rows
 
 
 def sweep(
@@ -199,9 +204,47 @@ class _Work:
         return None, None
 
 
-def _peaks(dtype: str) -> Peaks | None:
+_known_peaks: dict[tuple[str, str], Peaks] = {}
+
+
+def _peaks(dtype: str) -> Peaks:
+    """What this GPU reaches at best, measured once in a process: a copy of its memory, and a large product of matrices
+    of ``dtype``, by torch's name, such as "float16"."""
     from triton.runtime import driver
 
-    from triton_lab.launch.benchmark.gpu_peaks import peaks
+    active = driver.active
+    key = device_name(active), dtype
+    if key not in _known_peaks:
+        copied, took = _largest(lambda size: _copy(active, size), COPIED)
+        rows, product = _largest(lambda size: _product(active, size, dtype), ROWS)
+        _known_peaks[key] = Peaks(2 * copied / took, 2 * rows**3 / product, dtype, key[0])
+    return _known_peaks[key]
 
-    return peaks(driver.active, dtype)
+
+def _largest(seconds: Callable[[int], float], size: int) -> tuple[int, float]:
+    """Of that size, or of the largest half, quarter, ... of it for which the GPU has memory."""
+    import torch
+
+    while True:
+        try:
+            return size, seconds(size)
+        except torch.OutOfMemoryError:
+            if size <= _LEAST:
+                raise
+            size //= 2
+
+
+def _copy(driver: Any, size: int) -> float:
+    import torch
+
+    there = torch.ones(size, dtype=torch.uint8, device=driver.get_active_torch_device())
+    other = torch.empty_like(there)
+    return statistics.median(measured(lambda: other.copy_(there), driver))
+
+
+def _product(driver: Any, rows: int, dtype: str) -> float:
+    import torch
+
+    device, kind = driver.get_active_torch_device(), getattr(torch, dtype)
+    a, b = (torch.randn(rows, rows, device=device).to(kind) for _ in range(2))
+    return statistics.median(measured(lambda: a @ b, driver))

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from triton_lab.lazy.codegen.elementwise_kernel import write_copy, write_elementwise
-from triton_lab.lazy.codegen.generated_kernel import GeneratedKernel
+from triton_lab.lazy.codegen.generated_kernel import TRITON_DTYPES, GeneratedKernel
 from triton_lab.lazy.codegen.matmul_kernel import write_matmul
-from triton_lab.lazy.codegen.reduction_kernel import write_reduction
-from triton_lab.lazy.codegen.scan_kernel import write_scan
+from triton_lab.lazy.codegen.reduction_kernel import accumulator, write_reduction
+from triton_lab.lazy.codegen.row_kernel import RowKernel
 from triton_lab.lazy.fusion import FusedRegion
-from triton_lab.lazy.graph import Graph
+from triton_lab.lazy.graph import Graph, JoinedAxis
 from triton_lab.lazy.placement import Placement
+
+
+def write_scan(graph: Graph, placement: Placement, index: int, region: FusedRegion, name: str) -> GeneratedKernel:
+    """cumsum along one dimension; what is added up is computed on the way.
+
+    A program owns some rows and walks along the dimension, tile after tile, with what it has so far.
+    """
+    axis = graph.ops[region.roots[0]].attribute
+    assert isinstance(axis, JoinedAxis)
+    rows = RowKernel(graph, placement, region, (axis.dim,))
+    dtype = TRITON_DTYPES[accumulator(rows.op.dtype)]
+    step = (
+        f"seen = tl.where(inside, {rows.value}.to({dtype}), 0)",
+        "sums = before[:, None] + tl.cumsum(seen, 1)",
+        f"tl.store({rows.result} + i, sums.to({TRITON_DTYPES[rows.op.dtype]}), mask=inside)",
+        "before += tl.sum(seen, 1)",
+    )
+    return rows.kernel(name, index, f"along dim {axis.dim}", [f"before = tl.zeros((ROWS,), {dtype})"], step)
+
 
 WRITERS = {
     "elementwise": write_elementwise,

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from triton_lab.ir import Dense, Op
 from triton_lab.native.analysis.affine_rules import bits_of, combined, extent_of, is_bounded, kept, scaled, splat_of
-from triton_lab.native.analysis.box_rules import compared, narrower, stretched
 from triton_lab.native.blocks import int_expr
 from triton_lab.native.blocks.value_repr import AffineValue, BoxMask, Form, Range
 from triton_lab.native.llvm.element_types import width_of
@@ -89,7 +88,7 @@ def _broadcast(emitter: Emitter, op: Op) -> Form | None:
     before, shape = emitter.types[source].shape, emitter.types[op.results[0]].shape
     if (box := emitter.box(source)) is not None:
         pairs = zip(box.ranges, before, shape, strict=True)
-        return BoxMask(tuple(bounds if old == new else stretched(emitter, bounds, new) for bounds, old, new in pairs))
+        return BoxMask(tuple(bounds if old == new else _stretched(emitter, bounds, new) for bounds, old, new in pairs))
     if (form := emitter.affine(source)) is not None:
         strides = tuple(0 if old == 1 else stride for stride, old in zip(form.strides, before, strict=True))
         return replace(form, strides=strides, shape=shape)
@@ -193,7 +192,7 @@ def _both(emitter: Emitter, op: Op) -> Form | None:
     a, b = (emitter.box(value) for value in op.operands)
     if a is None or b is None:
         return None
-    return BoxMask(tuple(narrower(emitter, p, q) for p, q in zip(a.ranges, b.ranges, strict=True)))
+    return BoxMask(tuple(_narrower(emitter, p, q) for p, q in zip(a.ranges, b.ranges, strict=True)))
 
 
 _SIGNED = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -208,4 +207,55 @@ def _compared(emitter: Emitter, op: Op) -> Form | None:
         return None
     if not (is_bounded(emitter, op, a) and is_bounded(emitter, op, b)):
         return None
-    return compared(emitter, combined(emitter, int_expr.subtract, a, b), _SIGNED[predicate])
+    return _below_zero(emitter, combined(emitter, int_expr.subtract, a, b), _SIGNED[predicate])
+
+
+# Masks that are a range per axis: how they come about, and what becomes of them.
+
+
+def _stretched(emitter: Emitter, bounds: Range | None, extent: int) -> Range | None:
+    """All of an axis of ``extent`` where the one element of ``bounds`` is in, else nothing."""
+    if bounds is None:
+        return None
+    code = emitter.code
+    low, high = int_expr.register(code, bounds.low), int_expr.register(code, bounds.high)
+    held = code.op("and", code.compare("slt", low, code.constant("i64", 1)), code.compare("sgt", high, low))
+    return Range(0, code.select(held, code.constant("i64", extent), code.constant("i64", 0)))
+
+
+def _narrower(emitter: Emitter, a: Range | None, b: Range | None) -> Range | None:
+    """What lies in both; None is a whole axis."""
+    if a is None or b is None or a is b:
+        return b if a is None else a
+    code = emitter.code
+    return Range(int_expr.greatest(code, a.low, b.low), int_expr.least(code, a.high, b.high))
+
+
+_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+def _below_zero(emitter: Emitter, difference: AffineValue, name: str) -> BoxMask | None:
+    """Where a ``difference`` is below zero ("lt"), and so on, if that is a box: it changes along one axis at most, by
+    one from element to element."""
+    code = emitter.code
+    axes = [k for k, stride in enumerate(difference.strides) if stride != 0 and difference.shape[k] > 1]
+    if len(axes) > 1 or (axes and difference.strides[axes[0]] not in (1, -1)):
+        return None
+    base = difference.base
+    whole: list[Range | None] = [None] * len(difference.shape)
+    if not axes:
+        held = code.compare(f"s{name}", int_expr.register(code, base), code.constant("i64", 0))
+        extent = code.select(held, code.constant("i64", difference.shape[0]), code.constant("i64", 0))
+        whole[0] = Range(0, int_expr.known(extent))
+        return BoxMask(tuple(whole))
+    axis = axes[0]
+    if difference.strides[axis] == -1:
+        base, name = int_expr.subtract(code, 0, base), _TURNED[name]
+    # base + i < 0, and so on.
+    edge = int_expr.subtract(code, 0, base)
+    if name in ("le", "gt"):
+        edge = int_expr.add(code, edge, 1)
+    length = difference.shape[axis]
+    edge = int_expr.greatest(code, int_expr.least(code, edge, length), 0)
+    whole[axis] = Range(0, edge) if name in ("lt", "le") else Range(edge, length)
+    return BoxMask(tuple(whole))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
-from triton_lab.native.math import half_conversion
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic
 from triton_lab.native.unsupported import Unsupported
 
@@ -134,7 +133,7 @@ def _format(element: str) -> _Format:
 def _wide(x: LaneArithmetic, element: str) -> LaneArithmetic:
     format = _format(element)
     if element == "f16":
-        return x.cast("bitcast", "half").cast("fpext", "float") if x.code.halves else half_conversion.widen(x)
+        return x.cast("bitcast", "half").cast("fpext", "float") if x.code.halves else _half_widened(x)
     if element == "bf16":
         return (x.resize("i32", signed=False) << 16).as_float()
     if element == "f8E5M2":  # the upper half of a float16
@@ -150,7 +149,7 @@ def _narrow(x: LaneArithmetic, element: str) -> LaneArithmetic:
     """Nearest even, of float32; what is too great is what the format has for it."""
     format = _format(element)
     if element == "f16":
-        return x.cast("fptrunc", "half").cast("bitcast", "i16") if x.code.halves else half_conversion.narrow(x)
+        return x.cast("fptrunc", "half").cast("bitcast", "i16") if x.code.halves else _half_narrowed(x)
     if element == "bf16":
         bits = x.bits()
         odd = bits.unsigned_shift(16) & 1
@@ -227,3 +226,35 @@ def _without_ends(x: LaneArithmetic) -> LaneArithmetic:
     bits = x.resize("i32", signed=False)
     moved = (((bits & 0x7F) << 21) | ((bits & 0x80) << 24)).as_float() * 2.0**112
     return moved.bits().unsigned_shift(16).cast("trunc", "i16")
+
+
+# float16 by its bits, for processors that have no instruction for it. To the bit what F16C and arm64 do: NaN keeps its
+# sign and its highest digits, and becomes quiet. It is the same on a thread that takes subnormal floats for zero.
+_INFINITY, _QUIET = 0x7C00, 0x200  # of float16
+_BIASES = (127 - 15) << 10  # between the exponents', above ten digits
+# What is added to 0.5, whose last place is 2**-24, becomes its lowest bits: multiples of the least float16.
+_HALF, _HALF_BITS = 0.5, 0x3F000000
+
+
+def _half_widened(x: LaneArithmetic) -> LaneArithmetic:
+    """The bits of float16, ``i16``, as ``float``, exactly."""
+    bits = x.resize("i32", signed=False)
+    size = bits & 0x7FFF
+    subnormal = ((size | _HALF_BITS).as_float() - _HALF).bits()
+    endless = (size.greater(_INFINITY).where(size | _QUIET, size) << 13) | 0x7F800000
+    normal = size.less(_INFINITY).where((size + _BIASES) << 13, endless)
+    found = size.less(0x400).where(subnormal, normal)
+    return (found | ((bits & 0x8000) << 16)).as_float()
+
+
+def _half_narrowed(x: LaneArithmetic) -> LaneArithmetic:
+    """``float`` rounded to nearest even, as the bits of float16, ``i16``; from 65520 on it is infinite."""
+    bits = x.bits()
+    size = bits & 0x7FFFFFFF
+    normal = (size + ((size.unsigned_shift(13) & 1) + 0xFFF)).unsigned_shift(13) - _BIASES
+    subnormal = (size.as_float() + _HALF).bits() - _HALF_BITS
+    found = size.less(0x38800000).where(subnormal, normal)  # 2**-14
+    nan = (size.unsigned_shift(13) & 0x3FF) | (_INFINITY | _QUIET)
+    endless = size.greater(0x7F800000).where(nan, _INFINITY)
+    found = size.less(0x47800000).where(found, endless)  # 2**16
+    return (found | (bits.unsigned_shift(16) & 0x8000)).cast("trunc", "i16")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import ml_dtypes
@@ -44,7 +43,6 @@ _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
 }
 
 
-@functools.cache
 def numpy_dtype(element: str) -> np.dtype[Any]:
     """The NumPy dtype of an MLIR scalar type; KeyError says which is missing."""
     dtype: np.dtype[Any] = np.dtype(_NUMPY[element])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -74,7 +73,6 @@ class MemoryRegion:
         return np.ndarray((count, *shape), dtype, self.data, phase - low, (itemsize, *strides))
 
 
-@functools.lru_cache(maxsize=1 << 12)
 def span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
     """How far the first bytes of a block's lanes lie from its base: the lowest (0 or less), and the highest."""
     reaches = [stride * (extent - 1) for stride, extent in zip(strides, shape, strict=True)]

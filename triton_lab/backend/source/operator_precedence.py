@@ -71,7 +71,7 @@ def places(written: KernelSource) -> Iterator[tuple[SourcePlace, Misread]]:
                 yield SourcePlace(file, start[0], start[1] + indent, end[0], end[1] + indent), one
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=256)  # at each recorded launch; 0.9 ms for 55 lines
 def _in_function(source: str) -> tuple[tuple[Misread, int], ...]:
     """Those of a function as it stands in its file, and by how much it is indented there."""
     text = textwrap.dedent(source)

@@ -61,7 +61,7 @@ def span(source: str, first_line: int, line: int, column: int, old: bool) -> Ker
     return KernelSpan(_in_file(function, first_line, node.start), _in_file(function, first_line, node.end))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=256)  # a card of attention asks a hundred times; 0.6 ms each
 def _read(source: str) -> _Function | None:
     dedented = textwrap.dedent(source)
     try:

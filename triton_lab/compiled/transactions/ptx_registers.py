@@ -63,7 +63,7 @@ def operand(text: str, found: Mapping[str, Value], threads: int) -> Value:
     return None if isinstance(value, str) else value
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=8)  # for each operand of an instruction; 7 microseconds
 def _special(threads: int) -> Mapping[str, KnownRegister]:
     number = np.arange(threads, dtype=np.int64)
     anything = KnownRegister(np.zeros(threads, np.int64), 1)

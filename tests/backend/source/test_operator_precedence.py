@@ -154,7 +154,7 @@ def test_a_launch_that_nobody_records_warns_at_the_line_once() -> None:
 
     (said,) = heard(twice)
     line = joined.starting_line_number + 4
-    assert said.startswith(f"test_precedence.py:{line} Python reads `inside & o < n` as `(inside & o) <")
+    assert said.startswith(f"{Path(__file__).name}:{line} Python reads `inside & o < n` as `(inside & o) <")
     assert said.endswith("Write `inside & (o < n)`: `&` binds more tightly than a comparison.")
     assert heard(lambda: proper[(1,)](torch.zeros(16), 10, BLOCK=16)) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.native.launches import add, on_both
 from triton_lab.native import engine
 from triton_lab.native.llvm import jit
 from triton_lab.native.runtime import code_cache, compiled_function
+from triton_lab.native.threads import thread_team
 
 # The kernel is known to Triton before anybody forks, and llvmlite to nobody.
 START = """
@@ -86,7 +88,9 @@ def test_whoever_is_killed_while_it_compiles_leaves_all_in_order() -> None:
 
 @pytest.fixture
 def forgetting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is compiled from here on, where launches know nothing of those before."""
+    """What is compiled from here on, where launches know nothing of those before; nothing is kept."""
+    thread_team.make_ready()  # else the first of these tests keeps that, too
+    shutil.rmtree(code_cache.folder(), ignore_errors=True)
     compiled: list[str] = []
     own = compiled_function.compiled
 

@@ -8,13 +8,14 @@ from triton_lab.launch.sharding.shard import Whole
 from triton_lab.launch.sharding.shard import perform as run
 from triton_lab.remote import wire_data
 from triton_lab.remote.job import JobAnswer, ShardWork
+from triton_lab.remote.remote_errors import DataError
 
 
 def perform(work: ShardWork, shared: bytes) -> JobAnswer:
     """Run it; ``shared`` is the launch, packed. Errors of the kernel are in what is returned, others are raised."""
     whole = wire_data.unpacked(shared, len(shared))
     if type(whole) is not Whole:
-        raise wire_data.DataError("a part came without its launch")
+        raise DataError("a part came without its launch")
     start = time.perf_counter()
     done = run(whole, work.own)
     return JobAnswer(times=(time.perf_counter() - start,), returned=wire_data.packed(done))

@@ -67,7 +67,7 @@ def _answered(shell: Shell, asked: Mapping[str, Any], pieces: list[bytes], found
 
 def _loops(answer: LocalAnswer) -> dict[str, Any]:
     """The text of the loops, and the numbers that a function's surroundings give its parameters."""
-    from triton_lab.polyhedral.frontends.from_python import python_source
+    from triton_lab.polyhedral.frontends.python_text import python_source
 
     loops = answer.loops()
     if isinstance(loops, str):

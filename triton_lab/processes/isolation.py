@@ -1,10 +1,12 @@
-"""Run work in a process of its own, such that nothing of it is left when it ends.
+"""Runs work in its own process, and leaves none of its processes behind when it ends.
 
-`contain` forks. Where user namespaces can be had (`namespaces_exist`), the work gets a PID namespace: a process in it
-sees and signals none outside, and the kernel ends all of them with the first, whatever sessions and daemons they have
-made. It also gets a mount namespace, in which a folder can be hidden. Elsewhere the process that waits takes in the
-orphans (PR_SET_CHILD_SUBREAPER) and ends every descendant; a job may then still signal processes of its own user.
-Linux alone has these; the module needs nothing else of the package.
+`contain` forks. If user namespaces are available (`namespaces_exist`), the work gets a PID namespace. A process in it
+can neither see nor signal processes outside. When the first process in it ends, the kernel ends all others, whatever
+sessions and daemons they have made. The work also gets a mount namespace, in which a folder can be hidden. Without
+namespaces, the waiting process adopts orphans (PR_SET_CHILD_SUBREAPER) and ends every descendant; a job may then still
+signal processes of its own user.
+
+Only Linux has these calls. The module uses nothing else of the package.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _BIND, _RECURSIVE, _PRIVATE, _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 0x1000, 0x400
 _DEATH_SIGNAL, _CAPABILITY_DROP, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 24, 36, 38
 _CAPABILITIES_3 = 0x20080522
 _LAST_CAPABILITY = 63
-_GONE = 10.0  # seconds that processes may take to end once they are killed
+_GONE = 10.0  # seconds that killed processes may take to end
 _PAUSE = 0.005
 
 
@@ -38,12 +40,12 @@ def contain(
     private: Path | None = None,
     hidden: Path | None = None,
 ) -> int:
-    """Do ``work`` in a child, and return its status as `os.waitpid` has it once all that it started is gone.
+    """Do ``work`` in a child. Return its status, as from `os.waitpid`, once all that it started is gone.
 
-    To be called by a process that has one thread and was forked for this alone: it does not leave the namespaces
-    again. ``begun`` gets the child's process id, as the caller knows it: to kill that one ends the work. ``apart``
-    says whether to use namespaces. In these the folder ``hidden`` is empty, but for the folder ``private`` in it.
-    ``work`` returns the exit code. The child ends when the caller does. Raises OSError where the kernel refuses.
+    The calling process must have one thread and be forked for this alone: it does not leave the namespaces again.
+    ``begun`` gets the child's process id, as the caller sees it; killing that process ends the work. ``apart`` says
+    whether to use namespaces. In them the folder ``hidden`` is empty, except for the folder ``private`` in it. ``work``
+    returns the exit code. The child ends when the caller does. Raises OSError if the kernel refuses.
     """
     reading, writing = os.pipe()
     if apart:
@@ -70,7 +72,7 @@ def contain(
 
 @functools.cache
 def namespaces_exist() -> bool:
-    """Whether processes may be put into namespaces here; a process is forked to find out."""
+    """Whether processes may be put into namespaces here. Forks a process to find out."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -82,7 +84,7 @@ def namespaces_exist() -> bool:
 
 
 def end_with_parent() -> None:
-    """Have the kernel end this process as soon as the one ends that has forked it."""
+    """Have the kernel end this process as soon as its parent ends."""
     _end_with_parent(None)
 
 
@@ -92,7 +94,7 @@ def take_in_orphans() -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes that this one has started, and these, and so on, as far as their parents still live."""
+    """All processes that the process ``pid`` has started, directly or through others that still live."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -107,7 +109,9 @@ def descendants(pid: int) -> list[int]:
 
 
 def end_descendants(pid: int | None = None, seconds: float = _GONE) -> bool:
-    """Kill all descendants of a process (of this one, which then has no child left); whether all are gone in time."""
+    """Kill all descendants of a process (by default of this one, and reap its children). Returns whether all ended in
+    time.
+    """
     end = time.monotonic() + seconds
     while True:
         if pid is None:
@@ -126,7 +130,7 @@ def end_descendants(pid: int | None = None, seconds: float = _GONE) -> bool:
 
 
 def _leave(work: Callable[[], int]) -> None:
-    """Do it; the process ends."""
+    """Do ``work``, then end this process."""
     code = 1
     try:
         code = work()
@@ -137,12 +141,12 @@ def _leave(work: Callable[[], int]) -> None:
 
 
 def _first(work: Callable[[], int], told: int, private: Path | None, hidden: Path | None) -> None:
-    """The first process of a PID namespace: it hides what is to be hidden, and waits; all others end with it."""
+    """The first process of a PID namespace: hides the folder, starts the work and waits. All others end with it."""
     try:
         _mount(None, "/", None, _RECURSIVE | _PRIVATE)
         if hidden is not None:
             _hide(hidden, private)
-        # Where a container masks parts of /proc, a new one is refused: then the old one tells of processes outside.
+        # A container that masks parts of /proc refuses a new one; the old one then shows processes outside.
         with contextlib.suppress(OSError):
             _mount("proc", "/proc", "proc", _NO_SUID | _NO_DEVICES | _NO_PROGRAMS)
         child = os.fork()
@@ -172,7 +176,9 @@ def _hide(hidden: Path, private: Path | None) -> None:
 
 
 def _unshare() -> None:
-    """Enter new namespaces, with the same user and group, and no others, in them; the next child is the first there."""
+    """Enter new namespaces that have the same user and group and no others. The next child is the first
+    process there.
+    """
     user, group = os.geteuid(), os.getegid()
     _checked(_libc.unshare(_NEW_USER | _NEW_PIDS | _NEW_MOUNTS | _NEW_IPC), "unshare")
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
@@ -180,7 +186,7 @@ def _unshare() -> None:
 
 
 def _drop_capabilities() -> None:
-    """A process in a namespace of its own may do everything there: undo mounts, too."""
+    """Give up all rights. In its own namespace a process may do everything, even undo mounts."""
     _control(_NO_NEW_PRIVILEGES, 1)
     for capability in range(_LAST_CAPABILITY + 1):
         _libc.prctl(_CAPABILITY_DROP, capability, 0, 0, 0)
@@ -191,7 +197,7 @@ def _drop_capabilities() -> None:
 def _end_with_parent(parent: int | None) -> None:
     _control(_DEATH_SIGNAL, signal.SIGKILL)
     if parent is not None and os.getppid() != parent:
-        os._exit(1)  # it has ended before this was asked for
+        os._exit(1)  # the parent ended before this call
 
 
 def _control(option: int, value: int) -> None:

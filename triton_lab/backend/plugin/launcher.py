@@ -1,4 +1,4 @@
-"""Runs a compiled kernel when Triton says so."""
+"""Runs a compiled kernel when Triton launches it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from triton_lab.native.threads.work_queue import Left
 
 
-# Settings of the process, changed by the magics and by `lab.limits`.
+# The process's settings, changed by the magics and by `lab.limits`.
 limits = Limits(engine=engine.asked())
-# Told how many programs have run, and of how many; where None, a terminal shows a bar.
+# Called with the numbers of programs that have run and of all programs. If None, a terminal shows a bar.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -81,7 +81,7 @@ class Launcher:
             mirrors.write_back()
         except BaseException as error:
             said = str(error)
-            if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
+            if hearing:  # without recorders it is not needed, and an error on the call keeps all of it alive
                 call.error = error
             raise
         finally:
@@ -92,11 +92,11 @@ class Launcher:
                 operator_precedence.warn(call.written, said)
             for recorder in hearing:
                 recorder.after(call)
-            # The finder knows the memory in turn: without this both would wait for the garbage collector.
+            # The finder refers to the memory; without this, both would wait for the garbage collector.
             call.memory.resolve = None
 
     def _again(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> Left | None:
-        """Run a launch that is like one before; what is left of it. None where nothing was done."""
+        """Run a launch that is like an earlier one. Returns what is left of it, None if nothing was done."""
 
         def call() -> LaunchCall:
             return prepared(self.source, self.metadata, function, grid, objects, Mirrors())
@@ -117,7 +117,9 @@ class Launcher:
             benchmark_events.spend(time.perf_counter() - start)
 
     def apart(self, call: LaunchCall, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
-        """``work(whole, part)`` of each part of a launch, which need not know of each other: here one after another."""
+        """``work(whole, part)`` for each part of a launch. The parts are independent; here they run one
+        after another.
+        """
         done: list[Any] = []
         with bar(call.metadata.name, progress) as told:
             for part in parts:
@@ -136,7 +138,7 @@ def prepared(
     mirrors: Mirrors,
     private: bool = False,
 ) -> LaunchCall:
-    """A launch, ready to be interpreted; ``private`` leaves the CPU's own memory alone, too.
+    """A launch, ready to be interpreted. With ``private``, the CPU's own memory is not written either.
 
     Raises ArgumentError, and Unsupported for a kernel that the CPU target cannot run.
     """
@@ -160,9 +162,9 @@ def prepared(
 
 
 def interpret(call: LaunchCall, watches: Sequence[Watch], quiet: bool = False, left: Left | None = None) -> None:
-    """Run a prepared launch on the CPU, or what is ``left`` of it; ``quiet`` keeps what it prints to itself.
+    """Run a prepared launch on the CPU, or what is ``left`` of it. With ``quiet``, its prints are dropped.
 
-    Raises KernelError, in words for the kernel's author. An interrupt says which line of the kernel ran.
+    Raises KernelError, worded for the kernel's author. An interrupt gets the kernel's line that ran.
     """
     try:
         with bar(call.metadata.name, progress) as told:
@@ -176,7 +178,7 @@ def interpret(call: LaunchCall, watches: Sequence[Watch], quiet: bool = False, l
                 call.steps = machine.steps
                 benchmark_events.spend(call.seconds)
     except KernelError as error:
-        # Only a fault of ours has a cause that is worth seeing.
+        # The cause is shown only for errors of our own code.
         cause = None if error.__cause__ is error else error.__cause__
         raise _described(error, call) from cause
     except KeyboardInterrupt as error:
@@ -187,7 +189,7 @@ def interpret(call: LaunchCall, watches: Sequence[Watch], quiet: bool = False, l
 def _machine(
     call: LaunchCall, watches: Sequence[Watch], told: Callable[[int, int], None] | None, quiet: bool = False
 ) -> Machine:
-    """What runs a prepared launch."""
+    """The machine that runs a prepared launch."""
     machine = Machine(
         call.executable,
         [value for leaf in call.leaves for value in leaf.values],
@@ -216,12 +218,12 @@ def _tell_where(error: KeyboardInterrupt, call: LaunchCall) -> None:
     told_where(error, call)
 
 
-# The greatest extents of a grid that CUDA takes.
+# The greatest extents of a grid in CUDA.
 _GREATEST = (2**31 - 1, 65535, 65535)
 
 
 def checked_grid(*extents: Any) -> tuple[int, int, int]:
-    """The grid, if a GPU would run it."""
+    """The grid, if a GPU would run it; else an error."""
     try:
         grid = tuple(operator.index(extent) for extent in extents)
     except TypeError:
@@ -236,7 +238,7 @@ def checked_grid(*extents: Any) -> tuple[int, int, int]:
 
 
 def _reach_of(leaf: args.ArgumentLeaf, memory: Memory) -> frozenset[MemoryRegion] | None:
-    """The regions behind an argument; None where its memory is known by a bare address alone."""
+    """The regions behind an argument; None if only its address is known."""
     if leaf.kind == "scalar":
         return frozenset()
     tensor = args.tensor_of(leaf.object)

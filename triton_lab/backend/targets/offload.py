@@ -1,8 +1,8 @@
-"""The GPU as target for launches that may have tensors of the CPU: these are mirrored on the GPU.
+"""The GPU as target for launches that may have CPU tensors, which are mirrored on the GPU.
 
-Each connected run of CPU memory gets one buffer on the GPU, at the same offset from a multiple of 256
-bytes, so that what Triton assumes about alignment holds. After the launch the bytes that have
-changed are written back; an error writes nothing.
+Each connected run of CPU memory gets one buffer on the GPU, at the same offset from a multiple of 256 bytes, so that
+Triton's assumptions about alignment hold. After the launch the changed bytes are written back; after an error nothing
+is written.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from triton_lab.backend.targets.autotuner_trials import heard
 from triton_lab.backend.targets.benchmark_events import is_trial
 
 _ALIGNMENT = 256
-# What Triton passes to a launcher before the kernel's own arguments.
+# The number of arguments that Triton passes to a launcher before the kernel's own.
 FIXED = 9
 
 
 class GpuNumber(int):
-    """A GPU's number, which serves as such, and as a key differs from the plain number.
+    """A GPU's number that, as a key, differs from the plain number.
 
-    Triton keeps compiled kernels, each with its launcher, by device number.
+    Triton stores compiled kernels, each with its launcher, by device number.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -44,7 +44,7 @@ class GpuNumber(int):
 
 
 class OffloadDriver(DriverBase):
-    """Another driver in all, except that its launches take tensors of the CPU too."""
+    """Another driver, unchanged except that its launches also take CPU tensors."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
@@ -76,7 +76,7 @@ class OffloadDriver(DriverBase):
 
 
 class OffloadLauncher:
-    """The GPU's own launcher, after tensors of the CPU have been replaced by their mirrors."""
+    """The GPU's own launcher, called after CPU tensors have been replaced by their mirrors."""
 
     def __init__(self, driver: Any, source: Any, metadata: Any) -> None:
         self.driver = driver
@@ -93,7 +93,7 @@ class OffloadLauncher:
         launch(self, checked_grid(*arguments[:3]), arguments[:FIXED], arguments[FIXED:])
 
     def run(self, *arguments: Any, launch: Any = None) -> None:
-        """Launch on the GPU; ``launch`` stands in for the driver's own launcher."""
+        """Launch on the GPU. ``launch`` replaces the driver's own launcher."""
         launch = launch or self.launch
         fixed, objects = arguments[:FIXED], arguments[FIXED:]
         signature = list(self.source.signature.values())
@@ -113,7 +113,7 @@ class OffloadLauncher:
         mirrors.write_back()
 
     def _check_pointers(self, signature: Sequence[Any]) -> None:
-        """Addresses that lie in memory would be the CPU's, which the GPU cannot follow."""
+        """Refuse pointers that lie in memory: they would be CPU addresses, which the GPU cannot follow."""
         if any(type in ("*i64", "*u64") for type in signature) and follows_pointers(self.source):
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and tensors of the CPU "
@@ -123,7 +123,7 @@ class OffloadLauncher:
 
 
 def tensors_of(type: Any, argument: Any) -> Iterator[Any]:
-    """The tensors behind an argument of that type of the signature."""
+    """The tensors behind an argument with this type of the signature."""
     if isinstance(type, tuple):
         for inner, item in zip(type, argument, strict=True):
             yield from tensors_of(inner, item)
@@ -134,12 +134,12 @@ def tensors_of(type: Any, argument: Any) -> Iterator[Any]:
 
 
 def is_in_reach(tensor: Any) -> bool:
-    """Whether it lies in memory of the CPU that a GPU reads and writes by itself: in pinned memory."""
+    """Whether a tensor lies in CPU memory that a GPU can read and write itself: pinned memory."""
     return bool(tensor.device.type == "cpu" and tensor.is_pinned())
 
 
 def _is_hosts(tensor: Any) -> bool:
-    """Whether it lies where the GPU cannot reach it."""
+    """Whether a tensor lies where the GPU cannot reach it."""
     return bool(tensor.device.type == "cpu" and not is_in_reach(tensor) and extent_of(tensor))
 
 
@@ -151,7 +151,7 @@ class DeviceCopies:
         self._device = device
 
     def add(self, start: int, data: Any) -> None:
-        """A buffer for what begins at address ``start`` and holds ``data``, a tensor of bytes."""
+        """Add a buffer for the memory at address ``start`` with the contents ``data``, a tensor of bytes."""
         import torch
 
         shift = start % _ALIGNMENT
@@ -164,11 +164,11 @@ class DeviceCopies:
         raise NotImplementedError
 
     def holds(self, address: int) -> bool:
-        """Whether there is a buffer for what lies there."""
+        """Whether there is a buffer for ``address``."""
         return any(start <= address < stop for start, stop, _ in self.runs)
 
     def replaced(self, type: Any, argument: Any) -> Any:
-        """``argument`` with buffers of ours in the place of the tensors that it takes."""
+        """``argument`` with our buffers in place of the tensors that `takes` accepts."""
         if isinstance(type, tuple):
             items = [self.replaced(inner, item) for inner, item in zip(type, argument, strict=True)]
             return argument.__class__(*items) if hasattr(argument, "_fields") else tuple(items)
@@ -197,7 +197,7 @@ class DeviceCopies:
 
 
 class HostMirrors(DeviceCopies):
-    """Mirrors on ``device`` of all storages behind some tensors of the CPU."""
+    """Mirrors, on ``device``, of all storages behind some CPU tensors."""
 
     def __init__(self, tensors: Sequence[Any], device: Any) -> None:
         super().__init__(device)
@@ -211,12 +211,12 @@ class HostMirrors(DeviceCopies):
         return _is_hosts(tensor)
 
     def restore(self) -> None:
-        """Give the mirrors the bytes that they began with."""
+        """Reset the mirrors to the bytes that they began with."""
         for (_, _, buffer), before in zip(self.runs, self._before, strict=True):
             buffer.copy_(before)
 
     def write_back(self) -> None:
-        """Put the bytes that have changed into the CPU's memory. Raises ArgumentError where that may only be read."""
+        """Write the changed bytes to the CPU's memory. Raises ArgumentError if that is read-only."""
         changes = []
         for region, (start, _, buffer), before in zip(self._own, self.runs, self._before, strict=True):
             changed = (buffer != before)[start % _ALIGNMENT :]

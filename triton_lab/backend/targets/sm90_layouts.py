@@ -1,4 +1,4 @@
-"""Where a GPU keeps what a kernel reduces or scans, as Triton's compiler for sm_90 lays it out, without a GPU."""
+"""The layouts of what a kernel reduces or scans, from Triton's compiler for sm_90, without a GPU."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
 
 
 def reduced_of(source: Any, metadata: Any) -> list[Linear | None]:
-    """The layout of what each reduction of a kernel takes, in the order of the TTGIR; None where it is not known.
+    """The layout of each reduction's input, in the order of the TTGIR; None for one that is unknown.
 
-    The kernel was compiled for the CPU from ``source`` with the options in ``metadata``. It is compiled in a process
-    of its own. Raises RuntimeError where sm_90's compiler refuses the kernel.
+    The kernel was compiled for the CPU from ``source`` with the options in ``metadata``. For sm_90 it is compiled in
+    its own process. Raises RuntimeError if sm_90's compiler refuses the kernel.
     """
     return list(_taken(*told_of(source, metadata))[0])
 
 
 def scanned_of(source: Any, metadata: Any) -> list[Linear | None]:
-    """The same of what each scan takes."""
+    """The same for each scan's input."""
     return list(_taken(*told_of(source, metadata))[1])
 
 
 @functools.lru_cache(maxsize=256)
 def _taken(name: str, ttir: str, options: str) -> tuple[tuple[Linear | None, ...], tuple[Linear | None, ...]]:
-    """By reductions, and by scans."""
+    """The layouts of reductions' and of scans' inputs."""
     from triton_lab.compiled.layouts.reduction_layouts import reductions, scans
 
     outcome = for_sm_90(name, ttir, options)
-    text = outcome.stages.get("ttgir")  # what fails later has its layouts all the same
+    text = outcome.stages.get("ttgir")  # if a later stage fails, the layouts exist all the same
     if not isinstance(text, str):
         reason = outcome.failure.strip().splitlines()[-1]
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""Masks that are a range per axis: how they come about, and what becomes of them."""
+"""Masks that are a range per axis: how they arise, and how operations change them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from triton_lab.native.lowering.emitter import Emitter
 
 
 def stretched(emitter: Emitter, bounds: Range | None, extent: int) -> Range | None:
-    """All of an axis of ``extent`` where the one element of ``bounds`` is in, else nothing."""
+    """The whole axis of ``extent`` if the one element of ``bounds`` is in it, else nothing."""
     if bounds is None:
         return None
     code = emitter.code
@@ -18,7 +18,7 @@ def stretched(emitter: Emitter, bounds: Range | None, extent: int) -> Range | No
 
 
 def narrower(emitter: Emitter, a: Range | None, b: Range | None) -> Range | None:
-    """What lies in both; None is a whole axis."""
+    """The positions in both ranges; None is a whole axis."""
     if a is None or b is None or a is b:
         return b if a is None else a
     code = emitter.code
@@ -29,8 +29,10 @@ _TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 def compared(emitter: Emitter, difference: AffineValue, name: str) -> BoxMask | None:
-    """Where a ``difference`` is below zero ("lt"), and so on, if that is a box: it changes along one axis at most, by
-    one from element to element."""
+    """The box where a ``difference`` is below zero ("lt"), and so on.
+
+    None unless the difference changes along at most one axis, by one from element to element.
+    """
     code = emitter.code
     axes = [k for k, stride in enumerate(difference.strides) if stride != 0 and difference.shape[k] > 1]
     if len(axes) > 1 or (axes and difference.strides[axes[0]] not in (1, -1)):

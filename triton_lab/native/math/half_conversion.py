@@ -1,7 +1,7 @@
-"""float16 to float32 and back by their bits, for processors that have no instruction for it.
+"""float16 to float32 and back by their bits, for processors without an instruction for it.
 
-To the bit what F16C and arm64 do: NaN keeps its sign and its highest digits, and becomes quiet. It is the same on a
-thread that takes subnormal floats for zero.
+The result equals that of F16C and arm64 to the bit: NaN keeps its sign and its highest digits, and becomes quiet. It is
+the same on a thread that reads subnormal floats as zero.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic
 
 _INFINITY, _QUIET = 0x7C00, 0x200  # of float16
-_BIASES = (127 - 15) << 10  # between the exponents', above ten digits
-# What is added to 0.5, whose last place is 2**-24, becomes its lowest bits: multiples of the least float16.
+_BIASES = (127 - 15) << 10  # the difference of the biases, above ten fraction bits
+# The last place of 0.5 is 2**-24, the least float16. So adding a number to 0.5 puts it into the lowest bits, in
+# multiples of the least float16.
 _HALF, _HALF_BITS = 0.5, 0x3F000000
 
 
 def widen(x: LaneArithmetic) -> LaneArithmetic:
-    """The bits of float16, ``i16``, as ``float``, exactly."""
+    """The bits of float16, ``i16``, as an exact ``float``."""
     bits = x.resize("i32", signed=False)
     size = bits & 0x7FFF
     subnormal = ((size | _HALF_BITS).as_float() - _HALF).bits()
@@ -26,7 +27,7 @@ def widen(x: LaneArithmetic) -> LaneArithmetic:
 
 
 def narrow(x: LaneArithmetic) -> LaneArithmetic:
-    """``float`` rounded to nearest even, as the bits of float16, ``i16``; from 65520 on it is infinite."""
+    """``float`` rounded to nearest even, as the bits of float16, ``i16``; infinite from 65520 on."""
     bits = x.bits()
     size = bits & 0x7FFFFFFF
     normal = (size + ((size.unsigned_shift(13) & 1) + 0xFFF)).unsigned_shift(13) - _BIASES

@@ -1,9 +1,9 @@
 """The error function and its relatives, on arrays of float32 or float64.
 
 Only NumPy is used: the user may have replaced another library's operator by the very kernel that is running. float32 is
-computed in float64 and rounded once. The scaled complement ``exp(x**2) erfc(x)`` is a Chebyshev series in ``(x - k) /
-(x + k)``, after Shepherd and Laframboise (Mathematics of Computation 36, 1981): multiplied by ``1 + 2x`` it is smooth
-from zero to infinity. Near zero the function's own series is exact to the last place.
+computed in float64 and rounded once. The scaled complement ``exp(x**2) erfc(x)`` is a Chebyshev series in
+``(x - k) / (x + k)``, after Shepherd and Laframboise (Mathematics of Computation 36, 1981): multiplied by ``1 + 2x`` it
+is smooth from zero to infinity. Near zero the function's own series is exact to the last place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arithmetic with its rounding error: fused multiply-add, and the four directions of rounding.
 
-NumPy rounds to nearest and does not report the error. The error of one operation on floats is itself a float, or a
-float has its sign. Every other rounding follows from it.
+NumPy rounds to nearest and does not report the error. The error of one operation on floats is itself a float, or has at
+least the sign of one that can be computed. Every other rounding follows from it.
 """
 
 from __future__ import annotations

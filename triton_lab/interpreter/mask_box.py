@@ -20,8 +20,8 @@ Array = NDArray[Any]
 class MaskBox:
     """A mask that is a box in each program.
 
-    ``lower[k]`` and ``upper[k]`` are int64 arrays ``(programs,)`` or ``(1,)``, one pair per axis. Bounds lie in ``[0,
-    shape[k]]``. A program with ``lower >= upper`` on any axis has no true lane.
+    ``lower[k]`` and ``upper[k]`` are int64 arrays ``(programs,)`` or ``(1,)``, one pair per axis. Bounds lie in
+    ``[0, shape[k]]``. A program with ``lower >= upper`` on any axis has no true lane.
     """
 
     __slots__ = ("__weakref__", "_full", "lower", "shape", "upper")

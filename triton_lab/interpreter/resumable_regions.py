@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Array = NDArray[Any]
-# After so many iterations of a loop with waits, other programs get a turn.
+# The iterations of a loop with waits after which other programs get a turn.
 _MOST_ROUNDS = 256
 
 

@@ -1,8 +1,10 @@
 """Reads MLIR's generic form as a `Plan`.
 
-In the generic form every operation, of whatever dialect and Triton version, is spelled alike: ``%r:2 = "dialect.op"(%a,
-%b)[^bb1] <{properties}> ({ regions }) {attributes} : types loc(...)``. So one small grammar covers everything. Versions
-differ only in the names of operations and attributes.
+In the generic form every operation, of whatever dialect and Triton version, is spelled the same way::
+
+    %r:2 = "dialect.op"(%a, %b)[^bb1] <{properties}> ({ regions }) {attributes} : types loc(...)
+
+So one small grammar covers everything. Versions differ only in the names of operations and attributes.
 """
 
 from __future__ import annotations

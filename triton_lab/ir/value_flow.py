@@ -39,7 +39,7 @@ class Handover(NamedTuple):
 
 # Operations whose results are all passed on, none computed.
 HANDS_ON = frozenset({"scf.for", "scf.while", "scf.if", "tt.call"})
-# What ends a block: goes to another one, or hands on what a region yields, or is never reached.
+# What ends a block: it branches to another block, passes on what a region yields, or is never reached.
 BRANCHES = frozenset({"cf.br", "cf.cond_br"})
 YIELDS = frozenset(
     {

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Under "auto", the seconds that a kernel must have cost NumPy in this process: for a look-up in the cache (if other
 # kernels are native already), and for compiling it.
 WARM_SECONDS, HOT_SECONDS = 0.005, 0.05
-# After so many consecutive launches in which guards stopped programs, a variant is left to NumPy.
+# The consecutive launches with programs stopped by guards after which a variant is left to NumPy.
 _MOST_HANDED = 8
 _KEPT = 1000
 _COLD = "it is not hot yet"
@@ -38,7 +38,7 @@ _COLD = "it is not hot yet"
 class EngineRun:
     """A launch that has run: on which engine, and why not on the native one.
 
-    ``handed`` are the programs that the native engine handed to NumPy's, of so many in the grid.
+    ``programs`` is their number in the grid, ``handed`` how many of them the native engine handed to NumPy's.
     """
 
     kernel: str

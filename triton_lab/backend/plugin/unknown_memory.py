@@ -21,7 +21,8 @@ from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 
 # The longest range of unknown memory that is read at once.
 _MOST_PEEKED = 1 << 24
-# Unknown memory is read in blocks of so many bytes, which divide a page: stray lanes are often neighbours.
+# The block size for reading unknown memory, in bytes. It divides a page; blocks help since stray lanes are often
+# neighbours.
 _PEEKED = 256
 
 

@@ -27,7 +27,7 @@ _COMPARE = (*_ORDERS, ast.Eq, ast.NotEq)
 
 @dataclass(frozen=True)
 class Misread:
-    """A comparison: as it is ``written``, as Python has ``read`` it, and as it was probably ``meant``; ``node`` is its
+    """A comparison: as it is ``written``, as Python has ``read`` it, and as it should be (``meant``); ``node`` is its
     place.
     """
 

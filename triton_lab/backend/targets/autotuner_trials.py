@@ -24,7 +24,8 @@ _LENGTH = 300  # characters of a reason
 
 @dataclass(frozen=True)
 class Tried:
-    """One configuration: its parameters, its median time, and the range of the middle three of five runs, in seconds.
+    """One configuration: its parameters, its median time, and the range of the middle three fifths of its runs, in
+    seconds.
 
     The times are infinite for one that ``failed`` (which is the reason), and NaN if they are unknown.
     """

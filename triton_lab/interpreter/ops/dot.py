@@ -35,7 +35,8 @@ def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
     return total.astype(dtype, copy=False)
 
 
-# So many products of bfloat16 a tensor core of sm_90 adds before it checks whether the sum is too great for float32.
+# The number of bfloat16 products that a tensor core of sm_90 adds before it checks whether the sum is too great for
+# float32.
 _AT_ONCE = 16
 
 
@@ -63,7 +64,7 @@ def _in_steps(x: Array, y: Array, start: Array) -> Array:
     return total.astype(np.float32)
 
 
-# OpenBLAS computes products of at most so many multiplications in the calling thread. For larger ones it wakes other
+# The most multiplications of a product that OpenBLAS computes in the calling thread. For larger ones it wakes other
 # threads and waits for them. On a busy machine that costs up to a thousand times the work itself.
 _IN_ONE_THREAD = 64 * 64 * 64
 

@@ -149,7 +149,9 @@ def _aligned(emitter: Emitter, form: AffineValue, size: int) -> Reg:
 
 
 def _around(emitter: Emitter, op: Op, address: Reg) -> tuple[Reg, Reg]:
-    """The region of an access that contains ``address``, as start and stop; zeros if none does."""
+    """The region of an access that contains ``address``, as start and stop; zeros if none does. A single region is not
+    tested.
+    """
     code = emitter.code
     if emitter.has_one_region(op):
         return emitter.region(op, writes=writes(op))

@@ -127,7 +127,7 @@ def _operand(emitter: Emitter, value: int, kind: str) -> ScratchBlock:
     return buffer
 
 
-# So many products of bfloat16 are added before the check whether the sum is too great for float32, as in the
+# The number of bfloat16 products added before the check whether the sum is too great for float32, as in the
 # interpreter.
 _AT_ONCE = 16
 

@@ -29,7 +29,7 @@ def multiply(
     plane: Indices,
     depth: Reg | None = None,
 ) -> None:
-    """``out = a @ b + start``, tile by tile. A tile has so many rows that its sums fill half of the registers.
+    """``out = a @ b + start``, tile by tile. The sums of a tile's rows fill half of the registers.
 
     The columns of a tile are contiguous in ``b``. Its strides are the distance between rows, and the distance per
     column between the first columns of tiles. ``depth``: how much of the inner axis counts, at least 1; by default all

@@ -31,7 +31,7 @@ Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
 OneRegion = Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]]
 EMITS: dict[str, Emit] = {}
 ELEMENTS: dict[str, Element] = {}
-# The search for the bounds of an integer goes back so many operations.
+# The most operations that the search for an integer's bounds goes back.
 _FURTHEST = 100
 
 

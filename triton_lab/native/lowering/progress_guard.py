@@ -14,7 +14,7 @@ from triton_lab.native.analysis.spin_loops import Waiting
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
 from triton_lab.native.lowering.emitter import Emitter
 
-# After so many rounds, a loop counts as waiting if nothing else shows it.
+# The rounds of one loop after which it counts as waiting, if nothing else shows it.
 _MOST_ROUNDS = 1 << 20
 
 

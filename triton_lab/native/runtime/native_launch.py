@@ -23,10 +23,11 @@ Call: TypeAlias = "Callable[[int, int], tuple[int, tuple[int, int, int]]]"
 # The regions that each access may touch. None: any memory, looked up at the access's address.
 Regions: TypeAlias = "Mapping[int, tuple[MemoryRegion, ...] | None]"
 
-# Programs are shared among threads if one thread would need so long for them. A call of so many seconds is long enough
-# to measure that.
+# The seconds of one thread's work from which on programs are shared among threads; and the seconds of a call that is
+# long enough to measure a program's time.
 _WORTH_SECONDS, _TELLING_SECONDS = 1e-4, 3e-5
-# Checking whether programs keep apart takes so long. For less work than that, it waits for a second launch of the kind.
+# The seconds that checking whether programs keep apart takes. For less work, the check waits for a second launch of the
+# kind.
 _FINDING_SECONDS = 2e-3
 
 _GRID = struct.Struct("<3q").pack

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Saved bytes have the same alignment as the originals, for elements of any size.
 _ALIGNED = 64
-# After so many consecutive rollbacks, launches of a grid go to NumPy; this is recorded for so many grids.
+# The consecutive rollbacks after which launches of a grid go to NumPy, and the number of grids that are recorded.
 _MOST_FALLS, _MOST_GRIDS = 2, 1000
 
 Grid = tuple[int, int, int]

@@ -12,8 +12,8 @@ import ctypes
 from triton_lab.native.function_contract import STOPPED, Generated
 from triton_lab.native.llvm.builder import BasicBlock, FunctionBuilder, Reg
 
-# The first thread waits for the others: first it spins for so many turns, then it sleeps so many microseconds at a
-# time. After so many sleeps, about a tenth of a second, it asks Python whether there is a signal.
+# How the first thread waits for the others: the turns that it spins, then the microseconds of each sleep, and the
+# sleeps (about a tenth of a second) after which it asks Python whether there is a signal.
 _TURNS, _ASLEEP, _TIMES = 20_000, 200, 400
 # Rounds of loops after which a thread checks whether to halt.
 ROUNDS = 64

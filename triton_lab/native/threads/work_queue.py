@@ -14,13 +14,13 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.native.function_contract import LATE
 from triton_lab.native.threads.thread_team import Failed
 
-# Runs a range of programs, so many at a time, on so many threads: see `Built.together`.
+# Runs a range of programs, with the number to take at a time and the number of threads: see `Built.together`.
 Together = Callable[[int, int, int, int], tuple[int, list[Failed]]]
 
-# Between calls of so many seconds, Python handles interrupts and reports progress.
+# The seconds of a call. Between calls, Python handles interrupts and reports progress.
 CALL_SECONDS = 0.05
-# A thread takes programs for at least so many seconds, since taking them costs some tens of nanoseconds. It takes at
-# most this fraction of a call, so that all threads end at about the same time.
+# The least seconds of work that a thread takes, since taking costs some tens of nanoseconds; and the number of parts
+# per thread in a call, so that all threads end at about the same time.
 _TAKEN_SECONDS, _PARTS = 5e-6, 32
 
 

@@ -30,8 +30,9 @@ def _sources_hash() -> str:
 
 
 class Reading(Protocol):
-    """Called when Triton's front end begins to read a kernel, and when it has read it. If it refuses the kernel, the
-    second call does not come.
+    """Called when Triton's front end begins and ends reading a kernel.
+
+    For a kernel that the front end refuses, ``end`` is not called.
     """
 
     def begin(self) -> None: ...

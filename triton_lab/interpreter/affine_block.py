@@ -36,7 +36,7 @@ class AffineBlock:
         self._range: tuple[int, int] | None = None
 
     def spread(self) -> tuple[int, int]:
-        """How far lanes lie below and above the base: (<= 0, >= 0)."""
+        """The lowest and the highest offset of lanes from the base: (<= 0, >= 0)."""
         low = high = 0
         for stride, extent in zip(self.strides, self.shape, strict=True):
             reach = stride * (extent - 1)

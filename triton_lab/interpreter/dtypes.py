@@ -60,7 +60,7 @@ def dtype_of(type: Type) -> np.dtype[Any]:
     return numpy_dtype(type.element)
 
 
-# The names by which users know the types.
+# The users' names of the types.
 _TORCH_NAMES = {
     "i1": "bool",
     "i8": "int8",

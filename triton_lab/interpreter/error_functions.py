@@ -126,7 +126,9 @@ def _normcdf(x: Array, short: bool) -> Array:
 
 
 def _guess(complement: Array) -> Array:
-    """Where erfc has the value ``complement``, in (0, 1], to two digits (Winitzki's formula)."""
+    """An estimate of ``x`` with ``erfc(x) = complement``, for ``complement`` in (0, 1], to two digits (Winitzki's
+    formula).
+    """
     a = 0.147
     logarithm = np.log(complement) + np.log(2.0 - complement)
     middle = 2.0 / (math.pi * a) + 0.5 * logarithm

@@ -78,7 +78,7 @@ class Host(Protocol):
         """The memory that ``op`` may touch."""
 
     def tick(self, loop: Op, frame: Frame) -> None:
-        """Called once an iteration of every loop."""
+        """Called once per iteration of every loop."""
 
     def narrow(self) -> None:
         """From now on count only those changes of memory that may end a wait, if these are known."""

@@ -26,7 +26,7 @@ Array = NDArray[Any]
 # should fit into the cache that a processor's cores share. Each operation costs microseconds of Python, so a batch
 # should have many programs.
 BATCH_BYTES = 8 << 20
-# The most programs in a batch if they may wait: with a lock, each round asks all waiting programs whether it is free.
+# The most programs in a batch if they may wait. Programs that queue at one lock are tried once for each of them.
 _MOST_WAITING = 1024
 
 
@@ -130,7 +130,7 @@ class Machine:
         return max(1, min(BATCH_BYTES, self.limits.memory) // max(1, kernel.footprint))
 
     def tick(self, loop: Op, frame: Frame) -> None:
-        """Called once an iteration of every loop."""
+        """Called once per iteration of every loop. Raises StepLimit beyond the limit."""
         self.steps += 1
         if self.limits.steps is not None and self.steps > self.limits.steps:
             raise StepLimit(

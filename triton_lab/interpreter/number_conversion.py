@@ -21,7 +21,7 @@ _E5M2 = np.dtype(ml_dtypes.float8_e5m2)
 
 
 def widen(x: Array) -> Array:
-    """Floats of fewer than 32 bits as float32, exactly; others as they are."""
+    """Floats of fewer than 32 bits as float32, exactly; others unchanged."""
     if x.dtype.itemsize >= 4:
         return x
     if x.dtype != _F16:
@@ -175,7 +175,7 @@ def float_to_float(x: Array, target: np.dtype[Any], towards_zero: bool = False) 
     return result
 
 
-# The one NaN that a conversion gives.
+# The only NaN that a conversion gives.
 _NAN = {
     _F16: 0x7FFF,
     _BF16: 0x7FFF,

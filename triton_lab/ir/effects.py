@@ -165,7 +165,7 @@ def is_access(op: Op) -> bool:
 
 
 def reads(op: Op) -> bool:
-    """Whether what memory holds matters to the operation."""
+    """Whether the operation depends on what memory holds."""
     effect = ACCESSES.get(op.name)
     return effect is not None and effect.reads
 

@@ -45,7 +45,7 @@ def handed_on(plan: Plan) -> Handed:
 
 
 def deciding(function: Function, loop: Op, handed: Handed) -> Deciding:
-    """What decides whether ``loop``, a ``while``, goes round again."""
+    """The values and operations that decide whether ``loop``, a ``while``, goes round again."""
     return behind(function, loop, handed, (number for end in endings(loop.regions[0]) for number in decisive(end)))
 
 

@@ -19,7 +19,7 @@ class Value(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """``target`` may be ``source``."""
+    """``target`` may be ``source``, unchanged."""
 
     source: Value
     target: Value

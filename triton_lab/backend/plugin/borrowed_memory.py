@@ -94,7 +94,9 @@ def _ways() -> tuple[Way, ...]:
 
 
 def _way(probes: list[tuple[Any, Any]]) -> Way | None:
-    """The shortest way from a storage to its owner that is the same in all ``probes``; it must pass code."""
+    """The shortest way from a storage to its owner that is the same in all ``probes``; it must include code
+    addresses.
+    """
     owners = [id(owner) for owner, _ in probes]
     level: list[tuple[Way, list[int]]] = [((), [int(tensor.untyped_storage()._cdata) for _, tensor in probes])]
     for _ in range(_MOST_STEPS):

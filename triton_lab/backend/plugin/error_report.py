@@ -59,10 +59,10 @@ def described(error: KernelError, call: Any) -> KernelError:
 
 
 def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
-    """Make the kernel's line that ran the message of ``interrupt``, and set it without the code as ``kernel_line``.
+    """Put the kernel's line that ran into ``interrupt``: as its message, and without the code as ``kernel_line``.
 
-    It is the innermost operation, or the loop in which programs wait. On the native engine it is any loop, or the
-    kernel's first line. Nothing happens outside the kernel's lines.
+    It is the line of the innermost operation, or of the loop in which programs wait. On the native engine it is that of
+    any loop, or the kernel's first line. Nothing happens if the place is in no line of the kernel.
     """
     op, programs = running(interrupt), ""
     location = None if op is None else op.location

@@ -102,8 +102,8 @@ def _takes() -> tuple[Measured | int | None, Measured | int | None]:
     source, metadata = _next.__dict__.pop("kernel", (None, None))
     if source is None:
         return 0, 0
-    # Some Triton versions load a kernel without a module at each launch; changing a class slows down all attribute
-    # look-ups.
+    # Some Triton versions load a kernel without a module at each launch. Changing a class at each launch would be
+    # costly.
     known: tuple[Measured | int | None, Measured | int | None] | None = type(metadata).__dict__.get(_KNOWN)
     if known is not None:
         return known

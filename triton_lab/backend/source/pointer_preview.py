@@ -16,7 +16,7 @@ def follows_pointers(source: Any) -> bool:
     from triton_lab.ir import parse_plan
     from triton_lab.ir.provenance import pointer_roots
 
-    if type(source) is not ASTSource:  # not in Triton's own language
+    if type(source) is not ASTSource:  # the kernel is not in Triton's own language
         return False
     plan = parse_plan(triton.compile(source, target=TARGET).asm["plan"].decode())
     return None in pointer_roots(plan).values()

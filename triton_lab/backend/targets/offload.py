@@ -113,7 +113,9 @@ class OffloadLauncher:
         mirrors.write_back()
 
     def _check_pointers(self, signature: Sequence[Any]) -> None:
-        """Refuse pointers that lie in memory: they would be CPU addresses, which the GPU cannot follow."""
+        """Refuse a kernel that follows addresses it loads from memory: they would be the CPU's, which the GPU cannot
+        follow.
+        """
         if any(type in ("*i64", "*u64") for type in signature) and follows_pointers(self.source):
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and tensors of the CPU "

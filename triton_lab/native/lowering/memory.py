@@ -167,7 +167,8 @@ def _strided(
     first: int_expr.Term = position(emitter, form, lane_of(code, index))
     found = code.undefined(kind, lanes)
     for lane in range(lanes):
-        # Each address is computed from one of four: an offset inside an instruction costs no extra instruction.
+        # Only every fourth address is computed; the next three are offsets from it, which are part of the load
+        # instruction.
         near = int_expr.add(code, first, int_expr.multiply(code, stride, lane % _ADDRESSED))
         pointer = code.cast("inttoptr", int_expr.register(code, near), "ptr")
         found = code.insert(found, code.load(kind, pointer, 0, size), lane)

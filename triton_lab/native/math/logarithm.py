@@ -6,7 +6,7 @@ import math
 
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial
 
-# (ln(1 + f) - f) / f**2 for 1 + f in [2/3, 4/3), and the same over ln(2): fitted as those of `exponential`.
+# (ln(1 + f) - f) / f**2 for 1 + f in [2/3, 4/3), and the same divided by ln(2): fitted like those of `exponential`.
 _LN = (
     -0.5, 0.3333320915699005, -0.24999846518039703, 0.20010709762573242, -0.1667843461036682, 0.1400170773267746,
     -0.12211158126592636, 0.14002364873886108, -0.12779724597930908,

@@ -1,8 +1,10 @@
 """The Triton plugin: ``triton.backends`` finds `compiler` and `driver` here.
 
-``import triton`` loads both while Triton itself is half imported, so they import nothing heavy
-before they are used.
+``import triton`` loads both while Triton itself is half imported, so they import nothing heavy before they are used.
+Read `compiler` and `driver` first, then `plugin/` (launches), `source/` (the kernel's text) and `targets/` (the CPU and
+the GPU).
 """
 
-# Whoever begins with one of our modules gets Triton whole first; Triton itself, half imported, is passed over here.
+# If one of our modules is imported first, this imports all of Triton before it. If Triton is half imported, nothing
+# happens.
 import triton  # noqa: F401

@@ -1,7 +1,7 @@
 """The compiler half of the plugin: Triton's front end, then our plan as the "binary".
 
-Kernels are held to what CUDA sm_90 accepts, so that what runs here compiles there: options, number
-types and the smallest dot are those of Triton's own CUDA backend.
+Kernels are held to what CUDA sm_90 accepts, so that what runs here compiles there. Options, number types and the
+smallest dot are those of Triton's own CUDA backend.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MODEL = GPUTarget("cuda", 90, 32)
 
 @functools.cache
 def _sources_hash() -> str:
-    """A digest of our own code that decides what a cached plan means."""
+    """A digest of those of our sources that decide what a cached plan means."""
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
     for folder in ("ir", "backend"):
@@ -30,17 +30,20 @@ def _sources_hash() -> str:
 
 
 class Reading(Protocol):
-    """Who is told when Triton's front end begins to read a kernel, and when it has; of one that it refuses, no more."""
+    """Called when Triton's front end begins and ends reading a kernel.
+
+    For a kernel that the front end refuses, ``end`` is not called.
+    """
 
     def begin(self) -> None: ...
     def end(self, compiled: bool) -> None: ...
 
 
 reading: Reading | None = None
-# Names what kernels are compiled with besides what is written, which Triton's cache keeps apart.
+# A name for what else kernels are compiled with; Triton's cache stores such kernels apart.
 variant = ""
 
-# The options that change what a kernel means.
+# The options that change the meaning of a kernel.
 _MEANINGFUL = (
     "num_warps",
     "num_ctas",
@@ -58,7 +61,7 @@ def options_of(metadata: Any) -> dict[str, Any]:
 
 
 class CPUBackend(BaseBackend):
-    """Compiles for the target ``cpu``: TTIR, then the same in MLIR's generic form."""
+    """Compiles for the target ``cpu``: to TTIR, then to the same module in MLIR's generic form."""
 
     binary_ext = "plan"
 
@@ -78,8 +81,7 @@ class CPUBackend(BaseBackend):
         return f"triton_lab-{__version__}-{_sources_hash()}{variant}"
 
     def parse_options(self, options: dict[str, Any]) -> object:
-        # Whether the compiler may fuse multiplication and addition does not matter here; saying so
-        # keeps Triton from warning that nobody did.
+        # This option does not matter here. It is set so that Triton does not warn that it is missing.
         chosen = {"enable_fp_fusion": True, **options}
         return self._model.parse_options(chosen)
 
@@ -90,13 +92,13 @@ class CPUBackend(BaseBackend):
         from triton_lab.backend.plugin.float8_e4b15 import convert_custom_types
 
         functions: dict[str, Any] = self._model.get_codegen_implementation(options)
-        # The CUDA backend converts its unusual fp8 by inline PTX.
+        # The CUDA backend converts e4m3b15 by inline PTX.
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
         from triton_lab.backend.source import recursion_depth
 
-        if reading is not None:  # this is what Triton asks for last
+        if reading is not None:  # Triton calls this last before it reads the kernel
             reading.begin()
         return recursion_depth.watched(self._model.get_module_map())
 
@@ -128,7 +130,7 @@ class CPUBackend(BaseBackend):
         from triton_lab.ir import parse_plan
         from triton_lab.ir.lower import generic_text
 
-        # Here, since a module that was read from a ``.ttir`` file begins with this stage.
+        # Set here, since a module that was read from a ``.ttir`` file starts with this stage.
         metadata["name"] = module.get_entry_func_name()
         metadata["shared"] = 0
         text = generic_text(module)

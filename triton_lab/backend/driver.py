@@ -1,4 +1,4 @@
-"""The driver half of the plugin: which device there is, and how a kernel is launched on it."""
+"""The driver half of the plugin: the device, and how kernels are launched on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _asking = threading.local()
 
 
 def _heeds_default_backend() -> bool:
-    """Whether this Triton looks at TRITON_DEFAULT_BACKEND; before 3.7 it wants one active driver, always."""
+    """Whether this Triton reads TRITON_DEFAULT_BACKEND. Before 3.7 it always requires exactly one active driver."""
     from triton import __version__
 
     major, minor = __version__.split(".")[:2]
@@ -24,7 +24,7 @@ def _heeds_default_backend() -> bool:
 
 
 class CPUDriver(DriverBase):
-    """The CPU as a device of Triton's."""
+    """The CPU as a device of Triton."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class CPUDriver(DriverBase):
         self.utils = Utils()
 
     def launcher_cls(self, source: Any, metadata: Any) -> Any:
-        """What launches a kernel: ours, or a GPU's own for what was compiled for it all the same."""
+        """The launcher of a kernel: ours, or a GPU's own for a kernel that was compiled for a GPU."""
         if metadata.target.backend == self.get_current_target().backend:
             from triton_lab.backend.plugin.kernel_loading import announce
             from triton_lab.backend.plugin.launcher import Launcher
@@ -51,12 +51,12 @@ class CPUDriver(DriverBase):
 
     @classmethod
     def is_active(cls) -> bool:
-        """True if the user names us, or if there is no other device."""
+        """True if the user names this backend, or if there is no other device."""
         chosen = os.environ.get("TRITON_DEFAULT_BACKEND")
         if chosen and _heeds_default_backend():
             return chosen == NAME
         if getattr(_asking, "now", False):
-            return False  # another plugin asks in turn whether we are: then it decides
+            return False  # another plugin has called back while we ask it: let it decide
         from triton.backends import backends
 
         _asking.now = True
@@ -72,7 +72,7 @@ class CPUDriver(DriverBase):
         from triton_lab.backend import inductor
         from triton_lab.backend.compiler import TARGET, CPUBackend
 
-        inductor.register(CPUBackend, CPUDriver)  # which asks this before it generates code
+        inductor.register(CPUBackend, CPUDriver)  # Inductor calls this before it generates code
         return TARGET
 
     def get_active_torch_device(self) -> Any:
@@ -84,7 +84,7 @@ class CPUDriver(DriverBase):
         return DEVICE
 
     def set_current_device(self, device: int) -> None:
-        """There is one."""
+        """Does nothing: there is one device."""
 
     def get_current_stream(self, device: int | None = None) -> int:
         return 0
@@ -106,14 +106,14 @@ class CPUDriver(DriverBase):
         return torch.empty(1, dtype=torch.int8)
 
     def clear_cache(self, cache: Any) -> None:
-        """Nothing to flush."""
+        """Does nothing: there is no cache to flush."""
 
     def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
         return args
 
 
 def _join() -> None:
-    """`triton-lab check` and `run` hear of the launches of processes that their script starts, too."""
+    """Report launches to `triton-lab check` or `run` if one of them started this process through its script."""
     asked = os.environ.get("TRITON_LAB_JOURNAL")
     if asked:
         provided("join_script")(asked)

@@ -1,5 +1,6 @@
-"""By what Triton knows us. It is loaded while Triton itself is half imported, and so imports nothing."""
+"""The plugin's name and device number in Triton. Loaded while Triton is half imported, so it imports nothing."""
 
-# The plugin's name in Triton, and its device's number: Triton keeps compiled kernels by that, so no GPU may have it.
+# The plugin's name in Triton, and its device's number. Triton stores compiled kernels under the number, so no GPU may
+# have it.
 NAME = "triton_lab"
 DEVICE = -1

@@ -1,9 +1,9 @@
-"""Where torch's Inductor looks for a CPU backend: under the name ``cpu``.
+"""Registers our backend under the name ``cpu``, where torch's Inductor looks for it.
 
-With ``torch._inductor.config.cpu_backend = "triton"`` the kernels of torch.compile are Triton's for tensors of the CPU,
-too, and our target runs them. Inductor asks for that target by name. A plugin of this name for good would make torch
-believe in Triton on every CPU, and compile differently for people who never asked; so the name is there only once
-Inductor was told to use it.
+With ``torch._inductor.config.cpu_backend = "triton"``, torch.compile makes Triton kernels for CPU tensors too, and our
+target runs them. Inductor looks the target up by that name. If the name always existed, torch would believe that every
+CPU has Triton and would compile differently for users who never asked for it. So the name exists only once Inductor is
+told to use Triton.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 _NAME = "cpu"
-_ITS_OWN = "@triton_heuristics."  # begins the decorators of every kernel that Inductor writes
+_ITS_OWN = "@triton_heuristics."  # the start of the decorators of every kernel that Inductor writes
 
 
 def wrote(source: Any) -> bool:
@@ -21,7 +21,7 @@ def wrote(source: Any) -> bool:
 
 
 def register(compiler: Any, driver: Any) -> None:
-    """Be found by Inductor's name with these classes, if it uses Triton on the CPU and nobody else has the name."""
+    """Register these classes under Inductor's name, if it uses Triton on the CPU and no other backend has the name."""
     config = sys.modules.get("torch._inductor.config")
     if config is None or config.cpu_backend != "triton":
         return
@@ -30,7 +30,7 @@ def register(compiler: Any, driver: Any) -> None:
     if _NAME in backends:
         return
 
-    # Triton wants one backend for each target, and one active driver: these are not counted twice.
+    # Triton allows one backend per target and one active driver; these classes do not count a second time.
     class Compiler(compiler):
         supports_target = staticmethod(lambda target: False)
 

@@ -1,4 +1,4 @@
-"""Which lanes of a bad access may not be touched, and why."""
+"""Finds which lanes of a bad access may not touch memory, and why."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from triton_lab.messages import Home
 
 Array = NDArray[Any]
 
-# Addresses below this are taken for null pointers with an offset.
+# An address below this counts as a null pointer with an offset.
 _NULL_PAGE = 4096
-# How many addresses where nothing is found are looked up one by one to tell good from bad.
+# How many unmapped addresses are looked up one by one before the search stops.
 _MOST_LOOKUPS = 10_000
 
 
 def strays(rows: Array, verified: Array, programs: int) -> Array:
-    """Which lanes, given by their program, leave the tensor that others of their program are in.
+    """Which lanes leave the tensor that other lanes of their program are in. ``rows`` gives each lane's program.
 
-    Memory that belongs to no tensor may be read by itself, but not by running over a tensor's end.
+    Memory that belongs to no tensor may be read alone, but not together with a tensor: that is past the tensor's end.
     """
     anchored = np.zeros(programs, np.bool_)
     anchored[rows[verified]] = True
@@ -52,7 +52,7 @@ def fault_of(reachable: Reachable, addresses: Array, mask: Array, itemsize: int,
 
 
 def _home(reachable: Reachable, address: int) -> Home:
-    """Where an address lies that a pointer of unknown origin led to; others are told by their arguments."""
+    """What lies at an address that a pointer of unknown origin led to. "" if the pointer's arguments are known."""
     region = reachable.memory.holding(address) if reachable.allowed is None else None
     if region is None or not region.verified:
         return ""
@@ -60,7 +60,7 @@ def _home(reachable: Reachable, address: int) -> Home:
 
 
 def _look_up(reachable: Reachable, addresses: Array, itemsize: int) -> None:
-    """Find out what lies at ``addresses`` (ascending), those beyond the first that nobody has looked at too."""
+    """Find the regions at ``addresses`` (ascending). Beyond the first known region, addresses are looked up too."""
     first = missed = 0
     while first < len(addresses) and missed < _MOST_LOOKUPS:
         address = int(addresses[first])
@@ -71,7 +71,9 @@ def _look_up(reachable: Reachable, addresses: Array, itemsize: int) -> None:
 
 
 def _standing(reachable: Reachable, addresses: Array, itemsize: int, kind: str) -> tuple[Array, Array]:
-    """For each address, whether an element there lies in a region that may be touched so, and in a verified one."""
+    """For each address, whether an element there is in a region that allows the access, and whether in a
+    verified one.
+    """
     regions = sorted(reachable.regions, key=lambda region: region.start)
     if not regions:
         return np.zeros(addresses.shape, np.bool_), np.zeros(addresses.shape, np.bool_)

@@ -1,11 +1,11 @@
-"""Integer blocks that are affine in the lane: kept as a base and strides, not as elements.
+"""Integer blocks that are affine in the lane, stored as a base and strides instead of elements.
 
-Nearly every address in a kernel is ``base(program) + i * s0 + j * s1``. Kept in that form, the
-arithmetic on offsets costs one number per program instead of one per lane, a load becomes a
-strided slice, bounds are two comparisons, and pictures and proofs get the access function itself.
+Nearly every address in a kernel is ``base(program) + i * s0 + j * s1``. In this form, arithmetic on offsets costs one
+number per program instead of one per lane. A load becomes a strided slice, bounds are two comparisons, and pictures and
+proofs get the access function itself.
 
-An `AffineBlock` always equals what the wrapped machine integers would be: an operation whose result
-might leave its type's range returns None, and the caller computes on elements instead.
+An `AffineBlock` always equals the wrapped machine integers. An operation whose result might leave its type's range
+returns None, and the caller computes on elements instead.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Array = NDArray[Any]
 class AffineBlock:
     """``base[p] + sum(strides[k] * index[k])`` over a block of ``shape``.
 
-    ``base`` is int64 of shape ``(programs,)``, or ``(1,)`` where all programs agree; ``strides``
-    are Python integers, one an axis. Pointers are byte addresses with strides in bytes.
+    ``base`` is int64 of shape ``(programs,)``, or ``(1,)`` where all programs agree. ``strides`` are Python integers,
+    one per axis. Pointers are byte addresses with strides in bytes.
     """
 
     __slots__ = ("__weakref__", "_array", "_range", "base", "shape", "strides")
@@ -36,7 +36,7 @@ class AffineBlock:
         self._range: tuple[int, int] | None = None
 
     def spread(self) -> tuple[int, int]:
-        """How far lanes lie below and above the base: (<= 0, >= 0)."""
+        """The lowest and the highest offset of lanes from the base: (<= 0, >= 0)."""
         low = high = 0
         for stride, extent in zip(self.strides, self.shape, strict=True):
             reach = stride * (extent - 1)
@@ -81,7 +81,7 @@ class AffineBlock:
         return found
 
     def take(self, rows: Array) -> AffineBlock:
-        """The same for the programs in ``rows``."""
+        """The same block for the programs in ``rows``."""
         return self if self.base.size == 1 else AffineBlock(self.base[rows], self.strides, self.shape)
 
 
@@ -108,12 +108,12 @@ def subtract(a: AffineBlock, b: AffineBlock, bits: int) -> AffineBlock | None:
 
 
 def multiply(a: AffineBlock, b: AffineBlock, bits: int) -> AffineBlock | None:
-    """The product, where one factor is the same in all lanes and programs, or both in all lanes."""
+    """The product. None unless one factor is equal in all lanes and programs, or both are equal in all lanes."""
     if b.base.size != 1 or any(b.strides):
         a, b = b, a
     low, high = a.range()
     least, most = b.range()
-    # The products of the ranges bound the result: int64 itself must not wrap while we compute.
+    # The ranges bound the product, so that int64 does not wrap below.
     if max(abs(low), abs(high)) * max(abs(least), abs(most)) >= 1 << 62:
         return None
     if not any(b.strides) and b.base.size == 1:
@@ -145,7 +145,7 @@ def permute(value: AffineBlock, order: Sequence[int]) -> AffineBlock:
 
 
 def with_shape(value: AffineBlock, shape: tuple[int, ...]) -> AffineBlock | None:
-    """Reshaped, where only axes of one lane come or go; None otherwise."""
+    """The block reshaped, if only axes of length one come or go; None otherwise."""
     kept = [(s, n) for s, n in zip(value.strides, value.shape, strict=True) if n != 1]
     if [n for _, n in kept] != [n for n in shape if n != 1]:
         return None

@@ -1,4 +1,4 @@
-"""A `Plan` made ready to run: operations bound to their functions, values given a lifetime."""
+"""A `Plan` made ready to run: operations bound to their functions, and the lifetimes of values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOTHING: Mapping[str, Implementation] = {}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundStep:
-    """One operation, bound. ``dead`` are the values that nobody uses after it."""
+    """One operation with its function. ``dead`` are the values that nothing uses after it."""
 
     op: Op
     run: Implementation
@@ -38,20 +38,20 @@ class BoundBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Routine:
-    """A function: the code of its blocks, and of every region's blocks by operation index."""
+    """A function as bound blocks: those of its body, and those of each region by operation index."""
 
     function: Function
     blocks: tuple[BoundBlock, ...]
     regions: dict[int, tuple[BoundBlock, ...]]
     types: tuple[Type, ...]
-    # Estimate of the bytes that one program's values take at the worst moment.
+    # Estimated peak of the bytes that one program's values take.
     footprint: int
-    # The operations, by index, whose results nobody looks at.
+    # The operations, by index, whose results nothing uses.
     unused: frozenset[int]
 
 
 def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -> dict[str, Routine]:
-    """Bind every operation of ``plan``; those named in ``instead`` to the functions there (see `variants`).
+    """Bind every operation of ``plan``; those named in ``instead`` to the functions there (see `arithmetic_variants`).
 
     Raises Unsupported, naming the first operation that the interpreter does not run.
     """
@@ -60,7 +60,7 @@ def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -
 
 
 def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
-    """The operations in which programs may wait: ``loops``, and all that have one of them inside or call it."""
+    """The operations in which programs may wait: ``loops``, and all that contain or call one of them."""
     found: set[int] = set()
     callees: set[str] = set()
     while True:
@@ -77,7 +77,7 @@ def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
 def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routine:
     regions: dict[int, tuple[BoundBlock, ...]] = {}
     blocks = function.body.blocks
-    # Values may be used in later blocks of the same body: nothing of it dies early there.
+    # If a body has several blocks, later ones may use its values, so none of them dies early.
     codes = tuple(_code(block, regions, len(blocks) > 1, instead) for block in blocks)
     footprint = max((_footprint(code, regions, function) for code in codes), default=0)
     everywhere = [*codes, *(code for inner in regions.values() for code in inner)]

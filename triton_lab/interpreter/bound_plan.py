@@ -18,9 +18,9 @@ from triton_lab.ir.spin_wait import waiting_loops
 class Executable:
     """A plan, bound once and run many times.
 
-    ``waiting_loops`` are the operations in which programs wait for others, ``waits`` those too that
-    have one of them inside; ``updates`` says that it has atomics which write.
-    ``kept`` is what others keep with it, under their own names.
+    ``waiting_loops`` are the operations in which programs wait for others; ``waits`` are these and all operations that
+    contain one. ``updates``: the plan has atomics that write. ``kept`` stores what other modules cache with the plan,
+    under their own names.
     """
 
     plan: Plan
@@ -34,8 +34,8 @@ class Executable:
     def reach(self, owners: Sequence[frozenset[MemoryRegion] | None]) -> dict[int, frozenset[MemoryRegion] | None]:
         """The regions that each access may touch: those of the arguments its pointer can come from.
 
-        ``owners`` has the regions of each of the kernel's arguments, None for an address that nobody
-        vouches for; None in the result means anywhere.
+        ``owners`` has the regions of each of the kernel's arguments, or None for an address of unknown memory. None in
+        the result means anywhere.
         """
         result: dict[int, frozenset[MemoryRegion] | None] = {}
         for op, roots in self.roots.items():
@@ -46,7 +46,7 @@ class Executable:
 
     @classmethod
     def of(cls, plan: Plan, instead: Mapping[str, Implementation] | None = None) -> Executable:
-        """``plan`` made ready; operations named in ``instead`` run what stands there: see `variants`."""
+        """Bind ``plan``. Operations named in ``instead`` run the functions there: see `arithmetic_variants`."""
         loops = waiting_loops(plan)
         updates = any(effects.updates(op) for op in plan.walk())
         return cls(plan, compile_plan(plan, instead or {}), loops, waits(plan, loops), pointer_roots(plan), updates)

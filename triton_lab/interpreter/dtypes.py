@@ -9,9 +9,8 @@ import numpy as np
 
 from triton_lab.ir import Type
 
-# Integers are signless in the IR (but for what a descriptor describes); signed is the form they are
-# kept in. Triton stores an i1 as a byte, and e4m3b15 has no MLIR type of its own: the front end
-# converts it through integers.
+# Integers are signless in the IR (except in a descriptor's block); here they are signed. Triton stores an i1 as a byte.
+# e4m3b15 has no MLIR type of its own: the front end converts it through integers.
 _NUMPY: dict[str, Any] = {
     "i1": np.bool_,
     "i8": np.int8,
@@ -44,7 +43,7 @@ _UNSIGNED: dict[np.dtype[Any], np.dtype[Any]] = {
 
 
 def numpy_dtype(element: str) -> np.dtype[Any]:
-    """The NumPy dtype of an MLIR scalar type; KeyError says which is missing."""
+    """The NumPy dtype of an MLIR scalar type. Raises KeyError, with the name, for an unknown type."""
     dtype: np.dtype[Any] = np.dtype(_NUMPY[element])
     return dtype
 
@@ -59,7 +58,7 @@ def dtype_of(type: Type) -> np.dtype[Any]:
     return numpy_dtype(type.element)
 
 
-# The names by which users know the types.
+# The users' names of the types.
 _TORCH_NAMES = {
     "i1": "bool",
     "i8": "int8",
@@ -77,5 +76,5 @@ _TORCH_NAMES = {
 
 
 def user_name(element: str) -> str:
-    """What torch calls the type: ``float16`` for ``f16``."""
+    """Torch's name of the type: ``float16`` for ``f16``."""
     return _TORCH_NAMES.get(element, element)

@@ -1,9 +1,9 @@
 """The error function and its relatives, on arrays of float32 or float64.
 
-By NumPy alone: a library's operator may be one that its user has replaced by the very kernel that is running.
-float32 is computed in float64 and rounded once. The scaled complement ``exp(x**2) erfc(x)`` is a Chebyshev series in
-``(x - k) / (x + k)``, after Shepherd and Laframboise (Mathematics of Computation 36, 1981), who saw that times
-``1 + 2x`` it is smooth from zero to infinity; near zero the function's own series is exact to the last place.
+Only NumPy is used: the user may have replaced another library's operator by the very kernel that is running. float32 is
+computed in float64 and rounded once. The scaled complement ``exp(x**2) erfc(x)`` is a Chebyshev series in
+``(x - k) / (x + k)``, after Shepherd and Laframboise (Mathematics of Computation 36, 1981): multiplied by ``1 + 2x`` it
+is smooth from zero to infinity. Near zero the function's own series is exact to the last place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# Of (1 + 2x) exp(x**2) erfc(x) with k = 3.75; computed with 60 digits, the first of them halved already.
+# The Chebyshev coefficients of (1 + 2x) exp(x**2) erfc(x) with k = 3.75, computed with 60 digits. The first one is
+# already halved.
 CENTRE = 3.75
 CHEBYSHEV = (
     1.1775789345674017, -0.004590054580646478, -0.08424913336651792, 0.05920993999819189, -0.026658668435305753,
@@ -27,7 +28,7 @@ CHEBYSHEV = (
     -9.65469674843344e-13, 3.25254814814874e-14, 3.3478119482868056e-14, -1.864562880419313e-15,
     -1.2507950530688648e-15, 7.418235256624044e-17, 5.068148904796111e-17, -2.2370566594359995e-18,
 )  # fmt: skip
-# erf(x) / x is this series in x**2, plus one: what is left of its first term after that is small, and so its error.
+# erf(x) / x is one plus this series in x**2. Without the one, the first term is small, and so is its error.
 _TAYLOR = (
     0.1283791670955126,  # 2 / sqrt(pi) - 1
     *(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(1, 23)),
@@ -35,12 +36,14 @@ _TAYLOR = (
 _NEAR = 1.25
 # How many terms give float32's precision, with some to spare.
 _SHORT_CHEBYSHEV, _SHORT_TAYLOR = 16, 15
-# So many elements at a time stay in the cache.
+# As many elements as stay in the cache.
 _CHUNK = 8192
 
 
 def _in_float64(function: Callable[[Array, bool], Array]) -> Callable[[Array], Array]:
-    """``function`` of float64 chunks and whether float32's precision is enough, made one of arrays of either."""
+    """``function`` of float64 chunks, made a function of float32 or float64 arrays. Its flag says that float32's
+    precision is enough.
+    """
 
     def apply(x: Array) -> Array:
         flat = x.reshape(-1)
@@ -81,7 +84,9 @@ def _scaled(x: Array, short: bool) -> Array:
 
 
 def _exponential(x: Array, factor: float = -1.0) -> Array:
-    """``exp(factor * x**2)`` for a factor that is a power of two: squared in two parts, since its error would grow."""
+    """``exp(factor * x**2)`` for a factor that is a power of two. The square is split into two parts to keep its error
+    small.
+    """
     x = np.where(np.isinf(x), np.copysign(1e200, x), x)
     high = (x.view(np.int64) & np.int64(-(1 << 27))).view(np.float64)
     result: Array = np.exp(factor * high * high) * np.exp(factor * (x - high) * (x + high))
@@ -121,7 +126,9 @@ def _normcdf(x: Array, short: bool) -> Array:
 
 
 def _guess(complement: Array) -> Array:
-    """Where erfc has the value ``complement``, in (0, 1], to two digits (Winitzki's formula)."""
+    """An estimate of ``x`` with ``erfc(x) = complement``, for ``complement`` in (0, 1], to two digits (Winitzki's
+    formula).
+    """
     a = 0.147
     logarithm = np.log(complement) + np.log(2.0 - complement)
     middle = 2.0 / (math.pi * a) + 0.5 * logarithm
@@ -134,7 +141,7 @@ def _from_complement(z: Array) -> Array:
     for _ in range(4):
         scaled = _scaled(x, False)
         x = x + (np.log(scaled) - x * x - goal) * scaled * (0.5 * math.sqrt(math.pi))
-    # The last step by erfc itself, which is more exact than its logarithm.
+    # The last step uses erfc itself, which is more exact than its logarithm.
     return x + (_exponential(x) * _scaled(x, False) / z - 1.0) * _scaled(x, False) * (0.5 * math.sqrt(math.pi))
 
 

@@ -1,7 +1,7 @@
 """Arithmetic with its rounding error: fused multiply-add, and the four directions of rounding.
 
-NumPy rounds to nearest and says nothing of the error. The error of one operation on floats is
-itself a float, or its sign can be told from one, and with it any other rounding can be had.
+NumPy rounds to nearest and does not report the error. The error of one operation on floats is itself a float, or has at
+least the sign of one that can be computed. Every other rounding follows from it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 _SPLITTER = np.float64(2**27 + 1)
-# All parts of a greater product are floats, and whole multiples of the least of them.
+# From this product on, all parts are floats: multiples of the least float.
 _SMALLEST_PRODUCT = 2.0**-960
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """``a + b`` rounded, and what is missing from it (Knuth)."""
+    """``a + b`` rounded, and its rounding error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """``a * b`` of float64 rounded, and what is missing from it (Dekker)."""
+    """``a * b`` of float64 rounded, and its rounding error (Dekker)."""
     product = a * b
     a_high, a_low = _split(a)
     b_high, b_low = _split(b)
@@ -42,9 +42,9 @@ def _split(a: Array) -> tuple[Array, Array]:
 
 
 def to_odd(nearest: Array, error: Array) -> Array:
-    """``nearest + error`` cut to float64, with the last bit set where that is inexact.
+    """``nearest + error`` cut to float64, with the last bit set if that is inexact.
 
-    Such a number rounds to fewer bits as the exact sum would.
+    Rounding this to fewer bits gives the same result as rounding the exact sum.
     """
     bits = nearest.view(np.int64)
     inexact = (error != 0) & (bits & 1 == 0) & np.isfinite(nearest)
@@ -60,7 +60,7 @@ def multiply_add(a: Array, b: Array, c: Array) -> Array:
         return to_odd(total, np.where(np.isfinite(error), error, 0.0))
     outer, rest, error = _three_parts(*two_product(a, b), c)
     result = outer + to_odd(rest, error)
-    # A product that is zero leaves nothing to round, and the sum of zeros has a sign.
+    # A zero product needs no rounding; NumPy gives the sum of zeros its right sign.
     result = np.where(np.isfinite(result) & (a != 0) & (b != 0), result, a * b + c)
     edge = _far_out(a) | _far_out(b) | (np.abs(a * b) < _SMALLEST_PRODUCT)
     if edge.any() and (edge := edge & np.isfinite(a) & np.isfinite(b) & np.isfinite(c) & (a != 0) & (b != 0)).any():
@@ -74,25 +74,25 @@ def _far_out(x: Array) -> Array:
 
 
 def _three_parts(high: Array, low: Array, c: Array) -> tuple[Array, Array, Array]:
-    """``high + low + c``: the greatest part, the next, and what has the sign of what is still missing."""
+    """``high + low + c`` in three parts: the greatest, the next, and a number with the sign of the remaining error."""
     inner, inner_error = two_sum(c, low)
     outer, outer_error = two_sum(high, inner)
     return outer, *two_sum(inner_error, outer_error)
 
 
 def _scaled_multiply_add(a: Array, b: Array, c: Array) -> Array:
-    """``a * b + c`` of finite float64 at the ends of their range, where the parts of products are not floats.
+    """``a * b + c`` of finite float64 near the ends of their range, where the parts of products are not floats.
 
-    Everything is scaled so that the product is around 1; a subnormal sum is rounded at its own last place, by adding
-    what makes that the last place of the whole.
+    Everything is scaled so that the product is around 1. A subnormal sum must be rounded at its own last place: an
+    offset is added whose last place is that one.
     """
     (a, of_a), (b, of_b) = np.frexp(a), np.frexp(b)
     down = -(of_a.astype(np.int32) + of_b)
     scaled = np.ldexp(c, np.clip(down, -2000, 2000))
-    # Beside so great a number the product is not seen, and of so small a one beside the product no more than its sign.
+    # Beside the upper limit the product does not count. Below the lower limit only the sign of ``c`` counts.
     scaled = np.copysign(np.clip(np.abs(scaled), np.where(c == 0, 0.0, 2.0**-200), 2.0**200), c)
     outer, rest, error = _three_parts(*two_product(a, b), scaled)
-    outer, rest = two_sum(outer, rest)  # where the greatest parts cancel, the next is the greatest
+    outer, rest = two_sum(outer, rest)  # if the greatest parts cancel, the next part is the greatest
     nothing = outer == 0
     unit = np.ldexp(1.0, np.clip(down - 1074, -1000, 300))
     normal = outer + to_odd(rest, error)
@@ -105,9 +105,9 @@ def _scaled_multiply_add(a: Array, b: Array, c: Array) -> Array:
 
 
 def directed(nearest: Array, error: Array, mode: str) -> Array:
-    """``nearest`` moved to its neighbour where ``mode`` (rn rz rd ru) asks for it.
+    """``nearest`` moved to its neighbour where ``mode`` (rn rz rd ru) requires it.
 
-    ``error`` has the sign of what the exact result has more than ``nearest``.
+    ``error`` has the sign of the exact result minus ``nearest``.
     """
     if mode == "rn":
         return nearest
@@ -125,11 +125,11 @@ def directed(nearest: Array, error: Array, mode: str) -> Array:
 
 
 def narrowed(exact: Array, target: np.dtype[Any], mode: str) -> Array:
-    """float64 (or `to_odd` of something finer) rounded to float32 or float16 in the direction ``mode``."""
+    """float64 (or `to_odd` of a finer number) rounded to float32 or float16 in the direction ``mode``."""
     nearest = exact.astype(target)
     if mode == "rn":
         return nearest
     with np.errstate(invalid="ignore"):
         error = exact - nearest.astype(np.float64)
-    # An overflow to infinity has an infinite error of the right sign; infinities themselves have none.
+    # The error of an overflow is infinite with the right sign. An infinite operand has no error.
     return directed(nearest, np.where(np.isfinite(exact), error, 0.0), mode)

@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 
 class Environment(dict[int, Value]):
-    """Values by number. What is missing is taken from the enclosing frame, for the active rows."""
+    """Values by number. A missing value is taken from the enclosing frame, for the active rows."""
 
     def __init__(self, parent: Environment | None = None, rows: Array | None = None) -> None:
         super().__init__()
@@ -37,30 +37,32 @@ class Environment(dict[int, Value]):
 
 
 class Observer(Protocol):
-    """Sees a run from outside. What it is not interested in it leaves empty."""
+    """Watches a run. A method that an observer does not need stays empty."""
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        """``op`` has run in ``frame``."""
+        """Called after ``op`` has run in ``frame``."""
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        """``op`` is about to touch memory (a store) or has (a load, an atomic)."""
+        """Called before a store touches memory, and after a load or an atomic has."""
 
     def barrier(self, frame: Frame, op: Op) -> None:
-        """All lanes of each program have waited for one another."""
+        """Called when all lanes of each program have reached a barrier."""
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        """Values of ``frame`` go on: into a region or a function, or out of a block that has ended."""
+        """Called when values of ``frame`` are passed into a region or a function, or out of a block that has ended."""
 
     def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        """``result``, of ``programs`` rows, was put together: rows of it from rows (None: all) of other values."""
+        """Called when ``result``, of ``programs`` rows, is put together. Each piece gives rows of the result, a value,
+        and the value's rows (None: all).
+        """
 
 
-# Told that programs of a frame come by a mark: a print that is ours.
+# Called when programs of a frame reach a mark: a print that we put into the kernel.
 Marks = Callable[["Frame", Op], None]
 
 
 class Host(Protocol):
-    """The launch that frames belong to, and what they share: a `Machine`."""
+    """The launch that frames belong to, with what they share; see `Machine`."""
 
     executable: Executable
     arguments: Sequence[Value]
@@ -73,26 +75,25 @@ class Host(Protocol):
     steps: int
 
     def memory_for(self, op: Op) -> Reachable:
-        """What ``op`` may touch of the memory."""
+        """The memory that ``op`` may touch."""
 
     def tick(self, loop: Op, frame: Frame) -> None:
-        """Called once an iteration of every loop."""
+        """Called once per iteration of every loop."""
 
     def narrow(self) -> None:
-        """From now on take for a change what may end a wait, and nothing else, if that is known."""
+        """From now on count only those changes of memory that may end a wait, if these are known."""
 
     def deciding(self, loop: Op, carried: Sequence[Value]) -> Sequence[Value]:
-        """Of what a loop in which programs wait hands on, what may end the wait, as far as is known."""
+        """Those loop-carried values of a waiting loop that may end the wait; all of them if that is unknown."""
 
     def explain(self, error: Exception, op: Op, frame: Frame) -> KernelError:
-        """``error``, with the operation and the programs that it happened in."""
+        """``error``, with the operation and the programs in which it happened."""
 
 
 class Frame:
-    """``programs`` (linear numbers, ascending) run ``routine`` together.
+    """The values of ``programs`` (linear numbers, ascending) that run ``routine`` together.
 
-    A frame for a part of the programs reads through to its parent's values; ``rows`` are its
-    programs' positions in the parent.
+    A frame for some of the programs reads missing values from its parent; ``rows`` are its programs' positions there.
     """
 
     __slots__ = ("count", "environment", "machine", "parent", "programs", "routine", "rows")
@@ -144,7 +145,7 @@ class Frame:
         return self.handed(code.terminator.operands)
 
     def handed(self, numbers: Sequence[int]) -> tuple[Value, ...]:
-        """The values that a block which has ended, or an operation with regions, hands on."""
+        """The values that an ended block, or an operation with regions, passes on. Reports them to the observer."""
         found = tuple([self.environment[number] for number in numbers])
         if self.machine.observer is not None:
             self.machine.observer.handed(self, numbers, found)
@@ -169,7 +170,9 @@ class Frame:
             self.finish(step, operands, result)
 
     def finish(self, step: BoundStep, operands: Sequence[Value], result: Any) -> None:
-        """An operation has run: keep its result, tell who watches, and forget what nobody uses any more."""
+        """Finish an operation that has run: store its result, report it to the observer, and drop values that are now
+        dead.
+        """
         environment = self.environment
         results = step.results
         if len(results) == 1:
@@ -183,7 +186,9 @@ class Frame:
 
 
 def running(error: BaseException) -> Op | None:
-    """The operation, innermost in loops and calls, that ran when ``error`` was raised; None outside of any."""
+    """The innermost operation, inside loops and calls, that ran when ``error`` was raised. None outside any
+    operation.
+    """
     found = None
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if frame.f_code is Frame.run_steps.__code__ and "step" in frame.f_locals:

@@ -1,4 +1,4 @@
-"""What can go wrong while a kernel runs, as data: the words for it are chosen higher up."""
+"""What can go wrong while a kernel runs, as data. Higher layers choose the words for the user."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from triton_lab.messages import Home
 class AccessFault:
     """Lanes of one access that may not touch memory.
 
-    ``programs`` (linear numbers), ``lanes`` (row-major in the block) and ``addresses`` (bytes)
-    have an entry for each; ``kind`` is ``out-of-bounds``, ``null-pointer`` or ``misaligned``.
-    ``pointer`` and ``mask`` are those of all lanes, in the interpreter's compact forms, of so many ``rows``: one
-    for each program, or one alone where all do the same. ``home`` tells where the first address lies if a pointer of
-    unknown origin led there (`words.Home`).
+    ``programs`` (linear numbers), ``lanes`` (row-major in the block) and ``addresses`` (bytes) have one entry per bad
+    lane. ``kind`` is ``out-of-bounds``, ``null-pointer`` or ``misaligned``. ``pointer`` and ``mask`` are those of all
+    lanes, in the interpreter's compact forms. They have ``rows`` rows: one per program, or a single one where all
+    programs do the same. ``home`` says where the first address lies if a pointer of unknown origin led there
+    (`messages.Home`).
     """
 
     kind: str
@@ -40,7 +40,9 @@ class AccessFault:
 
 
 class KernelError(Exception):
-    """A kernel was stopped at ``op``, for ``message``, in the given programs; ``together`` ran it with them."""
+    """Raised when a kernel stops at ``op`` because of ``message``, in ``programs``; ``together`` are all that ran with
+    them.
+    """
 
     def __init__(
         self, message: str, op: Op | None = None, programs: NDArray[Any] | None = None, fault: AccessFault | None = None
@@ -67,7 +69,7 @@ class StepLimit(KernelError):
 
 @dataclass(frozen=True)
 class KernelErrorData:
-    """A KernelError as data, which travels: its class's name, its fields with the operation by number, its cause."""
+    """A KernelError as data that can be sent: its class's name, its fields with the operation by index, its cause."""
 
     kind: str
     message: str
@@ -79,7 +81,7 @@ class KernelErrorData:
 
     @classmethod
     def of(cls, error: KernelError) -> KernelErrorData:
-        """``error``, taken apart."""
+        """Turn ``error`` into data."""
         cause = None if error.__cause__ is error else error.__cause__
         return cls(
             type(error).__name__,
@@ -92,20 +94,20 @@ class KernelErrorData:
         )
 
     def error(self, plan: Plan) -> KernelError:
-        """The error again, at the operation that ``plan`` has under its number."""
+        """Make the error again, at the operation of ``plan`` with its index."""
         kind = next((one for one in (Unsupported, Deadlock, StepLimit) if one.__name__ == self.kind), KernelError)
         op = next((op for op in plan.walk() if op.index == self.op), None)
         error = kind(self.message, op, self.programs, self.fault)
         error.together = self.together
         if self.cause is not None:
             name, text = self.cause
-            # Of these the words are chosen by what an error came from.
+            # The error report chooses its words by these causes.
             error.__cause__ = (MemoryError if name == "MemoryError" else RuntimeError)(text)
         return error
 
 
 def from_signal(error: BaseException) -> bool:
-    """Whether ``error`` comes out of a signal handler (a timeout, mostly): it is nobody's fault here."""
+    """Whether ``error`` comes from a signal handler, mostly a timeout: then the kernel did not cause it."""
     handlers = set(_handlers())
     trace = error.__traceback__
     while trace is not None:
@@ -116,7 +118,7 @@ def from_signal(error: BaseException) -> bool:
 
 
 def _handlers() -> Iterator[CodeType]:
-    """The code of all handlers that are installed and written in Python."""
+    """The code of all installed signal handlers that are written in Python."""
     for number in signal.valid_signals():
         handler: Any = signal.getsignal(number)
         while isinstance(handler, functools.partial):
@@ -130,9 +132,9 @@ def _handlers() -> Iterator[CodeType]:
 
 
 class EndlessRecursion(RecursionError):
-    """Functions of a kernel call each other deeper than Triton's front end can follow: without end, or nearly so.
+    """Functions of a kernel call each other too deep for Triton's front end, probably without end.
 
-    ``calls`` says how deep that is.
+    ``calls`` is the depth reached.
     """
 
     def __init__(self, calls: int) -> None:

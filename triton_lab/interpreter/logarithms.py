@@ -1,6 +1,6 @@
-"""Logarithms of float32 as NVIDIA's libdevice computes them, to the bit (as Triton's PTX for sm_90 has them inlined).
+"""Logarithms of float32, equal to the bit to those of NVIDIA's libdevice (as Triton's PTX for sm_90 has them inlined).
 
-``x = m 2^e`` with ``m`` around 1, and a polynomial of ``f = m - 1``, each step a fused multiply-add.
+``x = m 2^e`` with ``m`` around 1. A polynomial of ``f = m - 1`` gives the logarithm; each step is a fused multiply-add.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _floats(bits: str) -> list[Any]:
     return [np.uint32(int(word, 16)).view(np.float32) for word in bits.split()]
 
 
-# Coefficients from that of the highest power on, and the bits of the least m: 2/3, and the root of 1/2.
+# Coefficients from the highest power down, and the bits of the least m: 2/3, and the square root of 1/2.
 _LOG = _floats("BE055027 3E1039F6 BDF8CDCC 3E0F2955 BE2AD8B9 3E4CED0B BE7FFF22 3EAAAA78 BF000000")
 _LOG2 = _floats("3DC6B27F BE2C7F30 3E2FCF2A BE374E43 3E520BF4 BE763C8B 3E93BF99 BEB8AA49 3EF6384A BF38AA3B")
 _LN_2, _LOG2_E = _floats("3F317218 3FB8AA3B")
@@ -45,7 +45,7 @@ _TINY = np.float32(2.0**-126)
 
 
 def _split(x: Array, least: np.int32) -> tuple[Array, Array]:
-    """``m - 1`` and ``e``. Numbers below the normal ones are scaled first."""
+    """``m - 1`` and ``e``. Subnormal numbers are scaled first."""
     tiny = x < _TINY
     with np.errstate(over="ignore", invalid="ignore"):
         bits = np.where(tiny, x * np.float32(2.0**23), x).view(np.int32)
@@ -63,11 +63,11 @@ def _polynomial(coefficients: list[Any], x: Array) -> Array:
 
 
 def _fma(a: Any, b: Any, c: Any) -> Array:
-    with np.errstate(all="ignore"):  # of what is no number `_ends` tells
+    with np.errstate(all="ignore"):  # `_ends` replaces invalid results
         return multiply_add(*np.broadcast_arrays(a, b, c)).astype(np.float32)
 
 
 def _ends(x: Array, found: Array) -> Array:
-    """Of zeros, negative numbers, infinity and NaN."""
+    """``found``, with the results for zeros, negative numbers, infinity and NaN put in."""
     ends = np.where(x > 0, x, np.float32(np.nan))
     return np.where(x == 0, np.float32(-np.inf), np.where((x > 0) & np.isfinite(x), found, ends))

@@ -22,23 +22,25 @@ from triton_lab.messages import count
 
 Array = NDArray[Any]
 
-# Bytes of live values for which a batch is sized. A batch runs operation after operation over them, so they should fit
-# into the cache that a processor's cores share; each operation costs microseconds of Python, so they should be many.
+# The bytes of live values that a batch is sized for. A batch runs one operation after another over its values, so they
+# should fit into the cache that a processor's cores share. Each operation costs microseconds of Python, so a batch
+# should have many programs.
 BATCH_BYTES = 8 << 20
-# Programs that queue at one lock are asked once for each of them whether it is their turn.
+# The most programs in a batch if they may wait. Programs that queue at one lock are tried once for each of them.
 _MOST_WAITING = 1024
 
 
-# What runs a launch; "auto" leaves the choice to us.
+# What runs a launch; "auto" lets triton-lab choose.
 Engine = Literal["auto", "numpy", "native"]
 
 
 @dataclass(slots=True)
 class Limits:
-    """What a launch may use. ``batch`` fixes the number of programs that run together.
+    """What a launch may use.
 
-    ``memory`` bounds the bytes that the values of all running programs take, ``steps`` the loop
-    iterations, ``lines`` what kernels print. ``engine`` is chosen by who launches: a `Machine` itself is NumPy's.
+    ``batch`` fixes the number of programs that run together. ``memory`` limits the bytes that the values of all running
+    programs take, ``steps`` the loop iterations, ``lines`` the printed lines. The launcher chooses ``engine``; a
+    `Machine` itself always uses NumPy.
     """
 
     batch: int | None = None
@@ -77,7 +79,7 @@ class Machine:
         self.marks = marks
         self.steps = 0
         self.ended = 0
-        # The programs that run, or did last, of a kernel in which they may wait.
+        # In a kernel whose programs may wait: the strand that runs, or ran last.
         self._turn: Strand | None = None
         self._awaited: Awaited[MemoryRegion] | None = None
         self._has_asked = False
@@ -85,9 +87,9 @@ class Machine:
         self._reachable: Mapping[int, Reachable] = {}
 
     def run(self, programs: range | Array | None = None) -> None:
-        """Run ``programs`` (linear numbers, ascending), or all of the grid.
+        """Run ``programs`` (linear numbers, ascending), or the whole grid.
 
-        Raises KernelError. What was stored before stays stored.
+        Raises KernelError. Memory keeps what was stored before the error.
         """
         total = self.grid[0] * self.grid[1] * self.grid[2]
         todo: range | Array = range(total) if programs is None else programs
@@ -108,15 +110,15 @@ class Machine:
                 self.printer.close()
 
     def allow(self, reach: Mapping[int, frozenset[MemoryRegion] | None]) -> None:
-        """Hold each access, by operation index, to the given regions; None or absent: to any."""
+        """Restrict each access, by operation index, to the given regions; None or a missing index allows all."""
         self._reachable = {op: Reachable(self.memory, regions) for op, regions in reach.items()}
 
     def memory_for(self, op: Op) -> Reachable:
-        """What ``op`` may touch of the memory."""
+        """The memory that ``op`` may touch."""
         return self._reachable.get(op.index, self._anything)
 
     def allowed(self, access: int) -> frozenset[MemoryRegion] | None:
-        """The regions that an access, by operation index, is held to; None: to any."""
+        """The regions that an access, by operation index, is restricted to; None: all are allowed."""
         reachable = self._reachable.get(access)
         return None if reachable is None else reachable.allowed
 
@@ -128,7 +130,7 @@ class Machine:
         return max(1, min(BATCH_BYTES, self.limits.memory) // max(1, kernel.footprint))
 
     def tick(self, loop: Op, frame: Frame) -> None:
-        """Called once an iteration of every loop."""
+        """Called once per iteration of every loop. Raises StepLimit beyond the limit."""
         self.steps += 1
         if self.limits.steps is not None and self.steps > self.limits.steps:
             raise StepLimit(
@@ -136,18 +138,18 @@ class Machine:
             )
 
     def narrow(self) -> None:
-        """From now on take for a change what may end a wait, and nothing else, if that is known."""
+        """From now on count only those changes of memory that may end a wait, if these are known."""
         if not self._has_asked:
             self._has_asked = True
             self._awaited = awaited(self.executable.plan, self.executable.waiting_loops, self.allowed)
             self.memory.awaited = None if self._awaited is None else self._awaited.memory
 
     def deciding(self, loop: Op, carried: Sequence[Value]) -> Sequence[Value]:
-        """Of what a loop in which programs wait hands on, what may end the wait, as far as is known."""
+        """Those loop-carried values of a waiting loop that may end the wait; all of them if that is unknown."""
         return carried if self._awaited is None else [carried[k] for k in self._awaited.carried[loop.index]]
 
     def explain(self, error: Exception, op: Op, frame: Frame) -> KernelError:
-        """``error``, with the operation and the programs that it happened in."""
+        """``error``, with the operation and the programs in which it happened."""
         if isinstance(error, KernelError):
             if error.op is None:
                 error.op = op
@@ -178,10 +180,10 @@ class Machine:
             self.progress(self.ended, total)
 
     def _run_waiting(self, todo: range | Array) -> None:
-        """Batch after batch, each as far as it gets by itself; then those that had to wait again, in turns.
+        """Run each batch until its programs end or wait; then run the waiting ones again and again, in turns.
 
-        Under an observer each program runs by itself, whatever the batch, and a wait ends as early as it can:
-        one that ends too early is seen only where others have not yet done what it should wait for.
+        Under an observer each program runs alone, whatever the batch, and a wait ends as early as possible. Only so can
+        a wait that ends too early be seen: the others have not yet done what it should wait for.
         """
         from triton_lab.interpreter.resumable_regions import started
 
@@ -203,11 +205,12 @@ class Machine:
                 raise Deadlock("every program that is left waits for another one", waits[0].op, numbers)
 
     def _hurried(self, waiting: list[Strand], late: list[Strand], heads: dict[int, Strand], total: int) -> list[Strand]:
-        """``waiting``, some of which may go on by now; those that still wait. ``late`` came last.
+        """Run those of ``waiting`` that may go on by now, and return those that still wait. ``late`` are the newest of
+        them.
 
-        All that wait at one place mostly wait for the same, so only the first of them (``heads``, by
-        operation) is asked, and the others when it went on: if all were asked after every program, the
-        asking would grow with the square of the grid.
+        Strands that wait at one place mostly wait for the same thing. So only the first of them (``heads``, by
+        operation) is tried; the others follow if it went on. Trying all of them after every program would cost the
+        square of the grid.
         """
         _note(late, heads)
         for place, head in list(heads.items()):
@@ -222,8 +225,10 @@ class Machine:
         return waiting
 
     def _settled(self, strands: list[Strand], total: int) -> list[Strand]:
-        """Run ``strands`` in order, and what they part into, until nothing changes any more but by those that are busy;
-        those that wait."""
+        """Run ``strands`` in order, and the strands that they part into, until nothing changes except by busy ones.
+
+        Returns those that wait.
+        """
         waiting: list[Strand] = []
         for _ in range(_MOST_WAITING):
             todo, waiting, has_changed = strands[::-1], [], False
@@ -246,7 +251,10 @@ class Machine:
 
 
 def _note(strands: list[Strand], heads: dict[int, Strand]) -> None:
-    """Make the first strand that waits at a place its head. Who counts while it waits may count how often it looked."""
+    """Make the first strand that waits at a place its head.
+
+    A strand that counts while it waits is not taken: it may count only its own tries.
+    """
     for strand in strands:
         if strand.wait is not None and not strand.wait.counts:
             heads.setdefault(strand.wait.op.index, strand)

@@ -1,8 +1,7 @@
-"""Masks that are boxes: in each program the true lanes are ``lower <= index < upper`` an axis.
+"""Masks that are boxes: in each program the true lanes have ``lower <= index < upper`` on every axis.
 
-Comparing an affine block with a bound gives a box, and so does ``&`` of two. A load under a box
-is a slice, and a box that is full costs nothing, so masks are free until they are needed lane by
-lane.
+Comparing an affine block with a bound gives a box, and so does ``&`` of two boxes. A load under a box is a slice, and a
+full box costs nothing. So masks cost nothing until they are needed lane by lane.
 """
 
 from __future__ import annotations
@@ -19,9 +18,10 @@ Array = NDArray[Any]
 
 
 class MaskBox:
-    """``lower[k]`` and ``upper[k]`` are int64 arrays ``(programs,)`` or ``(1,)``, one pair an axis.
+    """A mask that is a box in each program.
 
-    Bounds lie in ``[0, shape[k]]``; a program with ``lower >= upper`` on any axis has no true lane.
+    ``lower[k]`` and ``upper[k]`` are int64 arrays ``(programs,)`` or ``(1,)``, one pair per axis. Bounds lie in
+    ``[0, shape[k]]``. A program with ``lower >= upper`` on any axis has no true lane.
     """
 
     __slots__ = ("__weakref__", "_full", "lower", "shape", "upper")
@@ -54,11 +54,11 @@ class MaskBox:
         return result
 
     def take(self, rows: Array) -> MaskBox:
-        """The same for the programs in ``rows``."""
+        """The same mask for the programs in ``rows``."""
         return MaskBox(tuple(_take(a, rows) for a in self.lower), tuple(_take(a, rows) for a in self.upper), self.shape)
 
     def groups(self, programs: int) -> list[tuple[Array | None, tuple[slice, ...]]]:
-        """Programs that share their bounds, with those bounds as slices.
+        """Groups of programs with equal bounds, with those bounds as slices.
 
         ``None`` for the rows means all programs. Programs without a true lane are left out.
         """
@@ -100,13 +100,13 @@ def intersect(a: MaskBox, b: MaskBox) -> MaskBox:
 
 
 def where_scalar(condition: Array, shape: tuple[int, ...]) -> MaskBox:
-    """All lanes of the programs in which the scalar ``condition`` holds."""
+    """A mask with all lanes true in the programs in which the scalar ``condition`` holds."""
     box = full(shape)
     return MaskBox(box.lower, (np.where(condition, shape[0], 0), *box.upper[1:]), shape)
 
 
 def compare(predicate: str, a: AffineBlock, b: AffineBlock) -> MaskBox | None:
-    """``a <predicate> b`` for signed ``lt le gt ge eq``; None where that is no box."""
+    """``a <predicate> b`` for signed ``lt le gt ge eq``; None if the result is no box."""
     if not (fits(a, 62) and fits(b, 62)):
         return None  # the difference might wrap
     shape = a.shape
@@ -148,7 +148,7 @@ def compare(predicate: str, a: AffineBlock, b: AffineBlock) -> MaskBox | None:
 
 
 def _decided(predicate: str, low: int, high: int, shape: tuple[int, ...]) -> MaskBox | None:
-    """A comparison that comes out alike for all of ``low <= a - b <= high``."""
+    """The result of a comparison that is the same for all ``low <= a - b <= high``; None if it is not."""
     always = {"lt": high < 0, "le": high <= 0, "gt": low > 0, "ge": low >= 0, "eq": low == high == 0}
     never = {"lt": low >= 0, "le": low > 0, "gt": high <= 0, "ge": high < 0, "eq": low > 0 or high < 0}
     if always.get(predicate):

@@ -1,8 +1,7 @@
-"""Reading and writing memory for a batch of programs.
+"""Reads and writes memory for a batch of programs.
 
-Affine addresses are slices: one NumPy view whose first axis is the base of a block serves all
-programs at once. Everything else is gathered lane by lane. Either way all addresses are checked
-before any memory is touched.
+Affine addresses are slices: one NumPy view, indexed on its first axis by the block's base, serves all programs at once.
+Other addresses are gathered lane by lane. In both cases all addresses are checked before any memory is touched.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ Mask = MaskBox | Array | None
 
 @dataclass(frozen=True, slots=True)
 class AccessPiece:
-    """A part of an access that lies in one region, as positions in a view of it.
+    """The part of an access that lies in one region, as positions in a view of the region.
 
-    ``view[index]`` are the elements in memory; ``lanes`` picks the same from an array of the
-    shape of the access.
+    ``view[index]`` are the elements in memory. ``lanes`` selects the same elements from an array with the access's
+    shape.
     """
 
     region: MemoryRegion
@@ -45,7 +44,7 @@ class AccessPiece:
 
 
 class Bad(Exception):
-    """Some addresses may not be touched; the slow path finds out which."""
+    """Raised if some addresses may not be touched; the slow path then finds out which."""
 
 
 def load(
@@ -58,11 +57,11 @@ def load(
 ) -> Array:
     """The elements at ``pointer`` where ``mask`` holds, ``other`` (or zero) elsewhere.
 
-    The result broadcasts to ``(programs, *shape)``. Raises KernelError with a `AccessFault`.
+    The result broadcasts to ``(programs, *shape)``. Raises KernelError with an `AccessFault`.
     """
     mask = _needed(mask)
     if other is not None and other.shape[0] > _programs(pointer, mask):
-        # Every program loads the same lanes, and has values of its own for those that are masked out.
+        # All programs load the same lanes, but each has its own values for lanes that are masked out.
         pointer = _for_each(pointer, other.shape[0])
     pieces = _pieces(reachable, pointer, mask, dtype, shape, "load")
     if len(pieces) == 1 and pieces[0].lanes is Ellipsis:
@@ -85,15 +84,15 @@ def store(
 ) -> None:
     """Write ``value`` at ``pointer`` where ``mask`` holds.
 
-    Of several lanes of one program at one place the last stays; of several programs, which race
-    there, any may. Raises KernelError with a `AccessFault`, and then nothing is written.
+    If several lanes of one program write to one place, the last one wins. If several programs do, they race, and any
+    may win. Raises KernelError with an `AccessFault`, and then nothing is written.
     """
     if isinstance(pointer, AffineBlock) and _repeats(pointer):
         pointer = pointer.elements(np.dtype(np.int64))
     mask = _needed(mask)
     programs = max(_programs(pointer, mask), value.shape[0])
     if programs > _programs(pointer, None):
-        # Every program writes to the same place, with a value or a mask of its own.
+        # All programs write to the same place, but each has its own value or mask.
         pointer = _for_each(pointer, programs)
     pieces = _pieces(reachable, pointer, mask, dtype, shape, "store")
     if not pieces:
@@ -104,7 +103,7 @@ def store(
 
 
 def write(memory: Memory, piece: AccessPiece, value: Array, dtype: np.dtype[Any]) -> None:
-    """Put ``value`` where ``piece`` says, and tell who watches."""
+    """Write ``value`` to the place that ``piece`` gives, and report it to the memory."""
     region = piece.region
     if memory.before_write is not None:
         memory.before_write(region)
@@ -127,19 +126,19 @@ def write(memory: Memory, piece: AccessPiece, value: Array, dtype: np.dtype[Any]
 def scattered(
     reachable: Reachable, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> list[AccessPiece]:
-    """Where each lane of ``addresses`` is, lane by lane. Raises KernelError with a `AccessFault`."""
+    """The pieces of an access, found lane by lane from ``addresses``. Raises KernelError with an `AccessFault`."""
     return _pieces(reachable, addresses, _needed(mask), dtype, shape, kind)
 
 
 def _needed(mask: Mask) -> Mask:
-    """None for a mask that leaves nothing out."""
+    """``mask``, or None if it leaves no lane out."""
     return None if isinstance(mask, MaskBox) and mask.is_full() else mask
 
 
 def _pieces(
     reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> list[AccessPiece]:
-    """Where the lanes of an access are; ``kind`` says whether it only reads ("load"). Raises KernelError."""
+    """The pieces of an access; ``kind`` is "load" if it only reads. Raises KernelError."""
     try:
         pieces = _found(reachable, pointer, mask, dtype, shape)
         if kind != "load" and not all(piece.region.writable for piece in pieces):
@@ -152,12 +151,12 @@ def _pieces(
 def _found(
     reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...]
 ) -> list[AccessPiece]:
-    """The same before it is asked whether one may write there. Raises Bad."""
+    """The pieces of an access, without a check whether its regions may be written. Raises Bad."""
     if isinstance(pointer, AffineBlock) and not isinstance(mask, np.ndarray):
         try:
             return list(_affine_pieces(reachable, pointer, mask, dtype))
         except Bad:
-            # The programs' blocks may lie in several regions, each of them well within its own.
+            # The programs' blocks may lie in several regions, each within its own.
             pass
     addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
     elements = mask.elements() if isinstance(mask, MaskBox) else mask
@@ -193,7 +192,7 @@ def _affine_piece(
     dtype: np.dtype[Any],
     lanes: Any,
 ) -> AccessPiece:
-    """Blocks of ``extents`` based at the addresses ``base``, all in one region. Raises Bad."""
+    """The piece for blocks of ``extents`` based at the addresses ``base``, all in one region. Raises Bad."""
     itemsize = dtype.itemsize
     low = high = int(base[0])
     if base.size > 1:
@@ -214,16 +213,16 @@ def _affine_piece(
 
 
 def _is_crooked(base: Array, strides: tuple[int, ...], itemsize: int) -> bool:
-    """Whether a lane of the blocks does not lie on a multiple of its size."""
+    """Whether a lane of the blocks is not aligned to its element size."""
     if int(base[0]) % itemsize or any(stride % itemsize for stride in strides):
         return True
     return base.size > 1 and bool((base % itemsize).any())
 
 
 def _entries(base: Array, low: int, high: int, origin: int, itemsize: int) -> Any:
-    """The positions of blocks among all that begin an element apart from ``origin`` on.
+    """The positions of the blocks, counted in elements from ``origin``.
 
-    ``low`` and ``high`` are the least and the greatest of ``base``. A slice where positions ascend evenly.
+    ``low`` and ``high`` are the least and the greatest of ``base``. A slice if the positions ascend evenly.
     """
     first = int(base[0])
     start = (first - origin) // itemsize
@@ -238,7 +237,7 @@ def _entries(base: Array, low: int, high: int, origin: int, itemsize: int) -> An
 def _scattered_pieces(
     reachable: Reachable, addresses: Array, mask: Array | None, dtype: np.dtype[Any], shape: tuple[int, ...]
 ) -> list[AccessPiece]:
-    """Lane by lane; as many pieces as there are regions. Raises Bad."""
+    """The pieces of an access found lane by lane, one per region. Raises Bad."""
     programs = max(addresses.shape[0], 1 if mask is None else mask.shape[0])
     whole = np.broadcast_to(addresses, (programs, *shape))
     lanes: Any = Ellipsis if mask is None else np.nonzero(np.broadcast_to(mask, whole.shape))
@@ -259,11 +258,11 @@ def _scattered_pieces(
 def _by_region(
     reachable: Reachable, addresses: Array, lanes: tuple[Array, ...], dtype: np.dtype[Any], programs: int
 ) -> list[AccessPiece]:
-    """A piece for each region that ``addresses`` (lanes,) lie in. Raises Bad."""
+    """A piece for each region in which some of ``addresses`` (lanes,) lie. Raises Bad."""
     itemsize = dtype.itemsize
     verified = np.empty(addresses.size, np.bool_)  # every lane is in some region
     pieces = []
-    # In the order of addresses, so that each region is met once.
+    # Sorted by address, so that each region comes up once.
     order = np.argsort(addresses, kind="stable")
     ascending = addresses[order]
     first = 0
@@ -302,7 +301,7 @@ def _for_each(pointer: Pointer, programs: int) -> Pointer:
 
 
 def _repeats(pointer: AffineBlock) -> bool:
-    """Whether lanes of one program may share an address: NumPy would write them in an order of its own."""
+    """Whether lanes of one program may share an address: NumPy's order of writing them is not defined."""
     reach = 0
     for stride, extent in sorted((abs(s), n) for s, n in zip(pointer.strides, pointer.shape, strict=True) if n > 1):
         if stride <= reach:
@@ -314,7 +313,7 @@ def _repeats(pointer: AffineBlock) -> bool:
 def _fault(
     reachable: Reachable, pointer: Pointer, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
 ) -> AccessFault:
-    """Why the access is bad, lane by lane."""
+    """The fault of a bad access, found lane by lane."""
     addresses = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
     active = mask.elements() if isinstance(mask, MaskBox) else mask
     whole = np.broadcast_to(addresses, (_programs(pointer, mask), *shape))

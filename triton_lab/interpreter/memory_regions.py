@@ -1,8 +1,8 @@
 """The memory that a launch can reach, by byte address.
 
-A `MemoryRegion` is a run of addresses that belong together: the storage of an argument, or several
-storages whose ranges meet. Its bytes are the tensor's own memory where the CPU can touch it, and
-a mirror of it where it cannot; kernels see the same addresses in both cases.
+A `MemoryRegion` is a run of addresses that belong together: the storage of an argument, or several storages whose
+ranges meet. Its bytes are the tensor's own memory if the CPU can access it, else a mirror of it. Kernels see the same
+addresses in both cases.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Array = NDArray[Any]
 
 
 class MemoryRegion:
-    """``size`` bytes from ``start`` on; ``data`` holds them as uint8.
+    """``size`` bytes from address ``start`` on; ``data`` holds them as uint8.
 
-    ``verified`` is False for memory that was found by its address alone.
+    ``verified`` is False for memory that was found only by its address.
     """
 
     __slots__ = ("_typed", "data", "flags", "size", "start", "stop", "verified")
@@ -32,7 +32,7 @@ class MemoryRegion:
         self.size = len(data)
         self.stop = start + self.size
         self.verified = verified
-        # For mirrors alone: the same addresses again, where bytes that were written become 0xff.
+        # Only for mirrors: a region with the same addresses, where written bytes become 0xff.
         self.flags: MemoryRegion | None = None
         self._typed: dict[tuple[np.dtype[Any], int], Array] = {}
 
@@ -40,14 +40,14 @@ class MemoryRegion:
     def writable(self) -> bool:
         """Whether a kernel may store here.
 
-        Not to memory that was found by its address alone, which may be Python's own, nor to what the
-        system lets nobody write to (then ``data`` is read-only).
+        Not to memory that was found only by its address, which may be Python's own. Nor to memory that the system
+        protects from writing (then ``data`` is read-only).
         """
         return self.verified and bool(self.data.flags.writeable)
 
     @classmethod
     def over(cls, start: int, size: int) -> MemoryRegion:
-        """The CPU's own memory from address ``start`` on; nothing is copied."""
+        """The CPU's own memory from address ``start`` on, without a copy."""
         if size == 0:
             return cls(start, np.empty(0, np.uint8))
         return cls(start, np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(start)))
@@ -63,9 +63,9 @@ class MemoryRegion:
     def blocks(self, dtype: np.dtype[Any], phase: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
         """All blocks of ``shape`` that fit: entry ``b`` of the result is the block based at element ``b``.
 
-        ``strides`` count bytes. A view: indexing its first axis with a base per program gathers
-        whole blocks at once. Blocks that would leave the region are not in it; where strides are
-        negative, entry ``b`` has its lowest lane at element ``b``.
+        ``strides`` count bytes. The result is a view; indexing its first axis with one base per program gathers whole
+        blocks at once. Blocks that would leave the region are not in it. If strides are negative, the lowest lane of
+        entry ``b`` is at element ``b``.
         """
         itemsize = dtype.itemsize
         low, high = span(shape, strides)
@@ -74,7 +74,7 @@ class MemoryRegion:
 
 
 def span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
-    """How far the first bytes of a block's lanes lie from its base: the lowest (0 or less), and the highest."""
+    """The lowest (0 or less) and the highest offset of the lanes' first bytes from a block's base."""
     reaches = [stride * (extent - 1) for stride, extent in zip(strides, shape, strict=True)]
     return sum(min(0, reach) for reach in reaches), sum(max(0, reach) for reach in reaches)
 
@@ -82,16 +82,15 @@ def span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
 class Memory:
     """The regions of one launch, sorted by address.
 
-    ``resolve`` is asked for addresses that lie in none: it returns a region, or None when nothing
-    is mapped there.
+    ``resolve`` is called for addresses that lie in no region: it returns a region, or None if nothing is mapped there.
     """
 
     def __init__(self, regions: Iterable[MemoryRegion]) -> None:
         self.regions = sorted(regions, key=lambda region: region.start)
         self._starts = [region.start for region in self.regions]
         self.resolve: Callable[[int, int], MemoryRegion | None] | None = None
-        # Counts the writes, for programs that wait: while they are `watching`, those alone that changed something; and
-        # where it is known which regions are `awaited`, those to them alone.
+        # Counts the writes, for programs that wait. While ``watching``, only writes that change something count; if
+        # ``awaited`` regions are known, only writes to those.
         self.version = 0
         self.watching = False
         self.awaited: frozenset[MemoryRegion] | None = None
@@ -107,19 +106,21 @@ class Memory:
         return None
 
     def beginning_at(self, starts: Sequence[Iterable[int] | None]) -> list[frozenset[MemoryRegion] | None]:
-        """The regions that several arguments point into, by where these begin; None: anywhere."""
+        """For each of several arguments, the regions at its start addresses; None: anywhere."""
         known = dict(zip(self._starts, self.regions, strict=True))
         return [None if own is None else frozenset(known[start] for start in own) for own in starts]
 
     def around(self, start: int, stop: int) -> tuple[int, int] | None:
-        """Where the known region before the range ends and where the next one starts; None if one shares its bytes."""
+        """The end of the known region before the range and the start of the next one; None if a region overlaps the
+        range.
+        """
         position = bisect.bisect_left(self._starts, stop)
         before = self.regions[position - 1].stop if position else 0
         after = self._starts[position] if position < len(self._starts) else 1 << 64
         return (before, after) if before <= start else None
 
     def find(self, low: int, high: int) -> MemoryRegion | None:
-        """The region that holds the bytes ``low .. high - 1``, known or found out now."""
+        """The region that holds the bytes ``low .. high - 1``, known already or resolved now."""
         region = self.holding(low)
         if region is None and self.resolve is not None:
             region = self.resolve(low, high)
@@ -134,9 +135,9 @@ class Memory:
 
 
 class Reachable:
-    """What one operation may touch of ``memory``: the ``allowed`` regions.
+    """The part of ``memory`` that one operation may touch: the ``allowed`` regions.
 
-    None where its pointer is of unknown origin: then all regions, those that are only found now, too.
+    ``allowed`` is None if the operation's pointer is of unknown origin: then it may touch all regions, also new ones.
     """
 
     __slots__ = ("allowed", "memory")
@@ -147,7 +148,7 @@ class Reachable:
 
     @property
     def regions(self) -> Collection[MemoryRegion]:
-        """The regions that are known of."""
+        """The regions within reach that are known already."""
         return self.memory.regions if self.allowed is None else self.allowed
 
     def find(self, low: int, high: int) -> MemoryRegion | None:

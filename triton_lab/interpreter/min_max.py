@@ -1,6 +1,6 @@
-"""The lesser and the greater of two floats, with their zeros in order.
+"""Minimum and maximum of two floats, with -0.0 below 0.0.
 
-``minimum`` and ``maximum`` keep a NaN; ``fmin`` and ``fmax`` give the other operand, whatever kind of NaN it is.
+``minimum`` and ``maximum`` keep a NaN. ``fmin`` and ``fmax`` return the other operand, whatever kind of NaN it is.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Extreme:
-    """``function``, with -0.0 below 0.0 as on a GPU: NumPy takes either, depending on where in the array they are.
+    """``function``, with -0.0 below 0.0 as on a GPU. In NumPy either may win, depending on their place in the array.
 
-    ``of_zeros`` combines the bits of two zeros. ``numbers`` says that a number goes before a NaN: C's library, by
-    which NumPy computes the ends of arrays, makes an exception of signalling ones, and a GPU does not.
+    ``of_zeros`` combines the bits of two zeros. ``numbers``: a number wins over a NaN. NumPy computes the ends of
+    arrays with C's library, where a number does not win over a signalling NaN; on a GPU it does.
     """
 
     function: np.ufunc
@@ -30,7 +30,7 @@ class Extreme:
         result: Array = self.function(x, y)
         if self.numbers and np.isnan(result).any():
             result = self.function(_quiet(x), _quiet(y))
-        # Most blocks hold no zero at all, which one look at the larger of the two tells.
+        # Most blocks have no zeros; the larger array is searched first.
         larger, smaller = (x, y) if x.size >= y.size else (y, x)
         zeros = larger == 0
         if zeros.any() and (zeros := zeros & (smaller == 0)).any():
@@ -39,13 +39,13 @@ class Extreme:
         return result
 
     def reduce(self, array: Array, axis: int, dtype: Any = None) -> Array:
-        """Of all along ``axis``."""
+        """The extreme of all elements along ``axis``."""
         array = self._plain(array)
         result = np.asarray(self.function.reduce(array, axis=axis, dtype=dtype))
         return self._ordered(array, result, lambda zeros: np.logical_or.reduce(zeros, axis=axis))
 
     def accumulate(self, array: Array, axis: int, dtype: Any = None) -> Array:
-        """Of all up to each along ``axis``."""
+        """For each element, the extreme of all elements up to it along ``axis``."""
         array = self._plain(array)
         result = self.function.accumulate(array, axis=axis, dtype=dtype)
         return self._ordered(array, result, lambda zeros: np.logical_or.accumulate(zeros, axis=axis))
@@ -54,7 +54,7 @@ class Extreme:
         return _quiet(array) if self.numbers and np.isnan(array).any() else array
 
     def _ordered(self, array: Array, result: Array, over: Any) -> Array:
-        """``result`` with the right one of two zeros: that which goes first, if there is one among them."""
+        """``result`` with the right one of two zeros: the extreme zero, if it is among the elements."""
         if not (result == 0).any():
             return result
         first = self.of_zeros is np.bitwise_or  # the negative one
@@ -64,12 +64,12 @@ class Extreme:
 
 
 def _quiet(x: Array) -> Array:
-    """With all signalling NaNs made quiet ones, as any operation does."""
+    """``x`` with signalling NaNs made quiet, as any operation does."""
     quiet: Array = x * x.dtype.type(1)
     return quiet
 
 
-# Only the sign bit can be set in a zero: `and` gives the greater of two, `or` the lesser.
+# A zero has at most its sign bit set: `and` gives the greater of two zeros, `or` the lesser.
 minimum = Extreme(np.minimum, np.bitwise_or, False)
 maximum = Extreme(np.maximum, np.bitwise_and, False)
 fmin = Extreme(np.fmin, np.bitwise_or, True)

@@ -21,7 +21,7 @@ _E5M2 = np.dtype(ml_dtypes.float8_e5m2)
 
 
 def widen(x: Array) -> Array:
-    """Floats of fewer than 32 bits as float32, exactly; others as they are."""
+    """Floats of fewer than 32 bits as float32, exactly; others unchanged."""
     if x.dtype.itemsize >= 4:
         return x
     if x.dtype != _F16:
@@ -30,13 +30,13 @@ def widen(x: Array) -> Array:
     return _half_to_single(x) if found is None else found
 
 
-# Arrays of fewer elements are not worth the call of another library.
+# For smaller arrays a call of torch costs more than it saves.
 _WORTH_A_CALL = 512
-# Longer ones torch shares out among threads, and waiting for these may take far longer than the work.
+# Torch splits longer arrays among threads, and waiting for these may take far longer than the work.
 _IN_ONE_THREAD = 32768
 
 
-# What torch's copy goes through on its way to the processor, and where Python code can take its place.
+# The functions that torch's copy goes through before it reaches the processor; Python code can replace each.
 _OVERRIDES = frozenset(
     f"aten/{operator}/{key}"
     for operator in ("copy_", "lift_fresh")
@@ -60,8 +60,8 @@ _OVERRIDES = frozenset(
 def _by_hardware(x: Array, target: np.dtype[Any]) -> Array | None:
     """float16 <-> float32 by the processor's own instructions, which torch uses and NumPy does not.
 
-    None where torch cannot take the array as it is, or where its copy is not torch's own: a user may have replaced it
-    by a kernel, maybe the one that is running. Modes of torch's, which see its operators, do not see this one.
+    None if torch cannot take the array as it is, or if its copy is not torch's own: a user may have replaced it by a
+    kernel, maybe the one that is running. Torch's modes, which see its operators, do not see this copy.
     """
     if x.size < _WORTH_A_CALL or not x.flags.c_contiguous or not x.flags.writeable:
         return None
@@ -82,19 +82,19 @@ def _by_hardware(x: Array, target: np.dtype[Any]) -> Array | None:
 def _half_to_single(x: Array) -> Array:
     """Shift exponent and fraction into place and scale: several times faster than NumPy's own cast."""
     bits = np.ascontiguousarray(x).view(np.int16).astype(np.int32)
-    # The sign is extended by the conversion above; bits 0 to 14 move up by 13.
+    # The conversion above extended the sign; bits 0 to 14 move up by 13.
     shifted = ((bits & 0x7FFF) << 13) | (bits & np.int32(-0x80000000))
     result = shifted.view(_F32)
     special = (bits & 0x7C00) == 0x7C00
     result *= np.float32(2.0**112)
     if special.any():
-        # An exponent of all ones stays one: infinity or NaN with the same fraction.
+        # An exponent of all ones stays so: infinity, or NaN with the same fraction.
         np.copyto(result, (shifted | 0x7F800000).view(_F32), where=special)
     return result.reshape(x.shape)
 
 
 def flushed(x: Array) -> Array:
-    """float32 with subnormals made zero, their sign kept: as Triton has CUDA's library compiled."""
+    """float32 with subnormals made zeros of their sign: Triton compiles CUDA's library so."""
     small = np.abs(x) < np.finfo(np.float32).tiny
     return np.where(small, np.copysign(np.float32(0), x), x) if small.any() else x
 
@@ -102,8 +102,8 @@ def flushed(x: Array) -> Array:
 def float_to_integer(x: Array, target: np.dtype[Any]) -> Array:
     """Truncate towards zero and saturate.
 
-    8-bit targets are reached by way of 16 bits, of which the lower half is kept. NaN gives zero;
-    from float64, or to 64 bits, it gives the integer whose only set bit is the highest.
+    8-bit targets go through 16 bits, of which the lower half stays. NaN gives zero; from float64, or to 64 bits, it
+    gives the integer whose only set bit is the highest.
     """
     if target.itemsize == 1:
         middle = np.dtype(np.int16) if target.kind == "i" else np.dtype(np.uint16)
@@ -113,7 +113,7 @@ def float_to_integer(x: Array, target: np.dtype[Any]) -> Array:
     exact = x.astype(_F64)
     if nan.any():
         exact[nan] = 0.0
-    # What reaches the limits is put in afterwards: float64 cannot hold the greatest 64-bit integers.
+    # Values at the limits are put in below: float64 cannot represent the greatest 64-bit integers.
     inside = (exact > float(limits.min)) & (exact < float(limits.max))
     result = np.where(inside, exact, 0.0).astype(target)
     if not inside.all():
@@ -125,7 +125,7 @@ def float_to_integer(x: Array, target: np.dtype[Any]) -> Array:
 
 
 def integer_to_float(x: Array, target: np.dtype[Any]) -> Array:
-    """Nearest even, rounded once."""
+    """Round to nearest even, once."""
     if target.itemsize >= 4:
         return x.astype(target)
     if x.dtype.itemsize <= 2:
@@ -136,19 +136,19 @@ def integer_to_float(x: Array, target: np.dtype[Any]) -> Array:
 
 
 def _rounded_to_odd(x: Array) -> Array:
-    """64-bit integers as float64 such that rounding once more, to fewer bits, is as rounding once."""
+    """64-bit integers as float64, rounded to odd: rounding again to fewer bits then gives the same as rounding once."""
     inexact = (x.astype(np.uint64) if x.dtype.kind == "u" else np.abs(x).view(np.uint64)) >> np.uint64(53) != 0
-    # Beyond 53 bits the low 11 cannot matter but by being nonzero.
+    # Beyond 53 bits, of the low 11 bits it only matters whether they are zero.
     sticky = (x | ((x & 0x7FF) != 0).astype(x.dtype) << x.dtype.type(11)) & ~x.dtype.type(0x7FF)
     return np.where(inexact, sticky, x).astype(_F64)
 
 
 def float_to_float(x: Array, target: np.dtype[Any], towards_zero: bool = False) -> Array:
-    """Nearest even, or towards zero.
+    """Round to nearest even, or towards zero.
 
-    To fp8, what is too great becomes the greatest finite value, infinities too, and NaN becomes
-    0x7f; towards zero only finite values do. To bf16 and fp16, NaN becomes 0x7fff. From e5m2 to bf16,
-    infinities and NaNs become the numbers that their bits would be if their exponent were none of its own.
+    To fp8, too great values and infinities become the greatest finite value (towards zero, only finite ones do), and
+    NaN becomes 0x7f. To bf16 and fp16, NaN becomes 0x7fff. From e5m2 to bf16, infinities and NaNs become the numbers
+    that their bits would mean if the greatest exponent were an ordinary one.
     """
     if x.dtype == target:
         return x
@@ -161,7 +161,7 @@ def float_to_float(x: Array, target: np.dtype[Any], towards_zero: bool = False) 
     if towards_zero:
         result = _cut(x, target)
     else:
-        # NumPy goes from float64 to float16 and float32 by itself, but to the others through float32.
+        # NumPy converts float64 to float16 and float32 directly, but to the others through float32.
         source = _once(x) if x.dtype == _F64 and target not in (_F16, _F32) else widen(x)
         if target.itemsize == 1:
             limit = float(ml_dtypes.finfo(target).max)  # type: ignore[no-untyped-call]
@@ -175,7 +175,7 @@ def float_to_float(x: Array, target: np.dtype[Any], towards_zero: bool = False) 
     return result
 
 
-# The one NaN that a conversion gives.
+# The only NaN that a conversion gives.
 _NAN = {
     _F16: 0x7FFF,
     _BF16: 0x7FFF,
@@ -187,7 +187,7 @@ _NAN = {
 def _by_shift(x: Array) -> Array:
     """e5m2 as bf16, as Triton converts on sm_90, which has no instruction for it: the bits moved, times 2 ** 112.
 
-    The greatest exponent is one like the others there: infinity becomes 65536, and NaN up to 114688.
+    The greatest exponent is an ordinary one there: infinity becomes 65536, and NaN up to 114688.
     """
     octets = x.view(np.uint8).astype(np.uint16)
     moved = (((octets & np.uint16(0x7F)) << np.uint16(5)) | ((octets & np.uint16(0x80)) << np.uint16(8))).view(_BF16)
@@ -209,12 +209,12 @@ def _once(x: Array) -> Array:
 
 
 def _cut(x: Array, target: np.dtype[Any]) -> Array:
-    """Round towards zero: where the nearest value is further from zero, take the one before it."""
+    """Round towards zero: where the nearest value is further from zero, take its neighbour nearer to zero."""
     nearest = x.astype(target)
     with np.errstate(invalid="ignore"):
         beyond = np.abs(nearest.astype(_F64)) > np.abs(x.astype(_F64))
     if target == np.dtype(ml_dtypes.float8_e4m3fn):
-        # Without infinities, what is too great has become NaN.
+        # In a type without infinities, too great values have become NaN.
         beyond |= np.isnan(nearest) & ~np.isnan(x)
     bits = nearest.view(f"u{target.itemsize}")
     return np.where(beyond, bits - np.array(1, bits.dtype), bits).view(target)
@@ -223,7 +223,7 @@ def _cut(x: Array, target: np.dtype[Any]) -> Array:
 def half_to_e4m3b15(x: Array) -> Array:
     """float16 -> fp8 with four exponent bits of bias 15, in an int8: ties away from zero.
 
-    The greatest value is 1.75; NaN becomes it. As Triton's own conversion for NVIDIA GPUs.
+    The greatest value is 1.75; NaN becomes it. This is Triton's own conversion for NVIDIA GPUs.
     """
     bits = np.ascontiguousarray(x).view(np.uint16)
     magnitude = bits & np.uint16(0x7FFF)

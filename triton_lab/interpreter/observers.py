@@ -1,4 +1,4 @@
-"""Several observers of one run: records may be nested."""
+"""Combines several observers of one run, since records may be nested."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Together:
 
 
 def together(observers: Iterable[Observer | None]) -> Observer | None:
-    """One observer that stands for all; None for none, which costs nothing."""
+    """One observer that calls all of them; None if there is none, which costs nothing."""
     every = [one for one in observers if one is not None]
     if len(every) < 2:
         return every[0] if every else None

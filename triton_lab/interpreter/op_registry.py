@@ -1,8 +1,8 @@
-"""Which function runs which operation.
+"""The table of operations and the functions that run them.
 
-An operation's function takes the frame, the operation, and its operands' values, and returns
-the value of its result (a tuple where there are several, None where there is none). A name is bound
-once: two functions for one operation are a mistake that would otherwise show as a wrong number.
+An operation's function takes the frame, the operation and its operands' values. It returns the value of its result: a
+tuple if there are several, None if there is none. A name is bound once: a second function for one operation would
+silently give wrong numbers.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ F = TypeVar("F", bound=Implementation)
 
 @dataclass(frozen=True, slots=True)
 class RegisteredOp:
-    """``control`` marks operations that run others, which tell of errors themselves."""
+    """``control`` marks operations that run other operations, which report errors themselves."""
 
     run: Implementation
     control: bool
 
 
 def bind(table: dict[str, T], name: str, value: T) -> None:
-    """Enter ``value`` into a table. Raises ValueError for a name that something else is bound to already."""
+    """Enter ``value`` into a table. Raises ValueError if the name is bound to something else already."""
     if name in table and (_place(value) is None or _place(value) != _place(table[name])):
         raise ValueError(f"{name} is bound to {table[name]!r} already, and cannot be to {value!r}")
     table[name] = value
 
 
 def _place(value: Any) -> tuple[str, int] | None:
-    """Where a function is written: a module whose import was interrupted binds the same again."""
+    """Where a function is written. A module whose import was interrupted binds the same function again."""
     code = getattr(value.run if isinstance(value, RegisteredOp) else value, "__code__", None)
     return None if code is None else (code.co_filename, code.co_firstlineno)
 
@@ -49,7 +49,7 @@ def union(*tables: Mapping[str, T]) -> dict[str, T]:
 
 
 REGISTRY: dict[str, RegisteredOp] = {}
-# Operations of which some forms cannot be run: each function raises Unsupported for those.
+# Checks of operations that cannot run in all forms: each function raises Unsupported for the others.
 CHECKS: dict[str, Callable[[Op], None]] = {}
 
 
@@ -76,7 +76,7 @@ def control(*names: str) -> Callable[[F], F]:
 
 
 def check(*names: str) -> Callable[[Callable[[Op], None]], Callable[[Op], None]]:
-    """Have the decorated function look at the operations called ``names`` when a kernel is bound."""
+    """Have the decorated function check the operations called ``names`` when a kernel is bound."""
 
     def register(function: Callable[[Op], None]) -> Callable[[Op], None]:
         for name in names:

@@ -1,8 +1,8 @@
-"""What kernels print, in the form that the GPU's own ``device_print`` gives it.
+"""What kernels print, in the format of the GPU's own ``device_print``.
 
-A line for each lane: ``pid (0, 0, 0) idx (3) x: 1.500000``. A prefix with a field for each operand,
-``x = {:.2f}``, is a template instead: one line a program, blocks as NumPy shows them. All programs of
-a batch print at once; the lines come out program by program, as if they had run one after another.
+One line per lane: ``pid (0, 0, 0) idx (3) x: 1.500000``. A prefix with one field per operand, ``x = {:.2f}``, is a
+template: it gives one line per program, with blocks as NumPy shows them. All programs of a batch print at once; the
+lines are written program by program, as if these had run one after another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One operand: ``values`` is ``(programs, *block)``, or ``(1, *block)`` where all agree."""
+    """One operand of a print. ``values`` is ``(programs, *block)``, or ``(1, *block)`` where all programs agree."""
 
     values: Array
     signed: bool
@@ -49,10 +49,10 @@ class PrintStatement:
 
 
 def number(value: Any, column: Column, hexadecimal: bool) -> str:
-    """``value`` as C's ``printf`` writes what CUDA hands to it: %p, %f, %i or %u, in hexadecimal %a or 0x%08x.
+    """``value`` as C's ``printf`` writes what CUDA passes to it: %p, %f, %i or %u, in hexadecimal %a or 0x%08x.
 
-    Integers of fewer bits are passed as an ``int``, with their sign, and an fp8 as the byte that it is. Triton
-    before 3.9 hands a float's double to %x, which reads half of it: here floats are written by %a all the same.
+    Narrower integers are passed as an ``int``, with their sign, and an fp8 as its byte. Before 3.9, Triton passes a
+    float's double to %x, which reads half of it; here floats are always written with %a.
     """
     dtype = column.values.dtype
     if column.pointer:
@@ -69,13 +69,13 @@ def number(value: Any, column: Column, hexadecimal: bool) -> str:
 
 
 def _hexadecimal(value: float) -> str:
-    """C's %a: as many digits as it takes."""
+    """C's %a, with as many digits as are needed."""
     digits, power, exponent = value.hex().partition("p")
     return digits.rstrip("0").rstrip(".") + power + exponent if "." in digits else digits + power + exponent
 
 
 def template(statement: PrintStatement) -> str | None:
-    """The prefix, if it is a format string for just these operands; without the colon that Triton adds."""
+    """The prefix if it is a format string for exactly these operands, without the colon that Triton adds; else None."""
     if "{" not in statement.prefix:
         return None
     try:
@@ -88,7 +88,7 @@ def template(statement: PrintStatement) -> str | None:
 
 
 class _Shown:
-    """A value in a template: a number, or a block whose elements take the format."""
+    """A value in a template: a number, or a block whose elements are formatted one by one."""
 
     def __init__(self, values: Array, column: Column) -> None:
         self.values = values
@@ -134,7 +134,7 @@ def _row(column: Column, row: int) -> Array:
 
 def _block(column: Column, row: int) -> Array:
     block = _row(column, row)
-    # Plain float32 prints the same, and NumPy knows how to lay it out.
+    # float32 prints the same, and NumPy can lay it out.
     return block if block.dtype.kind in "ib" else widen(block)
 
 
@@ -176,7 +176,7 @@ class KernelPrinter:
         self.write("".join(f"{line}\n" for line in out))
 
     def close(self) -> None:
-        """Write the rest, and say how much was left out."""
+        """Write the rest, and report how many lines were left out."""
         self.flush()
         if self.untold:
             told = counted(self.untold, "more line")
@@ -185,7 +185,7 @@ class KernelPrinter:
 
 
 def _in_order(statements: Sequence[PrintStatement]) -> Iterator[tuple[PrintStatement, int]]:
-    """Each program's part of each statement: programs ascending, then in the order of time."""
+    """Each program's part of each statement, by ascending program, then by time."""
     programs = np.concatenate([statement.programs for statement in statements])
     moments = np.repeat(np.arange(len(statements)), [len(statement.programs) for statement in statements])
     rows = np.concatenate([np.arange(len(statement.programs)) for statement in statements])

@@ -1,12 +1,11 @@
-"""Programs that may wait for one another: they run together while they agree, and part where they do not.
+"""Runs programs that may wait for one another: together while they agree, apart where they disagree.
 
-A `Strand` is a set of programs at one place of the kernel. It runs until its programs wait for what
-another one writes, until they part, or until they end. Of programs at a lock, those that get it go on
-as a strand of their own and the rest tries again later, so that all run together up to the lock, and
-within it as many as there are locks.
+A `Strand` is a set of programs at one place of the kernel. It runs until its programs wait for another one's write,
+until they part, or until they end. Of the programs at a lock, those that get it go on as their own strand, and the rest
+tries again later. So all run together up to the lock, and inside it as many run together as there are locks.
 
-Python's own stack cannot part, so a strand has one: a level (`levels`) for each region of the kernel that
-the programs are inside of and in which they may wait. Everything else runs as it does where nobody waits.
+Python's own stack cannot be split, so a strand has its own: one `Level` for each region that the programs are inside of
+and in which they may wait (`resumable_regions`). All other regions run as in kernels without waiting.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ Results = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """An iteration achieved nothing for other programs: those of the strand have to wait for them.
+    """An iteration changed nothing for other programs, so the strand's programs have to wait for those.
 
-    ``counts`` says that they got somewhere themselves (a loop that also counts, a wait that times out), ``busy`` that
-    they have changed memory in many iterations, of which nobody knows whether that helps others.
+    ``counts``: they made progress themselves (a loop that also counts, a wait with a timeout). ``busy``: they changed
+    memory in many iterations, and it is unknown whether that helps others.
     """
 
     op: Op
@@ -43,7 +42,7 @@ class Wait:
 
 @dataclass
 class Level:
-    """What a strand's programs are inside of: of ``frame``'s, those in ``rows`` (None: all)."""
+    """A region that a strand's programs are inside of. They are those in ``rows`` (None: all) of ``frame``."""
 
     frame: Frame
     rows: Array | None = None
@@ -51,33 +50,35 @@ class Level:
     waits = False
 
     def part(self, rows: Array) -> Self:
-        """The same for some of the strand's programs; what that costs is paid when they get there."""
+        """The same level for some of the strand's programs; values are copied only when it runs again."""
         return replace(self, rows=chosen(self.rows, rows))
 
     def go(self, strand: Strand, handed: Results | None) -> Wait | list[Strand] | None:
-        """Go on from where the level is, with what the level above has yielded, if it was there."""
+        """Go on from the level's place. ``handed`` is what the level above it yielded, if there was one."""
         raise NotImplementedError
 
 
 def chosen(before: Array | None, rows: Array) -> Array:
-    """Positions in a frame: of those in ``before`` (None: all), the ones at ``rows``."""
+    """Positions in a frame: the ones at ``rows`` among ``before`` (None: among all)."""
     return rows if before is None else before[rows]
 
 
 @dataclass(slots=True)
 class Strand:
-    """Programs that are at the same place, ``levels`` deep; ``handed`` is what the last level to end yielded."""
+    """Programs at the same place, with a stack of ``levels``; ``handed`` is what the last level to end yielded."""
 
     machine: Host
     programs: Array
     levels: list[Level] = field(default_factory=list)
     handed: Results | None = None
-    # How the programs last had to wait, and what memory was then.
+    # The programs' last wait, and memory's version at that time.
     wait: Wait | None = None
     version: int = -1
 
     def run(self) -> Wait | list[Strand]:
-        """Go on until the programs wait, or part into the strands returned: none when all have ended."""
+        """Go on until the programs wait, or part. Returns the wait, or the strands they part into: none if all have
+        ended.
+        """
         while self.levels:
             handed, self.handed = self.handed, None
             outcome = self.levels[-1].go(self, handed)
@@ -90,23 +91,23 @@ class Strand:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether nothing has changed since the programs had to wait."""
+        """Whether the programs wait and memory has not changed since."""
         return self.wait is not None and not self.wait.counts and self.version == self.machine.memory.version
 
     def watch(self) -> None:
-        """Have memory tell writes that change nothing from others, if that is how a wait is told."""
+        """Have memory count only writes that change something, if the programs are in a loop in which they may wait."""
         self.machine.memory.watching = any(level.waits for level in self.levels)
 
     def leave(self, handed: Results) -> None:
-        """The innermost level has ended, and yields this."""
+        """End the innermost level, which yields ``handed``."""
         if self.levels.pop().waits:
             self.wait = None
         self.handed = handed
 
     def part(self, rows: Array) -> Strand:
-        """The programs in ``rows`` alone."""
+        """A strand of only the programs in ``rows``."""
         return Strand(self.machine, self.programs[rows], [level.part(rows) for level in self.levels])
 
     def parted(self, truth: Array) -> tuple[Strand, Strand]:
-        """The programs for which ``truth`` holds, and the others."""
+        """Two strands: the programs for which ``truth`` holds, and the others."""
         return self.part(np.flatnonzero(truth)), self.part(np.flatnonzero(~truth))

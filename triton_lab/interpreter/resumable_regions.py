@@ -1,4 +1,4 @@
-"""The regions of a kernel in which programs may wait: where a strand's programs are, and how they go on from there.
+"""Regions in which programs may wait: where a strand's programs are in them, and how they go on from there.
 
 A level never joins programs that have parted: each strand goes its own way to the end.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Array = NDArray[Any]
-# After so many iterations of a loop in which programs may wait, others have a turn.
+# The iterations of a loop with waits after which other programs get a turn.
 _MOST_ROUNDS = 256
 
 
@@ -37,7 +37,7 @@ def _ascending(*strands: Strand) -> list[Strand]:
 
 
 def started(machine: Host, programs: Array) -> Strand:
-    """``programs`` (ascending) at the start of the kernel."""
+    """A strand of ``programs`` (ascending) at the start of the kernel."""
     routine = machine.executable.routines[machine.executable.plan.kernel.name]
     strand = Strand(machine, programs)
     enter(strand, Frame(machine, routine, programs, Environment()), routine.blocks[0], machine.arguments)
@@ -45,7 +45,7 @@ def started(machine: Host, programs: Array) -> Strand:
 
 
 def enter(strand: Strand, frame: Frame, code: BoundBlock, arguments: Sequence[Value] = ()) -> None:
-    """Go on with a block, and come back with what it yields."""
+    """Push a block as the innermost level; what it yields goes to the level below."""
     for number, value in zip(code.arguments, arguments, strict=True):
         frame.environment[number] = value
     strand.levels.append(RegionBody(frame, code=code))
@@ -57,7 +57,7 @@ def _taken(carried: Results, rows: Array | None) -> Results:
 
 @dataclass
 class RegionBody(Level):
-    """A block of operations, of which ``at`` is the next or the one that is being run."""
+    """A block of operations; ``at`` is the next operation, or the one that runs."""
 
     code: BoundBlock = field(kw_only=True)
     at: int = 0
@@ -153,21 +153,23 @@ class RegionBody(Level):
 
 @dataclass
 class RunningLoop(Level):
-    """A loop, with the values that it carries: of all the programs for which they were made, those in ``kept``."""
+    """A loop with its carried values. These hold more programs than are left; ``kept`` are the positions of
+    those left.
+    """
 
     op: Op = field(kw_only=True)
     carried: Results = field(kw_only=True)
     kept: Array | None = None
-    # The frame in which the body runs, for the programs that are left.
+    # The frame of the body, for the programs that are left.
     active: Frame | None = None
-    # How many iterations have begun.
+    # The number of iterations begun.
     turns: int = 0
 
     def part(self, rows: Array) -> Self:
         return replace(self, rows=chosen(self.rows, rows), kept=chosen(self.kept, rows), active=None)
 
     def settle(self) -> Frame:
-        """Cut everything down to the programs that are left."""
+        """Reduce the carried values and the frame to the programs that are left."""
         self.carried, self.kept = _taken(self.carried, self.kept), None
         if self.active is None:
             self.active = self.frame if self.rows is None else self.frame.part(self.rows)
@@ -184,7 +186,7 @@ class ForLoop(RunningLoop):
     done: int = 0
 
     def part(self, rows: Array) -> Self:
-        """The bounds are cut at once: they are small."""
+        """Part the loop. The bounds are small, so they are copied at once."""
         result = super().part(rows)
         for name in ("low", "steps", "trips"):
             setattr(result, name, runtime_values.take(getattr(self, name), rows))
@@ -216,9 +218,9 @@ def _for(frame: Frame, op: Op, operands: Results) -> ForLoop:
 
 @dataclass
 class While(RunningLoop):
-    """A loop that its condition ends: in its condition, or in its body (``in_body``).
+    """A loop with a condition. The programs are in its condition, or in its body (``in_body``).
 
-    ``version`` is what memory was when the iteration began. ``rounds`` counts those of a loop that ``waits``.
+    ``version`` is memory's version when the iteration began. ``rounds`` counts the iterations of a loop that ``waits``.
     """
 
     in_body: bool = False
@@ -246,7 +248,9 @@ class While(RunningLoop):
         return self._waited(strand.machine, before) if self.waits else None
 
     def _waited(self, machine: Host, before: Results) -> Wait | None:
-        """Whether an iteration, begun with the values ``before``, has achieved nothing, or it is the turn of others."""
+        """A `Wait` if an iteration that began with the values ``before`` achieved nothing, or if it is the turn of
+        others.
+        """
         self.rounds += 1
         has_turned = self.rounds % _MOST_ROUNDS == 0
         if has_turned:
@@ -279,7 +283,7 @@ class While(RunningLoop):
 
 
 def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:
-    """Whether a loop came round with the values it began with (waiting, not counting)."""
+    """Whether a loop carries the same values as at the iteration's start: it waits, and does not count."""
     for old, new in zip(before, after, strict=False):
         if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
             if old.shape != new.shape or old.tobytes() != new.tobytes():
@@ -291,7 +295,9 @@ def _same(before: Sequence[Value], after: Sequence[Value]) -> bool:
 
 @dataclass
 class Poll(RunningLoop):
-    """``tt.atomic_poll``: wait until memory holds what is expected, or the time is up; whether it did."""
+    """``tt.atomic_poll``: wait until memory holds the expected value or the time is up. Yields whether
+    memory held it.
+    """
 
     deadline: int | None = field(kw_only=True)
 
@@ -306,11 +312,11 @@ class Poll(RunningLoop):
             return None
         if ready.any():
             return _ascending(*strand.parted(ready))
-        # Time passes by itself; without a limit only another program can end the wait.
+        # With a timeout, time ends the wait; without one, only another program can.
         return Wait(self.op, self.deadline is not None)
 
     def _look(self, frame: Frame, told: bool) -> Array:
-        """`poll`; what goes wrong there is told with the operation, as that of all others is."""
+        """Call `poll`. Its errors get the operation and programs, as those of all other operations do."""
         try:
             return poll(frame, self.op, *self.carried, told=told)
         except KernelError as error:

@@ -1,9 +1,10 @@
-"""The run-time values of a kernel, and how they follow the programs that are active.
+"""The run-time values of a kernel, and how to select and merge them by program.
 
 A value is one of
-- an array that broadcasts to ``(programs, *block)``: any axis may be 1 where it is the same
-  throughout, so splats and broadcasts cost nothing and elementwise work is done once;
-- an `AffineBlock` block of integers or addresses;
+
+- an array that broadcasts to ``(programs, *block)``: any axis may be 1 if the array is the same along it, so splats
+  and broadcasts cost nothing and elementwise work is done once;
+- an `AffineBlock` of integers or addresses;
 - a `MaskBox`, a mask;
 - a `Descriptor`, for tensor descriptors.
 """
@@ -29,8 +30,8 @@ Array = NDArray[Any]
 class Descriptor:
     """A tensor descriptor: ``base`` is a byte address, ``strides`` count elements.
 
-    All fields hold arrays ``(programs,)`` or ``(1,)``. ``padding_nan`` says what lanes outside
-    ``shape`` read as: NaN or zero.
+    All fields hold arrays ``(programs,)`` or ``(1,)``. ``padding_nan``: lanes outside ``shape`` read as NaN, else as
+    zero.
     """
 
     base: Array
@@ -55,7 +56,7 @@ def _rows(array: Array, rows: Array) -> Array:
 
 
 def take(value: Value, rows: Array) -> Value:
-    """``value`` for the programs in ``rows`` alone."""
+    """``value`` for only the programs in ``rows``."""
     if isinstance(value, np.ndarray):
         return _rows(value, rows)
     return value.take(rows)
@@ -81,7 +82,7 @@ def spread(value: Value, type: Type) -> Array:
 
 
 def merge(pieces: Sequence[tuple[Array, Value]], programs: int, type: Type) -> Value:
-    """One value from those of disjoint sets of programs: ``(rows, value for these rows)`` each."""
+    """One value, merged from those of disjoint sets of programs, each given as ``(rows, value for these rows)``."""
     if len(pieces) == 1 and len(pieces[0][0]) == programs:
         return pieces[0][1]
     values = [value for _, value in pieces]

@@ -1,7 +1,7 @@
 """Functions that NumPy lacks: gamma, Bessel functions, and those of `error_functions`.
 
-None of them is torch's: a user may have replaced torch's operator by the very kernel that is running. The C library's
-functions are called element by element, so these are slow where there are millions of elements.
+None of them uses torch: a user may have replaced torch's operator by the very kernel that is running. The C library's
+functions are called element by element, so they are slow for millions of elements.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ __all__ = [
 
 @functools.cache
 def _c_function(name: str) -> Callable[[Array], Any]:
-    """The C library's function of a double, for arrays."""
+    """The C library's function of a double, applied to arrays."""
     try:
         library = ctypes.CDLL("libm.so.6")
-    except OSError:  # where it is a part of the C library itself, which Python has loaded
+    except OSError:  # there it is part of the C library, which Python has loaded
         library = ctypes.CDLL(None)
     function = getattr(library, name)
     function.argtypes, function.restype = [ctypes.c_double], ctypes.c_double
@@ -39,7 +39,7 @@ def _c_function(name: str) -> Callable[[Array], Any]:
 
 
 def _by_c(name: str) -> Callable[[Array], Array]:
-    """The C library's function of that name, on arrays of float32 or float64."""
+    """The C library's function ``name``, on arrays of float32 or float64."""
 
     def function(x: Array) -> Array:
         wide = np.ascontiguousarray(x, np.float64)
@@ -59,13 +59,13 @@ y1 = _by_c("y1")
 
 def i0(x: Array) -> Array:
     """Modified Bessel function of order zero."""
-    wide = np.minimum(np.abs(x.astype(np.float64)), 1e3)  # whose result is infinite already
+    wide = np.minimum(np.abs(x.astype(np.float64)), 1e3)  # the result is infinite from here on
     return np.i0(wide).astype(x.dtype).reshape(x.shape)
 
 
-# Terms of the series below: for arguments up to ten, what follows does not count.
+# The terms of the series below: for arguments up to ten, further terms do not count.
 _TERMS = 40
-# Points of the integral below: by far enough for the greatest argument whose result is finite.
+# The points of the integral below: more than enough for the greatest argument with a finite result.
 _POINTS = 192
 
 
@@ -81,7 +81,7 @@ def i1(x: Array) -> Array:
     far = np.clip(size, 10.0, 1e3)
     mean, lost = np.zeros_like(far), np.zeros_like(far)
     for angle in (np.arange(_POINTS) + 0.5) * (np.pi / _POINTS):
-        # Kahan's sum: so many roundings would show.
+        # Kahan's sum: the rounding errors of so many additions would show.
         part = np.exp(far * (-2.0 * np.sin(angle / 2.0) ** 2)) * np.cos(angle) - lost
         after = mean + part
         mean, lost = after, (after - mean) - part
@@ -106,7 +106,7 @@ def exp10(x: Array) -> Array:
 
 
 def tgamma(x: Array) -> Array:
-    """Gamma; whole numbers as far as float64 holds their factorials."""
+    """Gamma. At whole numbers the result is a whole number, as far as float64 holds the factorial."""
     result = _gamma(x.astype(np.float64))
     whole = (x > 0) & (x <= 23) & (x == np.floor(x))
     return np.where(whole, np.rint(result), result).astype(x.dtype)
@@ -135,14 +135,14 @@ def round_half_away(x: Array) -> Array:
 
 
 def fmod(x: Array, y: Array) -> Array:
-    """The exact remainder, with the sign of ``x``; where there is none, one NaN, whichever the C library has."""
+    """The exact remainder, with the sign of ``x``. Where there is none, always the same NaN."""
     rest: Array = np.fmod(x, y)
     wrong = np.isnan(rest)
     return np.where(wrong, rest.dtype.type(np.nan), rest) if wrong.any() else rest
 
 
 def remainder(x: Array, y: Array) -> Array:
-    """IEEE remainder: what is left of the nearest multiple, ties to the even one."""
+    """IEEE remainder: ``x`` minus the nearest multiple of ``y``, ties to the even one."""
     rest = fmod(x, y)
     size, left = np.abs(y), np.abs(rest)
     odd = np.fmod(np.abs(x), 2.0 * size) >= size
@@ -177,6 +177,6 @@ def yn(n: Array, x: Array) -> Array:
 
 
 def norm(*components: Array) -> Array:
-    """The length of a vector, without overflow on the way for float32."""
+    """The length of a vector, without overflow in between for float32."""
     total = sum(c.astype(np.float64) ** 2 for c in components)
     return np.sqrt(total).astype(components[0].dtype)

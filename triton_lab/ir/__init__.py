@@ -1,6 +1,6 @@
-"""The kernel as data: a TTIR module read into a `Plan`, and what can be said of it without running it.
+"""The kernel as data: `parse_plan` reads a TTIR module into a `Plan`; analyses find what is known without running it.
 
-It knows no values: no NumPy, no torch, no launch.
+A text in MLIR's generic form enters. A `Plan` leaves, and facts about it. No values: no NumPy, no torch, no launch.
 """
 
 from triton_lab.ir.parse import ParseError, parse_plan

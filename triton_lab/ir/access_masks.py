@@ -1,4 +1,4 @@
-"""Which value is an access's mask, and which masks were written by somebody."""
+"""The mask of an access, and whether the kernel's author wrote it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from triton_lab.ir.plan import Op, Plan
 
 
 def mask_operand(op: Op) -> int | None:
-    """The value that is the access's mask; None if it has none of its own, or is no access."""
+    """The value that masks the access. None if ``op`` has no mask, or is no access."""
     position = operands_of(op).mask if is_access(op) else None
     return None if position is None else op.operands[position]
 
 
 def constant_masks(plan: Plan) -> set[tuple[int, int]]:
-    """Accesses, by index, with masks that are constants: the front end gives atomics such a mask."""
+    """Accesses whose mask is a constant, as pairs of operation index and mask. The front end gives atomics
+    such a mask.
+    """
     found = set()
     for function in plan.functions.values():
         ops = list(function.walk())
@@ -30,7 +32,7 @@ def is_masked(op: Op, plan: Plan) -> bool:
 
 
 def guard(op: Op, plan: Plan) -> str:
-    """What should keep the lanes of ``op`` within its tensor: ``mask``, ``descriptor``, or nothing."""
+    """What should keep the lanes of ``op`` within its tensor: ``"mask"``, ``"descriptor"`` or ``""``."""
     if by_descriptor(op):
         return "descriptor"
     return "mask" if is_masked(op, plan) else ""

@@ -1,8 +1,7 @@
-"""Attributes in MLIR's generic form -> Python values.
+"""Reads attributes in MLIR's generic form as Python values.
 
-Integers become int, decimal floats float, floats given in hex `Bits`, ``dense<...>`` `Dense`,
-arrays lists, symbols and strings str, types `Type`; an attribute of some dialect
-(``#tt.cache_policy<...>``) stays the text that it is, for who cares to look.
+Integers become int. Decimal floats become float, floats in hex `Bits`. ``dense<...>`` becomes `Dense`, arrays become
+lists, symbols and strings str, types `Type`. An attribute of a dialect (``#tt.cache_policy<...>``) stays text.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _HEX_BLOB = re.compile(r'"0x([0-9A-Fa-f]*)"')
 
 
 def read_dictionary(cursor: Cursor, opening: str, closing: str) -> dict[str, Any]:
-    """``{a = 1 : i32, b}``; a key alone means True."""
+    """Read ``{a = 1 : i32, b}``; a key without a value means True."""
     cursor.expect(opening)
     result: dict[str, Any] = {}
     while not cursor.accept(closing):
@@ -35,7 +34,7 @@ def read_dictionary(cursor: Cursor, opening: str, closing: str) -> dict[str, Any
 
 
 def read_attribute(cursor: Cursor) -> Any:
-    """One attribute, with its type if that is written."""
+    """Read one attribute, with its type if that is written."""
     if (word := cursor.maybe(_WORD)) is not None:
         return word.group() != "false"
     if cursor.peek("dense<"):
@@ -83,7 +82,7 @@ def _typed(text: str, type: Type | None) -> int | float | Bits:
 
 
 def _array(cursor: Cursor) -> list[Any]:
-    """``array<i32: 1, 2>``."""
+    """Read ``array<i32: 1, 2>``."""
     cursor.match(_ELEMENT_TYPE)
     if cursor.accept(":"):
         return _items(cursor, ">")
@@ -92,7 +91,7 @@ def _array(cursor: Cursor) -> list[Any]:
 
 
 def _dense(cursor: Cursor) -> Dense:
-    """``dense<7> : tensor<4xi32>``, nested lists, or a hex blob of little-endian bytes."""
+    """Read ``dense<7> : tensor<4xi32>``, nested lists, or a hex blob of little-endian bytes."""
     cursor.expect("dense<")
     if (blob := cursor.maybe(_HEX_BLOB)) is not None:
         cursor.expect(">")

@@ -11,10 +11,11 @@ from triton_lab.ir.value_flow import HANDS_ON, Value, decisive, edges
 
 @dataclass
 class Flow:
-    """``feeds`` lists the values that a value may be, or is computed from; ``maker`` the operation that computes it.
+    """The data flow of a plan: for each value, its sources and the operation that computes it.
 
-    Block arguments and results of control flow have no maker: they are one of the values that feed them.
-    ``counters`` are the loops that count in a value.
+    ``feeds`` lists the sources of a value: what it is computed from, or what it may be. ``maker`` is the operation that
+    computes it. Block arguments and results of control flow have no maker: each is one of the values that feed it.
+    ``counters`` gives the loop for each value that is a loop's counter.
     """
 
     feeds: dict[Value, set[Value]] = field(default_factory=dict)
@@ -34,9 +35,9 @@ class Flow:
         return flow
 
     def behind(self, start: Iterable[Value], through: Callable[[Op], bool] = lambda op: True) -> set[Value]:
-        """All values that ``start`` are computed from, themselves included.
+        """All values that ``start`` are computed from, ``start`` included.
 
-        What an operation was made of is left out unless ``through`` says to go on.
+        The search stops at the results of an operation for which ``through`` is False.
         """
         found: set[Value] = set()
         todo = list(start)

@@ -1,7 +1,7 @@
-"""What each operation does to memory, said once: which operand is what, whether it reads, writes, orders.
+"""What each operation does to memory: the role of each operand, whether it reads or writes, what it orders.
 
-All that asks such a thing - the interpreter, provenance, findings, origins, reports, the polyhedral walk - asks here.
-A new operation on memory is a line in `ACCESSES`, its implementation in `interpreter/ops` and a test.
+This is the only place that says so: the interpreter, provenance, findings, origins, reports and the polyhedral walk all
+ask here. A new operation on memory needs a line in `ACCESSES`, an implementation in `interpreter/ops` and a test.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 from triton_lab.ir.plan import Op
 
 Kind = Literal["load", "store", "atomic"]
-# What memory held (before the operation changed it, if it did), or whether it held what was expected.
+# "held": what memory held before the operation. "answer": whether memory held the expected value.
 Result = Literal["held", "answer"]
 
 
@@ -44,7 +44,7 @@ class Sem(IntEnum):
 
 
 class Scope(IntEnum):
-    """Whom an atomic holds against, by the number in its ``scope``. A program is a CTA."""
+    """Which programs an atomic is atomic to, by the number in its ``scope``. A program is a CTA."""
 
     GPU = 1
     CTA = 2
@@ -55,9 +55,9 @@ class Scope(IntEnum):
 class Effect:
     """What one kind of operation does to memory.
 
-    ``operands`` names them in order: ``mask?`` may be left out, ``coordinate*`` are any number. With coordinates the
-    address is a tensor's descriptor, without it is a pointer. ``orders`` says that it has a ``sem``, ``waits`` that
-    its program goes on only once memory holds what is expected.
+    ``operands`` names the operands in order: ``mask?`` may be left out, ``coordinate*`` stands for any number of them.
+    With coordinates the address is a tensor's descriptor, without them a pointer. ``orders``: the operation has a
+    ``sem``. ``waits``: its program goes on only once memory holds what is expected.
     """
 
     kind: Kind
@@ -70,7 +70,7 @@ class Effect:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """``operands`` one by one."""
+        """The names in ``operands``, one by one."""
         return tuple(self.operands.split())
 
     @property
@@ -95,7 +95,7 @@ ACCESSES: Mapping[str, Effect] = {
     ),
     "tt.descriptor_load": replace(_LOAD, operands="address coordinate*"),
     "tt.descriptor_store": replace(_STORE, operands="address value coordinate*"),
-    # Atomic, but it orders nothing: PTX has no other than the relaxed one.
+    # Atomic, but it orders nothing: in PTX it is always relaxed.
     "tt.descriptor_reduce": replace(_RMW, operands="address value coordinate*", orders=False, result=None),
     "tt.descriptor_gather": replace(_LOAD, operands="address coordinate coordinate"),
     "tt.descriptor_scatter": replace(_STORE, operands="address coordinate coordinate value"),
@@ -104,9 +104,9 @@ ACCESSES: Mapping[str, Effect] = {
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """The positions of an access's operands; None for one that it has not.
+    """The positions of an access's operands; None for an operand that it does not have.
 
-    ``coordinates`` say which part of what the descriptor describes is meant.
+    ``coordinates`` say which part of the described tensor is accessed.
     """
 
     address: int
@@ -119,9 +119,9 @@ class Operands:
 
 
 def operands_of(op: Op) -> Operands:
-    """Which operand of an access is what.
+    """The position of each operand of an access, by its role.
 
-    Raises KeyError for an operation that is no access, ValueError for operands that it cannot have.
+    Raises KeyError for an operation that is no access, ValueError for a number of operands that it cannot have.
     """
     sizes = op.attributes.get("operandSegmentSizes")
     return _operands(op.name, len(op.operands), None if sizes is None else tuple(sizes))
@@ -147,7 +147,7 @@ def _operands(name: str, count: int, sizes: tuple[int, ...] | None) -> Operands:
 
 
 def _sizes(roles: tuple[str, ...], count: int) -> tuple[int, ...]:
-    """How many operands play each role, where the operation does not say: those left out are the last ones."""
+    """How many operands play each role, where the operation does not say: the last optional ones are left out."""
     left = count - sum(not role.endswith(("?", "*")) for role in roles)
     sizes = []
     for role in roles:
@@ -165,7 +165,7 @@ def is_access(op: Op) -> bool:
 
 
 def reads(op: Op) -> bool:
-    """Whether what memory holds matters to the operation."""
+    """Whether the operation depends on what memory holds."""
     effect = ACCESSES.get(op.name)
     return effect is not None and effect.reads
 
@@ -177,12 +177,12 @@ def writes(op: Op) -> bool:
 
 
 def updates(op: Op) -> bool:
-    """Whether the operation puts something in the place of what it finds, in one go."""
+    """Whether the operation reads an element and replaces it in one step."""
     return reads(op) and writes(op)
 
 
 def may_leave(op: Op) -> bool:
-    """Whether the operation writes only where it finds what it expects."""
+    """Whether the operation writes an element only if it holds the expected value."""
     return updates(op) and operands_of(op).expected is not None
 
 
@@ -193,7 +193,7 @@ def brings_in(op: Op) -> bool:
 
 
 def by_descriptor(op: Op) -> bool:
-    """Whether the operation touches memory by way of a tensor's descriptor."""
+    """Whether the operation accesses memory through a tensor's descriptor."""
     effect = ACCESSES.get(op.name)
     return effect is not None and effect.described
 
@@ -205,12 +205,12 @@ def waits(op: Op) -> bool:
 
 
 def acquires(op: Op) -> bool:
-    """Whether a read takes over what others have released."""
+    """Whether the operation reads with acquire semantics: it sees what others released."""
     return reads(op) and _sem(op) in (Sem.ACQUIRE, Sem.ACQ_REL)
 
 
 def releases(op: Op) -> bool:
-    """Whether a write hands on what its program did before."""
+    """Whether the operation writes with release semantics: it publishes what its program did before."""
     return writes(op) and _sem(op) in (Sem.RELEASE, Sem.ACQ_REL)
 
 
@@ -219,14 +219,14 @@ def _sem(op: Op) -> int:
 
 
 def is_shared(op: Op) -> bool:
-    """Whether an atomic holds against other programs."""
+    """Whether an atomic is atomic to other programs, not only within its own."""
     return bool(op.attributes.get("scope", Scope.GPU) != Scope.CTA)
 
 
 def is_plain_store(op: Op) -> bool:
     """Whether another program's access to the same bytes is a race unless something orders the two.
 
-    Atomics that do not hold against other programs are such stores, too.
+    Atomics that are atomic only within their own program count as such stores.
     """
     return writes(op) and (ACCESSES[op.name].kind == "store" or not is_shared(op))
 
@@ -234,12 +234,12 @@ def is_plain_store(op: Op) -> bool:
 def is_plain_load(op: Op) -> bool:
     """Whether another program's atomic on the same bytes is a race unless something orders the two.
 
-    A volatile load is none: PTX performs it as a relaxed one of the whole system, that is, as an atomic.
+    A volatile load does not count: PTX performs it as a relaxed load of system scope, that is, as an atomic.
     """
     effect = ACCESSES.get(op.name)
     return effect is not None and effect.kind == "load" and not op.attributes.get("isVolatile", False)
 
 
 def is_shared_update(op: Op) -> bool:
-    """Whether it is an atomic that writes and holds against other programs."""
+    """Whether the operation is an atomic that writes and is atomic to other programs."""
     return writes(op) and ACCESSES[op.name].kind == "atomic" and is_shared(op)

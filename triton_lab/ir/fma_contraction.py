@@ -1,5 +1,6 @@
-"""A plan whose products are fused with the additions after them, as a GPU's compiler does: of numbers where it is not
-told otherwise, of tiles always.
+"""Fuses products with the additions after them, as a GPU's compiler does.
+
+Products of numbers are fused unless the kernel's options say otherwise, products of tiles always.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ _ADDS = frozenset({"arith.addf", "arith.subf"})
 
 
 def contracted(plan: Plan) -> Plan:
-    """``plan`` with ``a * b + c`` as ``math.fma``; the very plan where there is no such thing.
+    """``plan`` with ``a * b + c`` as ``math.fma``. Returns ``plan`` itself if nothing is fused.
 
-    The product itself stays, for whoever else uses it. Of two products that are added the first is fused, as LLVM
-    does. Operations keep their indices; a negation that is needed (``a * b - c``) gets a new one.
+    The product stays in the plan, since other operations may use it. If two products are added, the first one is fused,
+    as LLVM does. Operations keep their indices; the negation that ``a * b - c`` needs gets a new one.
     """
     last = max((op.index for op in plan.walk()), default=0)
     functions = {}
@@ -77,7 +78,9 @@ class _Rewriter:
 
 
 def accumulated(plan: Plan) -> Plan:
-    """``plan`` with ``dot(a, b, 0) + c`` as ``dot(a, b, c)``, where nobody else uses the product of the tiles."""
+    """``plan`` with ``dot(a, b, 0) + c`` as ``dot(a, b, c)``, where no other operation uses the product of
+    the tiles.
+    """
     functions = {name: _with_sums(function) for name, function in plan.functions.items()}
     changed = any(function is not plan.functions[name] for name, function in functions.items())
     return Plan(functions, plan.text) if changed else plan
@@ -97,7 +100,7 @@ def _with_sums(function: Function) -> Function:
             product = products.pop(op.operands[at])
             operands = (*product.operands[:2], op.operands[1 - at])
             sums[op.index] = replace(product, operands=operands, results=op.results, index=op.index)
-            sums[product.index] = product  # which is left out
+            sums[product.index] = product  # the product, which `_put` leaves out
     return replace(function, body=_put(function.body, sums)) if sums else function
 
 

@@ -1,4 +1,4 @@
-"""MLIR's location lines -> `Location`."""
+"""Reads MLIR's location lines as `Location`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_lab.ir.plan import Location
 from triton_lab.ir.text_cursor import unescape
 
 _ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.MULTILINE)
-# A range (`"f":1:2 to 3:4`, `to :7`) is reduced to where it starts.
+# Only the start of a range (`"f":1:2 to 3:4`, `to :7`) is read.
 _FILE = re.compile(r'^"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to [\d:]+)?$')
 _NAMED = re.compile(r'^"((?:[^"\\]|\\.)*)"(?:\((.*)\))?$')
 _CALL = re.compile(r"^callsite\((.*)\)$")
@@ -51,7 +51,7 @@ class Locations:
 
 
 def _append(inside: Location, outside: Location | None) -> Location:
-    """``inside``, called at last from ``outside``."""
+    """``inside``, with ``outside`` as its outermost caller."""
     if inside.caller is None:
         return replace(inside, caller=outside)
     return replace(inside, caller=_append(inside.caller, outside))

@@ -1,8 +1,8 @@
-"""Triton's module -> text in MLIR's generic form, which `parse_plan` reads.
+"""Prints Triton's module in MLIR's generic form, which `parse_plan` reads.
 
-Triton's bindings print modules in the pretty form, whose syntax differs for every operation and
-version. MLIR falls back to the generic form for a module that does not verify, so a function
-whose body has no end is added before printing: the marker is not read back.
+Triton's bindings print modules in the pretty form, whose syntax differs for every operation and version. MLIR falls
+back to the generic form for a module that does not verify. So a function whose body has no end is added before
+printing; it is not read back.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _MARKER = "triton_lab_prints_the_generic_form"
 
 
 def simplify(module: Any) -> None:
-    """Inline calls, fold constants, drop what is dead: nothing that merges or moves accesses.
+    """Inline calls, fold constants and drop dead code. No accesses are merged or moved.
 
-    Common subexpressions stay apart on purpose: two loads in the source remain two loads.
+    Common subexpressions are not merged, on purpose: two loads in the source remain two loads.
     """
     from triton._C.libtriton import ir, passes
 

@@ -1,9 +1,10 @@
-"""MLIR's generic form -> `Plan`.
+"""Reads MLIR's generic form as a `Plan`.
 
-In the generic form every operation, of whatever dialect and Triton version, is spelled alike:
-``%r:2 = "dialect.op"(%a, %b)[^bb1] <{properties}> ({ regions }) {attributes} : types loc(...)``.
-So one small grammar covers everything, and the differences between versions are left where they
-belong: in the names of operations and attributes.
+In the generic form every operation, of whatever dialect and Triton version, is spelled the same way::
+
+    %r:2 = "dialect.op"(%a, %b)[^bb1] <{properties}> ({ regions }) {attributes} : types loc(...)
+
+So one small grammar covers everything. Versions differ only in the names of operations and attributes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from triton_lab.ir.text_cursor import Cursor
 from triton_lab.ir.types import Type
 from triton_lab.ir.verify import verify
 
-# Set, every plan that is read is verified.
+# If this environment variable is set, every plan is verified after reading.
 VERIFY = "TRITON_LAB_VERIFY"
 _VALUE = re.compile(r"%([\w$.-]+)(?:#(\d+))?")
 _RESULT = re.compile(r"%([\w$.-]+)(?::(\d+))?")
@@ -34,8 +35,8 @@ class ParseError(ValueError):
 def parse_plan(text: str) -> Plan:
     """Read a module in MLIR's generic form.
 
-    Raises ParseError with the line of the text where reading stopped. Where the environment has ``TRITON_LAB_VERIFY``,
-    as in tests, the plan is held to the rules of the IR as well: InvalidPlan.
+    Raises ParseError with the line of the text where reading stopped. If the environment has ``TRITON_LAB_VERIFY``, as
+    in tests, the plan is also held to the rules of the IR; a plan that breaks one raises InvalidPlan.
     """
     cursor = Cursor(text)
     try:
@@ -226,7 +227,7 @@ class _Scope:
 def _branches(
     blocks: list[int], operands: tuple[int, ...], attributes: dict[str, Any]
 ) -> tuple[tuple[int, ...], tuple[Successor, ...]]:
-    """Divide a branch's operands into its own and those for each block that it may go to."""
+    """Divide a branch's operands into its own and those that it passes to each target block."""
     if not blocks:
         return operands, ()
     sizes = attributes.get("operandSegmentSizes", [0, len(operands)])

@@ -1,7 +1,7 @@
 """The kernel as data: functions, regions, blocks and operations of a TTIR module.
 
-A `Plan` is what executors run and what analyses read. It knows neither NumPy nor Triton: it can
-be made from text on a machine that has neither.
+Executors run a `Plan`, analyses read it. It needs neither NumPy nor Triton: it can be made from text on a machine that
+has neither.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from triton_lab.ir.types import Type
 class Location:
     """A place in the user's source, as the compiler reports it.
 
-    ``column`` counts as that compiler does: from 0 in Triton 3.6, from 1 later, which the column of
-    a function's own ``def`` tells. ``caller`` is where the function that holds this place was called,
-    when the compiler inlined it. ``name`` is the variable the front end had in mind, if any.
+    ``column`` counts as the compiler does: from 0 in Triton 3.6, from 1 in later versions; the column of a function's
+    ``def`` shows which. ``caller`` is the call of the function that holds this place, if the compiler inlined it.
+    ``name`` is the variable that the front end gave for it, if any.
     """
 
     file: str
@@ -56,7 +56,7 @@ class Bits:
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """Where a branch goes, and the values it hands to the block's arguments."""
+    """Where a branch goes, and the values that it passes to the block's arguments."""
 
     block: int
     operands: tuple[int, ...] = ()

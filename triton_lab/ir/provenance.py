@@ -1,7 +1,7 @@
 """Which arguments a pointer can come from, found in the plan alone.
 
-An access whose pointer comes from ``x_ptr`` may touch x's storage and no other, wherever other
-storages happen to lie; an access through a pointer that was itself loaded may go anywhere.
+An access whose pointer comes from ``x_ptr`` may touch x's storage and no other, wherever other storages lie in memory.
+An access through a pointer that was itself loaded may go anywhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from triton_lab.ir import effects
 from triton_lab.ir.plan import Op, Plan
 from triton_lab.ir.value_flow import HANDS_ON, Value, edges
 
-# The arguments of the kernel (by position) that a value can come from; None: it cannot be known.
+# The kernel's arguments (by position) that a value can come from. None: unknown.
 Roots = frozenset[int] | None
 _NOTHING: Roots = frozenset()
 
@@ -41,7 +41,7 @@ def pointer_roots(plan: Plan) -> dict[int, Roots]:
 
 
 class _Analysis:
-    """A fixed point over all values: sets only grow, and None is the top."""
+    """A fixed point over all values. Sets only grow; None is the top of the lattice."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -73,7 +73,7 @@ class _Analysis:
         return self.roots.get(value, _NOTHING)
 
     def flow(self, value: Value, roots: Roots) -> None:
-        """``value`` may also come from ``roots``."""
+        """Record that ``value`` may also come from ``roots``."""
         if not self.is_address(value):
             return
         old = self.of(value)

@@ -1,4 +1,4 @@
-"""Loops that go on or not depending on what memory holds: programs may wait for one another there."""
+"""Loops whose condition depends on memory: programs may wait for one another there."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from triton_lab.ir import effects
 from triton_lab.ir.plan import Function, Op, Plan
 from triton_lab.ir.value_flow import Value, decisive, edges, endings
 
-# The values that a value may be, within its function.
+# For each value, the values of its function that it may be.
 Handed = Mapping[Value, set[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """What decides whether a loop goes round again: ``values`` that are made in it, and the ``ops`` that bring in what
-    memory holds, or call what may."""
+    """What decides whether a loop goes round again.
+
+    ``values`` are those that the loop computes. ``ops`` read memory, or call a function that may.
+    """
 
     values: frozenset[int]
     ops: tuple[Op, ...]
 
 
 def waiting_loops(plan: Plan) -> frozenset[int]:
-    """The loops whose condition depends on a value read from memory inside the loop (and polls), by their indices."""
+    """The indices of loops whose condition depends on a value that the loop reads from memory, and of polls."""
     handed = handed_on(plan)
     return frozenset(
         op.index
@@ -34,7 +36,7 @@ def waiting_loops(plan: Plan) -> frozenset[int]:
 
 
 def handed_on(plan: Plan) -> Handed:
-    """The values that each value of ``plan`` may be, unchanged, within its function."""
+    """For each value of ``plan``, the values of its function that it may be, unchanged."""
     handed: dict[Value, set[int]] = {}
     for source, target in edges(plan):
         if source.function == target.function:
@@ -43,12 +45,12 @@ def handed_on(plan: Plan) -> Handed:
 
 
 def deciding(function: Function, loop: Op, handed: Handed) -> Deciding:
-    """What decides whether ``loop``, a ``while``, goes round again."""
+    """The values and operations that decide whether ``loop``, a ``while``, goes round again."""
     return behind(function, loop, handed, (number for end in endings(loop.regions[0]) for number in decisive(end)))
 
 
 def varies(function: Function, loop: Op, handed: Handed, values: Iterable[int]) -> bool:
-    """Whether some of ``values`` may be another one in each round of ``loop``."""
+    """Whether some of ``values`` may change from one round of ``loop`` to the next."""
     found = behind(function, loop, handed, values)
     return bool(found.ops) or bool(found.values & _arguments(loop))
 
@@ -60,7 +62,7 @@ def _arguments(loop: Op) -> set[int]:
 
 
 def behind(function: Function, loop: Op, handed: Handed, start: Iterable[int]) -> Deciding:
-    """What ``start`` are computed from, as far as it is made in ``loop``."""
+    """The values and operations in ``loop`` that ``start`` are computed from."""
     makers = {result: op for op in loop.walk() for result in op.results if op is not loop}
     arguments = _arguments(loop)
     seen: set[int] = set()
@@ -69,7 +71,7 @@ def behind(function: Function, loop: Op, handed: Handed, start: Iterable[int]) -
     while todo:
         value = todo.pop()
         if value in seen or not (value in makers or value in arguments):
-            continue  # looked at already, or from outside the loop
+            continue  # seen already, or from outside the loop
         seen.add(value)
         todo.extend(handed.get(Value(function.name, value), ()))
         for op in makers[value].walk() if value in makers else ():

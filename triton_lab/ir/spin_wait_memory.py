@@ -1,7 +1,7 @@
-"""What may end a wait: the memory that decides, in some round of a loop, whether a program goes on waiting.
+"""The memory that may end a wait: a waiting loop's condition depends on it.
 
-While a program waits it may write: how often it has looked, say. Where nothing that decides in a loop in which somebody
-waits can depend on what is written so, that ends no wait, however often it changes.
+A program may write while it waits, for example to count its rounds. If nothing that decides a waiting loop can depend
+on that memory, writing to it ends no wait, however often it changes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ Memory = TypeVar("Memory")
 
 @dataclass(frozen=True, slots=True)
 class Awaited(Generic[Memory]):
-    """``memory``: where a change may end a wait. ``carried``: of what each loop hands on from round to round, by its
-    index, the positions of what may."""
+    """What may end a wait.
+
+    ``memory``: where a change may end one. ``carried``: for each loop, by its index, the positions of the loop-carried
+    values whose change may end one.
+    """
 
     memory: frozenset[Memory]
     carried: Mapping[int, tuple[int, ...]]
@@ -30,13 +33,13 @@ class Awaited(Generic[Memory]):
 def awaited(
     plan: Plan, loops: Collection[int], reach: Callable[[int], frozenset[Memory] | None]
 ) -> Awaited[Memory] | None:
-    """What may end a wait in ``loops`` (see `waiting_loops`). None where that may be anything.
+    """What may end a wait in ``loops`` (see `waiting_loops`). None if that may be anything.
 
-    ``reach`` says what an access may touch, by its index; None: anything.
+    ``reach`` gives the memory that an access may touch, by the access's index; None means anything.
 
-    In a round of such a loop, control, addresses, masks, assertions and what is written to the memory found here are
-    computed from nothing but what is found here. So if that has not changed in a round, the next one will do the same:
-    go round again, write the same there, and anything elsewhere.
+    In a round of such a loop, these are computed only from the memory and values found here: control, addresses, masks,
+    assertions, and what is written to the memory found here. So if these do not change in one round, the next round
+    does the same: it goes round again and writes the same there; elsewhere it may write anything.
     """
     handed = handed_on(plan)
     ends: set[Memory] = set()
@@ -68,7 +71,7 @@ def awaited(
 
 
 def _deciding(loop: Op, ends: set[Memory], reach: Callable[[int], frozenset[Memory] | None]) -> Iterator[int]:
-    """The values that decide what a round of ``loop`` does, but for those that it writes where that ends no wait."""
+    """The values that decide what a round of ``loop`` does. Values written where no change ends a wait do not count."""
     for op in loop.walk():
         yield from op.operands if op.name == "tt.assert" else decisive(op)
         if effects.is_access(op):

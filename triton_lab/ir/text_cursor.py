@@ -1,4 +1,4 @@
-"""A position in a text, and the few ways of moving it that MLIR's grammar needs."""
+"""A position in a text, with the moves that MLIR's grammar needs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Cursor:
         return unescape(self.match(_STRING).group(1))
 
     def balanced(self, opening: str, closing: str) -> str:
-        """Step over a bracketed text, strings in it included, and return what it encloses."""
+        """Step over a bracketed text, strings in it included, and return what the brackets enclose."""
         self.skip()
         start = self.position
         depth = 0
@@ -90,7 +90,7 @@ class Cursor:
         return text[start + 1 : position]
 
     def type(self) -> Type:
-        """A type."""
+        """Read a type."""
         simple = self.maybe(_SIMPLE_TYPE)
         if simple is not None:
             return parse_type(simple.group())

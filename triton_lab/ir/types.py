@@ -11,10 +11,9 @@ from dataclasses import dataclass
 class Type:
     """The type of one value.
 
-    ``element`` is the MLIR spelling of the scalar (``i32``, ``f16``, ``bf16``, ``f8E4M3FN``),
-    or ``ptr`` or ``desc``; integers have no sign, but for the ``ui32`` that a descriptor describes.
-    ``shape`` is the block's shape, ``()`` for a scalar.
-    ``pointee`` is what a pointer points at, or the block that a descriptor describes.
+    ``element`` is the MLIR spelling of the scalar (``i32``, ``f16``, ``bf16``, ``f8E4M3FN``), or ``ptr`` or ``desc``.
+    Integers have no sign, except the ``ui32`` in a descriptor's block. ``shape`` is the block's shape, ``()`` for a
+    scalar. ``pointee`` is what a pointer points at, or the block that a descriptor describes.
     """
 
     element: str
@@ -55,8 +54,8 @@ class Type:
         return "x".join([*map(str, self.shape), inner]) if self.shape else inner
 
 
-# May follow a pointee: `!tt.ptr<f32, 3>`, or by name from Triton 3.9 on, `!tt.ptr<f32, "constant">`. Programs
-# see one memory all the same; that nothing is stored through `tl.const` is the front end's to say.
+# May follow a pointee: `!tt.ptr<f32, 3>`, or by name from Triton 3.9 on, `!tt.ptr<f32, "constant">`. It is dropped,
+# since programs see one memory. The front end checks that nothing is stored through `tl.const`.
 _ADDRESS_SPACE = re.compile(r""",\s*(?:\d+|"\w+")$""")
 
 
@@ -71,7 +70,7 @@ def _bits(element: str) -> int:
 
 @functools.lru_cache(maxsize=4096)  # a plan has some ten types, many times each: reading it takes a sixth less
 def parse_type(text: str) -> Type:
-    """The `Type` that MLIR spells ``text``: ``i32``, ``tensor<16x!tt.ptr<f16>>``, ...
+    """Read a type in MLIR's spelling: ``i32``, ``tensor<16x!tt.ptr<f16>>``, ...
 
     Raises ValueError for a type that no Triton front end emits.
     """
@@ -92,7 +91,7 @@ def parse_type(text: str) -> Type:
 
 
 def _split_shape(text: str) -> tuple[tuple[int, ...], str]:
-    """``"4x8xf32"`` -> ``((4, 8), "f32")``; an encoding after a comma is dropped."""
+    """Split ``"4x8xf32"`` into ``((4, 8), "f32")``; an encoding after a comma is dropped."""
     shape: list[int] = []
     while (found := re.match(r"(\d+)x", text)) is not None:
         shape.append(int(found.group(1)))

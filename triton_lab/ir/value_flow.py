@@ -1,6 +1,6 @@
-"""Where values flow through control: what is handed on by branches, yields, loops, calls and regions.
+"""How branches, yields, loops, calls and regions pass values on.
 
-An edge says that its target may be its source, unchanged. What an operation computes has no edges here.
+An edge says that its target may be its source, unchanged. There are no edges from operands to computed results.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ class Value(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """``target`` may be ``source``."""
+    """``target`` may be ``source``, unchanged."""
 
     source: Value
     target: Value
 
 
 class Handover(NamedTuple):
-    """``op`` hands on values, as many as are taken: ``sources`` of function ``giver`` to ``targets`` of ``taker``."""
+    """``op`` passes values on: ``sources`` of function ``giver`` to ``targets`` of function ``taker``,
+    equal in number.
+    """
 
     op: Op
     giver: Function
@@ -35,9 +37,9 @@ class Handover(NamedTuple):
     targets: Sequence[int]
 
 
-# Their results are all handed on, none computed.
+# Operations whose results are all passed on, none computed.
 HANDS_ON = frozenset({"scf.for", "scf.while", "scf.if", "tt.call"})
-# What ends a block: goes to another one, or hands on what a region yields, or is never reached.
+# What ends a block: it branches to another block, passes on what a region yields, or is never reached.
 BRANCHES = frozenset({"cf.br", "cf.cond_br"})
 YIELDS = frozenset(
     {
@@ -50,22 +52,22 @@ YIELDS = frozenset(
     }
 )
 TERMINATORS = BRANCHES | YIELDS | {"ub.unreachable"}
-# Of what decides where control goes: how many operands do, from the first. The others are handed on.
+# For each operation that decides where control goes: how many of its first operands decide. The others are passed on.
 _DECISIVE = {"scf.if": 1, "scf.for": 3, "scf.condition": 1, "cf.cond_br": 1}
 
 
 def decisive(op: Op) -> tuple[int, ...]:
-    """The values that decide where control goes from ``op``, or how often round; none for other operations."""
+    """The values that decide where control goes from ``op``, or how often it loops; none for other operations."""
     return op.operands[: _DECISIVE.get(op.name, 0)]
 
 
 def taken(op: Op) -> tuple[int, ...]:
-    """All values that ``op`` takes, those for the blocks that it branches to among them."""
+    """All values that ``op`` takes, including those that it passes to the blocks it branches to."""
     return (*op.operands, *(value for successor in op.successors for value in successor.operands))
 
 
 def endings(region: Region) -> list[Op]:
-    """The operations that end the region, with what it yields; branches within it are not among them."""
+    """The operations that end the region and give its results. Branches within the region do not count."""
     return [block.ops[-1] for block in region.blocks if block.ops[-1].name in YIELDS]
 
 
@@ -77,13 +79,13 @@ def edges(plan: Plan) -> Iterator[Edge]:
 
 
 def handovers(plan: Plan) -> Iterator[Handover]:
-    """Where the values of ``plan`` are handed on, function by function."""
+    """All places where ``plan`` passes values on, function by function."""
     for function in plan.functions.values():
         yield from _within(plan, function, function.body)
 
 
 def _within(plan: Plan, function: Function, region: Region) -> Iterator[Handover]:
-    """The handovers of a region. A branch counts the blocks of the region that it stands in."""
+    """The handovers of a region. A branch's block numbers count within its own region."""
     for block in region.blocks:
         for op in block.ops:
             for successor in op.successors:
@@ -98,19 +100,19 @@ def _within(plan: Plan, function: Function, region: Region) -> Iterator[Handover
                 yield from _within(plan, function, inner)
 
 
-# From a list of values to one of as many.
+# Pairs of sources and targets, equal in number.
 _Pairs = Iterator[tuple[Sequence[int], Sequence[int]]]
 
 
 def _around(op: Op) -> _Pairs:
-    """Between an operation and its regions."""
+    """The pairs between an operation and its regions."""
     if op.name == "scf.for":
         yield from _counted(op)
     elif op.name == "scf.while":
         yield from _conditional(op)
     elif op.name == "scf.if":
         for region in op.regions:
-            for end in endings(region):  # none where there is no else
+            for end in endings(region):  # none in a missing else
                 yield end.operands, op.results
     elif op.name == "tt.map_elementwise":
         yield from _mapped(op)
@@ -125,7 +127,7 @@ def _counted(op: Op) -> _Pairs:
     for sources in (initial, *(end.operands for end in endings(body))):
         yield sources, carried
         yield sources, op.results
-    # The counter begins at the lower bound; what else it is, is computed.
+    # The counter starts at the lower bound; its later values are computed.
     yield op.operands[:1], [counter]
 
 
@@ -141,10 +143,10 @@ def _conditional(op: Op) -> _Pairs:
 
 
 def _combined(op: Op) -> _Pairs:
-    """The function of a reduction or a scan takes elements, or what it returned before."""
+    """The pairs of a reduction or a scan: its function takes elements, or what it returned before."""
     for region in op.regions:
         arguments = region.blocks[0].arguments
-        # Several blocks are reduced together: one element of each, then as much that was combined.
+        # If several blocks are reduced together, one element of each comes first, then as many combined ones.
         yield (*op.operands, *op.operands), arguments
         for end in endings(region):
             yield (*end.operands, *end.operands), arguments
@@ -152,7 +154,7 @@ def _combined(op: Op) -> _Pairs:
 
 
 def _mapped(op: Op) -> _Pairs:
-    """The function of a map takes ``pack`` elements of each block, and returns as many for each result."""
+    """The pairs of a map: its function takes ``pack`` elements of each block, and returns as many for each result."""
     (region,) = op.regions
     pack = int(op.attributes.get("pack", 1))
     yield _repeated(op.operands, pack), region.blocks[0].arguments

@@ -1,4 +1,4 @@
-"""Values that are the same, being computed alike: a kernel that has ``mask=i < n`` twice has two masks in its plan."""
+"""Finds values that are computed alike: a kernel with ``mask=i < n`` twice has two equal masks in its plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from triton_lab.ir.effects import is_access
 
 
 def same(flow: Flow, one: Value, other: Value) -> bool:
-    """Whether two values are the same wherever both are known; of what was loaded, nobody can tell."""
+    """Whether two values are surely equal wherever both exist. Two different loads are never surely equal."""
     if one == other:
         return True
     maker, twin = flow.maker.get(one), flow.maker.get(other)
@@ -22,7 +22,7 @@ def same(flow: Flow, one: Value, other: Value) -> bool:
 
 
 def implies(flow: Flow, mask: Value, wider: Value) -> bool:
-    """Whether the lanes of ``mask`` are lanes of ``wider``, by how the two are computed: an ``and`` narrows."""
+    """Whether all lanes of ``mask`` are lanes of ``wider``, judged by how the two are computed: an ``and`` narrows."""
     if same(flow, mask, wider):
         return True
     maker = flow.maker.get(mask)

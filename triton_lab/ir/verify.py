@@ -1,4 +1,4 @@
-"""Whether a plan keeps the rules of the IR. Tests ask this of every plan that they read; launches do not."""
+"""Checks a plan against the rules of the IR. Tests check every plan that they read; launches do not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class InvalidPlan(ValueError):
 
 
 def verify(plan: Plan) -> None:
-    """Raises InvalidPlan, naming the operation and the rule, for the first rule that is broken."""
+    """Raise InvalidPlan for the first rule that is broken, naming the operation and the rule."""
     _operations_are_unique(plan)
     for function in plan.functions.values():
         _results_are_unique(function)
@@ -50,7 +50,7 @@ def _operations_are_unique(plan: Plan) -> None:
 
 
 def _results_are_unique(function: Function) -> None:
-    """Each value comes into being once, and has a type."""
+    """Check that each value is defined once and has a type."""
     seen: set[int] = set()
     for op, numbers in _made(function):
         for number in numbers:
@@ -62,7 +62,7 @@ def _results_are_unique(function: Function) -> None:
 
 
 def _made(function: Function) -> Iterator[tuple[Op | None, Sequence[int]]]:
-    """All results, and the arguments of all blocks with the operation that they are in."""
+    """All results, and all block arguments with the operation that holds the block."""
     for block in function.body.blocks:
         yield None, block.arguments
     for op in function.walk():
@@ -72,7 +72,7 @@ def _made(function: Function) -> Iterator[tuple[Op | None, Sequence[int]]]:
                 yield op, block.arguments
 
 
-# What may end a block of a region, by the operation that the region belongs to; in it, one block may lead to another.
+# The operations that may end a region's blocks, by the operation that holds the region. Those in `_ANYWHERE` may, too.
 _ENDS = {
     "tt.func": ({"tt.return"},),
     "scf.if": ({"scf.yield"}, {"scf.yield"}),
@@ -87,7 +87,7 @@ _ANYWHERE = {"cf.br", "cf.cond_br", "ub.unreachable"}
 
 
 def _regions(function: Function) -> Iterator[tuple[set[str], Region]]:
-    """All regions, with what may end their blocks."""
+    """All regions, with the operations that may end their blocks."""
     yield _ENDS["tt.func"][0] | _ANYWHERE, function.body
     for op in function.walk():
         ends = _ENDS.get(op.name, ())
@@ -98,7 +98,7 @@ def _regions(function: Function) -> Iterator[tuple[set[str], Region]]:
 
 
 def _blocks_end(function: Function, ends: set[str], region: Region) -> None:
-    """A block ends with its only terminator, which belongs there and leads forward."""
+    """Check that each block has one terminator, at its end, of a kind that belongs there and leading forward."""
     for number, block in enumerate(region.blocks):
         if not block.ops:
             raise _refuse(function, None, "a block is empty")
@@ -114,8 +114,11 @@ def _blocks_end(function: Function, ends: set[str], region: Region) -> None:
 
 
 class _Values:
-    """Which values there are where: those that came before in the block, in the blocks that all ways there lead
-    through, and around the region."""
+    """Checks which values are visible where.
+
+    A value is visible if it is defined earlier in the block, around the region, or in a block that lies on every path
+    here.
+    """
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -124,7 +127,7 @@ class _Values:
         self._region(self.function.body, frozenset())
 
     def _region(self, region: Region, outside: frozenset[int]) -> None:
-        # What there is at the beginning of each block, on every way there; None where no way leads there.
+        # The values visible at the start of each block, on every path to it; None if no path leads there.
         there: list[frozenset[int] | None] = [outside, *[None] * (len(region.blocks) - 1)]
         for number, block in enumerate(region.blocks):
             before = there[number]
@@ -145,7 +148,9 @@ class _Values:
 
 
 def _agrees(handover: Handover) -> None:
-    """As many values are taken as are handed on, of the same types. Functions of elements take a block's elements."""
+    """Check that as many values are taken as passed on, of equal types. Functions of elements take a
+    block's elements.
+    """
     op, giver, sources, taker, targets = handover
     if len(sources) != len(targets):
         raise _refuse(giver, op, f"{len(sources)} values are handed on, and {len(targets)} taken")
@@ -163,7 +168,7 @@ def _scalar(type: Type) -> Type:
 
 
 def _touches(function: Function, op: Op) -> None:
-    """The operands of an access are of the kinds that `effects` says."""
+    """Check that an access's operands are of the kinds that `effects` says."""
     try:
         at = effects.operands_of(op)
     except ValueError as error:
@@ -197,13 +202,14 @@ def _touched(function: Function, op: Op, at: effects.Operands, address: Type) ->
     if address.is_pointer:
         return Type(pointee.element, address.shape, pointee.pointee)
     rows = function.types[op.operands[at.coordinates[0]]].shape
-    # Descriptors count as unsigned what values do not.
+    # Descriptors have unsigned elements where values have signless ones.
     return Type(pointee.element.removeprefix("u"), (*rows, *pointee.shape[1:]) if rows else pointee.shape)
 
 
 def _matches(function: Function, op: Op, name: str, number: int, touched: Type) -> None:
-    """The elements that come from memory or go there are those that are touched; a descriptor's block may have more
-    axes of one."""
+    """Check that a value has the type that the access touches. A descriptor's block may have more axes of
+    length one.
+    """
     type = function.types[number]
     same = type.shape == touched.shape or (effects.by_descriptor(op) and type.size == touched.size)
     if not same or (type.element, type.pointee) != (touched.element, touched.pointee):

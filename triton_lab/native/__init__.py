@@ -1,5 +1,6 @@
-"""A second engine: a `Plan` as LLVM IR, compiled for this processor. NumPy's stays the meaning of a kernel.
+"""The second engine: a `Plan` as LLVM IR, compiled for this processor. The NumPy engine defines a kernel's meaning.
 
-`program` says what a generated function is and makes it; `code` is the text that is being written. What the room
-does not know raises `Unsupported`, and NumPy's engine runs it.
+Read `engine` (which engine runs a launch) and `function_contract` (what a generated function is) first. Then read
+`lowering/`, which writes one, on top of `analysis/`, `blocks/`, `math/` and `llvm/`; then `runtime/` and `threads/`,
+which run it. What the room cannot do raises `Unsupported`, and the NumPy engine runs it.
 """

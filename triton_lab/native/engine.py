@@ -1,4 +1,4 @@
-"""Which engine runs a launch: NumPy's, which is the meaning of every kernel, or native code where it can."""
+"""Chooses the engine of a launch: NumPy's, which defines every kernel's meaning, or native code where possible."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from triton_lab.native.runtime.native_launch import Regions
     from triton_lab.native.threads.work_queue import Left
 
-# Under "auto" a kernel is looked for in the cache once it has cost NumPy so many seconds in this process, if others are
-# native already, and compiled after more.
+# Under "auto", the seconds that a kernel must have cost NumPy in this process: for a look-up in the cache (if other
+# kernels are native already), and for compiling it.
 WARM_SECONDS, HOT_SECONDS = 0.005, 0.05
-# A variant whose guards stop programs in so many launches one after the other is left to NumPy.
+# The consecutive launches with programs stopped by guards after which a variant is left to NumPy.
 _MOST_HANDED = 8
 _KEPT = 1000
 _COLD = "it is not hot yet"
@@ -36,8 +36,10 @@ _COLD = "it is not hot yet"
 
 @dataclass(frozen=True, slots=True)
 class EngineRun:
-    """A launch that has run: on which engine, and why not the native one; ``handed`` are the programs that went over
-    from there to NumPy's, of so many in the grid."""
+    """A launch that has run: on which engine, and why not on the native one.
+
+    ``programs`` is their number in the grid, ``handed`` how many of them the native engine handed to NumPy's.
+    """
 
     kernel: str
     engine: Literal["numpy", "native"]
@@ -47,16 +49,16 @@ class EngineRun:
 
 
 lately: deque[EngineRun] = deque(maxlen=_KEPT)
-"""The launches that were run last while there was a choice."""
+"""The latest launches that had a choice of engine."""
 
 
 def asked(text: str | None = os.environ.get("TRITON_LAB_ENGINE")) -> Engine:
-    """The engine that the environment asks for: "auto" where it says nothing. Raises ValueError."""
+    """The engine that the environment requests; "auto" by default. Raises ValueError."""
     return checked(text or "auto", "TRITON_LAB_ENGINE=")
 
 
 def checked(engine: str, where: str = "engine=") -> Engine:
-    """``engine``, if there is such a thing. Raises ValueError, which says what there is."""
+    """``engine``, if it exists. Raises ValueError that lists the engines."""
     for known in get_args(Engine):
         if engine == known:
             found: Engine = known
@@ -65,11 +67,10 @@ def checked(engine: str, where: str = "engine=") -> Engine:
 
 
 def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> Callable[[], None]:
-    """What runs a launch that is ready, or what is ``left`` of it, on the engine that its limits ask for; it is to be
-    called once.
+    """A function that runs a prepared launch, or what is ``left`` of it, on the engine that its limits request.
 
-    Under "native" a kernel is compiled now; under "auto" beside the launches, once it has cost NumPy enough.
-    ``trial``: an autotuner measures how long it takes, once.
+    Call it once. Under "native" a kernel is compiled now; under "auto" beside the launches, once it has cost NumPy
+    enough. ``trial``: an autotuner measures the launch, once.
     """
     engine = machine.limits.engine
     if engine == "numpy":
@@ -125,18 +126,18 @@ def _on_native(
         if not fell:
             note(machine.executable, machine.grid, "native", "", handed)
     if fell:
-        _on_numpy(machine, fell, kernel)  # a transaction is whole: nobody has begun it
+        _on_numpy(machine, fell, kernel)  # a transaction was undone as a whole, so all programs are left
 
 
 def note(
     executable: Executable, grid: tuple[int, int, int], engine: Literal["numpy", "native"], why: str, handed: int = 0
 ) -> None:
-    """A launch has run: see `EngineRun`."""
+    """Record that a launch has run: see `EngineRun`."""
     lately.append(EngineRun(executable.plan.kernel.name, engine, why, grid[0] * grid[1] * grid[2], handed))
 
 
 def _unfit(machine: Machine, kernel: _Kernel) -> str:
-    """Why this launch is NumPy's, whatever the native engine knows of the kernel; empty where it is not."""
+    """Why this launch needs NumPy, whatever the native engine knows of the kernel; empty if it does not."""
     if machine.observer is not None or machine.access_observer is not None or machine.memory.before_write is not None:
         return "it is recorded"
     if machine.marks is not None:
@@ -145,7 +146,7 @@ def _unfit(machine: Machine, kernel: _Kernel) -> str:
 
 
 def _unfit_under(limits: Limits) -> str:
-    """The same of what the limits say."""
+    """Why these limits need NumPy; empty if they do not."""
     if limits.steps is not None:
         return "its steps are limited"
     if limits.batch is not None and limits.engine == "auto":
@@ -154,8 +155,9 @@ def _unfit_under(limits: Limits) -> str:
 
 
 def known(executable: Executable, limits: Limits) -> _Kernel | None:
-    """A kernel of which a launch that nobody watches would run native under these limits, as soon as it is built; None
-    where more has to be known."""
+    """The kernel, if an unobserved launch of it would run natively under these limits as soon as it is built; else
+    None.
+    """
     if limits.engine == "numpy":
         return None
     kernel = _kernel_of(executable)
@@ -164,19 +166,18 @@ def known(executable: Executable, limits: Limits) -> _Kernel | None:
 
 
 class _Kernel:
-    """What is known of a kernel beside its variants: ``why`` none of its launches can be native, and what they have
-    cost NumPy."""
+    """What is known of a kernel besides its variants: its launches' cost on NumPy, and ``why`` none can be native."""
 
     def __init__(self, executable: Executable) -> None:
         self.seconds = 0.0
         self.variants: dict[tuple[tuple[int, tuple[int, ...]], ...], _Variant] = {}
-        # What `triton_lab.backend.plugin.dispatch_cache` keeps here.
+        # Stored here by `triton_lab.backend.plugin.dispatch_cache`.
         self.again: Any = None
         self.why = _never(executable)
 
 
 class _Variant:
-    """A kernel for launches of one pattern of aliasing: ready to run once ``built`` is there, else ``why`` not."""
+    """A kernel for launches with one pattern of aliasing: ready if ``built`` is set, else ``why`` says why not."""
 
     def __init__(self, groups: tuple[tuple[int, tuple[int, ...]], ...]) -> None:
         self.groups = groups
@@ -191,8 +192,8 @@ class _Variant:
         self._lock = threading.Lock()
 
     def ask(self, executable: Executable, seconds: float) -> None:
-        """Begin in the background what such a cost is worth."""
-        # Other threads may do so, or an interrupt may come in between: a stage that is begun twice is done once.
+        """Start in the background what a kernel of this cost is worth."""
+        # Another thread may start it too, or an interrupt may come between: a stage that is started twice is done once.
         for stage, (least, work) in enumerate(self._stages[self._stage :], self._stage):
             if seconds < least:
                 break
@@ -200,9 +201,10 @@ class _Variant:
             self._stage = stage + 1
 
     def make_ready(self, executable: Executable) -> None:
-        """Have it built, or know why it cannot be.
+        """Have it built, or find out why that is impossible.
 
-        The thread that compiles does it, for there no interrupt leaves LLVM's lock taken: one ends the waiting alone.
+        The compiling thread does it, since no interrupt there can leave LLVM's lock taken. An interrupt here only ends
+        the wait.
         """
         if not self._final and not background_compiler.background.finish(functools.partial(self._make, executable)):
             self.why = "nothing is compiled any more: the process ends, or was forked while a kernel was compiled"
@@ -227,7 +229,7 @@ class _Variant:
             self._final = True
 
     def _look(self, executable: Executable) -> None:
-        """Take what the cache has, if the compiler is here: for a kernel that is warm it is not imported."""
+        """Take what the cache has, if the compiler is imported: a merely warm kernel does not import it."""
         from triton_lab.native.llvm import jit
         from triton_lab.native.runtime import compiled_function as built
 
@@ -239,7 +241,7 @@ class _Variant:
                 self._final = self.built is not None
 
     def is_apart(self, machine: Machine, regions: Regions, at_once: bool) -> bool:
-        """Whether no program of the launch touches what another one writes; False where that cannot be told.
+        """Whether no program of the launch touches what another one writes; False if that is unknown.
 
         See `Footprints.are_apart`.
         """
@@ -249,17 +251,17 @@ class _Variant:
             if self._footprints is None:
                 self._footprints = Footprints(machine.executable.plan, self.groups)
             return self._footprints.are_apart(machine, regions, at_once)
-        except Exception:  # a fault of ours, which is no reason to stop: one thread does it, too
+        except Exception:  # our own error, which need not stop the launch: one thread can run it
             if os.environ.get("TRITON_LAB_RAISE"):
                 raise
             return False
 
     def was_apart(self, grid: tuple[int, int, int], place: Callable[[int], int]) -> bool | None:
-        """What `is_apart` has found for a launch like it; None: nothing yet. See `Footprints.known`."""
+        """The result of `is_apart` for a similar launch; None if there is none yet. See `Footprints.known`."""
         return None if self._footprints is None else self._footprints.known(grid, place)
 
     def ended(self, handed: int, engine: Engine) -> None:
-        """A launch is over, of which NumPy ran so many programs."""
+        """Record the end of a launch, of which NumPy ran ``handed`` programs."""
         self._handed = self._handed + 1 if handed else 0
         if engine == "auto" and self._handed == _MOST_HANDED:
             self.built, self._stage = None, len(self._stages)
@@ -267,7 +269,7 @@ class _Variant:
 
 
 def _never(executable: Executable) -> str:
-    """Why no launch of a kernel is native; empty where nothing is known against it."""
+    """Why no launch of a kernel can be native; empty if nothing prevents it."""
     if any(op.name == "tt.print" for op in executable.plan.walk()):
         return "it prints"
     return ""

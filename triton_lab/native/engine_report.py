@@ -1,4 +1,4 @@
-"""Which engine is chosen, and which one ran what, in words."""
+"""Describes in words which engine is chosen, and which one ran what."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triton_lab.native.llvm import jit
 
 
 def choice(chosen: Engine) -> str:
-    """What runs launches on the CPU target, in a line."""
+    """One line that says what runs launches on the CPU target."""
     lacking = jit.missing()
     if chosen == "numpy":
         other = "" if lacking else '; lab.limits(engine="native") compiles kernels to machine code'
@@ -28,7 +28,7 @@ def choice(chosen: Engine) -> str:
 
 @dataclass(frozen=True)
 class Engines:
-    """``launches``: those that were run last, the oldest first; it prints as a table by kernel."""
+    """The latest ``launches``, the oldest first; printed as a table by kernel."""
 
     launches: Sequence[EngineRun]
 
@@ -55,7 +55,7 @@ class Engines:
 def engines() -> Engines:
     """What ran the launches that had a choice between NumPy and machine code, and why it was NumPy.
 
-    The last 1000 launches of the process are kept; under ``engine="numpy"`` (see `limits`) nothing is.
+    The process's last 1000 launches are stored; under ``engine="numpy"`` (see `limits`) none is.
 
     >>> with lab.limits(engine="native"):
     ...     out = add(x, y)

@@ -1,4 +1,4 @@
-"""What this engine does not do: NumPy's has to run the kernel, and the message says why, in a user's words."""
+"""The error for what this engine cannot do. NumPy's must run the kernel; the message says why, in a user's words."""
 
 from __future__ import annotations
 

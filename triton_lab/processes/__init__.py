@@ -1,1 +1,1 @@
-"""Processes that do work for others: each is ended with all that it has started."""
+"""Child processes that are ended together with everything that they started."""

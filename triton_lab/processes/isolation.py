@@ -1,4 +1,4 @@
-"""Run work in a process of its own, such that nothing of it is left when it ends.
+"""Runs work in its own process, and leaves none of its processes behind when it ends.
 
 `contain` forks. Where user namespaces can be had (`namespaces_exist`), the work gets a PID namespace: a process in it
 sees and signals none outside, and the kernel ends all of them with the first, whatever sessions and daemons they have
@@ -29,12 +29,12 @@ def contain(
     private: Path | None = None,
     hidden: Path | None = None,
 ) -> int:
-    """Do ``work`` in a child, and return its status as `os.waitpid` has it once all that it started is gone.
+    """Do ``work`` in a child. Return its status, as from `os.waitpid`, once all that it started is gone.
 
-    To be called by a process that has one thread and was forked for this alone: it does not leave the namespaces
-    again. ``begun`` gets the child's process id, as the caller knows it: to kill that one ends the work. ``apart``
-    says whether to use namespaces. In these the folder ``hidden`` is empty, but for the folder ``private`` in it.
-    ``work`` returns the exit code. The child ends when the caller does. Raises OSError where the kernel refuses.
+    The calling process must have one thread and be forked for this alone: it does not leave the namespaces again.
+    ``begun`` gets the child's process id, as the caller sees it; killing that process ends the work. ``apart`` says
+    whether to use namespaces. In them the folder ``hidden`` is empty, except for the folder ``private`` in it. ``work``
+    returns the exit code. The child ends when the caller does. Raises OSError if the kernel refuses.
     """
     reading, writing = os.pipe()
     if apart:
@@ -61,7 +61,7 @@ def contain(
 
 @functools.cache
 def namespaces_exist() -> bool:
-    """Whether processes may be put into namespaces here; a process is forked to find out."""
+    """Whether processes may be put into namespaces here. Forks a process to find out."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -73,7 +73,7 @@ def namespaces_exist() -> bool:
 
 
 def _leave(work: Callable[[], int]) -> None:
-    """Do it; the process ends."""
+    """Do ``work``, then end this process."""
     code = 1
     try:
         code = work()
@@ -84,12 +84,12 @@ def _leave(work: Callable[[], int]) -> None:
 
 
 def _first(work: Callable[[], int], told: int, private: Path | None, hidden: Path | None) -> None:
-    """The first process of a PID namespace: it hides what is to be hidden, and waits; all others end with it."""
+    """The first process of a PID namespace: hides the folder, starts the work and waits. All others end with it."""
     try:
         linux.mount(None, "/", None, linux.PRIVATE)
         if hidden is not None:
             _hide(hidden, private)
-        # Where a container masks parts of /proc, a new one is refused: then the old one tells of processes outside.
+        # A container that masks parts of /proc refuses a new one; the old one then shows processes outside.
         with contextlib.suppress(OSError):
             linux.mount("proc", "/proc", "proc", linux.NO_SUID | linux.NO_DEVICES | linux.NO_PROGRAMS)
         child = os.fork()

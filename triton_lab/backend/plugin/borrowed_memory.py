@@ -1,9 +1,9 @@
-"""Whose memory a tensor borrowed: the Python object that torch keeps alive for it, and whether that may be changed.
+"""The Python object whose memory a tensor borrows, and whether that memory may be changed.
 
-``torch.frombuffer``, ``from_numpy``, ``asarray`` and ``from_dlpack`` keep a reference to what they were given, and no
-word of whether it may be written. The reference lies in the closure with which torch gives the memory back. Where in
-it, is found out once by borrowing memory that is known; a closure counts as the same where its code is the same, and
-only then is what lies there taken for an object. With a torch that keeps it elsewhere nothing is found.
+``torch.frombuffer``, ``from_numpy``, ``asarray`` and ``from_dlpack`` keep a reference to their argument, but do not
+record whether it may be written. The reference lies in the closure with which torch releases the memory. Its place is
+found once, by borrowing known memory. A closure counts as the same if its code is the same; only then is the word at
+that place read as an object. If another torch stores the reference elsewhere, nothing is found.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ import numpy as np
 
 from triton_lab.backend.plugin.page_permissions import words_at
 
-# Words that are looked at, of torch's storage and of what it points to; how many pointers lead to the object.
+# How many words are searched, in torch's storage and in what it points to; and how many pointers lead to the object.
 _WORDS = 8
 _MOST_STEPS = 3
-# Things to borrow: what differs between them is not code.
+# How many objects are borrowed to compare. Words that differ between them are not code.
 _PROBES = 3
 
-# Of each thing on the way: its words that are addresses of code, by place, and the place of the next one's address.
+# For each structure on the way: the places and values of its words that are code addresses, and the place of the word
+# that points to the next structure.
 Step = tuple[tuple[tuple[int, int], ...], int]
 Way = tuple[Step, ...]
 
 
 def may_change(storage: Any) -> bool:
-    """Whether Python allows to change the memory of a torch storage; True where nothing is known against it."""
+    """Whether Python allows changing the memory of a torch storage. True if nothing forbids it."""
     owner = owner_of(storage)
     if owner is None:
         return True
@@ -41,24 +42,24 @@ def may_change(storage: Any) -> bool:
     try:
         with memoryview(owner) as view:
             return not view.readonly
-    except (TypeError, ValueError, BufferError):  # it lends nothing any more
+    except (TypeError, ValueError, BufferError):  # it has no buffer any more
         return True
 
 
 def owner_of(storage: Any) -> Any:
-    """The object whose memory a storage has borrowed; None where there is none, or none is known."""
+    """The object whose memory a storage borrows; None if there is none, or none is found."""
     address = int(storage._cdata)
     for way in _ways():
         found = _followed(way, address)
         if found is not None:
-            # The storage has a reference of its own to it, and the storage is alive.
+            # The storage is alive and has its own reference to the object.
             return ctypes.cast(found, ctypes.py_object).value
     return None
 
 
 def _followed(way: Way, address: int) -> int | None:
     for code, place in way:
-        # The storage is alive, and of what comes after it the code before tells that it is there.
+        # The storage is alive. For each later structure, the code addresses before it prove that it exists.
         count = max(place, code[-1][0]) + 1
         words = struct.unpack(f"={count}Q", ctypes.string_at(address, 8 * count))
         for at, known in code:
@@ -70,7 +71,7 @@ def _followed(way: Way, address: int) -> int | None:
 
 @functools.cache
 def _ways() -> tuple[Way, ...]:
-    """How torch keeps what it borrows, for each of the functions that borrow."""
+    """How torch stores the owner, for each function that borrows."""
     torch: Any = importlib.import_module("torch")
 
     def of_buffer(size: int) -> tuple[Any, Any]:
@@ -93,7 +94,9 @@ def _ways() -> tuple[Way, ...]:
 
 
 def _way(probes: list[tuple[Any, Any]]) -> Way | None:
-    """The shortest way from a storage to its owner that is the same in all ``probes``; it must pass code."""
+    """The shortest way from a storage to its owner that is the same in all ``probes``; it must include code
+    addresses.
+    """
     owners = [id(owner) for owner, _ in probes]
     level: list[tuple[Way, list[int]]] = [((), [int(tensor.untyped_storage()._cdata) for _, tensor in probes])]
     for _ in range(_MOST_STEPS):
@@ -121,7 +124,7 @@ def _is_code(words: list[int]) -> bool:
 
 @functools.cache
 def _code() -> tuple[tuple[int, int], ...]:
-    """Where this process has code, as it was when torch was there first."""
+    """The address ranges of code in this process, as they were when torch was first used here."""
     return tuple(_executable())
 
 

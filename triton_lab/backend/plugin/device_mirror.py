@@ -1,8 +1,7 @@
-"""Copies, in memory that the CPU can touch, of memory that it cannot.
+"""Copies of memory that the CPU cannot access, in memory that it can.
 
-A launch mirrors each connected run of storage once, whole, so that every argument keeps its
-offset, its strides and what it shares with others. Afterwards only what the kernel stored to goes
-back.
+A launch mirrors each connected run of storage once, whole, so that every argument keeps its offset, its strides and its
+aliasing with others. Afterwards only the bytes that the kernel stored are written back.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ Bytes = NDArray[np.uint8]
 
 
 class MirroredDevice(Protocol):
-    """Memory of another device, by the addresses that its pointers hold."""
+    """The memory of another device, by the addresses in its pointers."""
 
     def regions(self) -> Sequence[tuple[int, int]]:
-        """The runs ``(start, stop)`` of addresses that are known, ascending, none meeting another."""
+        """The known runs ``(start, stop)`` of addresses, ascending, without overlaps."""
 
     def read(self, start: int, stop: int) -> Bytes:
-        """The bytes ``start .. stop - 1``, of one run, as an array that may be written to."""
+        """The bytes ``start .. stop - 1``, of one run, as a writable array."""
 
     def write(self, start: int, data: Bytes, stored: Bytes) -> None:
-        """Put ``data`` at ``start``, where ``stored`` is not 0; leave all other bytes alone."""
+        """Write ``data`` to ``start`` where ``stored`` is not 0; leave all other bytes alone."""
 
 
 def joined(extents: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The runs of addresses that ``extents`` cover; those that share bytes make one run."""
+    """The runs of addresses that ``extents`` cover; extents that share bytes make one run."""
     runs: list[tuple[int, int]] = []
     for start, stop in sorted(extents):
         if start == stop:
@@ -45,7 +44,7 @@ def joined(extents: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class TorchDevice:
-    """A device of torch's: its storages, read and written with torch's own copies."""
+    """A device of torch. Its storages are read and written with torch's own copies."""
 
     def __init__(self, tensors: Sequence[Any]) -> None:
         self._storages: dict[tuple[int, int], Any] = {}
@@ -83,7 +82,7 @@ def _as_bytes(storage: Any) -> Any:
     return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage, 0, (storage.nbytes(),), (1,))
 
 
-# How the memory of a kind of device is reached, given tensors there: torch's way unless named here.
+# How to access the memory of a kind of device, given tensors there. Kinds that are not named here use `TorchDevice`.
 devices: dict[str, Callable[[Sequence[Any]], MirroredDevice]] = {}
 
 
@@ -105,7 +104,7 @@ class Mirrors:
         return result
 
     def write_back(self) -> None:
-        """Give the devices what the kernel stored, and nothing else."""
+        """Write to the devices what the kernel stored, and nothing else."""
         for device, region in self._kept:
             assert region.flags is not None
             if region.flags.data.any():

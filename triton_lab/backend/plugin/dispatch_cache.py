@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Run = tuple[int, int]
 Grid = tuple[int, int, int]
 
-# A slot of eight bytes by Triton's name of a type, and what Python's numbers must be to be put there as they are.
+# Triton's type -> the format of its slot of eight bytes, and the Python type that a number must have to fit in it.
 _SLOTS: Mapping[str, tuple[str, type]] = {
     "i1": ("?7x", bool),
     "u1": ("?7x", bool),
@@ -48,14 +48,14 @@ _MOST_PACES = 1000
 
 
 class Again:
-    """What the launches of a kernel with these types of arguments have in common."""
+    """What all launches of a kernel with the same argument types share."""
 
     def __init__(self, executable: Executable, signature: Mapping[str, Any]) -> None:
         self.signature = signature
         self._executable = executable
         self._tensor = sys.modules["torch"].Tensor if "torch" in sys.modules else None
         self._parameter = sys.modules["torch"].nn.Parameter if "torch" in sys.modules else None
-        # Of each argument: the type that its number must have; None is a tensor's.
+        # For each argument, the type that its number must have; None for a tensor.
         self._takes: list[tuple[int, type | None]] = []
         self._pack: Callable[..., bytes] | None = None
         self.patterns: dict[tuple[int, ...], _Pattern | None] = {}
@@ -76,8 +76,11 @@ class Again:
             self._pack = struct.Struct("".join(slots)).pack
 
     def arguments(self, objects: Sequence[Any]) -> tuple[bytes, list[Run], list[int]] | None:
-        """The arguments packed (see `native.function_contract`), the runs of memory behind them, and which each tensor
-        lies in; None where one is not as usual: a number, or a tensor of the CPU's that torch has allocated."""
+        """The packed arguments (see `native.function_contract`), the runs of memory behind them, and the run of each
+        tensor.
+
+        None if an argument is unusual: a number of another type, or no CPU tensor that torch has allocated.
+        """
         if self._pack is None:
             return None
         numbers: list[Any] = []
@@ -105,7 +108,7 @@ class Again:
         return packed, runs, inside
 
     def pattern(self, kernel: Any, runs: Sequence[Run], inside: Sequence[int]) -> _Pattern | None:
-        """How such memory is told to the machine code; None where there is none, or it must not."""
+        """How the machine code gets such memory; None if there is no code, or it may not run."""
         key = tuple(inside)
         found = self.patterns.get(key)
         if found is None or found.variant.built is not found.built:
@@ -144,7 +147,7 @@ class Again:
         return _Pattern(variant, variant.built, chosen, tuple(constants), struct.Struct(f"<{len(chosen)}Q").pack)
 
     def pace(self, grid: Grid, objects: Sequence[Any], runs: Sequence[Run]) -> native_launch.Pace:
-        """How long programs took where the grid, the numbers and the sizes of memory were the same."""
+        """The pace of earlier launches with the same grid, numbers and memory sizes."""
         numbers = tuple(objects[position] for position, kind in self._takes if kind)
         key = grid, numbers, tuple(stop - start for start, stop in runs)
         found = self._paces.get(key)
@@ -157,7 +160,7 @@ class Again:
         return found
 
     def place(self, packed: bytes, runs: Sequence[Run], inside: Sequence[int]) -> Callable[[int], int]:
-        """An argument as a number: see `Footprints.known`."""
+        """A function that gives an argument as a number: see `Footprints.known`."""
         tensors = [number for number, (_, kind) in enumerate(self._takes) if kind is None]
 
         def of(k: int) -> int:
@@ -169,8 +172,11 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """The code for launches whose tensors lie in memory that is shared in one way; which numbers of ``(0, start, stop,
-    start, stop, ..., *constants)`` its table of regions has (see `native.function_contract`)."""
+    """The code for launches whose tensors share memory in one way.
+
+    ``chosen`` are the numbers of ``(0, start, stop, start, stop, ..., *constants)`` that its table of regions has (see
+    `native.function_contract`).
+    """
 
     variant: Any
     built: Built
@@ -184,7 +190,7 @@ class _Pattern:
 
 
 def _joined(extents: list[tuple[int, int, int]]) -> tuple[list[Run], list[int]]:
-    """The runs of addresses that ``(start, stop, number)`` cover, ascending; which of them each number lies in."""
+    """The runs of addresses that ``(start, stop, number)`` cover, ascending; and the run of each number."""
     runs: list[Run] = []
     inside = [0] * len(extents)
     for start, stop, number in sorted(extents):

@@ -1,4 +1,6 @@
-"""A loop that was stopped, by a limit or by hand: how often it ran, and what in its condition never changed."""
+"""A loop that was stopped, by a limit or by hand: how often it ran, and which variables of its condition
+never changed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _LOOPS = {scf_for.__code__, scf_while.__code__}
 
 @dataclass(frozen=True)
 class Turning:
-    """A loop in which programs were: how often it had run, and what it carried at first and then."""
+    """A loop that was running: how often it had run, and its carried values at the start and now."""
 
     op: Op
     turns: int
@@ -33,8 +35,10 @@ class Turning:
 
 
 def turning(error: BaseException) -> Turning | None:
-    """The loop that did not end when ``error`` was raised: of those around the operation the one that its condition
-    ends and that ran most often; None outside of any."""
+    """The loop that did not end when ``error`` was raised; None outside any loop.
+
+    Of the loops around the operation, a ``while`` comes first, then the one that ran most often.
+    """
     found = []
     for frame, _ in traceback.walk_tb(error.__traceback__):
         names = frame.f_locals
@@ -47,7 +51,7 @@ def turning(error: BaseException) -> Turning | None:
 
 
 def told(loop: Turning, written: KernelSource, plan: Plan) -> str:
-    """The same in words: ``The loop in line 5 ran 200 times; i and n in its condition never changed.``"""
+    """The loop in words: ``The loop in line 5 ran 200 times; i and n in its condition never changed.``"""
     place = written.place(loop.op.location)
     if place is None:
         return ""
@@ -61,7 +65,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _unchanged(loop: Turning, written: KernelSource, place: SourcePlace, plan: Plan) -> list[str]:
-    """The variables in the condition that nothing in the loop assigns, or that hold what they held at first."""
+    """The variables in the condition that the loop never assigns, or whose value is still the first one."""
     node = _while_at(written, loop.op, place.line)
     if node is None:
         return []
@@ -83,7 +87,7 @@ def _unchanged(loop: Turning, written: KernelSource, place: SourcePlace, plan: P
 
 
 def _carried_unchanged(loop: Turning, plan: Plan) -> set[str]:
-    """The variables that the loop carries, and that hold what they held when it began."""
+    """The variables that the loop carries and whose value is still the first one."""
     makers: dict[int, Op] = {result: op for op in plan.walk() for result in op.results}
     same: set[str] = set()
     other: set[str] = set()
@@ -101,7 +105,7 @@ def _equal(one: Any, two: Any) -> bool:
 
 
 def _while_at(written: KernelSource, op: Op, line: int) -> ast.While | None:
-    """The loop of the source that begins there."""
+    """The ``while`` of the source that begins at ``line``."""
     for frame in op.location.frames() if op.location is not None else ():
         function = written.function(frame)
         if function is None:

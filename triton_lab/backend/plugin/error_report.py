@@ -1,4 +1,4 @@
-"""A kernel's error in the user's words: which line, which argument, which program, what to do."""
+"""Words a kernel's error for the user: which line, which argument, which program, what to do."""
 
 from __future__ import annotations
 
@@ -59,9 +59,11 @@ def described(error: KernelError, call: Any) -> KernelError:
 
 
 def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
-    """Give ``interrupt`` the line that ran as its message, and that without the code as ``kernel_line``, where it met
-    a line of the kernel's: the innermost operation, or the loop in which programs wait; on the native engine any loop,
-    or the kernel's first line."""
+    """Put the kernel's line that ran into ``interrupt``: as its message, and without the code as ``kernel_line``.
+
+    It is the line of the innermost operation, or of the loop in which programs wait. On the native engine it is that of
+    any loop, or the kernel's first line. Nothing happens if the place is in no line of the kernel.
+    """
     op, programs = running(interrupt), ""
     location = None if op is None else op.location
     if hasattr(interrupt, "kernel_at"):  # the program, and the loop if it was in one
@@ -84,7 +86,7 @@ def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
 
 
 def refused(error: KernelError, source: Any, metadata: Any, plan: Plan) -> KernelError:
-    """An error found before the kernel ran at all."""
+    """An error that was found before the kernel ran."""
     location = None if error.op is None else error.op.location
     lines = [error.message, *_where(location, metadata.name, "", KernelSource(source.fn, plan))]
     lines.append(f"  {HINT_UNSUPPORTED}")
@@ -93,7 +95,7 @@ def refused(error: KernelError, source: Any, metadata: Any, plan: Plan) -> Kerne
 
 
 def _where(location: Location | None, kernel: str, programs: str, source: KernelSource) -> list[str]:
-    """The line with carets, and the calls that led there."""
+    """The line with carets, and the calls that lead to it."""
     places = list(source.places(location))
     if not places:
         return [f"  in kernel {kernel}" + (f", {programs}" if programs else "")]
@@ -125,19 +127,19 @@ def _message(error: KernelError) -> tuple[str, str]:
 def _programs(error: KernelError, grid: tuple[int, int, int]) -> str:
     if error.programs is None or not len(error.programs):
         return ""
-    # The first is the one that the message is about.
+    # The message is about the first program.
     others = len(np.unique(error.programs)) - 1
     return (who if others else program)(int(error.programs[0]), grid) + and_others(others)
 
 
 def _stray(error: KernelError, fault: AccessFault, call: Any) -> Stray:
-    """What the first of the lanes did."""
+    """What the first bad lane did."""
     assert error.programs is not None
     op, address = error.op, int(fault.addresses[0])
     tensors = [tensor for leaf in call.leaves if (tensor := _tensor(leaf)) is not None]
     owner = owner_of(address, _origins(op, call), tensors)
     if owner is None and not fault.home and _is_unreadable(address):
-        # The findings tell it, too.
+        # The findings report it, too.
         error.fault = fault = replace(fault, home="unreadable")
     return Stray(
         fault.access,
@@ -155,13 +157,13 @@ def _stray(error: KernelError, fault: AccessFault, call: Any) -> Stray:
 
 
 def _is_unreadable(address: int) -> bool:
-    """Whether there is something that the system lets nobody read."""
+    """Whether memory is mapped at the address that the system does not allow reading."""
     found = standing(address, address + 1)
     return bool(found.trouble) and found.trouble != "unmapped"
 
 
 def _guard(op: Op | None, owner: TensorText | None, call: Any) -> AccessGuard:
-    """What should have held the lanes back, as the kernel has it."""
+    """What the kernel has to keep lanes within bounds."""
     if op is None:
         return AccessGuard("")
     kind, place = guard(op, call.executable.plan), call.written.place(op.location)
@@ -178,7 +180,7 @@ def _origins(op: Op | None, call: Any) -> list[TensorText]:
 
 
 def _tensor(leaf: ArgumentLeaf) -> TensorText | None:
-    """The argument as it is told; None for a scalar."""
+    """The argument as messages show it; None for a scalar."""
     tensor = None if leaf.kind == "scalar" else tensor_of(leaf.object)
     if tensor is None:
         return None
@@ -197,7 +199,7 @@ def _tensor(leaf: ArgumentLeaf) -> TensorText | None:
 
 
 def _aftermath(call: Any) -> str:
-    """What the tensors hold now."""
+    """A sentence that says what the tensors hold now."""
     if call.elsewhere:
         return f"It ran on {call.elsewhere}: nothing was written to the tensors."
     mirrored = any(region.flags is not None for region in call.memory.regions)

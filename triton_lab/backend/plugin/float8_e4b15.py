@@ -1,7 +1,7 @@
-"""The one number format that the front end converts by itself: fp8 e4m3b15.
+"""Converts fp8 e4m3b15, the one number format that the front end converts itself.
 
-MLIR has no type for it, so its values are 8-bit integers in the IR, and a backend says how to get
-from there to fp16 and back. Ours calls two functions that the interpreter knows.
+MLIR has no type for it, so its values are 8-bit integers in the IR, and each backend provides the conversions to fp16
+and back. Ours calls two functions that the interpreter knows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FROM_FLOAT16 = "triton_lab_f16_to_e4m3b15"
 
 
 def convert_custom_types(arg: Any, dst_ty: Any, fp_downcast_rounding: Any = None, _semantic: Any = None) -> Any:
-    """``arg`` (e4m3b15, fp16 or fp32) as ``dst_ty``; fp32 goes by way of fp16, cut towards zero."""
+    """``arg`` (e4m3b15, fp16 or fp32) as ``dst_ty``; fp32 is first cut to fp16, towards zero."""
     if arg.type.scalar.is_fp8e4b15():
         wide = _call(TO_FLOAT16, arg, core.float16, _semantic)
         return wide.to(core.float32, _semantic=_semantic) if dst_ty.scalar.is_fp32() else wide

@@ -1,4 +1,4 @@
-"""A launch's arguments -> the values that the plan's kernel takes."""
+"""Turns a launch's arguments into the values that the plan's kernel takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from triton_lab.interpreter.dtypes import numpy_dtype
 from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.messages import count
 
-# Triton's names of scalar types in a signature -> MLIR's.
+# Triton's name of a scalar type in a signature -> MLIR's name.
 _SCALARS = {
     "i1": "i1",
     "i8": "i8",
@@ -38,11 +38,10 @@ class ArgumentError(TypeError):
 
 @dataclass(frozen=True, slots=True)
 class ArgumentLeaf:
-    """One runtime argument: ``path`` is its name, with indices where it sits in tuples.
+    """One runtime argument. ``path`` is its name, with indices if it is inside tuples.
 
-    ``kind`` is ``pointer``, ``scalar`` or ``descriptor``; ``object`` is what the user passed and
-    ``values`` what the plan sees. A descriptor stands for several arguments of the plan: itself,
-    then its extents and strides as scalars.
+    ``kind`` is ``pointer``, ``scalar`` or ``descriptor``; ``object`` is what the user passed and ``values`` what the
+    plan sees. A descriptor stands for several arguments of the plan: itself, then its extents and strides as scalars.
     """
 
     path: str
@@ -53,7 +52,7 @@ class ArgumentLeaf:
 
 
 def leaves(signature: Mapping[str, Any], arguments: Sequence[Any]) -> list[ArgumentLeaf]:
-    """The runtime arguments, in the order of the plan's; constexprs are not among them."""
+    """The runtime arguments in the plan's order, without constexprs."""
     if len(signature) != len(arguments):
         raise ArgumentError(
             f"the kernel takes {count(len(signature), 'argument')} ({', '.join(signature)}), "
@@ -99,9 +98,9 @@ def _scalar(path: str, type: str, argument: Any) -> Value:
 
 
 def tensor_of(argument: Any) -> Any:
-    """The tensor that an argument stands for: itself, a descriptor's base, what `triton.reinterpret` wraps.
+    """The tensor behind an argument: itself, a descriptor's base, or what `triton.reinterpret` wraps.
 
-    None for what has no storage.
+    None for an argument without storage.
     """
     while argument is not None and not hasattr(argument, "untyped_storage"):
         argument = getattr(argument, "base", None)
@@ -109,7 +108,7 @@ def tensor_of(argument: Any) -> Any:
 
 
 def address_of(path: str, argument: Any) -> int:
-    """The address of the first element of a tensor argument (or of whatever has ``data_ptr``)."""
+    """The address of the first element of a tensor argument, or of any object that has ``data_ptr``."""
     if argument is None:
         return 0
     if isinstance(argument, int):
@@ -136,7 +135,7 @@ def address_of(path: str, argument: Any) -> int:
 
 
 def _instead(argument: Any) -> str:
-    """What to write so that a tensor of an unusual layout has memory."""
+    """What to write so that a tensor with an unusual layout has memory."""
     if "sparse" in str(getattr(argument, "layout", "")):
         return "call .to_dense() first"
     if getattr(argument, "is_mkldnn", False):
@@ -145,7 +144,7 @@ def _instead(argument: Any) -> str:
 
 
 def _descriptor(path: str, type: str, argument: Any) -> ArgumentLeaf:
-    """A host-side tensor descriptor."""
+    """The leaf of a host-side tensor descriptor."""
     if not hasattr(argument, "base"):
         raise ArgumentError(f"argument {path!r} must be a TensorDescriptor, as when it was compiled")
     base = np.array([address_of(path, argument.base)], np.int64)

@@ -1,4 +1,4 @@
-"""From a compiled kernel's bytes to something that can be run."""
+"""Turns a compiled kernel's bytes into something that can run."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from triton_lab.ir import Plan
 class Loaded:
     """A kernel's plan, made ready at its first launch.
 
-    Triton loads a kernel before it knows how to report what goes wrong, and never again if it does.
+    Triton loads a kernel before it can report errors, and does not load it again after one. So errors must come later.
     """
 
     def __init__(self, kernel: bytes) -> None:
         self._kernel = kernel
         self._executable: Executable | None = None
-        # Whether what is certain to be wrong in its source has been told, to a user who records nothing.
+        # Whether certain mistakes in its source have been reported, to a user who records nothing.
         self.looked_at = False
 
     def executable(self, source: Any, metadata: Any) -> Executable:
-        """What runs. Raises Unsupported, in the words for the kernel's author."""
+        """The kernel, ready to run. Raises Unsupported, worded for the kernel's author."""
         if self._executable is None:
             plan = _read(self._kernel) or _read(_compiled_anew(source, metadata))
             if plan is None:
@@ -41,7 +41,7 @@ class Loaded:
 
 
 def _read(kernel: bytes) -> Plan | None:
-    """The plan that Triton's cache kept; None where the entry was emptied or cut."""
+    """The plan in Triton's cache; None if the entry is empty or cut short."""
     from triton_lab.ir import ParseError, parse_plan
 
     try:
@@ -52,7 +52,7 @@ def _read(kernel: bytes) -> Plan | None:
 
 
 def _compiled_anew(source: Any, metadata: Any) -> bytes:
-    """The kernel from its source; Triton's cache gets the new entry in place of the broken one."""
+    """The kernel, compiled again from its source. The new entry replaces the broken one in Triton's cache."""
     import triton
 
     from triton_lab.backend.compiler import options_of
@@ -64,7 +64,7 @@ def _compiled_anew(source: Any, metadata: Any) -> bytes:
     return plan
 
 
-# Kernels without a module are loaded again and again by some of Triton's paths.
+# Some of Triton's code paths load a kernel without a module again and again.
 _loaded: weakref.WeakValueDictionary[bytes, Loaded] = weakref.WeakValueDictionary()
 
 
@@ -83,26 +83,27 @@ def _load_elsewhere(name: str, kernel: bytes, shared: int) -> tuple[Any, Any, in
     return loaded
 
 
-# What the launcher was made for that Triton asks for just before it loads the kernel, on the same thread.
+# The kernel whose launcher Triton has just made; it loads that kernel next, on the same thread.
 _next = threading.local()
 _KNOWN = "triton_lab_takes"
 
 
 def announce(source: Any, metadata: Any) -> None:
-    """The kernel that Triton loads next on this thread."""
+    """Note that Triton loads this kernel next on this thread."""
     _next.kernel = (source, metadata)
 
 
 def _takes() -> tuple[Measured | int | None, Measured | int | None]:
-    """Registers and spills of the kernel that is being loaded, whose metadata now tell its shared memory, too.
+    """Registers and spills of the kernel that is being loaded. Its metadata get the shared memory too.
 
-    None for Inductor's own kernels: it leaves out configurations that spill on the GPU, and would have each compiled
-    for one to be run here. That they are not known is an answer that it takes.
+    None for Inductor's own kernels: it accepts that these numbers are unknown. With numbers it would leave out
+    configurations that spill on the GPU, and each would have to be compiled for a GPU only to run here.
     """
     source, metadata = _next.__dict__.pop("kernel", (None, None))
     if source is None:
         return 0, 0
-    # Some of Triton's versions load a kernel without a module at each launch; a class that changes costs all of them.
+    # Some Triton versions load a kernel without a module at each launch. Changing a class at each launch would be
+    # costly.
     known: tuple[Measured | int | None, Measured | int | None] | None = type(metadata).__dict__.get(_KNOWN)
     if known is not None:
         return known
@@ -110,8 +111,8 @@ def _takes() -> tuple[Measured | int | None, Measured | int | None]:
     def resources() -> Resources:
         return resources_of(source, metadata)
 
-    # Triton makes a class for the metadata of each kernel. While it loads one it asks whether the shared memory
-    # suffices, which here it does. Inductor asks for all three of every configuration and hardly ever looks at them.
+    # Triton makes a class for each kernel's metadata. While loading, Triton checks that the shared memory is enough,
+    # which here it is. Inductor asks for all three numbers of every configuration and rarely uses them.
     shared = Measured(lambda: resources().shared)
     type(metadata).shared = property(lambda _: 0 if "kernel" in _next.__dict__ else shared)
     takes = Measured(lambda: resources().registers), Measured(lambda: resources().spills)
@@ -121,19 +122,19 @@ def _takes() -> tuple[Measured | int | None, Measured | int | None]:
 
 
 class Utils:
-    """What Triton asks of a driver when it loads a kernel."""
+    """The functions that Triton calls in a driver to load a kernel."""
 
     @staticmethod
     def load_binary(name: str, kernel: bytes, shared: int, device: int) -> tuple[Any, ...]:
         """``(module, function, registers, spills, most threads)``; the function is a `Loaded`.
 
-        The module is None: Triton unloads what is not, with whatever driver is active then. Registers
-        and spills are sm_90's, worked out when they are looked at.
+        The module is None: otherwise Triton would unload it, with whatever driver is active then. Registers and spills
+        are sm_90's, computed when they are first read.
         """
         if b'"builtin.module"' in kernel:
             loaded = _loaded.get(kernel) or _loaded.setdefault(kernel, Loaded(kernel))
         elif not kernel.strip(b"\0 \n") or kernel.startswith(b"#loc"):
-            loaded = Loaded(kernel)  # a plan that was emptied or cut; several may look alike
+            loaded = Loaded(kernel)  # an empty or cut plan; several of them may have equal bytes
         else:
             return _load_elsewhere(name, kernel, shared)
         registers, spills = _takes()
@@ -141,7 +142,7 @@ class Utils:
 
     @staticmethod
     def unload_module(module: Any) -> None:
-        """Called for a GPU's module that goes while the CPU is active: its own driver unloads it."""
+        """Unload a GPU's module that is released while the CPU is active, with its own driver."""
         from triton_lab.backend.targets.gpu import gpu_driver
 
         driver = gpu_driver()
@@ -150,7 +151,7 @@ class Utils:
 
     @staticmethod
     def get_device_properties(device: int) -> dict[str, int]:
-        """What an sm_90 device would say; resource limits are not checked on the CPU."""
+        """The properties of an sm_90 device. Resource limits are not checked on the CPU."""
         return {
             "max_shared_mem": 232448,
             "max_num_regs": 65536,

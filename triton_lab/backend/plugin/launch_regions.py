@@ -1,4 +1,4 @@
-"""The memory of a launch: one region for each run of storage that the arguments reach."""
+"""The memory of a launch: one region for each run of storage that its arguments reach."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from triton_lab.messages import count
 
 
 def extent_of(tensor: Any) -> tuple[int, int] | None:
-    """The addresses ``(start, stop)`` of the storage behind a tensor, whole; None where there is none."""
+    """The addresses ``(start, stop)`` of the whole storage behind a tensor; None if there is none."""
     storage = tensor.untyped_storage()
     start = storage.data_ptr()
     return (start, start + storage.nbytes()) if start else None
 
 
 def regions_of(leaves: Sequence[ArgumentLeaf], mirrors: Mirrors, private: bool = False) -> list[MemoryRegion]:
-    """Regions for all pointer arguments: the CPU's own memory, or ``mirrors`` of another device's.
+    """Regions for all pointer arguments: the CPU's own memory, or ``mirrors`` of another device's memory.
 
-    With ``private``, copies of the CPU's memory too. Raises ArgumentError for memory that cannot be read.
+    With ``private``, the CPU's memory is copied too. Raises ArgumentError for memory that cannot be read.
     """
     by_device: dict[str, list[Any]] = {}
     for leaf in leaves:
@@ -48,14 +48,14 @@ def regions_of(leaves: Sequence[ArgumentLeaf], mirrors: Mirrors, private: bool =
 
 
 def _copied(region: MemoryRegion) -> MemoryRegion:
-    """The same bytes elsewhere; what may only be read stays so."""
+    """A copy of the region at the same addresses; it is read-only if the original is."""
     data = region.data.copy()
     data.flags.writeable = region.data.flags.writeable
     return MemoryRegion(region.start, data)
 
 
 class UnreadableMemory(ArgumentError):
-    """The memory of ``tensor`` cannot be read: to touch it would end the process."""
+    """The memory of ``tensor`` cannot be read: touching it would end the process."""
 
     def __init__(self, message: str, tensor: Any) -> None:
         super().__init__(message)
@@ -63,9 +63,9 @@ class UnreadableMemory(ArgumentError):
 
 
 def own_memory(start: int, stop: int, tensors: Sequence[Any]) -> MemoryRegion:
-    """The CPU's own memory, where ``tensors`` lie; it may be a mapped file or a `bytes` that can only be read.
+    """The CPU's own memory under ``tensors``. It may be a mapped file or a read-only `bytes`.
 
-    Raises UnreadableMemory for a tensor whose memory is gone, or may not be read.
+    Raises UnreadableMemory for a tensor whose memory is gone or may not be read.
     """
     fixed: list[tuple[int, int]] = []
     free: list[tuple[int, int]] = []
@@ -74,7 +74,7 @@ def own_memory(start: int, stop: int, tensors: Sequence[Any]) -> MemoryRegion:
         if extent is None or not start <= extent[0] < stop or extent[0] == extent[1]:
             continue
         storage = tensor.untyped_storage()
-        # What torch has allocated it can resize, and may be written to.
+        # Torch can resize what it has allocated; that may be written to.
         if storage.resizable():
             free.append(extent)
             continue
@@ -88,7 +88,7 @@ def own_memory(start: int, stop: int, tensors: Sequence[Any]) -> MemoryRegion:
         else:
             free.append(extent)
     region = MemoryRegion.over(start, stop - start)
-    # Who has the same memory from somebody who may change it may do so, too.
+    # Read-only memory may be written if another tensor that may be written covers the same bytes.
     if not all(any(low <= one[0] and one[1] <= high for low, high in free) for one in fixed):
         region.data.flags.writeable = False
     return region
@@ -119,7 +119,7 @@ def _named(error: UnreadableMemory, leaves: Sequence[ArgumentLeaf]) -> str:
 
 
 def _check_apart(regions: Sequence[MemoryRegion], devices: Sequence[str]) -> None:
-    """Addresses of different devices may be the same numbers; then nobody can tell them apart."""
+    """Raise ArgumentError if addresses of different devices overlap: then a pointer does not say which one it means."""
     ordered = sorted(regions, key=lambda region: region.start)
     for one, other in itertools.pairwise(ordered):
         if other.start < one.stop:

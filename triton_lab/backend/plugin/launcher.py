@@ -1,4 +1,4 @@
-"""Runs a compiled kernel when Triton says so."""
+"""Runs a compiled kernel when Triton launches it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from triton_lab.native import engine
 
 # Settings of the process, changed by the magics and by `lab.limits`.
 limits = Limits(engine=engine.asked())
-# Told how many programs have run, and of how many; where None, a terminal shows a bar.
+# Called with the numbers of programs that have run and of all programs. If None, a terminal shows a bar.
 progress: Callable[[int, int], None] | None = None
 
 
@@ -72,7 +72,7 @@ class Launcher:
             call.mirrors.write_back()
         except BaseException as error:
             said = str(error)
-            if hearing:  # else nobody asks, and an error that is known to the call keeps all of it alive
+            if hearing:  # without recorders it is not needed, and an error on the call keeps all of it alive
                 call.error = error
             raise
         finally:
@@ -86,7 +86,9 @@ class Launcher:
             call.end()
 
     def apart(self, call: LaunchCall, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
-        """``work(whole, part)`` of each part of a launch, which need not know of each other: here one after another."""
+        """``work(whole, part)`` for each part of a launch. The parts are independent; here they run one
+        after another.
+        """
         done: list[Any] = []
         with bar(call.metadata.name, progress) as told:
             for part in parts:
@@ -105,7 +107,7 @@ def prepared(
     mirrors: Mirrors,
     private: bool = False,
 ) -> LaunchCall:
-    """A launch, ready to be interpreted; ``private`` leaves the CPU's own memory alone, too.
+    """A launch, ready to be interpreted. With ``private``, the CPU's own memory is not written either.
 
     Raises ArgumentError, and Unsupported for a kernel that the CPU target cannot run.
     """
@@ -119,7 +121,7 @@ def interpret(
 ) -> None:
     """Run a launch on the CPU: as its machine code, if that is ``ready``. ``quiet`` keeps what it prints to itself.
 
-    Raises KernelError, in words for the kernel's author. An interrupt says which line of the kernel ran.
+    Raises KernelError, worded for the kernel's author. An interrupt gets the kernel's line that ran.
     """
     try:
         with bar(call.metadata.name, progress) as told:
@@ -138,7 +140,7 @@ def interpret(
                 call.steps = made[-1].steps if made else 0
                 benchmark_events.spend(call.seconds)
     except KernelError as error:
-        # Only a fault of ours has a cause that is worth seeing.
+        # The cause is shown only for errors of our own code.
         cause = None if error.__cause__ is error else error.__cause__
         raise _described(error, call) from cause
     except KeyboardInterrupt as error:
@@ -149,7 +151,7 @@ def interpret(
 def _machine(
     call: LaunchCall, watches: Sequence[Watch], told: Callable[[int, int], None] | None, quiet: bool = False
 ) -> Machine:
-    """What runs a prepared launch."""
+    """The machine that runs a prepared launch."""
     machine = Machine(
         call.executable,
         [value for leaf in call.leaves for value in leaf.values],
@@ -178,12 +180,12 @@ def _tell_where(error: KeyboardInterrupt, call: LaunchCall) -> None:
     told_where(error, call)
 
 
-# The greatest extents of a grid that CUDA takes.
+# The greatest extents of a grid in CUDA.
 _GREATEST = (2**31 - 1, 65535, 65535)
 
 
 def checked_grid(*extents: Any) -> tuple[int, int, int]:
-    """The grid, if a GPU would run it."""
+    """The grid, if a GPU would run it; else an error."""
     try:
         grid = tuple(operator.index(extent) for extent in extents)
     except TypeError:

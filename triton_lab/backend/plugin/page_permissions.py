@@ -1,4 +1,4 @@
-"""What this process may do with its memory, by the system's rules and by Python's."""
+"""What this process may do with its memory, by the rules of the system and of Python."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
-# What stands before the bytes of Python's `bytes`: the count of references, the type, the size, the hash.
+# The size of the header of Python's `bytes`: reference count, type, size, hash.
 _HEADER = 32
 _WORD = 8
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
-# Why bytes cannot be read: nothing is mapped there, the system allows nobody to, or the file behind them was cut.
+# Why bytes cannot be read: nothing is mapped there, the system does not allow it, or their file was cut short.
 Trouble = Literal["", "unmapped", "unreadable", "cut"]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Of a range of memory: how many of its first bytes can be read, why not all, and whether all may be written."""
+    """The state of a memory range: how many of its first bytes can be read, why not all, and whether all may be
+    written.
+    """
 
     readable: int
     trouble: Trouble
@@ -28,7 +30,7 @@ class Standing:
 
 
 def standing(start: int, stop: int) -> Standing:
-    """What may be done with the bytes ``start .. stop - 1``; anything else with them would end the process."""
+    """The state of the bytes ``start .. stop - 1``. Any access that it does not allow would end the process."""
     at, writable = start, True
     try:
         with open("/proc/self/maps", "rb") as maps:
@@ -43,27 +45,27 @@ def standing(start: int, stop: int) -> Standing:
                 last, rights = min(end, stop), rest[:2]
                 if rights[:1] != b"r":
                     return Standing(at - start, "unreadable", False)
-                # A file is cut from its end, so that its last byte is the first to go.
+                # A file is cut at its end, so its last byte goes first.
                 if _is_of_file(rest) and peek(last - 1, last) is None:
                     return Standing(_first_unreadable(at, last) - start, "cut", False)
                 writable &= rights[1:] == b"w"
                 at = last
                 if at >= stop:
                     return Standing(stop - start, "", writable)
-    except OSError:  # a system without it: nothing is known
+    except OSError:  # a system without /proc: nothing is known
         return Standing(stop - start, "", True)
     return Standing(at - start, "unmapped", False)
 
 
 def _is_of_file(rest: bytes) -> bool:
-    """Whether a line of the maps, behind its range, is of a file that can be cut; devices cannot."""
+    """Whether a line of the maps, after its range, names a file that can be cut short. Devices cannot."""
     parts = rest.split(None, 4)
     path = parts[4].strip() if len(parts) > 4 else b""
     return parts[3] != b"0" and (not path.startswith(b"/dev/") or path.startswith(b"/dev/shm/"))
 
 
 def _first_unreadable(low: int, high: int) -> int:
-    """The first address from ``low`` on that cannot be read, where those up to it can and none behind it."""
+    """The first address from ``low`` on that cannot be read. All addresses before it can be, none after it."""
     first, last = low // _PAGE, -(-high // _PAGE)
     while first < last:
         middle = (first + last) // 2
@@ -78,7 +80,7 @@ class _Span(ctypes.Structure):
 
 @functools.cache
 def _reading() -> Any:
-    """The system's call that copies memory and heeds what may be read; None where there is none."""
+    """The system call that copies memory and respects its permissions; None if there is none."""
     with contextlib.suppress(OSError, AttributeError):
         call = ctypes.CDLL(None).process_vm_readv
         call.argtypes = [ctypes.c_int, *(ctypes.c_void_p, ctypes.c_ulong) * 2, ctypes.c_ulong]
@@ -97,9 +99,9 @@ def _copied(call: Any, start: int, size: int) -> bytes | None:
 
 
 def peek(low: int, high: int) -> bytes | None:
-    """The bytes ``low .. high - 1`` of this process, or None where they cannot be read.
+    """The bytes ``low .. high - 1`` of this process, or None if they cannot be read.
 
-    The system copies them: unlike a pointer, it does not crash on an address that is not mapped.
+    The system copies them; unlike a pointer, that does not crash at an unmapped address.
     """
     if high <= low:
         return b""
@@ -117,7 +119,7 @@ def peek(low: int, high: int) -> bytes | None:
 
 
 def words_at(address: int, count: int) -> tuple[int, ...] | None:
-    """So many words of memory as numbers; None where they cannot be read."""
+    """``count`` words of memory as numbers; None if they cannot be read."""
     found = peek(address, address + count * _WORD)
     if found is None:
         return None
@@ -125,9 +127,9 @@ def words_at(address: int, count: int) -> tuple[int, ...] | None:
 
 
 def is_of_bytes(start: int, stop: int) -> bool:
-    """Whether these addresses are the first of a `bytes` object, which Python promises never to change.
+    """Whether these addresses are the start of a `bytes` object, which Python promises never to change.
 
-    Of memory that a tensor has borrowed of Python, `borrowed` knows more.
+    For memory that a tensor borrows from Python, `borrowed_memory` knows more.
     """
     header = words_at(start - _HEADER, _HEADER // _WORD) if start > _HEADER else None
     return header is not None and header[1] == id(bytes) and header[2] >= stop - start

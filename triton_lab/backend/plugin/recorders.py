@@ -1,4 +1,4 @@
-"""A launch while it happens, and who hears of it: what each is shown, and of which threads they hear."""
+"""A launch while it runs, and the recorders that see it: what each one gets, and from which threads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class LaunchCall:
-    """One launch while it happens: what a recorder gets to see.
+    """One launch while it runs, as recorders see it.
 
     ``arguments`` are the kernel's, in order, constexprs included. What it takes to watch a launch, or to run it on
     NumPy, is made when it is asked for first: all of it by `prepare`. With ``private`` the CPU's own memory is left
@@ -41,20 +41,20 @@ class LaunchCall:
     mirrors: Mirrors
     private: bool = False
     target: str = "cpu"
-    # The worker that ran it, where that was not this process.
+    # The worker that ran it, if this process did not.
     elsewhere: str = ""
     seconds: float = 0.0
-    # What the interpreter took: of a launch on the GPU, the run beside it.
+    # The interpreter's time in seconds; for a launch on the GPU, that of the CPU run beside it.
     interpreted: float = 0.0
-    # Iterations of loops that the interpreter ran, as `Limits.steps` counts them; None where it did not run here.
+    # Loop iterations that the interpreter ran, as `Limits.steps` counts them; None if it did not run here.
     steps: int | None = None
-    # Of a launch on the GPU: how long its kernel takes there, and what measuring that took.
+    # For a launch on the GPU: the kernel's time there. Next, the time that measuring took.
     time: Time | None = None
     clocked: float = 0.0
-    # What an autotuner tried, where one made this launch.
+    # What an autotuner tried, if one made this launch.
     tuning: Tuning | None = None
     error: BaseException | None = None
-    # What the GPU and the CPU made of each argument that was written: (name, GPU's, CPU's) tensors.
+    # The results of GPU and CPU for each argument that was written: (name, GPU's tensor, CPU's tensor).
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)
     remark: str = ""
 
@@ -96,7 +96,7 @@ class LaunchCall:
 
     @functools.cached_property
     def written(self) -> KernelSource:
-        """What the user wrote: the kernel, and the functions that it calls."""
+        """The user's source: the kernel and the functions that it calls."""
         return KernelSource(self.source.fn, self.executable.plan, self.objects.values())
 
     def end(self) -> None:
@@ -119,11 +119,11 @@ def _reach_of(leaf: args.ArgumentLeaf, memory: Memory) -> frozenset[MemoryRegion
 
 @dataclass(frozen=True)
 class Watch:
-    """Who watches a launch: its ``accesses``, or each of its ``operations``, which slows it down.
+    """What a recorder observes of a launch: its ``accesses``, or each of its ``operations``, which is slower.
 
-    ``instead`` runs the launch itself, if it can, where nobody else watches: it is given what does the parts of a
-    task (`Launcher.apart`), and says whether it did.
-    ``marks`` is called where programs come by a mark that was put into the kernel (`triton_lab.testing.coverage`).
+    ``instead`` may run the launch itself if nothing else observes it. It gets a function that does the parts of a task
+    (`Launcher.apart`), and returns whether it ran the launch. ``marks`` is called when programs reach a mark that was
+    put into the kernel (`triton_lab.testing.coverage`).
     """
 
     accesses: Observer | None = None
@@ -133,7 +133,7 @@ class Watch:
 
 
 class Recorder:
-    """Hears of launches: ``before`` they run, which says who is to watch them, and ``after``."""
+    """Sees launches: ``before`` one runs, which returns what to observe, and ``after``."""
 
     def before(self, call: LaunchCall) -> Watch:
         raise NotImplementedError
@@ -142,22 +142,22 @@ class Recorder:
         raise NotImplementedError
 
     def timing(self) -> float:
-        """How many seconds it may take to measure the time of the launch now heard of, on a GPU; 0: it runs once."""
+        """The seconds that measuring the current launch's time on a GPU may take. 0: it runs once."""
         return 0.0
 
     def missed(self, kernel: str, reason: str) -> None:
-        """A launch that nobody can look at ran all the same."""
+        """Called for a launch that ran but cannot be observed."""
 
 
 class Recorders:
-    """Who hears of launches: of those of all threads, but for those that a thread makes ``unrecorded``."""
+    """The active recorders. They see the launches of all threads, except those that a thread makes ``unrecorded``."""
 
     def __init__(self) -> None:
         self._all: list[Recorder] = []
         self._here = threading.local()
 
     def hearing(self) -> list[Recorder]:
-        """Who hears of a launch that this thread makes now, the innermost last."""
+        """The recorders of a launch that this thread makes now, the innermost last."""
         alone = getattr(self._here, "alone", None)
         if alone is not None:
             return [alone]
@@ -165,12 +165,12 @@ class Recorders:
 
     @property
     def ours(self) -> bool:
-        """Whether the launches that this thread makes now are ours, and not the user's."""
+        """Whether the launches that this thread makes now are our own, not the user's."""
         return bool(getattr(self._here, "unrecorded", False))
 
     @contextlib.contextmanager
     def alone(self, recorder: Recorder) -> Iterator[None]:
-        """Inside, ``recorder`` and nobody else hears of this thread's launches."""
+        """Inside, only ``recorder`` sees this thread's launches."""
         before = getattr(self._here, "alone", None)
         self._here.alone = recorder
         try:
@@ -180,7 +180,7 @@ class Recorders:
 
     @contextlib.contextmanager
     def listening(self, recorder: Recorder) -> Iterator[None]:
-        """Inside, ``recorder`` hears of launches."""
+        """Inside, ``recorder`` sees launches."""
         self._all.append(recorder)
         try:
             yield
@@ -189,7 +189,7 @@ class Recorders:
 
     @contextlib.contextmanager
     def unrecorded(self) -> Iterator[None]:
-        """Inside, no recorder hears of this thread's launches: those are ours, not the user's."""
+        """Inside, no recorder sees this thread's launches: they are our own, not the user's."""
         before = getattr(self._here, "unrecorded", False)
         self._here.unrecorded = True
         try:

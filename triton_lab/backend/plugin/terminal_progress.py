@@ -1,4 +1,4 @@
-"""A bar in the terminal for launches that take a while."""
+"""A progress bar in the terminal for launches that take a while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from triton_lab.messages import to_go
 
 Progress = Callable[[int, int], None]
 
-# A launch is given so many seconds before a bar appears, which is then drawn ten times a second at most.
+# The seconds before a bar appears. It is drawn at most ten times a second.
 PATIENCE = 1.0
 _PAUSE = 0.1
 _WIDTH = 30
@@ -20,10 +20,9 @@ _WIDTH = 30
 
 @contextlib.contextmanager
 def bar(name: str, told: Progress | None) -> Iterator[Progress | None]:
-    """What to tell of the progress of a launch of kernel ``name``.
+    """The function to report the progress of a launch of kernel ``name`` to.
 
-    That is ``told`` itself where somebody listens; else a `Bar` on the terminal, gone at the end; None
-    where there is neither.
+    That is ``told`` itself if it is given; else a `Bar` on the terminal, erased at the end; None without a terminal.
     """
     if told is not None or not _is_terminal(sys.stderr):
         yield told
@@ -41,7 +40,7 @@ def _is_terminal(stream: Any) -> bool:
 
 
 class Bar:
-    """Called with the number of programs that have run, and of how many."""
+    """A bar, called with the numbers of programs that have run and of all programs."""
 
     def __init__(self, name: str, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._name = name
@@ -62,7 +61,7 @@ class Bar:
         self._stream.flush()
 
     def close(self) -> None:
-        """Wipe the bar away."""
+        """Erase the bar."""
         if self._drawn:
             self._stream.write("\r\x1b[2K")
             self._stream.flush()

@@ -1,7 +1,8 @@
-"""Triton's cache on disk, of which nothing that lies there, and no folder that is missing, stops a launch.
+"""Triton's cache on disk, such that no bad file in it and no missing folder stops a launch.
 
-What is no plain file (a pipe, a folder, a device), or cannot be read, counts as missing, and the kernel is compiled
-anew. Where nothing can be kept, a temporary folder serves until the process ends, and a warning tells what to do.
+An entry that is no plain file (a pipe, a folder, a device) or cannot be read counts as missing, and the kernel is
+compiled again. If nothing can be stored, a temporary folder serves until the process ends, and a warning says what to
+do.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from pathlib import Path
 from triton import knobs
 from triton.runtime.cache import CacheManager, FileCacheManager
 
-# The largest file that is read: a kernel's stages have some KB, a library of a GPU's some MB.
+# The largest file that is read: a kernel's stages have some KB, a GPU library some MB.
 _MOST_BYTES = 256 << 20
 
 
 class UnusableCache(RuntimeError):
-    """There is no folder, the temporary one included, where kernels can be kept."""
+    """No folder can store kernels, not even a temporary one."""
 
 
 class GuardedCache(FileCacheManager):
-    """`FileCacheManager` with what may be wrong on a disk told or worked around."""
+    """A `FileCacheManager` that reports disk problems or works around them."""
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         self._special = override or dump
@@ -40,7 +41,7 @@ class GuardedCache(FileCacheManager):
             self._move(key, error)
 
     def _move(self, key: str, error: OSError) -> None:
-        """Go on in a temporary folder."""
+        """Continue in a temporary folder."""
         self.key = key
         self.cache_dir = os.path.join(_instead(str(knobs.cache.dir), error.strerror or str(error)), key)
         self.lock_path = os.path.join(self.cache_dir, "lock")
@@ -50,18 +51,18 @@ class GuardedCache(FileCacheManager):
         return bool(self._special or is_readable(self._make_path(filename))) and super().has_file(filename)
 
     def get_group(self, filename: str) -> dict[str, str] | None:
-        """The files of a kernel; None where one is missing, or is not what it is called."""
+        """The files of a kernel; None if one is missing, or is not what its name says."""
         try:
             found: dict[str, str] | None = super().get_group(filename)
             is_whole = found is None or self._special or all(_is_whole(Path(path)) for path in found.values())
-        except (TypeError, AttributeError, ValueError):  # the list itself was changed
+        except (TypeError, AttributeError, ValueError):  # the list of files itself was damaged
             return None
         return found if is_whole else None
 
     def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
         try:
             return str(super().put(data, filename, binary))
-        except BaseException as error:  # an interrupt, too, leaves what it came upon
+        except BaseException as error:  # on an interrupt, too, clean up
             _clear(Path(self.cache_dir))
             if self._special or not isinstance(error, OSError):
                 raise
@@ -70,13 +71,13 @@ class GuardedCache(FileCacheManager):
 
 
 def guard() -> None:
-    """Have Triton use it, unless the user has chosen another way to keep kernels."""
+    """Have Triton use this cache, unless the user has chosen another one."""
     if knobs.cache.manager_class is None:
         knobs.cache.manager_class = GuardedCache
 
 
 def manager(key: str) -> CacheManager:
-    """Where what has such a key is kept; as Triton's ``get_cache_manager``."""
+    """The cache for ``key``, like Triton's ``get_cache_manager``."""
     from triton.runtime.cache import get_cache_manager
 
     guard()
@@ -84,7 +85,7 @@ def manager(key: str) -> CacheManager:
 
 
 def is_readable(path: str) -> bool:
-    """Whether there is a plain file that can be read, and is not huge. No pipe is waited for."""
+    """Whether the path is a plain file that can be read and is not huge. Does not wait for pipes."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
@@ -97,7 +98,7 @@ def is_readable(path: str) -> bool:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a stage or the description of a kernel can be read as what its name says."""
+    """Whether a kernel's stage or description can be read as its name says."""
     if not is_readable(str(path)):
         return False
     try:
@@ -112,14 +113,14 @@ def _is_whole(path: Path) -> bool:
 
 
 def _clear(folder: Path) -> None:
-    """What Triton leaves where it could not write to the end."""
+    """Delete the files that Triton leaves if it could not finish writing."""
     for stray in folder.glob(f"tmp.pid_{os.getpid()}_*"):
         shutil.rmtree(stray, ignore_errors=True)
 
 
 @functools.cache
 def _instead(folder: str, why: str) -> str:
-    """A folder that serves in the place of ``folder``, until this process ends. Raises UnusableCache."""
+    """A folder that replaces ``folder`` until this process ends. Raises UnusableCache."""
     try:
         made = tempfile.mkdtemp(prefix="triton-lab-cache-")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Memory that no argument reaches: where a pointer points that the kernel loaded or computed."""
+"""Memory that no argument reaches: behind pointers that the kernel loaded or computed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 
 # The longest range of unknown memory that is read at once.
 _MOST_PEEKED = 1 << 24
-# Unknown memory is read in blocks of so many bytes, which divide a page: lanes that go astray are often neighbours.
+# The block size for reading unknown memory, in bytes. It divides a page; blocks help since stray lanes are often
+# neighbours.
 _PEEKED = 256
 
 
 @dataclass(slots=True)
 class AddressRun:
-    """The addresses ``start .. stop - 1``, and the tensors on one kind of device that lie there."""
+    """The addresses ``start .. stop - 1``, and the tensors there, on one kind of device."""
 
     start: int
     stop: int
@@ -36,10 +37,9 @@ class AddressRun:
 
 
 class Finder:
-    """Finds the memory at an address: a live torch tensor's, else whatever the process has mapped there.
+    """Finds the memory at an address: a live torch tensor's, else what the process has mapped there.
 
-    Tensors are looked up once a launch, when the first unknown address is met: those that are near at hand,
-    and all of them where that is not enough.
+    Tensors are searched once per launch, at the first unknown address: first recent tensors, then all if needed.
     """
 
     def __init__(self, memory: Memory, mirrors: Mirrors) -> None:
@@ -49,11 +49,11 @@ class Finder:
         self._runs: AddressRuns | None = None
 
     def __call__(self, low: int, high: int) -> MemoryRegion | None:
-        """The region that holds ``low``, or None where nothing is mapped.
+        """The region that holds ``low``, or None if nothing is mapped there.
 
-        A tensor's region is its whole storage. Other memory is given out as a copy, a little more than
-        was asked for, as ``verified=False``: nobody can tell whether the kernel was meant to read it, and
-        nothing may write to it, since it may be Python's own.
+        A tensor's region is its whole storage. Other memory is returned as a copy, a little larger than requested, with
+        ``verified=False``: it is unknown whether the kernel should read it. It may not be written, since it may be
+        Python's own.
         """
         if self._near is None:
             self._near = AddressRuns(near_runs())
@@ -72,7 +72,7 @@ class Finder:
         around = (self._memory.around(low, high), self._runs.around(low, high))
         if around[0] is None or around[1] is None:
             return None
-        # Pages are mapped whole, so that what shares a part of one with the range can be read where it can.
+        # Whole pages are mapped: bytes on the range's own pages can be read if the range can.
         start = max(low // _PEEKED * _PEEKED, around[0][0], around[1][0])
         stop = min(-(-high // _PEEKED) * _PEEKED, around[0][1], around[1][1])
         found = peek(start, stop)
@@ -89,43 +89,43 @@ class Finder:
 
 
 class AddressRuns:
-    """Runs in the order of addresses, to be asked for. Those on different devices may overlap."""
+    """Runs sorted by address. Those on different devices may overlap."""
 
     def __init__(self, runs: Sequence[AddressRun]) -> None:
         self._runs = runs
         self._starts = [run.start for run in runs]
-        # Where the runs up to each have all ended.
+        # For each run, the greatest end among it and all runs before it.
         self._ends = list(itertools.accumulate((run.stop for run in runs), max))
 
     def holding(self, address: int) -> AddressRun | None:
-        """The last run to start before ``address``, if it is in it."""
+        """The last run that starts at or before ``address``, if it contains it."""
         position = bisect.bisect_right(self._starts, address) - 1
         return self._runs[position] if position >= 0 and address < self._runs[position].stop else None
 
     def around(self, start: int, stop: int) -> tuple[int, int] | None:
-        """Where the runs before the range end and where the next one starts; None if one shares its bytes."""
+        """The end of the runs before the range and the start of the next one; None if a run shares bytes with it."""
         position = bisect.bisect_left(self._starts, stop)
         before = self._ends[position - 1] if position else 0
         after = self._starts[position] if position < len(self._starts) else 1 << 64
         return (before, after) if before <= start else None
 
 
-# Tensors that earlier launches came upon.
+# Tensors found by earlier launches.
 _met: deque[weakref.ref[Any]] = deque(maxlen=128)
 
 
 def live_runs() -> list[AddressRun]:
-    """The memory of all tensors that are alive, by address; storages that share bytes make one run.
+    """The memory of all live tensors, by address. Storages that share bytes make one run.
 
-    It takes about 0.1 s in a process with all that a notebook imports.
+    Takes about 0.1 s in a process with a notebook's usual imports.
     """
     return _runs(_tensors(gc.get_objects()))
 
 
 def near_runs() -> list[AddressRun]:
-    """The memory of tensors that were made lately, or met before, where torch has allocated it.
+    """The memory of recently made tensors, and of those found before, if torch has allocated it.
 
-    Such memory is one storage's alone, or lies in one: a run of it is whole, whatever else is alive.
+    Such memory belongs to one storage alone, or lies inside one. So a run of it is complete, whatever else is alive.
     """
     young = [found for generation in (0, 1) for found in _tensors(gc.get_objects(generation))]
     met = [tensor for kept in list(_met) if (tensor := kept()) is not None]

@@ -9,7 +9,7 @@ from typing import Any
 from triton_lab.backend.source.operator_precedence import misread
 from triton_lab.messages import AccessGuard
 
-# Where the mask stands among the arguments of what touches memory.
+# The position of the mask among the arguments of a memory operation.
 MASK = {"load": 1, "store": 2} | {f"atomic_{name}": 2 for name in ("add", "max", "min", "and", "or", "xor", "xchg")}
 
 
@@ -24,7 +24,7 @@ def accesses(tree: ast.Module) -> list[ast.Call]:
 
 
 def access_at(tree: ast.Module, kernel: Any, line: int | None, column: int | None) -> ast.Call | None:
-    """The access of ``kernel`` at a place of its file, if the kernel itself has it; ``tree`` is that of its source."""
+    """The access at a place of the kernel's file, if the kernel itself contains it; ``tree`` is that of its source."""
     number = (line or 0) - first_line(kernel) + 1
     there = [one for one in accesses(tree) if one.lineno == number]
     raw = kernel.raw_src[0]
@@ -35,13 +35,13 @@ def access_at(tree: ast.Module, kernel: Any, line: int | None, column: int | Non
 
 
 def first_line(kernel: Any) -> int:
-    """Where the file has the kernel's ``def``: decorators stand above it."""
+    """The line of the kernel's ``def`` in its file; decorators stand above it."""
     above = next((k for k, line in enumerate(kernel.raw_src) if line.lstrip().startswith("def ")), 0)
     return int(kernel.starting_line_number + above)
 
 
 def mask_of(access: ast.Call) -> ast.expr | None:
-    """The mask that somebody wrote; None where there is none."""
+    """The mask in the source; None if there is none."""
     for one in access.keywords:
         if one.arg == "mask":
             return None if isinstance(one.value, ast.Constant) else one.value
@@ -51,7 +51,7 @@ def mask_of(access: ast.Call) -> ast.expr | None:
 
 
 def written(tree: ast.Module, mask: ast.expr, access: ast.Call) -> ast.expr:
-    """The mask, or what was last assigned to its name above the access."""
+    """The mask; if it is a name, what was last assigned to that name above the access."""
     if not isinstance(mask, ast.Name):
         return mask
     given = [
@@ -63,7 +63,7 @@ def written(tree: ast.Module, mask: ast.expr, access: ast.Call) -> ast.expr:
 
 
 def offset_of(pointer: ast.expr, name: str | None = None) -> ast.expr | None:
-    """What is added to the argument ``name`` (or to any name): ``x_ptr + offsets`` -> ``offsets``; None if unknown."""
+    """What is added to the argument ``name`` (or to any name): ``offsets`` for ``x_ptr + offsets``; None if unknown."""
     if not isinstance(pointer, ast.BinOp) or not isinstance(pointer.op, (ast.Add, ast.Sub)):
         return None
     left = pointer.left
@@ -74,7 +74,7 @@ def offset_of(pointer: ast.expr, name: str | None = None) -> ast.expr | None:
 
 
 def side(node: ast.expr) -> str:
-    """One side of a comparison as text; what binds less tightly stands in parentheses."""
+    """One side of a comparison as text, in parentheses if it binds less tightly."""
     tight = isinstance(node, (ast.Name, ast.Constant, ast.Subscript, ast.Call, ast.Attribute, ast.BinOp))
     return ast.unparse(node) if tight else f"({ast.unparse(node)})"
 
@@ -86,9 +86,10 @@ def text_of(node: ast.expr | None) -> str | None:
 def guard_at(
     kernel: Any, line: int, column: int, argument: str, elements: int, arguments: Mapping[str, Any], kind: str
 ) -> AccessGuard:
-    """What holds the lanes back of the access of ``kernel`` at a place of its file, in the kernel's own names.
+    """What keeps the lanes of an access of ``kernel`` within bounds, in the kernel's own names.
 
-    ``argument`` is what it was meant for, with so many ``elements``; ``arguments`` are those of the launch, by name.
+    ``line`` and ``column`` are the access's place in the file. ``argument`` is the tensor that it should access, with
+    ``elements`` elements. ``arguments`` are those of the launch, by name.
     """
     tree = ast.parse(kernel.src)
     access = access_at(tree, kernel, line, column)
@@ -104,7 +105,7 @@ def guard_at(
 
 
 def _made_of(tree: ast.Module, mask: ast.expr, access: ast.Call) -> list[ast.AST]:
-    """All pieces of a mask, and of what was assigned to the names in it."""
+    """All nodes of a mask, and of what was assigned to the names in it."""
     found: list[ast.AST] = []
     todo, seen = [mask], set[str]()
     while todo:
@@ -117,7 +118,7 @@ def _made_of(tree: ast.Module, mask: ast.expr, access: ast.Call) -> list[ast.AST
 
 
 def _bound(mask: ast.expr, offset: ast.expr) -> str:
-    """The comparison of a mask that says how far the offset may go, as text."""
+    """The comparison in a mask that limits the offset, as text."""
     for one in ast.walk(mask):
         if not isinstance(one, ast.Compare) or len(one.ops) != 1 or not isinstance(one.ops[0], (ast.Lt, ast.LtE)):
             continue

@@ -1,4 +1,4 @@
-"""What the expressions of a function are, as far as its text alone tells: numbers, or true and false."""
+"""The kinds of a function's expressions, as far as its text shows them: numbers or truth values."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Kind = Literal["number", "truth"]
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Div, ast.LShift, ast.RShift)
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
-_NUMBERS = {"arange", "program_id", "num_programs", "cdiv"}  # calls that give integers, whatever they are given
+_NUMBERS = {"arange", "program_id", "num_programs", "cdiv"}  # calls that return integers, whatever their arguments
 
 
 class Kinds:
-    """Of each expression its kind, None where that is not sure, and whether it is known when the kernel is compiled."""
+    """For each expression its kind, None if it is not sure, and whether it is known at compile time."""
 
     def __init__(self, tree: ast.AST) -> None:
-        # What is assigned to each name, None where that is nothing that can be looked at.
+        # What is assigned to each name; None for a value that cannot be examined.
         self._given: dict[str, list[ast.expr | None]] = {}
         self._constants: set[str] = set()
         self._known: dict[str, Kind | None] = {}
@@ -50,7 +50,7 @@ class Kinds:
             self._constants.add(name)
 
     def of(self, node: ast.expr | None) -> Kind | None:
-        """The kind of ``node``; of a name the one that all have that is ever assigned to it."""
+        """The kind of ``node``. For a name, the kind that all values assigned to it share."""
         match node:
             case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
                 return "truth"
@@ -71,7 +71,7 @@ class Kinds:
     def _joined(self, op: ast.operator, kinds: set[Kind | None]) -> Kind | None:
         if isinstance(op, _BITS) and kinds == {"truth"}:
             return "truth"
-        # Whatever is added to a number is none that is true or false.
+        # What is added to a number is no truth value.
         known = isinstance(op, _ARITHMETIC) or (isinstance(op, _BITS) and "number" in kinds)
         return "number" if known and "truth" not in kinds else None
 
@@ -87,11 +87,11 @@ class Kinds:
         return kinds.pop() if len(kinds) == 1 else None
 
     def _kinds(self, values: Iterable[ast.expr | None]) -> set[Kind | None]:
-        """Of a name that is made of what it was before, that has no say: ``mask = mask & (o < n)``."""
+        """The kinds of ``values``. In ``mask = mask & (o < n)`` the name's earlier value does not count."""
         return {self.of(one) for one in values if not (isinstance(one, ast.Name) and one.id in self._asked)}
 
     def is_constant(self, node: ast.expr) -> bool:
-        """Whether ``node`` is of literals, constexprs and globals alone, and calls nothing."""
+        """Whether ``node`` has only literals, constexprs and globals, and no calls."""
         inner = list(ast.walk(node))
         if any(isinstance(one, ast.Call) for one in inner):
             return False

@@ -1,4 +1,4 @@
-"""What a kernel means beyond its own text: the globals, closure variables and helpers that it names."""
+"""What a kernel depends on outside its own text: the globals, closure variables and helpers that it names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def fingerprint(kernel: Any, seen: frozenset[int] = frozenset()) -> tuple[Any, ...]:
-    """What a kernel's meaning depends on outside its own text: helpers by identity and text, values."""
+    """What a kernel's meaning depends on outside its own text: values, and helpers by identity and text."""
     from triton.language import constexpr, dtype
 
     result: list[Any] = []
@@ -25,10 +25,10 @@ def fingerprint(kernel: Any, seen: frozenset[int] = frozenset()) -> tuple[Any, .
 
 
 def used(kernel: Any) -> Iterable[tuple[str, Any]]:
-    """The globals and closure variables that the kernel's code names, as they are now.
+    """The globals and closure variables that the kernel's code names, with their present values.
 
-    Of a module, the attributes that the code names (those of Triton's own do not change). None where
-    Inductor let the function go, after it had written all into its text.
+    For a module, the attributes that the code names (those of Triton's own modules do not change). None if Inductor
+    released the function after it had written everything into its text.
     """
     if kernel.fn is None:
         return
@@ -47,7 +47,7 @@ def used(kernel: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _names(code: CodeType) -> Iterable[str]:
-    """The names of a function's code and of what is nested in it (comprehensions have code of their own)."""
+    """The names in a function's code and in code nested in it (comprehensions have their own code)."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):

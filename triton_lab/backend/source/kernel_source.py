@@ -1,7 +1,7 @@
-"""From a plan's locations to the lines that the user wrote.
+"""Maps a plan's locations to the user's lines.
 
-A plan may come from Triton's cache on disk, which knows a function's text and first line but not
-its file. So lines are taken from the plan and files from the functions as they are now.
+A plan may come from Triton's cache on disk, which stores a function's text and first line but not its file. So lines
+come from the plan, and files from the functions as they are now.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from triton_lab.ir import Location, Plan
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """A span of the user's source. ``line`` counts as the editor shows it; columns from 0."""
+    """A span of the user's source. ``line`` counts as the editor shows it, from 1; columns count from 0."""
 
     file: str
     line: int
@@ -32,9 +32,9 @@ class SourcePlace:
 
 
 class KernelSource:
-    """What the user wrote: a kernel and the functions that it may call, ``values`` among them.
+    """The user's source: a kernel and the functions that it may call, also those among ``values``.
 
-    Where no ``kernel`` is known, as while one is compiled, places are those that the compiler names.
+    If no ``kernel`` is known, as during compilation, places are those that the compiler names.
     """
 
     def __init__(self, kernel: Any, plan: Plan, values: Iterable[Any] = ()) -> None:
@@ -43,20 +43,20 @@ class KernelSource:
         location = plan.kernel.location
         # The kernel's file when it was compiled.
         self._file = None if location is None else location.file
-        # A `def` stands at column 0 for versions that count from there.
+        # Versions that count columns from 0 give a `def` column 0.
         self._old = location is not None and location.column == 0
 
     @property
     def file(self) -> str | None:
-        """The kernel's file: as its function says, else that of its compilation."""
+        """The kernel's file: its function's, else the one of its compilation."""
         return _file_of(self.kernel) or self._file
 
     def place(self, location: Location | None) -> SourcePlace | None:
-        """The innermost frame of ``location`` that is not Triton's own, as a span of the source."""
+        """The innermost frame of ``location`` outside Triton's own files, as a span of the source."""
         return next(self.places(location), None)
 
     def places(self, location: Location | None) -> Iterator[SourcePlace]:
-        """All frames of ``location`` that are not Triton's own, the innermost first."""
+        """All frames of ``location`` outside Triton's own files, the innermost first."""
         for frame in location.frames() if location is not None else ():
             if not is_tritons(frame.file):
                 yield self._place(frame)
@@ -85,7 +85,7 @@ class KernelSource:
         return SourcePlace(file, *found.start, *found.end)
 
     def function(self, frame: Location) -> Any:
-        """The function that ``frame`` lies in."""
+        """The function that contains ``frame``."""
         if self.kernel is None:
             return None
         around = [
@@ -96,7 +96,8 @@ class KernelSource:
         in_kernels_file = frame.file == self._file
         kernel_file = self.file
         wanted = kernel_file if in_kernels_file else frame.file
-        # Where the file of then is unknown now, any function of the right lines that is as near to the kernel.
+        # If the file of the compilation is unknown now, take functions with the right lines: those in the kernel's file
+        # if the frame was in it, else others.
         likely = [function for function in around if (_file_of(function) == kernel_file) == in_kernels_file]
         return next((function for function in around if _file_of(function) == wanted), next(iter(likely), None))
 
@@ -109,16 +110,16 @@ class KernelSource:
 
 
 def is_tritons(file: str) -> bool:
-    """Whether ``file`` is one of Triton's own, here or where the kernel was compiled.
+    """Whether ``file`` belongs to Triton, here or where the kernel was compiled.
 
-    Triton's cache is shared by all environments of a user, and its key does not hold where Triton lies: a plan out
-    of it names the files of the installation that compiled it, which may be gone.
+    All environments of a user share Triton's cache, and its key does not contain Triton's path. So a cached plan names
+    files of the installation that compiled it, which may be gone.
     """
     return _package() in file
 
 
 def line_of(kernel: Any, file: str, line: int) -> str:
-    """A line of ``kernel`` or of a function that it calls, as these hold it; else what the file says now."""
+    """A line of ``kernel`` or of a function that it calls, from their source text; else from the file as it is now."""
     for function in reachable([kernel]):
         offset = line - function.starting_line_number
         if file == _file_of(function) and 0 <= offset < len(function.raw_src):
@@ -127,7 +128,7 @@ def line_of(kernel: Any, file: str, line: int) -> str:
 
 
 def _package() -> str:
-    """How the path of a file of Triton's goes on from the folder of packages: ``/site-packages/triton/``."""
+    """The end of the path from the packages' folder to Triton's files: ``/site-packages/triton/``."""
     import triton
 
     return os.sep.join(["", *os.path.dirname(os.path.abspath(str(triton.__file__))).split(os.sep)[-2:], ""])
@@ -139,9 +140,9 @@ def _width(character: str) -> int:
 
 
 def python_function(kernel: Any) -> Any:
-    """The Python function behind a kernel or a helper; None where it was let go.
+    """The Python function behind a kernel or a helper; None if it was released.
 
-    Inductor does so to hand a kernel to another process, and launches it all the same.
+    Inductor releases it to send a kernel to another process, and still launches the kernel.
     """
     while kernel is not None and not inspect.isfunction(kernel):
         kernel = kernel.fn
@@ -170,7 +171,7 @@ def reachable(start: Iterable[Any]) -> Iterator[Any]:
 
 
 def _named(function: Any) -> Iterator[Any]:
-    """What a function's code names: globals, closure variables, and members of these by any of its names."""
+    """What a function's code names: globals, closure variables, and their members with any of its names."""
     names = function.__code__.co_names
     todo = [function.__globals__.get(name) for name in names]
     for cell in function.__closure__ or ():
@@ -183,6 +184,6 @@ def _named(function: Any) -> Iterator[Any]:
             continue
         seen.add(id(value))
         yield value
-        # Triton's own modules lead to hundreds of functions that are nobody's here.
+        # Triton's own modules lead to hundreds of functions that do not matter here.
         if isinstance(value, (types.ModuleType, type)) and not value.__name__.startswith("triton."):
             todo.extend(vars(value).get(name) for name in names)

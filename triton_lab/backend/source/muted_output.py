@@ -1,4 +1,4 @@
-"""Triton reads a kernel once more for our own purposes: what it says of it then, it has said before."""
+"""Mutes what Triton prints while it reads a kernel again for our own purposes: the user has seen it before."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 _lock = threading.Lock()
-# The threads whose words are dropped, and what stands before standard output and standard error for their sake.
+# The threads that are muted, and the filters put before standard output and standard error for them.
 _silent: set[int] = set()
 _before: list[_Sieve] = []
 
 
 class _Sieve:
-    """A stream without what silent threads write to it."""
+    """A stream that drops what muted threads write to it."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -29,7 +29,7 @@ class _Sieve:
 
 @contextlib.contextmanager
 def unheard() -> Iterator[None]:
-    """Inside, what this thread prints and warns of goes nowhere: the lines of ``tl.static_print`` are not repeated."""
+    """Inside, prints and warnings of this thread are dropped: lines of ``tl.static_print`` do not appear twice."""
     thread = threading.get_ident()
     with _lock:
         if not _silent:
@@ -45,6 +45,6 @@ def unheard() -> Iterator[None]:
                 _silent.discard(thread)
             if not _silent:
                 out, errors = _before
-                # Somebody else may have put a stream of theirs there in the meantime.
+                # Other code may have replaced the stream in the meantime.
                 sys.stdout = out.stream if sys.stdout is out else sys.stdout
                 sys.stderr = errors.stream if sys.stderr is errors else sys.stderr

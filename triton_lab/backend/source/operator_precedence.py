@@ -1,8 +1,8 @@
-"""Comparisons that Python reads otherwise than they look: ``&``, ``|`` and ``^`` bind more tightly than ``<``.
+"""Comparisons that Python reads differently than they look: ``&``, ``|`` and ``^`` bind more tightly than ``<``.
 
-``o >= 0 & o < n`` is ``o >= (0 & o) < n`` for Python, and Triton compiles it. Only what nobody can have meant is taken
-for a mistake: two comparisons with such a sign between them, and a number joined with what is true or false.
-Parentheses say what is meant, and whoever has written them is believed.
+Python reads ``o >= 0 & o < n`` as ``o >= (0 & o) < n``, and Triton compiles it. Only two cases that cannot be intended
+are reported: such a sign between two comparisons, and a number joined with a truth value. Parentheses show the
+intention, so code with parentheses is accepted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _COMPARE = (*_ORDERS, ast.Eq, ast.NotEq)
 
 @dataclass(frozen=True)
 class Misread:
-    """A comparison: as it is ``written``, as Python has ``read`` it, and what was ``meant``; ``node`` is its place."""
+    """A comparison: as it is ``written``, as Python has ``read`` it, and as it should be (``meant``); ``node`` is its
+    place.
+    """
 
     node: ast.Compare
     written: str
@@ -37,12 +39,12 @@ class Misread:
 
     @property
     def message(self) -> str:
-        """What is wrong."""
+        """What is wrong, as text."""
         return f"Python reads `{self.written}` as `{self.read}`"
 
     @property
     def hint(self) -> str:
-        """What to do."""
+        """What to do, as text."""
         return f"Write `{self.meant}`: {self.signs} more tightly than a comparison."
 
     def __str__(self) -> str:
@@ -50,7 +52,7 @@ class Misread:
 
 
 def misread(tree: ast.AST, text: str) -> list[Misread]:
-    """The misread comparisons of a function in order; ``tree`` is that of its ``text``."""
+    """The misread comparisons of a function in order; ``tree`` is the parsed ``text``."""
     if not any(sign in text for sign in _BITS.values()):
         return []
     kinds, columns = Kinds(tree), _Columns(text)
@@ -60,7 +62,10 @@ def misread(tree: ast.AST, text: str) -> list[Misread]:
 
 
 def places(written: KernelSource) -> Iterator[tuple[SourcePlace, Misread]]:
-    """Those of a kernel and of the functions that it calls, but for Triton's own, where the user's file has them."""
+    """The misread comparisons of a kernel and of the functions that it calls, with their places in the user's files.
+
+    Triton's own functions are left out.
+    """
     for function in written.functions:
         python = python_function(function)
         if python is not None and not is_tritons(file := str(python.__code__.co_filename)):
@@ -73,7 +78,7 @@ def places(written: KernelSource) -> Iterator[tuple[SourcePlace, Misread]]:
 
 @functools.lru_cache(maxsize=256)  # at each recorded launch; 0.9 ms for 55 lines
 def _in_function(source: str) -> tuple[tuple[Misread, int], ...]:
-    """Those of a function as it stands in its file, and by how much it is indented there."""
+    """The misread comparisons of a function as it stands in its file, each with the function's indentation there."""
     text = textwrap.dedent(source)
     try:
         tree = ast.parse(text)
@@ -84,16 +89,16 @@ def _in_function(source: str) -> tuple[tuple[Misread, int], ...]:
 
 
 def warn(written: KernelSource, said: str = "") -> None:
-    """A SyntaxWarning of Python's for each that is not ``said`` already, at its line: once for a kernel.
+    """Give Python's SyntaxWarning at the line of each misread comparison that is not in ``said``, once per kernel.
 
-    For launches that nobody looks at; of others it is a finding.
+    Only for launches without a record; in records it is a finding.
     """
-    # Python's own memory of warnings is forgotten whenever somebody changes a filter, as Triton's compiler may.
+    # Python forgets which warnings it has shown whenever code changes a filter, as Triton's compiler may.
     told = getattr(python_function(written.kernel), "__dict__", {}).setdefault(_TOLD, set())
     for place, one in places(written):
         if str(one) not in said and (place, str(one)) not in told:
             told.add((place, str(one)))
-            # The notebook's name of a cell tells more than the file that it is for Python.
+            # The notebook's name of a cell says more than its file name in Python.
             file = messages.cell(place.file) or place.file
             warnings.warn_explicit(str(one), SyntaxWarning, file, place.line)
 
@@ -102,7 +107,7 @@ def warn(written: KernelSource, said: str = "") -> None:
 
 
 class _Columns:
-    """Where the pieces of a tree stand in its text: in bytes, as trees count."""
+    """The byte positions of a tree's nodes in its text; trees count columns in bytes."""
 
     def __init__(self, text: str) -> None:
         self._text = text.encode()
@@ -126,16 +131,16 @@ class _Columns:
 
 @dataclass(frozen=True)
 class _Sign:
-    """A ``&`` that is in no parentheses."""
+    """A ``&``, ``|`` or ``^`` outside parentheses."""
 
     text: str
     at: int
 
 
 class _Reading:
-    """A comparison, parted where signs stand that somebody may have meant to join comparisons.
+    """A comparison, split at signs that may be intended to join comparisons.
 
-    ``sides`` are the expressions that are compared between one such sign and the next.
+    ``sides`` are the expressions compared between one such sign and the next.
     """
 
     def __init__(self, node: ast.Compare, columns: _Columns) -> None:
@@ -156,7 +161,9 @@ class _Reading:
             before = columns.end(operand)
 
     def _parts(self, node: ast.expr, before: int) -> Iterator[ast.expr | _Sign]:
-        """What bare signs part ``node`` into, and the signs; what stands in front of it ended at ``before``."""
+        """The parts of ``node`` between bare signs, and the signs. ``before`` is the end of the text in front of
+        ``node``.
+        """
         start = self.columns.start(node)
         if not isinstance(node, ast.BinOp) or type(node.op) not in _BITS or "(" in self.columns.text(before, start):
             yield node
@@ -167,10 +174,10 @@ class _Reading:
         yield from self._parts(node.right, middle)
 
     def misread(self, kinds: Kinds) -> Misread | None:
-        """What is wrong with it, if that is sure."""
+        """What is wrong with the comparison; None if that is not sure."""
         if not self.signs or not all(isinstance(op, _COMPARE) for op in self.node.ops):
             return None
-        # Nobody compares two constants: the second was meant as bits, in `x & 1 > 0`.
+        # Comparing two constants makes no sense: in `x & 1 > 0` bits are intended.
         if any(len(side) > 1 and all(isinstance(one, ast.Constant) for one in side) for side in self.sides):
             return None
         if not self._joins_comparisons(kinds) and not self._mixes(kinds):
@@ -181,30 +188,30 @@ class _Reading:
         return Misread(self.node, _one_line(self.columns.text(start, end)), self._read(), self._meant(), binds)
 
     def _joins_comparisons(self, kinds: Kinds) -> bool:
-        """Whether a sign stands between two whole comparisons: ``a < b & c < d``."""
+        """Whether a sign stands between two complete comparisons: ``a < b & c < d``."""
         if any(len(side) > 2 for side in self.sides):
             return False
         return any(
             len(one) == len(other) == 2
-            # `0 <= x & 7 < n` may well be about bits.
+            # `0 <= x & 7 < n` may really be about bits.
             and not kinds.is_constant(other[0])
             for one, other in pairwise(self.sides)
         )
 
     def _mixes(self, kinds: Kinds) -> bool:
-        """Whether a sign joins a number with what is true or false: ``o < n & mask``, ``(o >= 0) & o < n``."""
+        """Whether a sign joins a number with a truth value: ``o < n & mask``, ``(o >= 0) & o < n``."""
         ordered = all(isinstance(op, _ORDERS) for op in self.node.ops)
         for one, other in pairwise(self.sides):
             left, right = kinds.of(one[-1]), kinds.of(other[0])
             if "truth" not in (left, right) or left == right or isinstance(other[0], ast.Constant):
                 continue
-            # What is true or false has no order; it may be equal to what we know nothing of.
+            # A truth value is not ordered, but it may equal a value of unknown kind.
             if ordered or "number" in (left, right):
                 return True
         return False
 
     def _read(self) -> str:
-        """With the parentheses that Python sees."""
+        """The comparison with parentheses as Python reads it."""
         said, before = "", self.columns.start(self.node)
         for operand in self.operands:
             start, end = self.columns.start(operand), self.columns.end(operand)
@@ -213,7 +220,7 @@ class _Reading:
         return _one_line(said + self.columns.text(before, self.columns.end(self.node)))
 
     def _meant(self) -> str:
-        """With parentheses around each comparison that the signs part."""
+        """The comparison with parentheses around each part between signs."""
         start, end = self.columns.start(self.node), self.columns.end(self.node)
         borders = [start, *(at for sign in self.signs for at in (sign.at, sign.at + 1)), end]
         parts = [_one_line(self.columns.text(*pair)) for pair in pairwise(borders)]

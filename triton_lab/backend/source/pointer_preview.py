@@ -1,4 +1,4 @@
-"""What a kernel does with its pointers, found without running it."""
+"""Finds what a kernel does with its pointers, without running it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @functools.lru_cache(maxsize=256)
 def follows_pointers(source: Any) -> bool:
-    """Whether a kernel, as Triton has it for any target, accesses memory at addresses that it has loaded."""
+    """Whether a kernel, compiled by Triton for any target, accesses memory at addresses that it has loaded."""
     import triton
     from triton.compiler import ASTSource
 
@@ -16,7 +16,7 @@ def follows_pointers(source: Any) -> bool:
     from triton_lab.ir import parse_plan
     from triton_lab.ir.provenance import pointer_roots
 
-    if type(source) is not ASTSource:  # not in Triton's own language
+    if type(source) is not ASTSource:  # the kernel is not in Triton's own language
         return False
     plan = parse_plan(triton.compile(source, target=TARGET).asm["plan"].decode())
     return None in pointer_roots(plan).values()

@@ -1,8 +1,8 @@
-"""Functions of a kernel that call each other: Triton's front end follows each call on Python's stack.
+"""Handles functions of a kernel that call each other: Triton's front end follows each call on Python's stack.
 
-Where constants end that, it is followed far beyond Python's usual limit. Where nothing does, it is an error that
-arrives: Triton wraps an error once at each call on its way out, and then walks over the chain in a time that doubles
-with each.
+If constants end the recursion, it is followed far beyond Python's usual limit. If nothing ends it, the error must still
+arrive in time: Triton wraps an error once per call on its way out, and then walks over the chain in a time that doubles
+with each wrapping.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
-# The stack that a call in a kernel is sure to find, in frames, and the largest that we wait for.
+# The free stack, in frames, that a call in a kernel always has; and the deepest stack that we allow.
 _ROOM = 250
 _DEEPEST = 3000
-_MOST_WRAPPED = 12  # errors around an error, of which Triton takes two to the power of that many steps
+_MOST_WRAPPED = 12  # most errors around an error; Triton needs two to the power of that many steps
 
-_before: int | None = None  # Python's limit of the stack, while a deeper one is in its place
+_before: int | None = None  # Python's stack limit, while a deeper one replaces it
 
 
 class _Modules(dict[str, ModuleType]):
-    """What stands for which module, which Triton asks as often as it begins to read a function."""
+    """The map of modules that Triton reads whenever it begins to read a function; it then deepens the stack
+    if needed.
+    """
 
     def get(self, name: str, default: Any = None) -> Any:
         limit = sys.getrecursionlimit()
@@ -36,29 +38,29 @@ class _Modules(dict[str, ModuleType]):
 
 
 class _AsItIs:
-    """Triton's knob for errors that it shall not wrap: true while an error is handled that must stay as it is."""
+    """Triton's setting for errors that it must not wrap: true while an error is handled that must stay as it is."""
 
     def __bool__(self) -> bool:
         from triton_lab.interpreter.kernel_errors import EndlessRecursion
 
-        if sys._getframe(1).f_code.co_name == "filter_traceback":  # the last that Triton does of a kernel it refuses
+        if sys._getframe(1).f_code.co_name == "filter_traceback":  # Triton's last step for a kernel that it refuses
             ended()
         error = sys.exc_info()[1]
         return isinstance(error, EndlessRecursion) or sum(1 for _ in _chain(error)) > _MOST_WRAPPED
 
 
 def watched(modules: dict[str, ModuleType]) -> dict[str, ModuleType]:
-    """The modules, for a kernel that is about to be read."""
+    """The modules, watched, for a kernel that is about to be read."""
     from triton import knobs
 
-    ended()  # a kernel before was refused
+    ended()  # an earlier kernel was refused
     if not knobs.compilation.front_end_debugging:
         knobs.compilation.front_end_debugging = _AsItIs()
     return _Modules(modules)
 
 
 def ended() -> None:
-    """A kernel was read: Python's limit is again what it was."""
+    """Restore Python's limit after a kernel was read."""
     global _before
     if _before is not None and sys.getrecursionlimit() == _DEEPEST:
         with contextlib.suppress(RecursionError):  # another kernel is being read, deep in this stack

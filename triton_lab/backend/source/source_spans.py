@@ -1,8 +1,8 @@
-"""From a line and column, as Triton reports them, to a span of a function's source.
+"""Maps a line and column, as Triton reports them, to a span of a function's source.
 
-Triton 3.6 counts columns from 0 in the dedented source, and reports a call at the start of the last
-of its parts that the front end visits. Newer versions count from 1 in the file's own lines, and
-report a call where it starts. The column reported for the function itself tells which is which.
+Triton 3.6 counts columns from 0 in the dedented source, and reports a call at the start of the last of its parts that
+the front end visits. Newer versions count from 1 in the file's own lines, and report a call where it starts. The column
+reported for the function itself shows which version it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class KernelSpan:
-    """``start .. end`` as (line, column), lines counted from 1 in the file, columns in characters from 0."""
+    """``start .. end`` as (line, column). Lines count from 1 in the file, columns in characters from 0."""
 
     start: Position
     end: Position
@@ -27,7 +27,7 @@ class KernelSpan:
 class _Node:
     """A call or a simple statement, by byte columns of the dedented source.
 
-    ``reported`` is where Triton 3.6 places a call.
+    ``reported`` is the place where Triton 3.6 reports a call.
     """
 
     start: Position
@@ -44,9 +44,9 @@ class _Function:
 
 
 def span(source: str, first_line: int, line: int, column: int, old: bool) -> KernelSpan | None:
-    """The innermost call or statement of ``source`` at the place reported; None if there is none.
+    """The innermost call or statement of ``source`` at the reported place; None if there is none.
 
-    ``source`` are the lines of the function as they stand in the file from ``first_line`` on.
+    ``source`` is the function's text as in the file, from ``first_line`` on.
     """
     function = _read(source)
     if function is None:
@@ -74,7 +74,7 @@ def _read(source: str) -> _Function | None:
 
 
 def _counts(node: ast.AST) -> bool:
-    # A statement that holds others would be too wide a place for what stands in its head.
+    # A compound statement would be too wide a span for what its head contains.
     return isinstance(node, ast.Call) or (isinstance(node, ast.stmt) and not hasattr(node, "body"))
 
 

@@ -1,4 +1,4 @@
-"""Which device launches run on: `target`."""
+"""Chooses the device that launches run on: `target`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from triton_lab.backend.targets.gpu import default_driver, gpu_driver, gpu_drive
 from triton_lab.backend.targets.setting import Change, Setting
 from triton_lab.providers import provided
 
-# What each autotuner has chosen, and how it measures, on the target that is not active now.
+# The choices and the benchmark of each autotuner on targets that are not active now.
 _put_away: weakref.WeakKeyDictionary[Any, dict[str, tuple[dict[Any, Any], Any]]] = weakref.WeakKeyDictionary()
 
 
 class TargetError(RuntimeError):
-    """The target asked for is not there."""
+    """The requested target does not exist here."""
 
 
 @overload
@@ -38,21 +38,20 @@ def target(
     max_seconds: float = 60.0,
     max_bytes: int = 4 << 30,
 ) -> str | Change[Any]:
-    """What launches run on now: ``"cpu"`` or ``"gpu"``; or switch to ``"cpu"``, ``"gpu"`` or ``"auto"``.
+    """The device that launches run on now, ``"cpu"`` or ``"gpu"``; or switch to ``"cpu"``, ``"gpu"`` or ``"auto"``.
 
-    A switch holds for the whole process until the next one; used as a context manager it ends with
-    the block. ``auto`` is what Triton would choose by itself: the GPU where there is one. Tensors of
-    the other device are mirrored: on ``cpu`` those of a GPU, on ``gpu`` those of the CPU. Raises
-    TargetError for a GPU that is not there, ValueError for another name.
+    A switch holds for the whole process until the next one; as a context manager it ends with the block. ``auto`` is
+    Triton's own choice: the GPU if there is one. Tensors of the other device are mirrored: on ``cpu`` those of a GPU,
+    on ``gpu`` those of the CPU. Raises TargetError for a GPU that does not exist, ValueError for another name.
 
     With ``scheduler``, the address of a Dask scheduler (``"tls://gpu.example.org:8786"``), launches run on its workers:
-    on ``gpu`` on those that were started with the resource ``GPU``, on ``cpu`` in the interpreter of any. Kernels
-    and the storages of their arguments travel there, what has changed comes back. ``security`` is a
-    `distributed.Security` with certificates; without encryption, other machines are asked only with ``insecure=True``.
-    Each launch is a job in a process of its own, which may take ``max_seconds`` from when it begins, compilation
-    included, and ``max_bytes`` of memory. Recorded launches are tried here first. Errors are those of a launch here;
-    RemoteError says what else may happen, with no tensor touched. Needs ``triton-lab[dask]``. From then on ``"gpu"``
-    alone means the shared one where this machine has none.
+    on ``gpu`` on those that were started with the resource ``GPU``, on ``cpu`` in the interpreter of any worker.
+    Kernels and the storages of their arguments are sent there, and what has changed comes back. ``security`` is a
+    `distributed.Security` with certificates; without encryption, other machines are used only with ``insecure=True``.
+    Each launch is a job in its own process. It may take ``max_seconds`` from its start, compilation included, and
+    ``max_bytes`` of memory. Recorded launches are tried here first. Errors are those of a local launch; RemoteError
+    covers all others, and then no tensor has changed. Needs ``triton-lab[dask]``. From then on ``"gpu"`` alone means
+    the shared one if this machine has none.
 
     >>> with lab.target("cpu"):
     ...     lab.target()
@@ -77,17 +76,17 @@ def target(
 
 
 def as_it_is() -> Change[Any]:
-    """The target that holds now, for a block; with records also where Triton has chosen the GPU by itself."""
+    """The present target, fixed for a block; with it, launches are recorded also where Triton itself chose the GPU."""
     return _setting.change(current() if isinstance(_setting.value, str) else _setting.value, "<target>")
 
 
 def has_gpu() -> bool:
-    """Whether the target ``gpu`` is there: in this machine, or shared."""
+    """Whether the target ``gpu`` exists: in this machine, or shared."""
     return gpu_driver_class() is not None or _shared is not None
 
 
 def shared_gpu() -> str:
-    """The address of the scheduler whose GPU is the target ``gpu``; "" where none is."""
+    """The address of the scheduler whose GPU is the target ``gpu``; "" if there is none."""
     return "" if _shared is None else str(_shared.cluster.address)
 
 
@@ -103,19 +102,19 @@ def _shared_driver(kind: str, scheduler: str, security: Any, insecure: bool, max
 
 
 def current() -> str:
-    """``"cpu"`` or ``"gpu"``."""
+    """The target now: ``"cpu"`` or ``"gpu"``."""
     from triton.runtime import driver
 
     return _kind(driver.active)
 
 
 _drivers: dict[str, Any] = {}
-# The shared GPU that was asked for last.
+# The shared GPU that was requested last.
 _shared: Any = None
 
 
 def _driver(name: Any) -> Any:
-    """The driver of a target; one instance of each for good, since Triton keeps what it compiled by it."""
+    """The driver of a target. There is only one instance of each, since Triton stores compiled kernels by instance."""
     if not isinstance(name, str):
         return name
     if name == "gpu" and _shared is not None and gpu_driver() is None:
@@ -132,7 +131,7 @@ def _cpu() -> Any:
 
 
 def _gpu() -> Any:
-    """The GPU's driver, with mirrors of what is in the CPU's memory."""
+    """The GPU's driver, which mirrors tensors of the CPU's memory."""
     from triton_lab.backend.targets.offload import OffloadDriver
 
     driver = gpu_driver()
@@ -156,17 +155,17 @@ def _kind(driver: Any) -> str:
     from triton_lab.backend.driver import CPUDriver
 
     if driver is None or isinstance(driver, CPUDriver):
-        return getattr(driver, "kind", "cpu")  # a shared one says whether it is a GPU
+        return getattr(driver, "kind", "cpu")  # a shared driver says whether it is a GPU
     return "gpu"
 
 
 def _kept_by(driver: Any) -> str:
-    """What the choices of autotuners are kept by: a shared GPU need not be like the one here."""
+    """The key for autotuners' choices: a shared GPU may differ from the one here."""
     return getattr(driver, "name", None) or _kind(driver)
 
 
 def _swap_autotuners(before: str, after: str) -> None:
-    """Give every autotuner the choices that it made on the new target, and keep those of the old."""
+    """Give every autotuner its choices for the new target, and put away those for the old one."""
     import gc
 
     from triton.runtime.autotuner import Autotuner

@@ -1,7 +1,7 @@
-"""What an autotuner of Triton's tried before a launch, what it took, and why others failed.
+"""What Triton's autotuner tried before a launch, how long it took, and why some configurations failed.
 
-Triton's `Autotuner` calls the kernel from its own `run`: a recorded launch finds it there, on the stack. Of a
-configuration that fails it keeps nothing but an infinite time; the reason is heard by the benchmark that it asks for.
+Triton's `Autotuner` calls the kernel from its own `run`: a recorded launch finds it there, on the stack. For a
+configuration that fails it stores only an infinite time; the benchmark that it calls records the reason.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
-# What Triton adds to the kernel's own parameters, where a configuration has it.
+# Triton's own parameters of a configuration, beside the kernel's.
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _USUAL = {"num_ctas": 1, "maxnreg": None}
 _NO_REASON = "it failed, and the benchmark that was asked for it did not say why"
-_LENGTH = 300  # of a reason
+_LENGTH = 300  # characters of a reason
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One configuration: its parameters, and the median time with what three of five runs lie between, in seconds.
+    """One configuration: its parameters, its median time, and the range of the middle three fifths of its runs, in
+    seconds.
 
-    The times are infinite of one that ``failed``, for that reason, and not numbers where nobody knows them.
+    The times are infinite for one that ``failed`` (which is the reason), and NaN if they are unknown.
     """
 
     config: Mapping[str, Any]
@@ -41,10 +42,10 @@ class Tried:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What an autotuner ``tried`` for a key, in its own order, and which of them it ``chose``.
+    """What an autotuner ``tried`` for a key, in its own order, and which one it ``chose``.
 
-    ``key`` is what the choice hangs on: arguments by name, and dtypes. ``earlier``: it was made at a launch before.
-    ``left_out`` counts configurations that were not tried, since they were pruned.
+    The choice depends on ``key``: arguments by name, and dtypes. ``earlier``: an earlier launch made it. ``left_out``
+    counts configurations that were pruned and not tried.
     """
 
     kernel: str
@@ -57,25 +58,25 @@ class Tuning:
 
     @property
     def choice(self) -> Tried:
-        """The one that was taken."""
+        """The chosen configuration."""
         return self.tried[self.chose]
 
     @property
     def ranked(self) -> list[Tried]:
-        """All of them: the one that was taken first, then the fastest."""
+        """All configurations: the chosen one first, then the fastest."""
         rest = [one for number, one in enumerate(self.tried) if number != self.chose]
         return [self.choice, *sorted(rest, key=lambda one: (math.isnan(one.seconds), one.seconds))]
 
 
-# What each autotuner tried, by target and key; and why a configuration failed, by its words.
+# What each autotuner tried, by target and key; and why a configuration failed, by its text.
 _known: weakref.WeakKeyDictionary[Any, dict[tuple[str, Any], Tuning]] = weakref.WeakKeyDictionary()
 _reasons: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
 
 
 def tuning_of(kernel: str, target: str) -> Tuning | None:
-    """What was tried for the launch of ``kernel`` that is being made now; None where no autotuner makes it.
+    """What was tried for the present launch of ``kernel``; None if no autotuner makes it.
 
-    One that has a single configuration tries nothing.
+    An autotuner with a single configuration tries nothing.
     """
     frame = _run(kernel)
     if frame is None:
@@ -86,7 +87,7 @@ def tuning_of(kernel: str, target: str) -> Tuning | None:
         return None
     known = _known.setdefault(tuner, {})
     pruned = seen.get("pruned_configs")
-    if pruned is not None:  # it has been decided at this launch
+    if pruned is not None:  # the choice was made at this launch
         timings = getattr(tuner, "configs_timings", None) or {}
         known[target, key] = _tuning(tuner, kernel, target, key, pruned, choice, timings)
         return known[target, key]
@@ -96,7 +97,7 @@ def tuning_of(kernel: str, target: str) -> Tuning | None:
 
 
 def _run(kernel: str) -> FrameType | None:
-    """The nearest frame in which an autotuner runs that kernel."""
+    """The nearest frame in which an autotuner runs this kernel."""
     from triton.runtime.autotuner import Autotuner
 
     frame: FrameType | None = sys._getframe(1)
@@ -124,7 +125,7 @@ def _tuning(
 
 
 def _three(times: Any) -> tuple[float, float, float]:
-    """Median, low and high, in milliseconds; a benchmark of the user's own may give one number."""
+    """Median, low and high, in milliseconds. A user's own benchmark may give only one number."""
     several = list(times) if isinstance(times, Sequence) else [times] * 3
     middle, low, high = (several * 3)[:3] if len(several) < 3 else several[:3]
     return float(middle), float(low), float(high)
@@ -138,7 +139,7 @@ def _parameters(config: Any) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def noting(kernel_call: Callable[[], Any]) -> Iterator[None]:
-    """While an autotuner's ``kernel_call`` is tried: why it fails is noted, and raised."""
+    """While an autotuner tries ``kernel_call``: record why it fails, and raise the error."""
     try:
         yield
     except Exception as error:
@@ -151,13 +152,13 @@ def noting(kernel_call: Callable[[], Any]) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """The error in a line: the last one, since Triton's begin with the kernel's source."""
+    """The error in one line: its last one, since Triton's messages begin with the kernel's source."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
     return (lines[-1] if lines else type(error).__name__)[:_LENGTH]
 
 
 def heard(benchmark: Callable[..., Any]) -> Callable[..., Any]:
-    """A GPU's ``benchmark``, which notes why a configuration fails."""
+    """A GPU's ``benchmark`` that also records why a configuration fails."""
 
     def noted(kernel_call: Callable[[], Any], **options: Any) -> Any:
         with noting(kernel_call):

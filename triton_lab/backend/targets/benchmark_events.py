@@ -1,4 +1,4 @@
-"""What Triton's benchmarks ask of a device: events, synchronisation, and how often to run."""
+"""The device functions that Triton's benchmarks call: events, synchronisation, and how often to run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _this_thread = threading.local()
 
 
 def spend(seconds: float) -> None:
-    """Note that a launch of this thread took so long."""
+    """Record that a launch of this thread took ``seconds``."""
     _this_thread.seconds = spent() + seconds
 
 
@@ -27,7 +27,7 @@ def spent() -> float:
 
 
 def is_trial() -> bool:
-    """Whether this launch is made by an autotuner that tries out its configurations."""
+    """Whether an autotuner makes this launch to try a configuration."""
     from triton.runtime.autotuner import Autotuner
 
     trying = (Autotuner._bench.__code__, benchmark_once.__code__)
@@ -42,8 +42,8 @@ def is_trial() -> bool:
 def benchmark_once(kernel_call: Callable[[], Any], *, quantiles: Sequence[float] | None = None, **_: Any) -> Any:
     """The autotuner's benchmark on the CPU target: each configuration runs once.
 
-    Returns milliseconds, compilation not counted. Should the target have changed since the autotuner
-    asked for a benchmark, the new target's own is used.
+    Returns milliseconds, without compilation. If the target has changed since the autotuner asked for a benchmark, the
+    new target's own benchmark is used.
     """
     from triton.runtime import driver
 
@@ -58,7 +58,7 @@ def benchmark_once(kernel_call: Callable[[], Any], *, quantiles: Sequence[float]
 
 
 class Event:
-    """A point in time; the CPU does what it is asked before it answers."""
+    """A point in time. The CPU finishes each launch before it returns."""
 
     def __init__(self, enable_timing: bool = True, **_: Any) -> None:
         self.time = 0.0
@@ -67,7 +67,7 @@ class Event:
         self.time = time.perf_counter()
 
     def synchronize(self) -> None:
-        """All is done already."""
+        """Does nothing: all work is done."""
 
     def query(self) -> bool:
         return True
@@ -84,7 +84,7 @@ class DeviceInterface:
 
     @staticmethod
     def synchronize(device: Any = None) -> None:
-        """All is done already."""
+        """Does nothing: all work is done."""
 
     @staticmethod
     def current_device() -> int:
@@ -103,12 +103,12 @@ class DeviceInterface:
 
 
 class Stream:
-    """The only order of work there is."""
+    """The only stream."""
 
     cuda_stream = 0
 
     def synchronize(self) -> None:
-        """All is done already."""
+        """Does nothing: all work is done."""
 
     def wait_stream(self, other: Any) -> None:
-        """All is done already."""
+        """Does nothing: all work is done."""

@@ -1,8 +1,8 @@
-"""Recorded launches on the GPU: the same kernel runs on the CPU, from the same memory, to be looked at.
+"""Recorded launches on the GPU: the same kernel also runs on the CPU, from the same memory, for the record.
 
-A GPU tells nobody which lane touched what. So the CPU target runs the launch first, on copies of
-all memory that it reaches; what it would do out of bounds stops it there, before it can harm the
-GPU's state. Then the GPU runs it, and its result is the one that stays.
+A GPU does not report which lane touched which address. So the CPU target runs the launch first, on copies of all memory
+that it reaches. An access out of bounds stops it there, before it can harm the GPU's state. Then the GPU runs it, and
+the GPU's result stays.
 """
 
 from __future__ import annotations
@@ -39,18 +39,17 @@ def launch(
     objects: Sequence[Any],
     elsewhere: Callable[[float], tuple[Time, str]] | None = None,
 ) -> None:
-    """Launch on the GPU and let recorders hear of it.
+    """Launch on the GPU and report the launch to recorders.
 
-    ``elsewhere`` is how it is launched where the GPU is another machine's: given the seconds that measuring may take,
-    it tells the time and where that was. Raises KernelError if the launch fails on the CPU: then it is not started on
-    the GPU.
+    ``elsewhere`` launches it if the GPU is in another machine: it gets the seconds that measuring may take, and returns
+    the time and the place. Raises KernelError if the launch fails on the CPU; then it is not started on the GPU.
     """
     source, metadata = launcher.source, launcher.metadata
     try:
         function = _for_cpu(source, tuple(options_of(metadata).items()))
         call = prepared(source, metadata, function, grid, objects, Mirrors(), private=True)
     except (Unsupported, ArgumentError) as error:
-        # What the CPU target cannot run cannot be looked at, but it can be launched.
+        # A launch that the CPU target cannot run is not observed, but it still runs.
         for recorder in recorders.hearing():
             recorder.missed(metadata.name, str(error).split("\n", 1)[0])
         elsewhere(0.0) if elsewhere is not None else launcher.run(*fixed, *objects)
@@ -84,7 +83,7 @@ def launch(
 
 @dataclass(frozen=True)
 class _Here:
-    """A launch on the GPU of this machine: ``call`` as the CPU has run it, and what its regions held ``before``."""
+    """A launch on this machine's GPU: ``call`` as the CPU has run it, and the bytes of its regions ``before``."""
 
     launcher: OffloadLauncher
     fixed: Sequence[Any]
@@ -93,7 +92,7 @@ class _Here:
     before: Mapping[int, Any]
 
     def run(self, seconds: float) -> Time:
-        """Launch, and measure that for ``seconds``."""
+        """Launch, and measure for ``seconds``."""
         interface = self.launcher.driver.get_device_interface()
         interface.synchronize()
         watched = Watched(self.launcher.launch, interface)
@@ -103,34 +102,39 @@ class _Here:
         return self._timed(seconds, alone)
 
     def _timed(self, seconds: float, alone: list[float]) -> Time:
-        """How long the kernel takes: repeated on copies for ``seconds``, where it can be, else as it ran ``alone``."""
+        """The kernel's time: repeated on copies for ``seconds`` if possible, else the time of the launch itself
+        (``alone``).
+        """
         driver = self.launcher.driver
         device = device_name(driver)
         start = time.perf_counter()
         types = list(self.launcher.source.signature.values())
         tensors = [one for pair in zip(types, self.objects, strict=True) for one in tensors_of(*pair)]
-        # The copies of a table of addresses still hold those of the user's own memory, and pinned memory is slower.
+        # A copied table of addresses still points into the user's own memory. Pinned memory is slower.
         if alone[0] > seconds or follows_pointers(self.launcher.source) or any(map(is_in_reach, tensors)):
             return Time.of(alone, device)
         from torch.utils._python_dispatch import _disable_current_modes
 
         try:
             changed = [at for at, data in self.before.items() if not np.array_equal(data, _region(self.call, at))]
-            # Who watches torch for unwritten memory has no business with these.
+            # Torch modes that look for unwritten memory must not see these copies.
             with _disable_current_modes(), recorders.unrecorded():
                 copies = Copies(self.before, changed, driver.get_active_torch_device())
-                # Nor have hooks of a profiler's.
+                # Nor may a profiler's hooks.
                 arguments = [*self.fixed[:-2], None, None, *map(copies.replaced, types, self.objects)]
                 found = measured(lambda: self.launcher.launch(*arguments), driver, seconds, copies.restore)
-        except RuntimeError:  # mostly, that the GPU has no memory for copies: then the launch's own time has to do
+        except RuntimeError:  # mostly too little GPU memory for copies: then the launch's own time must do
             found = alone
         self.call.clocked = time.perf_counter() - start
         return Time.of(found, device)
 
 
 class Copies(DeviceCopies):
-    """What the regions of a launch held before it, on the GPU: ``held`` the bytes by address, ``changed`` the addresses
-    of those that the launch changes, which `restore` puts back."""
+    """Copies, on the GPU, of the regions of a launch before it ran.
+
+    ``held`` are the bytes by address. ``changed`` are the addresses of those that the launch changes; `restore` resets
+    them.
+    """
 
     def __init__(self, held: Mapping[int, Any], changed: Sequence[int], device: Any) -> None:
         import torch
@@ -145,7 +149,7 @@ class Copies(DeviceCopies):
         return extent is not None and self.holds(extent[0])
 
     def restore(self) -> None:
-        """Put back what the last run has changed."""
+        """Restore what the last run has changed."""
         for buffer, before in self._again:
             buffer.copy_(before)
 
@@ -165,7 +169,7 @@ def _for_cpu(source: Any, options: tuple[tuple[str, Any], ...]) -> Loaded:
 
 
 def _outputs(call: LaunchCall, before: Mapping[int, Any]) -> list[tuple[str, Any, Any]]:
-    """For each tensor whose memory the CPU or the GPU has changed: what either has made of it."""
+    """For each tensor whose memory the CPU or the GPU has changed: its name and both results."""
     result = []
     for leaf in call.leaves:
         tensor = tensor_of(leaf.object) if leaf.kind != "scalar" else None
@@ -192,9 +196,10 @@ def view_of(tensor: Any, region: MemoryRegion) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two tensors of one shape and dtype hold the same bytes."""
+    """Whether two tensors of one shape and dtype have the same bytes."""
     import torch
 
-    # Of no dimension, or one element expanded, it has none whose length another size of element could change.
+    # A tensor without dimensions, or with one expanded element, has no axis that a view with another element size could
+    # change.
     flat = (tensor.contiguous().as_strided((tensor.numel(),), (1,)) for tensor in (a, b))
     return torch.equal(*(tensor.view(torch.uint8) for tensor in flat))

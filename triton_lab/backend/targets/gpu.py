@@ -1,4 +1,4 @@
-"""The GPU that is there, if any, by its own driver."""
+"""This machine's GPU, if there is one, and its own driver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_lab.backend.identity import NAME
 
 
 def gpu_driver_class() -> Any:
-    """The driver class of the GPU that is there, or None."""
+    """The driver class of this machine's GPU, or None."""
     from triton.backends import backends
 
     for name, backend in backends.items():
@@ -19,14 +19,16 @@ def gpu_driver_class() -> Any:
 
 
 def gpu_driver() -> Any:
-    """The GPU's own driver, or None where there is no GPU."""
+    """The GPU's own driver, or None if there is no GPU."""
     wanted = gpu_driver_class()
     return None if wanted is None else made(wanted)
 
 
 def made(driver: Any) -> Any:
-    """The instance of a driver class: Triton's own if it has one, else one for good, since Triton keeps what it
-    compiled by it."""
+    """The instance of a driver class: Triton's own if it has one, else a single one of ours.
+
+    There must be only one, since Triton stores compiled kernels by instance.
+    """
     default = default_driver()
     return default if isinstance(default, driver) else _instance(driver)
 
@@ -37,10 +39,10 @@ def _instance(driver: Any) -> Any:
 
 
 def default_driver() -> Any:
-    """The driver that Triton chooses by itself; None where its choice fails."""
+    """The driver that Triton chooses itself; None if its choice fails."""
     from triton.runtime import driver
 
     try:
         return driver.default
-    except RuntimeError:  # TRITON_DEFAULT_BACKEND names a backend whose device is not there
+    except RuntimeError:  # TRITON_DEFAULT_BACKEND names a backend whose device does not exist
         return None

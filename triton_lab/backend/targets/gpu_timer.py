@@ -1,9 +1,9 @@
-"""How long a kernel takes on a GPU, by the GPU's own events.
+"""Measures a kernel's time on a GPU with the GPU's own events.
 
-The launch itself is timed once, as it comes. Asked for more, its kernel is run again as a benchmark does: after a
-warm-up, with the second-level cache flushed before each run, and on copies of what its arguments held before, which
-are restored each time. So a kernel that adds to its own output does the same work in each run, and nobody's data
-change.
+The launch itself is timed once, as it comes. If more time may be spent, its kernel runs again as in a benchmark: after
+a warm-up, with the second-level cache flushed before each run, and on copies of its arguments' earlier contents, which
+are restored each time. So a kernel that adds to its own output does the same work in each run, and the user's data do
+not change.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import Any
 from triton_lab import messages
 from triton_lab.backend.compiler import TARGET
 
-# Of the repetitions of one launch: the seconds that they may take, how many there are at most and at least.
+# For the repetitions of one launch: the seconds that they may take, and their greatest and least number.
 SECONDS = 0.1
 MOST, LEAST = 200, 3
-# And those of all launches of a record.
+# The seconds for all launches of a record.
 IN_ALL = 2.0
-_WARM_UP = 4  # one more for each so many
+_WARM_UP = 4  # one warm-up run for each so many runs
 _LOW, _HIGH = 0.2, 0.8
 
 
 @dataclass(frozen=True)
 class Time:
-    """How long a kernel takes on a GPU, in seconds by its own clock.
+    """A kernel's time on a GPU, in seconds by its own clock.
 
-    ``median`` of ``runs``; three of five lie between ``low`` and ``high``. One run is the launch itself, with what
-    launching costs inside. ``compile`` is what Triton's compiler took, apart from that; None where the kernel had been
+    ``median`` of ``runs``; the middle three fifths lie between ``low`` and ``high``. A single run is the launch itself,
+    launch costs included. ``compile`` is the time of Triton's compiler, not included; None if the kernel had been
     compiled before. ``device`` is the GPU's name.
     """
 
@@ -46,7 +46,7 @@ class Time:
 
     @classmethod
     def of(cls, seconds: Sequence[float], device: str = "") -> Time:
-        """Of so many runs.
+        """The time from single runs.
 
         >>> lab.Time.of([3e-6, 1e-6, 2e-6])
         Time(median=2e-06, low=1e-06, high=3e-06, runs=3, compile=None, device='')
@@ -59,7 +59,7 @@ class Time:
         return cls(statistics.median(ordered), low, high, len(ordered), device=device)
 
     def __str__(self) -> str:
-        """The median with its spread; what compiling took is apart from it."""
+        """The median with its spread, without the compile time."""
         low, high = messages.seconds_text(self.low), messages.seconds_text(self.high)
         several = f"{low} to {high} in {messages.count(self.runs, 'run')}"
         return (
@@ -68,7 +68,7 @@ class Time:
 
 
 class Watched:
-    """A GPU's launcher, with events before and after each launch."""
+    """A GPU's launcher with an event before and after each launch."""
 
     def __init__(self, launch: Callable[..., None], interface: Any) -> None:
         self._launch, self._interface = launch, interface
@@ -79,7 +79,7 @@ class Watched:
             self._launch(*arguments)
 
     def seconds(self) -> list[float]:
-        """What each launch took; waits until the GPU has done all of them."""
+        """The time of each launch; waits until the GPU has finished all of them."""
         self._interface.synchronize()
         return _elapsed(self._events)
 
@@ -87,11 +87,11 @@ class Watched:
 def measured(
     work: Callable[[], object], driver: Any, seconds: float = SECONDS, restore: Callable[[], None] = lambda: None
 ) -> list[float]:
-    """The seconds that the GPU takes for ``work``, each time; about ``seconds`` of the user's time in all.
+    """The GPU's time for each run of ``work``, in seconds; all together takes about ``seconds`` of the user's time.
 
-    Before each run ``restore`` puts back what the last one has changed, and the cache is flushed; neither is counted.
-    Fewer than `LEAST` where they would take longer than that: then one, or two. Raises what the GPU's driver raises,
-    such as for want of memory.
+    Before each run ``restore`` resets what the last one has changed, and the cache is flushed; neither counts. If
+    `LEAST` runs would take longer, there are only one or two runs. Raises what the GPU's driver raises, for example for
+    too little memory.
     """
     interface = driver.get_device_interface()
     cache = driver.get_empty_cache_for_benchmark()
@@ -107,7 +107,7 @@ def measured(
         interface.synchronize()
         return time.perf_counter() - start, _elapsed(events)
 
-    took, cold = rounds(1)  # and loads what is loaded late
+    took, cold = rounds(1)  # this also loads what is loaded lazily
     if took > seconds:
         return cold
     once, warm = rounds(1)
@@ -132,13 +132,13 @@ def _elapsed(events: Sequence[tuple[Any, Any]]) -> list[float]:
 
 
 def device_name(driver: Any) -> str:
-    """The GPU's own name, "" where it has none."""
+    """The GPU's own name, "" if it has none."""
     name = getattr(driver.get_device_interface(), "get_device_name", None)
     return "" if name is None else str(name())
 
 
 class Clock:
-    """Of a record that is to have times: what is left for measuring, and while entered, what is compiled for a GPU."""
+    """For a record with times: the seconds left for measuring, and, while entered, what is compiled for a GPU."""
 
     def __init__(self, seconds: float = IN_ALL) -> None:
         self._left = seconds
@@ -154,11 +154,11 @@ class Clock:
     def __exit__(self, *_: object) -> None:
         from triton import knobs
 
-        if knobs.compilation.listener == self._heard:  # else somebody came after us, and goes on through us
+        if knobs.compilation.listener == self._heard:  # else a later listener is installed, which calls us
             knobs.compilation.listener = self._before
 
     def _heard(self, **told: Any) -> None:
-        """Triton has compiled something, or found it in its cache."""
+        """Called when Triton has compiled a kernel, or found it in its cache."""
         target = told["metadata"]["target"]
         backend = target["backend"] if isinstance(target, Mapping) else target.backend
         if not told["cache_hit"] and backend != TARGET.backend:
@@ -167,10 +167,10 @@ class Clock:
             self._before(**told)
 
     def room(self) -> float:
-        """How many seconds the next launch may be measured for."""
+        """The seconds that the next launch may be measured for."""
         return max(0.0, min(SECONDS, self._left))
 
     def noted(self, source: Any, time: Time | None, spent: float) -> Time | None:
-        """A launch's time, with what compiling its ``source`` took; ``spent`` is what measuring took."""
+        """A launch's time with the compile time of its ``source``. ``spent`` is the time that measuring took."""
         self._left -= spent
         return None if time is None else replace(time, compile=self._compiled.get(source, time.compile))

@@ -24,17 +24,19 @@ def limits(
     max_bytes: int | EllipsisType = ...,
     engine: Engine | EllipsisType = ...,
 ) -> Change[Limits]:
-    """Bound what launches on the CPU target may use, and choose what runs them; what is not named stays as it is.
+    """Limit what launches on the CPU target may use, and choose what runs them; what is not named stays as it is.
 
-    ``max_steps``: so many loop iterations at most in a launch, each counted once for all programs that run
-    it together; a launch that wants more fails with StepLimit. None, as at the start: no limit.
-    ``max_bytes``: so many bytes at most, over the tensors' own, for what the running programs compute, or
-    for what may have to be put back; 1 GiB at the start. Fewer programs run at once where they are large.
-    ``engine``: "numpy", which is the meaning of every kernel; "native", which compiles a kernel to machine code when
-    it is first launched and leaves to NumPy what it cannot do; "auto", as at the start unless the environment variable
+    ``max_steps``: the most loop iterations in a launch, each counted once for all programs that run it together; a
+    launch that needs more fails with StepLimit. None, the default: no limit.
+
+    ``max_bytes``: the most bytes, besides the tensors' own, for what running programs compute, or for what may have to
+    be restored; 1 GiB by default. If programs are large, fewer run at once.
+
+    ``engine``: "numpy", which is the meaning of every kernel; "native", which compiles a kernel to machine code when it
+    is first launched and leaves to NumPy what it cannot do; "auto", the default unless the environment variable
     TRITON_LAB_ENGINE says otherwise: NumPy, until a kernel has cost some 50 ms and is compiled beside the launches. So
     under "auto" the last bits of functions such as exp, and of sums, may change from one launch to a later one; to
-    compare bits take "numpy". `lab.engines` tells what ran the launches so far.
+    compare bits use "numpy". `lab.engines` shows what ran the launches so far.
 
     Holds for the whole process until the next change; as a context manager, until the block ends.
 

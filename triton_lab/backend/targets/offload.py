@@ -20,9 +20,9 @@ FIXED = 9
 
 
 class GpuNumber(int):
-    """A GPU's number, which serves as such, and as a key differs from the plain number.
+    """A GPU's number that, as a key, differs from the plain number.
 
-    Triton keeps compiled kernels, each with its launcher, by device number.
+    Triton stores compiled kernels, each with its launcher, by device number.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -36,7 +36,7 @@ class GpuNumber(int):
 
 
 class OffloadDriver(DriverBase):
-    """Another driver in all, except that its launches take tensors of the CPU too."""
+    """Another driver, unchanged except that its launches also take CPU tensors."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
@@ -68,7 +68,7 @@ class OffloadDriver(DriverBase):
 
 
 class OffloadLauncher:
-    """The GPU's own launcher, after tensors of the CPU have been replaced by their mirrors."""
+    """The GPU's own launcher, called after CPU tensors have been replaced by their mirrors."""
 
     def __init__(self, driver: Any, source: Any, metadata: Any) -> None:
         self.driver = driver
@@ -85,7 +85,7 @@ class OffloadLauncher:
         launch(self, checked_grid(*arguments[:3]), arguments[:FIXED], arguments[FIXED:])
 
     def run(self, *arguments: Any, launch: Any = None) -> None:
-        """Launch on the GPU; ``launch`` stands in for the driver's own launcher."""
+        """Launch on the GPU. ``launch`` replaces the driver's own launcher."""
         launch = launch or self.launch
         fixed, objects = arguments[:FIXED], arguments[FIXED:]
         signature = list(self.source.signature.values())
@@ -105,7 +105,9 @@ class OffloadLauncher:
         mirrors.write_back()
 
     def _check_pointers(self, signature: Sequence[Any]) -> None:
-        """Addresses that lie in memory would be the CPU's, which the GPU cannot follow."""
+        """Refuse a kernel that follows addresses it loads from memory: they would be the CPU's, which the GPU cannot
+        follow.
+        """
         if any(type in ("*i64", "*u64") for type in signature) and follows_pointers(self.source):
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and tensors of the CPU "

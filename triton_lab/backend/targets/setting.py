@@ -1,4 +1,4 @@
-"""A setting of the whole process that can be changed for good or for a block."""
+"""A setting of the whole process that can be changed permanently or for a block."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 class _Level(Generic[T]):
-    """What holds inside one block; the outermost level is the process itself."""
+    """The value inside one block; the outermost level is the process itself."""
 
     def __init__(self, value: T) -> None:
         self.value = value
 
 
 class Setting(Generic[T]):
-    """A value that all threads share. ``apply`` puts a new value into effect and may refuse by raising."""
+    """A value that all threads share. ``apply`` puts a new value into effect; it may raise to refuse it."""
 
     def __init__(self, value: T, apply: Callable[[T], None]) -> None:
         self.lock = threading.RLock()
@@ -26,13 +26,13 @@ class Setting(Generic[T]):
 
     @property
     def value(self) -> T:
-        """What was asked for last, in the innermost block that is open."""
+        """The value set last, in the innermost open block."""
         return self.levels[-1].value
 
     def change(self, value: T, text: str) -> Change[T]:
-        """Set ``value`` now, until the next change or the end of the block that is open.
+        """Set ``value`` now, until the next change or the end of the open block.
 
-        The result, used as a context manager, opens a block of its own; ``text`` is how it prints.
+        The result, used as a context manager, opens its own block; ``text`` is its printed form.
         """
         with self.lock:
             self.apply(value)
@@ -43,10 +43,10 @@ class Setting(Generic[T]):
 
 
 class Change(Generic[T]):
-    """A change of a setting. As a context manager it ends with its block, and what was before holds again.
+    """A change of a setting. As a context manager it ends with its block, and the earlier value holds again.
 
-    Blocks of several threads may overlap: the one opened last decides, and one that ends early takes
-    nothing from those that are still open.
+    Blocks of several threads may overlap: the one opened last decides, and one that ends early does not affect those
+    that are still open.
     """
 
     def __init__(self, setting: Setting[T], value: T, text: str, level: _Level[T], before: T) -> None:
@@ -63,7 +63,7 @@ class Change(Generic[T]):
         with setting.lock:
             setting.apply(self._value)
             if not self._entered:
-                # It was set for good a moment ago; now it is known to be for a block.
+                # It was set permanently a moment ago; now it turns out to be for a block.
                 self._entered, self._level.value = True, self._before
             self._own.append(_Level(self._value))
             setting.levels.append(self._own[-1])

@@ -1,7 +1,7 @@
-"""What Triton's compiler for sm_90 refuses after the front end has taken it, told before anything runs.
+"""Refuses, before a kernel runs, what Triton's front end accepts and its compiler for sm_90 does not.
 
-There it is a failed pass (``PassManager::run failed``): a GPU of sm_90 keeps numbers in fp8 and multiplies blocks of
-them, but has no other arithmetic on them. tests/backend/test_accepted.py holds this against the compiler itself.
+On a GPU that is a failed pass (``PassManager::run failed``): sm_90 stores numbers in fp8 and multiplies blocks of them,
+but has no other arithmetic on them. tests/backend/test_accepted.py compares this with the compiler itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NAMES = {
     **_FP8,
     **{"f16": "tl.float16", "bf16": "tl.bfloat16", "f32": "tl.float32", "f64": "tl.float64"},
 }
-# What has no form for fp8, in the user's words.
+# Operations that do not exist for fp8, in the user's words.
 _ARITHMETIC = {
     "arith.addf": "an addition",
     "arith.subf": "a subtraction",
@@ -38,21 +38,21 @@ _ARITHMETIC = {
     "tt.map_elementwise": "tl.map_elementwise",
 }
 _TOWARDS_ZERO = 0
-# What float32 can be rounded to towards zero.
+# The types that float32 can be rounded to towards zero.
 _CUT = ("f16", "bf16", "f8E5M2")
 
 
 class NotCompilable(Unsupported, RuntimeError):
-    """A kernel that Triton's front end takes, and its compiler for sm_90 does not."""
+    """A kernel that Triton's front end accepts, and its compiler for sm_90 does not."""
 
 
 def may_be_refused(text: str) -> bool:
-    """Whether a module's text holds anything that `refuse` would look at."""
+    """Whether a module's text contains anything that `refuse` checks."""
     return any(word in text for word in ("f8E", '"tt.fp_to_fp"', '"tt.dot"', '"tt.histogram"'))
 
 
 def refuse(plan: Plan, kernel: str) -> None:
-    """Raise NotCompilable for the first operation of ``plan`` that the compiler for sm_90 does not take."""
+    """Raise NotCompilable for the first operation of ``plan`` that the compiler for sm_90 refuses."""
     for function in plan.functions.values():
         for op in function.walk():
             for rule in _RULES:
@@ -62,7 +62,7 @@ def refuse(plan: Plan, kernel: str) -> None:
 
 
 def _where(op: Op, plan: Plan, kernel: str) -> Iterator[str]:
-    """The line that the user wrote, and those that called it."""
+    """The user's line, and those that call it."""
     written = KernelSource(None, plan)
     for number, place in enumerate(written.places(op.location)):
         called = "called from " if number else ""
@@ -72,7 +72,7 @@ def _where(op: Op, plan: Plan, kernel: str) -> Iterator[str]:
 
 
 def _arithmetic(op: Op, function: Function) -> tuple[str, str] | None:
-    """Arithmetic, reductions and the like on fp8."""
+    """Refuse arithmetic, reductions and the like on fp8."""
     what = _ARITHMETIC.get(op.name)
     if what is None:
         return None
@@ -86,7 +86,7 @@ def _arithmetic(op: Op, function: Function) -> tuple[str, str] | None:
 
 
 def _conversion(op: Op, function: Function) -> tuple[str, str] | None:
-    """Between fp8 and what is no neighbour of it; rounding towards zero to other types than it exists for."""
+    """Refuse conversions between fp8 and types that it has none to, and rounding towards zero to types without it."""
     if op.name != "tt.fp_to_fp":
         return None
     source, target = function.types[op.operands[0]].element, function.types[op.results[0]].element
@@ -107,7 +107,7 @@ def _conversion(op: Op, function: Function) -> tuple[str, str] | None:
 
 
 def _product(op: Op, function: Function) -> tuple[str, str] | None:
-    """A product of floats that is summed up in integers."""
+    """Refuse a product of floats that is accumulated in integers."""
     if op.name != "tt.dot":
         return None
     operand, result = function.types[op.operands[0]], function.types[op.results[0]]
@@ -121,7 +121,7 @@ def _product(op: Op, function: Function) -> tuple[str, str] | None:
 
 
 def _counts(op: Op, function: Function) -> tuple[str, str] | None:
-    """A histogram of other integers than those of 32 bits, which Triton 3.6 cannot count."""
+    """Refuse a histogram of integers other than 32-bit ones, which Triton 3.6 cannot count."""
     if op.name != "tt.histogram" or not _version().startswith("3.6."):
         return None
     operand = function.types[op.operands[0]]

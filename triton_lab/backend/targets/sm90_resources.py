@@ -1,9 +1,9 @@
-"""What a kernel takes of a GPU - registers, shared memory - as Triton's compiler for CUDA says, without a GPU.
+"""A kernel's registers and shared memory on a GPU, from Triton's compiler for CUDA, without a GPU.
 
-Programs read ``kernel.n_regs`` and ``kernel.metadata.shared`` to work out how many programs fit on a processor at
-once. The CPU target has neither registers nor shared memory; but its kernels are held to sm_90, and the Triton wheel
-compiles for that on any machine. That takes seconds, so it is done when one of the numbers is first looked at, in a
-process of its own, which a compiler that aborts may take along.
+Programs read ``kernel.n_regs`` and ``kernel.metadata.shared`` to compute how many programs fit on a processor at once.
+The CPU target has neither registers nor shared memory. But its kernels are held to sm_90, and the Triton wheel compiles
+for that on any machine. That takes seconds, so it is done when one of the numbers is first read. It runs in its own
+process, which a crash of the compiler may end.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from triton_lab.providers import provided
 
 @dataclass(frozen=True)
 class Resources:
-    """What one program takes on sm_90: registers of a thread, those of them that are spilled to
-    memory, and bytes of shared memory."""
+    """What one program needs on sm_90: registers per thread, spilled registers, and bytes of shared memory."""
 
     registers: int
     spills: int
@@ -30,14 +29,14 @@ class Resources:
 def resources_of(source: Any, metadata: Any) -> Resources:
     """The resources of a kernel that was compiled for the CPU from ``source`` with the options in ``metadata``.
 
-    Raises RuntimeError where sm_90's compiler refuses the kernel.
+    Raises RuntimeError if sm_90's compiler refuses the kernel.
     """
     found: Resources = provided("resources_of")(source, metadata)
     return found
 
 
 class Measured:
-    """A whole number that is worked out when it is first looked at."""
+    """A whole number that is computed when it is first used."""
 
     def __init__(self, measure: Callable[[], int]) -> None:
         self._measure = measure
@@ -72,7 +71,7 @@ def _plain(value: Any) -> Any:
 
 
 def _give(name: str) -> None:
-    """The operator ``name`` of integers, and its reflected form where there is one."""
+    """Define the operator ``name`` of integers, and its reflected form if there is one."""
     apply = getattr(operator, f"__{name}__")
     setattr(Measured, f"__{name}__", lambda self, other: apply(self.value, _plain(other)))
     if name in _ARITHMETIC:

@@ -1,7 +1,7 @@
-"""CUDA's math library by the names of its symbols (``__nv_sinf``), on NumPy arrays.
+"""CUDA's math library on NumPy arrays, by the names of its symbols (``__nv_sinf``).
 
-Integer operands and results are signless, as in the IR: functions of unsigned numbers take
-signed arrays and read their bits.
+Integer operands and results are signless, as in the IR: functions of unsigned numbers take signed arrays and read their
+bits as unsigned.
 """
 
 from __future__ import annotations

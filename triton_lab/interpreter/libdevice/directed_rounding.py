@@ -19,7 +19,7 @@ Function = Callable[..., Array]
 _MODES = ("rn", "rz", "rd", "ru")
 _F32 = np.dtype(np.float32)
 _F64 = np.dtype(np.float64)
-# What brings a float to a whole number in each direction.
+# The function that rounds a float to a whole number in each direction.
 _WHOLE: dict[str, np.ufunc] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 
 
@@ -99,7 +99,7 @@ def _fused_single(mode: str) -> Function:
 
 
 def _fused_ieee(mode: str) -> Function:
-    """Which no option of the compiler makes flush subnormal numbers."""
+    """Fused multiply-add that never flushes subnormal numbers, whatever the compiler's options."""
     return lambda a, b, c: narrowed(multiply_add(a, b, c), _F32, mode)
 
 
@@ -114,7 +114,7 @@ def _to_integer(target: str, mode: str) -> Function:
 
 
 def _to_float(source: str, target: np.dtype[Any], mode: str) -> Function:
-    """From integers; ``source`` says how to read their bits."""
+    """Conversion from integers; ``source`` says how to read their bits."""
 
     def apply(x: Array) -> Array:
         whole = x.view(source)
@@ -132,7 +132,7 @@ def _integer_error(whole: Array, double: Array) -> Array:
     limit = float(np.iinfo(whole.dtype).max)
     capped = double >= limit
     back = np.where(capped, 0, double).astype(whole.dtype)
-    # Differences wrap into place; at the top, double is one more than the greatest integer.
+    # The difference may wrap; at the top, ``double`` exceeds the greatest integer by one.
     rest = (whole - back).view(np.int64).astype(_F64)
     top = (whole - np.iinfo(whole.dtype).max).view(np.int64).astype(_F64) - 1.0
     return np.where(capped, top, rest)

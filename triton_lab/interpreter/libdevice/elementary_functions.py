@@ -1,4 +1,4 @@
-"""Elementary and special functions, each for float64 and, with an ``f`` at the end, float32."""
+"""Elementary and special functions: each for float64 and, with an ``f`` at the end of its name, for float32."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _logb(x: Array) -> Array:
 
 
 def _ilogb(x: Array) -> Array:
-    """The exponent, as an int32; of zero and NaN its least value, of infinity its greatest."""
+    """The exponent, as an int32: the least int32 for zero and NaN, the greatest for infinity."""
     exponent = np.where(np.isfinite(x) & (x != 0), np.frexp(x)[1] - 1, -(2**31))
     return np.where(np.isinf(x), 2**31 - 1, exponent).astype(np.int32)
 
@@ -55,7 +55,7 @@ def _long_rint(x: Array) -> Array:
 
 
 def _inverse(function: Callable[..., Array]) -> Callable[..., Array]:
-    """One over ``function``, rounded once where the operands are float32."""
+    """``1 / function``, rounded once where the operands are float32."""
 
     def apply(*operands: Array) -> Array:
         wide = [operand.astype(np.float64) for operand in operands]
@@ -65,7 +65,7 @@ def _inverse(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _of_flushed(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """``function``, to which subnormal float32 are zeros, as the one instruction of a GPU has it that does it."""
+    """``function`` with subnormal float32 inputs read as zeros, as the GPU's single instruction does."""
     return lambda x: function(flushed(x) if x.dtype == np.float32 else x)
 
 
@@ -143,7 +143,7 @@ _BOTH: dict[str, Callable[..., Array]] = {
     "yn": special_functions.yn,
 }
 
-# Less exact on a GPU; here they are as good as the others.
+# On a GPU these are less exact; here they are as exact as the others.
 _FAST: dict[str, Callable[..., Array]] = {
     "cos": np.cos,
     "exp": np.exp,

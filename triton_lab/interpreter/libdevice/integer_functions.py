@@ -25,7 +25,7 @@ def _bit_count(x: Array) -> Array:
 def _leading_zeros(x: Array) -> Array:
     bits = _unsigned(x)
     width = 8 * bits.dtype.itemsize
-    # All bits below the highest one are set, then counted.
+    # Set all bits below the highest set bit, then count them.
     for step in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
         bits = bits | (bits >> bits.dtype.type(step))
     return (width - np.bitwise_count(bits).astype(np.int32)).astype(np.int32)
@@ -46,9 +46,9 @@ def _reversed(x: Array) -> Array:
 
 
 def _byte_permutation(x: Array, y: Array, selector: Array) -> Array:
-    """Four bytes picked out of the eight of ``y:x``, by the low three bits of each nibble.
+    """Four bytes picked from the eight of ``y:x``, by the low three bits of each nibble of ``selector``.
 
-    A nibble's fourth bit asks for the byte's sign, all over.
+    If a nibble's fourth bit is set, the byte's sign bit is repeated in all eight bits.
     """
     both = _unsigned(x).astype(np.uint64) | (_unsigned(y).astype(np.uint64) << np.uint64(32))
     result = np.zeros(np.broadcast_shapes(both.shape, selector.shape), np.uint32)
@@ -85,7 +85,7 @@ def _multiply_high(x: Array, y: Array) -> Array:
     if x.dtype.itemsize < 8:
         return ((x.astype(np.int64) * y.astype(np.int64)) >> np.int64(32)).astype(np.int32)
     high = multiply_high_unsigned(x.view(_U64), y.view(_U64)).view(np.int64)
-    # Reading a negative number as unsigned adds 2**64 to it, which the other factor multiplies.
+    # Read as unsigned, a negative number is 2**64 greater; that times the other factor is subtracted.
     return high - np.where(x < 0, y, 0) - np.where(y < 0, x, 0)
 
 
@@ -121,7 +121,7 @@ def _as(dtype: str) -> Callable[[Array], Array]:
 
 
 def _upper_reciprocal(x: Array) -> Array:
-    """An approximate reciprocal of which only the upper half of the bits is given."""
+    """An approximate reciprocal; only the upper half of its bits is set."""
     return ((1.0 / x).view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
 
 

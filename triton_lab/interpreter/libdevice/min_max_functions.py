@@ -1,4 +1,4 @@
-"""The lesser and the greater of two numbers: signed, unsigned, floats.
+"""Minimum and maximum of two numbers: signed, unsigned, floats.
 
 Triton's own ``libdevice`` leaves them out; kernels reach them by ``tl.core.extern_elementwise``.
 """

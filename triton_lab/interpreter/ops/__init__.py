@@ -1,6 +1,6 @@
-"""What each operation does, one file per dialect or subject of one.
+"""What each operation computes: one file per dialect, or per subject of a dialect.
 
-They see values and frames, and know neither launches nor who watches.
+Operations see values and frames. They know neither launches nor observers.
 """
 
 import importlib

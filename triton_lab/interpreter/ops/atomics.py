@@ -46,7 +46,7 @@ def atomic_rmw(frame: Frame, op: Op, *operands: Value) -> Value:
 def modify(
     frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, value: Array, kind: int
 ) -> Array:
-    """Each lane in turn puts ``update(old, value)`` where it points; what each found there."""
+    """Each lane in turn stores ``update(old, value)`` at its address. Returns the old value that each lane found."""
     update = UPDATES[kind]
     position = operands_of(op).value
     assert position is not None
@@ -66,7 +66,7 @@ def modify(
 
 @impl("tt.atomic_cas")
 def atomic_cas(frame: Frame, op: Op, *operands: Value) -> Value:
-    """Bits are compared: a NaN equals itself, and 0.0 is not -0.0."""
+    """Compare and swap. Bits are compared: a NaN equals itself, and 0.0 is not -0.0."""
     at = operands_of(op)
     assert at.expected is not None and at.value is not None
     type = frame.result_type(op)
@@ -79,7 +79,7 @@ def atomic_cas(frame: Frame, op: Op, *operands: Value) -> Value:
         places, first, position = np.unique(index, return_index=True, return_inverse=True)
         held, stored = view[places], np.zeros(places.shape, np.bool_)
         if _alike(flat_wanted.view(bits)) and _alike(flat_new.view(bits)):
-            # The first lane that comes to a place changes it, if any does, and the others find what it left.
+            # If a place changes, its first lane changes it; the other lanes find the new value.
             stored = held.view(bits) == flat_wanted[0].view(bits)
             left = np.where(stored, flat_new[0], held)
             found = left[position]
@@ -104,7 +104,9 @@ def _alike(values: Array) -> bool:
 
 @impl("tt.atomic_poll")
 def poll(frame: Frame, op: Op, *operands: Value, told: bool = True) -> Array:
-    """Whether memory holds what is expected, now: `strands` asks until it does, and observers hear of the last look."""
+    """Whether memory holds the expected value now. `resumable_regions` polls until it does; observers see only the last
+    poll.
+    """
     at = operands_of(op)
     assert at.expected is not None
     type = frame.type(op.operands[at.expected])
@@ -125,10 +127,12 @@ def _in_turn(
     shape: tuple[int, ...],
     apply: Callable[[Array, Array, Any], tuple[Array, Array, Array]],
 ) -> Array:
-    """Run ``apply`` on each region's lanes: it says what they found, and which places now hold what."""
+    """Run ``apply`` on each region's lanes. It returns the values that they found, the changed places and the new
+    values.
+    """
     machine = frame.machine
     addresses = pointer if isinstance(pointer, np.ndarray) else pointer.elements(np.dtype(np.int64))
-    # Every program takes a turn of its own, also where all do the same.
+    # Every program takes its own turn, even if all do the same.
     addresses = np.broadcast_to(addresses, shape)
     result = np.zeros(shape, dtype)
     for piece in memory_access.scattered(machine.memory_for(op), addresses, mask, dtype, shape[1:], "atomic"):

@@ -1,4 +1,4 @@
-"""Conversions between types: how `convert`'s rules are asked for."""
+"""Conversions between types, by the rules of `number_conversion`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def extsi(frame: Frame, op: Op, x: Value) -> Value:
         return x
     array = frame.elements(op, 0, x)
     target = dtype_of(frame.result_type(op))
-    # One bit set is -1 as a signed integer.
+    # As a signed integer, a set bit is -1.
     return -array.astype(target) if array.dtype == np.bool_ else array.astype(target)
 
 
@@ -52,7 +52,7 @@ def trunci(frame: Frame, op: Op, x: Value) -> Value:
 
 
 def _bits(array: Array) -> Array:
-    """The same bits, read as unsigned."""
+    """The same bits, read as unsigned integers."""
     return array.view(unsigned(array.dtype))
 
 

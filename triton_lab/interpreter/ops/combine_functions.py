@@ -1,4 +1,4 @@
-"""Combine functions of reductions and scans: a NumPy ufunc where one does the same, or any region."""
+"""Combine functions of reductions and scans: a NumPy ufunc if one does the same, else the region itself."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UFUNCS: dict[str, Folding] = {
     "arith.ori": np.bitwise_or,
     "arith.xori": np.bitwise_xor,
 }
-# One bit set is 1 unsigned and -1 signed, and sums are taken modulo 2.
+# A set bit is 1 unsigned and -1 signed; sums are taken modulo 2.
 _ON_BITS: dict[str, np.ufunc] = {
     "arith.addi": np.logical_xor,
     "arith.muli": np.logical_and,
@@ -46,7 +46,7 @@ _ON_BITS: dict[str, np.ufunc] = {
 
 
 def folding(code: BoundBlock) -> Folding | None:
-    """What does the same as the region of ``code``, if that is just one operation; else None."""
+    """The function that does the same as the region of ``code``, if the region is one operation; else None."""
     if len(code.steps) != 1:
         return None
     step = code.steps[0]
@@ -56,9 +56,9 @@ def folding(code: BoundBlock) -> Folding | None:
 
 
 def folded(code: BoundBlock, array: Array, fold: Fold) -> Array | None:
-    """``fold(ufunc, array)`` if the region of ``code`` is just an operation that a ufunc does; else None.
+    """``fold(ufunc, array)`` if the region of ``code`` is one operation that a ufunc computes; else None.
 
-    Sums of narrow floats are carried on in float32 and rounded once.
+    Sums of narrow floats are accumulated in float32 and rounded once.
     """
     ufunc = folding(code)
     if ufunc is None:
@@ -74,7 +74,7 @@ def folded(code: BoundBlock, array: Array, fold: Fold) -> Array | None:
 
 
 def combine(frame: Frame, code: BoundBlock, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
-    """The combine function on blocks of pairs: every lane is a program of its own to the region."""
+    """Apply the combine function to blocks of pairs: inside the region every lane counts as a program."""
     shape = left[0].shape
     inner = lanes(frame, shape)
     arguments = [np.ascontiguousarray(a).reshape(-1) for a in (*left, *right)]
@@ -94,6 +94,6 @@ def lanes(frame: Frame, shape: tuple[int, ...]) -> Frame:
 
 
 def same_programs(arrays: Sequence[Array]) -> list[Array]:
-    """The arrays with their first axis at its full extent in all of them, or at 1 in all."""
+    """The arrays with their first axis (programs) at the same length: full in all of them, or 1 in all."""
     programs = max(array.shape[0] for array in arrays)
     return [np.broadcast_to(array, (programs, *array.shape[1:])) for array in arrays]

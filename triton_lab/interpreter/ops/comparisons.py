@@ -46,7 +46,7 @@ def cmpi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
                 return mask
     x, y = frame.elements(op, 0, a), frame.elements(op, 1, b)
     if x.dtype == np.bool_:
-        # NumPy has false below true, which is the unsigned order; as a signed bit, true is -1.
+        # NumPy's order is false < true, the unsigned one. As a signed bit, true is -1.
         if predicate in ("lt", "le", "gt", "ge"):
             x, y = y, x
     elif predicate[0] == "u":
@@ -68,7 +68,7 @@ def cmpf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     result: Array = _UFUNCS[predicate[1:]](x, y)
     if predicate == "one":
         return result & ~(np.isnan(x) | np.isnan(y))
-    # NumPy's comparisons are the ordered ones, but for `!=`, which is unordered.
+    # NumPy's comparisons are the ordered ones, except `!=`, which is unordered.
     if predicate[0] == "u" and predicate != "une":
         return result | np.isnan(x) | np.isnan(y)
     return result
@@ -89,6 +89,6 @@ def select(frame: Frame, op: Op, condition: Value, a: Value, b: Value) -> Value:
     if chosen.ndim == 1 and rank:
         chosen = chosen.reshape(-1, *(1,) * rank)
     if x.dtype.itemsize == 2 and x.dtype.kind != "i":
-        # NumPy is slow at choosing between 16-bit floats, and quick at choosing between integers.
+        # NumPy is slow at selecting 16-bit floats, and fast at selecting integers.
         return np.where(chosen, x.view(np.int16), y.view(np.int16)).view(x.dtype)
     return np.where(chosen, x, y)

@@ -1,4 +1,4 @@
-"""``arith.constant`` and ``ub.poison``: values that are written in the kernel itself."""
+"""``arith.constant`` and ``ub.poison``: values that the kernel itself contains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def constant(frame: Frame, op: Op) -> Value:
 
 
 def _from_blob(blob: bytes, type: Type) -> Array:
-    """The elements of a block that MLIR prints as bytes: booleans are packed eight to a byte."""
+    """The elements of a block that MLIR prints as bytes. Booleans are packed eight to a byte."""
     if type.element != "i1":
         return np.frombuffer(blob, dtype_of(type))
     bits = np.unpackbits(np.frombuffer(blob, np.uint8), bitorder="little").astype(np.bool_)
@@ -51,13 +51,13 @@ def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, Bits):
         return np.array(value.pattern, f"u{dtype.itemsize}").view(dtype)[()]
     if dtype.kind == "i":
-        # MLIR writes integers signed; a bit pattern beyond that is wrapped.
+        # MLIR writes integers as signed; a bit pattern beyond that range is wrapped.
         return np.array(value % (1 << (8 * dtype.itemsize)), f"u{dtype.itemsize}").view(dtype)[()]
     return np.array(value).astype(dtype)[()]
 
 
 @impl("ub.poison")
 def poison(frame: Frame, op: Op) -> Value:
-    """A value that no correct program looks at."""
+    """A value that no correct program uses."""
     type = frame.result_type(op)
     return np.zeros((1, *(1,) * len(type.shape)), dtype_of(type))

@@ -1,8 +1,7 @@
-"""``scf``, ``cf``, calls and returns: which programs run what.
+"""``scf``, ``cf``, calls and returns: which programs run which operations.
 
-Programs that agree run together. Where they part, each side runs for its own programs and the
-results are put together again. Nobody waits here: what may have to wait for other programs runs in
-`strands`.
+Programs that agree run together. Where they part, each side runs for its own programs, and the results are merged.
+Operations here never wait for other programs: those that may wait run in `resumable_regions`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Pieces = list[tuple[Array, tuple[Value, ...]]]
 
 
 def _joined(frame: Frame, pieces: Pieces, programs: int, types: Sequence[Type]) -> tuple[Value, ...]:
-    """The results of all sides, put together; ``types`` says how many there are."""
+    """The results of all sides, merged. ``types`` gives their number and types."""
     found = tuple(
         runtime_values.merge([(rows, results[k]) for rows, results in pieces], programs, type)
         for k, type in enumerate(types)
@@ -40,7 +39,7 @@ def _joined(frame: Frame, pieces: Pieces, programs: int, types: Sequence[Type]) 
 
 
 def _taken(frame: Frame, handed: Sequence[Value], rows: Array) -> tuple[Value, ...]:
-    """Values for the programs in ``rows`` alone."""
+    """The values for only the programs in ``rows``."""
     found = tuple([runtime_values.take(value, rows) for value in handed])
     observer = frame.machine.observer
     if observer is not None:
@@ -51,7 +50,7 @@ def _taken(frame: Frame, handed: Sequence[Value], rows: Array) -> tuple[Value, .
 
 
 def answer(results: tuple[Value, ...]) -> Any:
-    """What an operation with these results returns."""
+    """An operation's results as its function returns them: one value, or a tuple."""
     return results[0] if len(results) == 1 else results
 
 
@@ -108,7 +107,7 @@ def scf_for(frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *init
 
 
 def counting(frame: Frame, op: Op, bounds: Sequence[Value]) -> tuple[Array, ...]:
-    """Where a loop starts, before where it ends, and its step, as its counter's type has them: int64."""
+    """The lower bound, the upper bound and the step of a loop, read in its counter's type: int64."""
     counter = frame.type(frame.region(op)[0].arguments[0])
     arrays = [runtime_values.elements(value, counter) for value in bounds]
     if op.attributes.get("unsignedCmp"):
@@ -130,7 +129,7 @@ def scf_while(frame: Frame, op: Op, *initial: Value) -> Any:
     pieces: Pieces = []
     active, rows = frame, np.arange(frame.count)
     carried: tuple[Value, ...] = initial
-    turns = 0  # asked for where the loop is stopped (`backend.endless`)
+    turns = 0  # read by `backend.plugin.endless_loop` when the loop is stopped
     while True:
         machine.tick(op, active)
         turns += 1
@@ -158,14 +157,14 @@ def tt_call(frame: Frame, op: Op, *arguments: Value) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Arrival:
-    """Programs that come to a block: those in ``rows`` of ``frame``, and the arguments that they bring."""
+    """Programs that arrive at a block: those in ``rows`` of ``frame``, with the arguments that they bring."""
 
     frame: Frame
     rows: Array
     brought: tuple[Value, ...]
 
     def part(self) -> Frame:
-        """A frame of these programs alone."""
+        """A frame of only these programs."""
         return self.frame if len(self.rows) == self.frame.count else self.frame.part(self.rows)
 
 
@@ -175,10 +174,10 @@ def run_body(frame: Frame, arguments: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def run_blocks(frame: Frame, blocks: Sequence[BoundBlock], arguments: Sequence[Value]) -> tuple[Value, ...]:
-    """Run blocks joined by forward branches, from the first, and return what the last ones yield."""
+    """Run blocks joined by forward branches, starting with the first, and return the values of the last ones."""
     if len(blocks) == 1:
         return frame.run(blocks[0], arguments)
-    # What waits at each block.
+    # The programs that have arrived at each block.
     arriving: dict[int, list[_Arrival]] = {0: [_Arrival(frame, np.arange(frame.count), tuple(arguments))]}
     finished: Pieces = []
     for number, code in enumerate(blocks):
@@ -205,7 +204,7 @@ def run_blocks(frame: Frame, blocks: Sequence[BoundBlock], arguments: Sequence[V
 
 
 def returned(blocks: Sequence[BoundBlock]) -> tuple[int, ...]:
-    """The values that blocks which end the run yield (those of the first one: all are of the same types)."""
+    """The values that the last blocks return. All of these have the same types, so the first of them stands for all."""
     return next(code.terminator.operands for code in blocks if code.terminator.name not in BRANCHES)
 
 
@@ -219,7 +218,7 @@ def _branches(frame: Frame, end: Op, operands: tuple[Value, ...]) -> list[tuple[
 
 
 def _assemble(root: Frame, arrivals: list[_Arrival], code: BoundBlock) -> tuple[Frame, tuple[Value, ...]]:
-    """One frame for all programs that arrive at a block, under the frame that they have in common."""
+    """One frame for all programs that arrive at a block, made from the innermost frame that they share."""
     if len(arrivals) == 1:
         return arrivals[0].part(), arrivals[0].brought
     base = _common([arrival.frame for arrival in arrivals])
@@ -246,7 +245,7 @@ def _common(frames: Sequence[Frame]) -> Frame:
 
 
 def _root_rows(frame: Frame, root: Frame) -> Array:
-    """The rows of ``root`` that ``frame`` is made of."""
+    """The rows of ``root`` that the programs of ``frame`` have."""
     rows = np.arange(frame.count)
     while frame is not root:
         assert frame.rows is not None and frame.parent is not None

@@ -1,6 +1,6 @@
-"""Tensor descriptors: blocks of a tensor by their corner, rows of it by their numbers.
+"""Tensor descriptors: access blocks of a tensor by their corner, or rows of it by their numbers.
 
-What lies outside the tensor reads as zero (or NaN) and is not written.
+Elements outside the tensor read as zero (or NaN) and are not written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = NDArray[Any]
 
 # Triton's padding option by number.
 _PAD_WITH_NAN = 2
-# The kinds of `tt.descriptor_reduce` -> those of `tt.atomic_rmw`, for signed, unsigned and float elements.
+# Maps the kinds of `tt.descriptor_reduce` to those of `tt.atomic_rmw`, for signed, unsigned and float elements.
 _ADD, _MIN, _MAX, _AND, _OR, _XOR = 1, 2, 3, 6, 7, 8
 _BITWISE = {_AND: Rmw.AND, _OR: Rmw.OR, _XOR: Rmw.XOR}
 _KINDS = {
@@ -130,7 +130,7 @@ def descriptor_store(frame: Frame, op: Op, *operands: Value) -> None:
 
 @impl("tt.descriptor_reduce")
 def descriptor_reduce(frame: Frame, op: Op, *operands: Value) -> None:
-    """Every element of the block is added to what is there (or the least taken, ...), atomically."""
+    """Combine each element of the block with the one in memory, atomically: add, take the least, ..."""
     described = _described(frame, op)
     pointer, mask, array = _to_write(frame, op, operands, described.shape)
     kind = _KINDS["f" if described.is_float else described.element[0]][op.attributes["kind"]]

@@ -25,7 +25,7 @@ _BEYOND_FLOAT32 = 2.0**128
 def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
     """``a @ b + accumulator`` over the last two axes, accumulated in float32 (float64, int32).
 
-    The input precision asked for (tf32, tf32x3, bf16x3, ...) does not lower it.
+    The requested input precision (tf32, tf32x3, bf16x3, ...) does not lower this one.
     """
     dtype = dtype_of(frame.result_type(op))
     x, y, start = frame.spread(op, 0, a), frame.spread(op, 1, b), frame.elements(op, 2, accumulator)
@@ -35,15 +35,16 @@ def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
     return total.astype(dtype, copy=False)
 
 
-# Products of bfloat16 that a tensor core of sm_90 adds up before it looks whether the sum is too great for float32.
+# The number of bfloat16 products that a tensor core of sm_90 adds before it checks whether the sum is too great for
+# float32.
 _AT_ONCE = 16
 
 
 def product_sum(x: Array, y: Array, start: Array, given: np.dtype[Any]) -> Array:
-    """``x @ y + start`` of numbers that are ``given`` as that type.
+    """``x @ y + start`` of numbers whose type in the kernel is ``given``.
 
-    Products of bfloat16 may be too great for float32, where those of other narrow types never are. A tensor core adds
-    them up as they are: numbers that cancel make no NaN of two infinities.
+    Products of bfloat16 may be too great for float32; those of other narrow types never are. A tensor core adds them
+    exactly, so products that cancel do not become infinities that make a NaN.
     """
     if given != _BFLOAT:
         return product(x, y) + start
@@ -55,7 +56,7 @@ def product_sum(x: Array, y: Array, start: Array, given: np.dtype[Any]) -> Array
 
 
 def _in_steps(x: Array, y: Array, start: Array) -> Array:
-    """The sum in float64, which becomes infinite where it leaves float32 after a step of `_AT_ONCE` products."""
+    """The sum in float64, made infinite where it exceeds float32 after a step of `_AT_ONCE` products."""
     total = start.astype(np.float64)
     for k in range(0, x.shape[-1], _AT_ONCE):
         total = total + product(x[..., k : k + _AT_ONCE].astype(np.float64), y[..., k : k + _AT_ONCE, :])
@@ -63,8 +64,8 @@ def _in_steps(x: Array, y: Array, start: Array) -> Array:
     return total.astype(np.float32)
 
 
-# Products of up to so many multiplications OpenBLAS computes in the calling thread. Beyond, it wakes
-# others and waits for them, which on a busy machine costs up to a thousand times the work itself.
+# The most multiplications of a product that OpenBLAS computes in the calling thread. For larger ones it wakes other
+# threads and waits for them. On a busy machine that costs up to a thousand times the work itself.
 _IN_ONE_THREAD = 64 * 64 * 64
 
 
@@ -83,6 +84,8 @@ def product(x: Array, y: Array) -> Array:
 
 
 def _integer_product(x: Array, y: Array, dtype: np.dtype[Any]) -> Array:
-    """BLAS multiplies floats alone; products of bytes are exact in a float that is wide enough."""
+    """``x @ y`` of integers. BLAS multiplies only floats; products of bytes are exact in a float that is
+    wide enough.
+    """
     wide = np.float32 if x.shape[-1] <= 1024 else np.float64
     return product(x.astype(wide), y.astype(wide)).astype(dtype)

@@ -1,7 +1,7 @@
 """``tt.dot_scaled``: products of tiles in microscaling formats (mxfp8, mxfp4, nvfp4).
 
-As on GPUs without such an instruction (sm_90 is one): both sides are brought to float16 if one of
-them is that, else to bfloat16, scaled there, and multiplied.
+Computed as on GPUs without such an instruction (sm_90 is one): both sides are converted to float16 if one of them is
+float16, else to bfloat16; then they are scaled and multiplied.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = NDArray[Any]
 _E2M1, _FP16 = 4, 6
 _HALF = np.dtype(np.float16)
 _BFLOAT = np.dtype(ml_dtypes.bfloat16)
-# Sign, two bits of exponent, one of fraction.
+# Bits: a sign, two of exponent, one of fraction.
 _FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 # A scale of all ones is NaN.
 _NAN_SCALE = 0xFF
@@ -53,12 +53,12 @@ def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *sc
 
 
 def _in(x: Array, compute: np.dtype[Any]) -> Array:
-    """``x`` rounded to the format of the computation, held in float32."""
+    """``x`` rounded to the computation's format, as float32."""
     return widen(float_to_float(x, compute)) if x.dtype != compute else widen(x)
 
 
 def _unpacked(x: Array, format: int, compute: np.dtype[Any], axis: int) -> Array:
-    """In the format ``compute``; two numbers of four bits out of each byte along ``axis``, the lower half first."""
+    """``x`` in the format ``compute``. A byte of 4-bit numbers gives two along ``axis``, the lower half first."""
     if format != _E2M1:
         return _in(x, compute)
     octets = x.view(np.uint8)
@@ -69,7 +69,7 @@ def _unpacked(x: Array, format: int, compute: np.dtype[Any], axis: int) -> Array
 
 
 def _scaled(x: Array, scale: Array, compute: np.dtype[Any], strict: bool) -> Array:
-    """``x`` times the scale of each group of its last axis; powers of two come as their exponents."""
+    """Each group of the last axis of ``x`` times its scale. int8 scales are exponents of powers of two."""
     group = x.shape[-1] // scale.shape[-1]
     exponents = scale.dtype.itemsize == 1 and scale.dtype.kind == "i"
     factor = _from_exponents(scale, compute) if exponents else float_to_float(scale, compute)
@@ -82,6 +82,6 @@ def _scaled(x: Array, scale: Array, compute: np.dtype[Any], strict: bool) -> Arr
 
 
 def _from_exponents(scale: Array, compute: np.dtype[Any]) -> Array:
-    """2 ** (e - 127); an exponent of zero gives zero, as its bits in bfloat16 do."""
+    """2 ** (e - 127). An exponent of zero gives zero, as the same bits in bfloat16 do."""
     power = (scale.view(np.uint8).astype(np.uint16) << np.uint16(7)).view(_BFLOAT)
     return power if compute == _BFLOAT else float_to_float(power, compute)

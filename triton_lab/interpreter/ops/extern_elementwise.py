@@ -1,7 +1,7 @@
-"""``tt.extern_elementwise``: library functions by name, CUDA's and our own two.
+"""``tt.extern_elementwise``: library functions by name, CUDA's and two of our own.
 
-``tl.extra.libdevice`` and ``tl.math`` reach CUDA's library this way. Any other symbol is refused
-when the kernel is bound.
+``tl.extra.libdevice`` and ``tl.math`` call CUDA's library this way. Any other symbol is refused when the kernel is
+bound.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from triton_lab.ir import Op
 
 Array = NDArray[Any]
 
-# The backend converts fp8 e4m3b15, for which MLIR has no type, by these.
+# The backend converts fp8 e4m3b15 with these, since MLIR has no type for it.
 _OWN: Mapping[str, Callable[..., Array]] = {
     "triton_lab_e4m3b15_to_f16": number_conversion.e4m3b15_to_half,
     "triton_lab_f16_to_e4m3b15": number_conversion.half_to_e4m3b15,

@@ -1,7 +1,7 @@
 """``arith`` on floats.
 
-Floats narrower than 32 bits are computed in 32 bits and rounded once, which for one operation
-equals rounding the exact result. It is also several times faster than NumPy's own 16-bit loops.
+Floats narrower than 32 bits are computed in 32 bits and rounded once. For one operation that equals rounding the exact
+result. It is also several times faster than NumPy's own 16-bit loops.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def mulf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 @impl("arith.divf", "tt.precise_divf", "tt.approx_divf")
 def divf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    """The nearest quotient; a GPU's ``/`` and ``fdiv`` may be off by two units in the last place."""
+    """The nearest quotient. On a GPU, ``/`` and ``fdiv`` may be off by two units in the last place."""
     return _elementwise(frame, op, np.divide, a, b)
 
 
@@ -60,13 +60,13 @@ def remf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 @impl("arith.negf")
 def negf(frame: Frame, op: Op, a: Value) -> Value:
-    """The sign turned round, NaN's too."""
+    """``a`` with its sign bit flipped, also of a NaN."""
     array = frame.elements(op, 0, a)
     return with_sign(array, lambda bits, sign: bits ^ sign)
 
 
 def with_sign(array: Array, change: Callable[[Array, Any], Array]) -> Array:
-    """``change(bits, sign bit)``: floats whose sign bits are changed and nothing else."""
+    """Floats with only their sign bits changed, by ``change(bits, sign bit)``."""
     kind = np.dtype(f"u{array.dtype.itemsize}")
     sign = kind.type(1 << (8 * kind.itemsize - 1))
     return change(array.view(kind), sign).view(array.dtype)
@@ -94,7 +94,7 @@ def maxnumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 @impl("tt.clampf")
 def clampf(frame: Frame, op: Op, x: Value, low: Value, high: Value) -> Value:
-    """``propagateNan`` 0xFFFF keeps a NaN; otherwise a NaN becomes the lower bound."""
+    """``x`` between the bounds. ``propagateNan`` 0xFFFF keeps a NaN; otherwise a NaN becomes the lower bound."""
     if op.attributes.get("propagateNan", 0):
         return _elementwise(frame, op, lambda x, a, b: minimum(maximum(x, a), b), x, low, high)
     return _elementwise(frame, op, lambda x, a, b: fmin(fmax(x, a), b), x, low, high)

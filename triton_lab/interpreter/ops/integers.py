@@ -1,4 +1,4 @@
-"""``arith`` on integers: they wrap, shift and divide as machine integers do."""
+"""``arith`` on integers: they wrap, shift and divide like machine integers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _elementwise(frame: Frame, op: Op, function: Binary, a: Value, b: Value) -> 
 
 
 def _modular(frame: Frame, op: Op, on_affine: Any, function: Binary, on_bits: Binary, a: Value, b: Value) -> Value:
-    """An operation that affine blocks may know how to do, and that on one bit is a logical one."""
+    """An operation modulo the type's range, on affine blocks where possible; on single bits it is a logical one."""
     type = frame.result_type(op)
     if isinstance(a, AffineBlock) and isinstance(b, AffineBlock):
         result: AffineBlock | None = on_affine(a, b, type.bits)
@@ -64,7 +64,7 @@ def remsi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 
 def _within(a: Value, b: Value) -> bool:
-    """Whether ``a % b`` leaves ``a`` as it is: offsets wrapped round a size that they do not reach."""
+    """Whether ``a % b`` surely equals ``a``: the offsets do not reach the size."""
     if not (isinstance(a, AffineBlock) and isinstance(b, AffineBlock) and not any(b.strides)):
         return False
     low, high = a.range()
@@ -72,7 +72,7 @@ def _within(a: Value, b: Value) -> bool:
 
 
 def divide_signed(a: Array, b: Array) -> Array:
-    """Quotient truncated towards zero; a divisor of zero gives zero, as undefined as any."""
+    """The quotient truncated towards zero. Division by zero, which is undefined, gives zero."""
     if a.dtype == np.bool_:
         return a & b
     if (b > 0).all():
@@ -86,14 +86,14 @@ def divide_signed(a: Array, b: Array) -> Array:
 
 
 def remainder_signed(a: Array, b: Array) -> Array:
-    """Remainder with the dividend's sign; of a division by zero, zero."""
+    """The remainder, with the dividend's sign; zero for a division by zero."""
     if a.dtype == np.bool_:
         return np.zeros_like(a & b)
     return np.where(b == 0, np.array(0, a.dtype), np.fmod(a, np.where(b == 0, np.array(1, b.dtype), b)))
 
 
 def on_unsigned(function: Binary) -> Binary:
-    """``function`` of the same bits taken as unsigned integers."""
+    """``function`` applied to the same bits, read as unsigned integers."""
 
     def apply(a: Array, b: Array) -> Array:
         if a.dtype == np.bool_:
@@ -125,7 +125,7 @@ def remui(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 
 def _shift(function: Binary, overshoot: Callable[[Array], Any]) -> Binary:
-    """A shift whose amount is taken as unsigned; beyond the width, ``overshoot(a)``."""
+    """A shift whose amount is read as unsigned. For amounts beyond the width the result is ``overshoot(a)``."""
 
     def apply(a: Array, b: Array) -> Array:
         if a.dtype == np.bool_:
@@ -188,7 +188,7 @@ def xori(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 @impl("arith.minsi")
 def minsi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    # One bit set is -1 as a signed integer.
+    # As a signed integer, a set bit is -1.
     one_bit = frame.result_type(op).element == "i1"
     return _elementwise(frame, op, np.logical_or if one_bit else np.minimum, a, b)
 

@@ -20,11 +20,11 @@ Array = NDArray[Any]
 
 @impl("tt.histogram")
 def histogram(frame: Frame, op: Op, source: Value, *rest: Value) -> Value:
-    """Counts of ``0 .. bins - 1``; values outside are not counted."""
+    """Counts of the values ``0 .. bins - 1``. Other values are not counted."""
     type = frame.result_type(op)
     bins = type.shape[0]
     array = frame.spread(op, 0, source)
-    # Negative numbers are large ones without a sign.
+    # Read as unsigned, negative numbers are too large as well.
     chosen = array.view(unsigned(array.dtype)) < bins
     if rest:
         chosen = chosen & frame.elements(op, 1, rest[0])
@@ -37,7 +37,7 @@ def histogram(frame: Frame, op: Op, source: Value, *rest: Value) -> Value:
 
 @impl("tt.map_elementwise")
 def map_elementwise(frame: Frame, op: Op, *operands: Value) -> Any:
-    """A scalar function on each lane (or on ``pack`` neighbouring lanes at once)."""
+    """Apply a scalar function to each lane (or to ``pack`` neighbouring lanes at once)."""
     pack = op.attributes["pack"]
     arrays = same_programs([frame.spread(op, k, value) for k, value in enumerate(operands)])
     blocks = frame.region(op)

@@ -1,7 +1,7 @@
-"""``math``: elementary functions, in float32 for narrower types and rounded once.
+"""``math``: elementary functions, computed in float32 for narrower types and rounded once.
 
-The results are those of the CPU's own library, nearly always the nearest float; a GPU's fast
-versions differ in the last place or two.
+The results are those of the CPU's own library, nearly always the nearest float. A GPU's fast versions differ in the
+last place or two.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def unary(frame: Frame, op: Op, x: Value) -> Value:
 
 @impl("math.absf")
 def absf(frame: Frame, op: Op, x: Value) -> Value:
-    """The sign bit cleared, NaN's too."""
+    """``x`` with its sign bit cleared, also of a NaN."""
     return with_sign(frame.elements(op, 0, x), lambda bits, sign: bits & ~sign)
 
 

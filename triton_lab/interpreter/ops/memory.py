@@ -1,4 +1,4 @@
-"""Loads and stores (an atomic one does the same here), pointers, and block pointers' tensors of them."""
+"""Loads and stores, plain and atomic, and pointer arithmetic."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Array = NDArray[Any]
 
 
 def pointee_bytes(pointer: Type) -> int:
-    """How far apart neighbouring elements of a pointer's type lie, in bytes."""
+    """The distance in bytes between neighbouring elements of a pointer's type."""
     assert pointer.pointee is not None
     return dtype_of(pointer.pointee).itemsize
 
 
 def as_pointer(value: Value) -> memory_access.Pointer:
-    """Addresses in one of the two forms that memory takes."""
+    """The addresses in one of the two forms that `memory_access` takes."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return AffineBlock(value, (), ())
     assert isinstance(value, (np.ndarray, AffineBlock))
@@ -65,7 +65,7 @@ def load(frame: Frame, op: Op, *operands: Value) -> Value:
 def load_at(
     frame: Frame, op: Op, operands: Sequence[Value], where: memory_access.Pointer, mask: memory_access.Mask
 ) -> Array:
-    """A load from ``where`` under ``mask``, whatever its operands say of these."""
+    """A load from ``where`` under ``mask``, instead of the pointer and mask among its operands."""
     at, type = operands_of(op), frame.result_type(op)
     other = frame.elements(op, at.other, operands[at.other]) if at.other is not None else None
     result = memory_access.load(frame.machine.memory_for(op), where, mask, other, dtype_of(type), type.shape)
@@ -82,7 +82,7 @@ def store(frame: Frame, op: Op, *operands: Value) -> None:
 def store_at(
     frame: Frame, op: Op, operands: Sequence[Value], where: memory_access.Pointer, mask: memory_access.Mask
 ) -> None:
-    """A store to ``where`` under ``mask``, whatever its operands say of these."""
+    """A store to ``where`` under ``mask``, instead of the pointer and mask among its operands."""
     at = operands_of(op)
     assert at.value is not None
     type = frame.type(op.operands[at.value])
@@ -97,7 +97,7 @@ def masking(operands: Sequence[Value], at: Operands) -> memory_access.Mask:
 
 
 def tell(frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, values: Array) -> None:
-    """Tell who watches of an access: before a store, after a load or an atomic."""
+    """Report an access to the observer: before a store, after a load or an atomic."""
     observer = frame.machine.access_observer
     if observer is not None:
         observer.access(frame, op, ACCESSES[op.name].kind, pointer, mask, values)

@@ -11,7 +11,7 @@ from triton_lab.interpreter.printing import Column, PrintStatement
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 
-# How the prefix of a print begins that marks a place of the kernel, and prints nothing.
+# A print with this prefix marks a place of the kernel, and prints nothing.
 MARK = "triton_lab mark "
 
 

@@ -1,4 +1,4 @@
-"""Program ids, and what a kernel says about itself without doing anything."""
+"""Program ids, barriers, and operations that do nothing here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 
 def coordinate(programs: Array, grid: tuple[int, int, int], axis: int) -> Array:
-    """The program id along ``axis`` of linear program numbers: x counts fastest, as on a GPU."""
+    """The program id along ``axis`` for linear program numbers. x counts fastest, as on a GPU."""
     below = int(np.prod(grid[:axis]))
     return (programs // below) % grid[axis]
 
@@ -34,11 +34,11 @@ def get_num_programs(frame: Frame, op: Op) -> Value:
 
 @impl("gpu.barrier", "ttg.barrier")
 def barrier(frame: Frame, op: Op) -> None:
-    """Here all lanes of a program go in step anyway; who looks for races wants to know."""
+    """All lanes of a program run in step here anyway. Observers that look for races need to see it."""
     if frame.machine.access_observer is not None:
         frame.machine.access_observer.barrier(frame, op)
 
 
 @impl("llvm.intr.assume", "tt.grid_dependency_wait", "tt.grid_dependency_launch_dependents")
 def nothing(frame: Frame, op: Op, *_: Value) -> None:
-    """Assumptions, and what orders launches: one follows the other here."""
+    """Assumptions, and operations that order launches: here launches run one after another."""

@@ -30,17 +30,17 @@ def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
     while (length := moved[0].shape[1]) > 1:
         even = length - length % 2
         combined = combine(frame, code, [m[:, 0:even:2] for m in moved], [m[:, 1:even:2] for m in moved])
-        # An odd element out waits for the next level, at the end: the order is kept.
+        # An element left over goes to the end of the next level: the order stays the same.
         moved = [np.concatenate([c, m[:, even:]], axis=1) for c, m in zip(combined, moved, strict=True)]
     results = tuple(m[:, 0] for m in moved)
     return results[0] if len(results) == 1 else results
 
 
 def _reduced(ufunc: Folding, array: Array, axis: int) -> Array:
-    """One ufunc over an axis. The order of a sum does not depend on the batch, and is not one after another.
+    """One ufunc over an axis. The order of a sum does not depend on the batch, and is not one by one.
 
-    Along the last axis of contiguous memory NumPy adds in pairs, along others in sequence, whose error grows with the
-    length: there, halves are laid onto each other, as the threads of a GPU do.
+    NumPy adds in pairs along the last axis of contiguous memory. Along other axes it adds one by one, whose error grows
+    with the length; there the array is folded in halves, as a GPU's threads do.
     """
     array = np.ascontiguousarray(array)
     if array.dtype.kind != "i" and axis != array.ndim - 1:
@@ -48,7 +48,7 @@ def _reduced(ufunc: Folding, array: Array, axis: int) -> Array:
             front, back = np.split(array, [half], axis=axis)
             array = ufunc(front, back)
     if ufunc is np.add and array.dtype.kind == "f":
-        # NumPy begins with 0, with which a sum of nothing but -0 would be +0.
+        # NumPy starts with +0, so a sum of only -0 would be +0.
         total: Array = np.add.reduce(array, axis=axis, dtype=array.dtype, initial=-0.0)
         return total
     return ufunc.reduce(array, axis=axis, dtype=array.dtype)
@@ -73,7 +73,7 @@ def scan(frame: Frame, op: Op, *operands: Value) -> Any:
 
 
 def _scanned(frame: Frame, code: BoundBlock, arrays: list[Array]) -> list[Array]:
-    """Inclusive scan by doubling: after step ``d`` each element covers ``2 d`` of its predecessors."""
+    """Inclusive scan by doubling: after the step with distance ``d``, each element covers ``2 d`` elements."""
     arrays = [np.array(a) for a in arrays]
     distance, length = 1, arrays[0].shape[1]
     while distance < length:

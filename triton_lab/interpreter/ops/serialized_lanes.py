@@ -1,7 +1,7 @@
-"""Many lanes on few places of memory, one after the other: what each finds, and what is left.
+"""Atomics of many lanes on few places of memory, one after another: what each lane finds, and what is left.
 
-The result is that of a loop over the lanes; the work is done either place by place, with the
-running result of a ufunc, or turn by turn, each place once a turn, whichever has fewer steps.
+The result equals that of a loop over the lanes. The work is done in one of two ways, whichever has fewer steps: place
+by place, with the ufunc's running result, or turn by turn, with each place once per turn.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def exchange(old: Array, new: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """``function(old, value)`` is what a lane leaves; ``unsigned`` says how it reads integers."""
+    """``function(old, value)`` gives the new value; ``unsigned``: integers are read as unsigned."""
 
     function: Callable[[Array, Array], Array]
     unsigned: bool = False
 
     def running(self, start: Any, values: Array) -> Array:
-        """What the place holds at first and after each of the lanes."""
+        """The place's value at the start and after each lane."""
         line = np.concatenate([np.array([start], values.dtype), values])
         if isinstance(self.function, np.ufunc):
             return self.function.accumulate(line, dtype=line.dtype)
@@ -36,7 +36,7 @@ class Update:
 
 
 def take_turns(view: Array, index: Array, values: Array, update: Update) -> tuple[Array, Array, Array]:
-    """What lane ``k`` finds at ``view[index[k]]``; which places change; what they hold at the end."""
+    """What each lane ``k`` finds at ``view[index[k]]``, the places that change, and their values at the end."""
     if update.unsigned:
         kind = f"u{values.dtype.itemsize}"
         found, places, finals = take_turns(view.view(kind), index, values.view(kind), Update(update.function))
@@ -69,9 +69,9 @@ def take_turns(view: Array, index: Array, values: Array, update: Update) -> tupl
 
 
 def add_up(view: Array, index: Array, values: Array) -> tuple[Array, Array] | None:
-    """Which places change when each lane adds its value to ``view[index]``, and what they hold at the end.
+    """The places that change when each lane adds its value to ``view[index]``, and their values at the end.
 
-    The same as `take_turns`, but what the lanes find; None where that is no faster.
+    The same as `take_turns` without the values that lanes find. None where this is not faster.
     """
     if not index.size or values.dtype.kind not in "iuf" or values.dtype.itemsize < 4:
         return None
@@ -88,7 +88,7 @@ def add_up(view: Array, index: Array, values: Array) -> tuple[Array, Array] | No
 
 
 def cut_into_turns(index: Array) -> list[Any]:
-    """Lanes grouped so that no two of a group share a place, each place in ascending order."""
+    """Groups of lanes in which no two share a place; the lanes of each place come in ascending order."""
     if index.size < 2:
         return [slice(None)]
     order = np.argsort(index, kind="stable")

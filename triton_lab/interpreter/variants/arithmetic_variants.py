@@ -1,7 +1,7 @@
-"""Other arithmetics of the interpreter, to be tried: what a GPU does otherwise, other orders, more bits.
+"""Other arithmetics that the interpreter can try: a GPU's ways, other orders, more bits.
 
-Each is a table of functions to be bound instead of the ordinary ones (`Executable.of`): a run that does not ask for
-one pays nothing, and nothing is set for the process.
+Each is a table of functions that are bound instead of the ordinary ones (`Executable.of`). A run without one costs
+nothing extra, and nothing is set for the process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _F32 = np.dtype(np.float32)
 
 
 def to_tf32(x: Array, nearest: bool = True) -> Array:
-    """float32 cut to the ten bits of fraction that tf32 has: to nearest, ties away from zero (``cvt.rna``), or cut."""
+    """float32 with only the ten bits of fraction that tf32 has: rounded to nearest, ties away from zero (``cvt.rna``),
+    or cut.
+    """
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     if nearest:
         bits = bits + np.where(np.isfinite(x), np.uint32(1 << 12), np.uint32(0))
@@ -40,7 +42,7 @@ def to_tf32(x: Array, nearest: bool = True) -> Array:
 
 
 def tf32(nearest: bool) -> Table:
-    """Dots of float32 whose input precision is tf32 round their inputs to it."""
+    """Dots of float32 with input precision tf32 round their inputs to tf32."""
 
     def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
         kind = frame.type(op.operands[0]).element
@@ -53,7 +55,7 @@ def tf32(nearest: bool) -> Table:
 
 
 def ordinary(name: str) -> Implementation:
-    """What runs the operation otherwise."""
+    """The function that runs the operation otherwise."""
     return REGISTRY[name].run
 
 
@@ -61,8 +63,10 @@ def ordinary(name: str) -> Implementation:
 
 
 def unsaid(ops: Collection[int]) -> Table:
-    """The loads ``ops`` (by index) give lanes that their mask turns off NaN and numbers of either sign, in turn, where
-    no ``other`` is said: a GPU may give anything, and ordinarily it is zero here."""
+    """In the loads ``ops`` (by index), lanes that the mask turns off get NaN and numbers of either sign, in turn.
+
+    Only in loads without an ``other``: a GPU may give any value there; the ordinary interpreter gives zero.
+    """
 
     def anything(found: Array, shape: tuple[int, ...]) -> Array:
         most = np.iinfo(found.dtype).max // 3 if found.dtype.kind in "iu" else 99
@@ -73,7 +77,9 @@ def unsaid(ops: Collection[int]) -> Table:
 
 
 def far(ops: Collection[int], sign: int) -> Table:
-    """The same with one number of this ``sign``, as far from zero as four of them add up; True above zero for bool."""
+    """The same with one number of this ``sign``, as far from zero as four of them can be added; for bool, True if
+    positive.
+    """
 
     def number(found: Array, shape: tuple[int, ...]) -> Array:
         if found.dtype.kind == "b":
@@ -86,7 +92,7 @@ def far(ops: Collection[int], sign: int) -> Table:
 
 
 def _given(ops: Collection[int], instead: Callable[[Array, tuple[int, ...]], Array]) -> Table:
-    """``instead`` makes what takes the place of what was loaded, of a shape that covers the mask's."""
+    """The loads ``ops``, with ``instead`` making the values of masked lanes, in a shape that covers the mask's."""
 
     def load(frame: Frame, op: Op, *operands: Value) -> Value:
         found = ordinary("tt.load")(frame, op, *operands)
@@ -103,7 +109,7 @@ def _given(ops: Collection[int], instead: Callable[[Array, tuple[int, ...]], Arr
 
 
 def _single(name: str, function: Callable[..., Array]) -> Implementation:
-    """``function`` on float32, and the ordinary one on other types; narrow ones go by float32."""
+    """``function`` on float32, and on narrower types by way of float32; the ordinary function on other types."""
 
     def run(frame: Frame, op: Op, *operands: Value) -> Value:
         arrays = [frame.elements(op, k, value) for k, value in enumerate(operands)]
@@ -115,7 +121,7 @@ def _single(name: str, function: Callable[..., Array]) -> Implementation:
 
 
 def _flushed(x: Array) -> Array:
-    """Subnormal numbers as zeros of their sign (``ftz``)."""
+    """``x`` with subnormal numbers as zeros of their sign (``ftz``)."""
     return np.where(np.abs(x) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), x), x)
 
 
@@ -123,8 +129,8 @@ def _by_power(x: Array) -> Array:
     return _flushed(np.exp2(x * np.float32(np.log2(np.e))))
 
 
-# exp(x) is ex2.approx(x log2 e), x / y is x times rcp.approx(y) (div.full), and a square root is x times its
-# reciprocal's: what rounds in between is what makes most of their error. A logarithm is a polynomial of libdevice.
+# exp(x) is ex2.approx(x log2 e), and x / y is x times rcp.approx(y) (div.full). A square root is x times the reciprocal
+# of the root. Most of their error comes from the rounding in between. A logarithm is a polynomial of libdevice.
 APPROXIMATE_EXP: Table = {
     "math.exp": _single("math.exp", _by_power),
     "math.exp2": _single("math.exp2", lambda x: _flushed(np.exp2(x))),
@@ -145,8 +151,9 @@ def _remainder(frame: Frame, op: Op, *operands: Value) -> Value:
     return np.where(np.isinf(b), a, left).astype(x.dtype)
 
 
-# LLVM has x - trunc(x / y) y for a remainder, the quotient rounded and the rest in one fused step; of an infinite y it
-# is x. Where the quotient is rounded to the next integer or is too great to have all its bits, this is no remainder.
+# LLVM computes a remainder as x - trunc(x / y) y, with the quotient rounded and the rest in one fused step; for an
+# infinite y it is x. If the quotient is rounded up to an integer, or is too great for all its bits, the result is
+# wrong.
 REMAINDER: Table = {"arith.remf": _remainder}
 
 
@@ -154,7 +161,9 @@ REMAINDER: Table = {"arith.remf": _remainder}
 
 
 def in_order(arrange: Callable[[Array], Array]) -> Table:
-    """Sums whose terms come one after the other, as ``arrange`` puts the first axis; dots alike, product by product."""
+    """Sums whose terms are added one by one, in the order that ``arrange`` gives the first axis. Dots likewise, product
+    by product.
+    """
 
     def total(ufunc: Folding, array: Array, axis: int) -> Array:
         terms = arrange(np.moveaxis(array, axis, 0))
@@ -219,7 +228,7 @@ def _wide_fold(name: str) -> Implementation:
     return run
 
 
-# Sums and dots carried on in float64, and rounded once.
+# Sums and dots accumulated in float64, and rounded once.
 WIDE_SUMS: Table = {"tt.dot": _wide_dot, "tt.reduce": _wide_fold("tt.reduce"), "tt.scan": _wide_fold("tt.scan")}
 
 
@@ -227,7 +236,7 @@ WIDE_SUMS: Table = {"tt.dot": _wide_dot, "tt.reduce": _wide_fold("tt.reduce"), "
 
 
 def _widened(name: str) -> Implementation:
-    """The ordinary result, in float64 if it is of floats."""
+    """The ordinary result, as float64 if it is a float."""
 
     def run(frame: Frame, op: Op, *operands: Value) -> Any:
         found = ordinary(name)(frame, op, *operands)
@@ -241,7 +250,7 @@ def _kept(frame: Frame, op: Op, x: Value) -> Value:
 
 
 def _narrowed(name: str, position: int) -> Implementation:
-    """The ordinary operation on a value that has its type again."""
+    """The ordinary operation, with one operand converted back to its own type."""
 
     def run(frame: Frame, op: Op, *operands: Value) -> Any:
         type = frame.type(op.operands[position])
@@ -262,7 +271,8 @@ def _wide_product(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) 
     return product(x, y) + frame.elements(op, 2, accumulator).astype(np.float64)
 
 
-# What looks at the bits of floats, or has its own arithmetic: a kernel with one of these cannot be run in float64.
+# Operations that read the bits of floats or have their own arithmetic: a kernel with one of these cannot run in
+# float64.
 NARROW_ONLY = frozenset({"arith.bitcast", "tt.bitcast", "tt.dot_scaled", "tt.extern_elementwise", "tt.atomic_cas"})
 
 THROUGHOUT: Table = {

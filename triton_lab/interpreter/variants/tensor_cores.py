@@ -1,9 +1,9 @@
-"""Dots as an H100 makes them, to be tried: see `variants`. Its results for float16 and float32 were these to the bit.
+"""Dots as an H100 computes them, as a variant (see `arithmetic_variants`). For float16 and float32 they equalled an
+H100's to the bit.
 
-A tensor core takes some products at once, and what was added up before. It cuts each to the last place that the
-greatest of them leaves, 25 bits below its first, adds them up, and cuts the sum to float32: nothing is rounded. Of
-inputs that are to be tf32 it reads ten bits of fraction. Dots in full float32 are fused multiply-adds, one after the
-other.
+A tensor core adds some products at once to the sum so far. It cuts each of them to 25 bits below the first bit of the
+greatest one, adds them, and cuts the sum to float32; nothing is rounded. Of tf32 inputs it reads ten bits of fraction.
+Dots in full float32 are fused multiply-adds, one after another.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from triton_lab.ir import Op
 Array = NDArray[Any]
 
 _F32 = np.dtype(np.float32)
-_TF32, _IEEE = 0, 2  # how Triton numbers the precision of inputs
-_AT_ONCE = {"f16": 16, "bf16": 16, "f32": 8}  # products
-_KEPT = 26  # bits from the first of the greatest
+_TF32, _IEEE = 0, 2  # Triton's numbers for the inputs' precision
+_AT_ONCE = {"f16": 16, "bf16": 16, "f32": 8}  # products that are added at once
+_KEPT = 26  # bits, counted from the greatest term's first one
 _NONE = -(1 << 14)  # the exponent of zero
-_MOST = 1 << 22  # products that are held at once
+_MOST = 1 << 22  # the most products in memory at once
 
 
 def _dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
@@ -66,7 +66,7 @@ def _one_by_one(x: Array, y: Array, start: Array) -> Array:
 
 
 def tensor_core(x: Array, y: Array, start: Array, at_once: int) -> Array:
-    """``x @ y + start`` of float32 over the last two axes, so many products at once."""
+    """``x @ y + start`` of float32 over the last two axes, adding ``at_once`` products at a time."""
     of_x, of_y = _exponents(x), _exponents(y)
     total = start.astype(np.float64)
     for k in range(0, x.shape[-1], at_once):
@@ -85,7 +85,7 @@ def _exponents(x: Array) -> Array:
 
 
 def _cut(x: Array) -> Array:
-    """float64 as float32, rounded towards zero; what is too great is infinite."""
+    """float64 as float32, rounded towards zero; too great numbers become infinite."""
     near = x.astype(_F32)
     over = (np.abs(near) > np.abs(x)) & np.isfinite(near)
     return np.where(over, np.nextafter(near, _F32.type(0)), near)

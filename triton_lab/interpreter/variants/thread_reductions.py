@@ -1,9 +1,9 @@
-"""Reductions in the order in which a GPU's threads make them, to be tried: see `variants`.
+"""Reductions in the order of a GPU's threads, as a variant (see `arithmetic_variants`).
 
-A thread first reduces what it holds, register by register; then the lanes of a warp do, in a butterfly whose offsets
-go from large to small; then the warps, likewise. A thread's own comes before the other's, and what the first thread
-has is the result: of a function that is not symmetric, as of numbers and NaNs, that decides. Triton 3.6 takes a
-thread's registers one after the other, Triton 3.9 in pairs of neighbours.
+A thread first reduces its own elements, register by register. Then the lanes of a warp combine theirs in a butterfly
+whose offsets go from large to small. Then the warps do the same. A thread's own value comes before the other's, and the
+first thread's value is the result. That matters for functions that are not symmetric, such as on numbers and NaNs.
+Triton 3.6 takes a thread's registers one after another, Triton 3.9 in pairs of neighbours.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ Steps = Callable[[list[Array], list[Array]], list[Array]]
 
 @dataclass(frozen=True)
 class Shares:
-    """Who holds what along a reduced axis of ``extent``: what each bit of the number of a register, lane and warp adds
-    to the place. Copies of an element in several threads count once."""
+    """Which thread holds which elements along a reduced axis of ``extent``.
+
+    For each bit of a register's, lane's or warp's number: what it adds to the place along the axis. Copies of an
+    element in several threads count once.
+    """
 
     extent: int
     registers: tuple[int, ...]
@@ -42,9 +45,9 @@ class Shares:
 
     @classmethod
     def along(cls, axis: int, shape: Sequence[int], *bases: Sequence[Sequence[int]]) -> Shares | None:
-        """Those of a layout, ``bases`` of registers, lanes and warps being coordinates in a block of ``shape``.
+        """The shares of a layout. ``bases`` of registers, lanes and warps are coordinates in a block of ``shape``.
 
-        None where the layout is not such that every program of threads reduces its own row.
+        None unless each group of threads reduces its own row in this layout.
         """
         if any(basis[axis] and any(basis[:axis] + basis[axis + 1 :]) for basis in map(list, chain(*bases))):
             return None
@@ -59,7 +62,7 @@ class Shares:
 
 
 def _sums(bits: Sequence[int]) -> Array:
-    """What the numbers 0, 1, 2, ... add, whose bits add ``bits``."""
+    """For each of the numbers 0, 1, 2, ...: the sum of ``bits`` at its set bits."""
     found = np.zeros(1, np.int64)
     for bit in bits:
         found = np.concatenate([found, found + bit])
@@ -67,12 +70,16 @@ def _sums(bits: Sequence[int]) -> Array:
 
 
 def reduced(ufunc: _Step, array: Array, axis: int, shares: Shares, pairs: bool) -> Array:
-    """``array`` without ``axis``, reduced by ``ufunc`` as threads do; those of a thread in ``pairs`` of neighbours."""
+    """``array`` reduced along ``axis`` by ``ufunc`` in the threads' order; with ``pairs``, registers in pairs of
+    neighbours.
+    """
     return reduced_together(lambda a, b: [np.asarray(ufunc(*a, *b))], [array], axis, shares, pairs)[0]
 
 
 def reduced_together(step: Steps, arrays: Sequence[Array], axis: int, shares: Shares, pairs: bool) -> list[Array]:
-    """Several arrays that ``step`` combines together. It is given arrays with more axes before those of ``arrays``."""
+    """Reduce several arrays that ``step`` combines together. ``step`` gets arrays with extra axes before those of
+    ``arrays``.
+    """
     terms = [np.moveaxis(np.moveaxis(array, axis, 0)[shares.places()], 2, 0) for array in arrays]
     thread = _in_pairs(step, terms) if pairs else _one_by_one(step, terms)
     warp = _butterfly(step, [np.moveaxis(one, 1, 0) for one in thread])
@@ -93,7 +100,7 @@ def _in_pairs(step: Steps, terms: list[Array]) -> list[Array]:
 
 
 def _butterfly(step: Steps, terms: list[Array]) -> list[Array]:
-    """Offsets from large to small; what the first thread comes to."""
+    """Combine with offsets from large to small; returns the first thread's value."""
     while len(terms[0]) > 1:
         half = len(terms[0]) // 2
         terms = step([one[:half] for one in terms], [one[half:] for one in terms])
@@ -101,8 +108,10 @@ def _butterfly(step: Steps, terms: list[Array]) -> list[Array]:
 
 
 def by_region(frame: Frame, code: BoundBlock, axes: int) -> Steps:
-    """What a region combines, of arrays whose last ``axes`` axes are those of programs and of what is left of a block;
-    those before may be any."""
+    """A step that combines arrays with a region.
+
+    The last ``axes`` axes are those of programs and of what is left of a block; there may be any axes before them.
+    """
 
     def step(left: list[Array], right: list[Array]) -> list[Array]:
         at = left[0].ndim - axes
@@ -113,7 +122,7 @@ def by_region(frame: Frame, code: BoundBlock, axes: int) -> Steps:
 
 
 def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
-    """Reductions, by the index of the operation, as the threads reduce that hold ``shares``."""
+    """Reductions in the order of the threads that hold ``shares``, which are given by the operation's index."""
 
     def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
         own = shares.get(op.index)
@@ -135,8 +144,10 @@ def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
 
 
 def fused_in_order_of(shares: Mapping[int, Shares], pairs: bool, products: Collection[int]) -> Table:
-    """The same, where sums of ``products`` (values) of float32 are fused: each with the first that it is added to."""
-    unrounded: dict[int, tuple[Value, Array]] = {}  # what multiplications gave last, and the product itself
+    """The same, but with sums of float32 ``products`` (values) fused: each product with the first term that it is added
+    to.
+    """
+    unrounded: dict[int, tuple[Value, Array]] = {}  # each multiplication's last result, and its exact product
     plain = in_order_of(shares, pairs)["tt.reduce"]
 
     def multiply(frame: Frame, op: Op, *operands: Value) -> Value:
@@ -166,8 +177,11 @@ def fused_in_order_of(shares: Mapping[int, Shares], pairs: bool, products: Colle
 
 
 def _fused(left: list[Array], right: list[Array]) -> list[Array]:
-    """Sums of numbers that may be products; each is as float32, as it is, and whether it is a product. Of two products
-    the first is fused."""
+    """Add numbers that may be products. Each comes as float32, as its exact value, and with a flag: whether it is a
+    product.
+
+    Of two products the first is fused.
+    """
     (a, exact_a, is_product), (b, exact_b, _) = left, right
     total = two_sum(np.where(is_product, exact_a, a), np.where(is_product, b, exact_b))
     made = to_odd(*total).astype(np.float32)
@@ -175,7 +189,7 @@ def _fused(left: list[Array], right: list[Array]) -> list[Array]:
 
 
 def rounding(ufunc: Folding, dtype: np.dtype[Any]) -> _Step:
-    """``ufunc`` that rounds to ``dtype`` at each step, as a GPU does; the arrays stay as wide as they are."""
+    """``ufunc`` rounded to ``dtype`` at each step, as on a GPU; the arrays stay as wide as they are."""
 
     def step(a: Array, b: Array) -> Array:
         made = np.asarray(ufunc(a, b))

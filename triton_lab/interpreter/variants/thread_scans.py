@@ -1,9 +1,9 @@
-"""Scans in the order in which a GPU's threads make them, to be tried: see `variants`.
+"""Scans in the order of a GPU's threads, as a variant (see `arithmetic_variants`).
 
-A thread first scans the neighbours that it holds. The lanes of a warp then scan what each of them came to, at distances
-1, 2, 4, and so on. The warps take their turns after that, and begin anew where the threads do not cover the axis at
-once: what came before is put before a thread's last element, and what the thread before has then in its last one is
-put before all others of a thread. So Triton 3.6 does on an H100, to the bit.
+A thread first scans the neighbours that it holds. The lanes of a warp then scan their last values, at distances 1, 2,
+4, and so on. Then the warps take turns; if the threads do not cover the axis at once, they start again. The total so
+far is combined with each thread's last element; then the last element of the previous thread is combined with all other
+elements of a thread. Triton 3.6 on an H100 does the same, to the bit.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Turns:
-    """Along a scanned axis each thread holds ``each`` neighbours, and ``lanes`` threads of a warp follow each other;
-    ``groups`` of those come one after the other, be they warps or the same warps anew."""
+    """The order of the threads along a scanned axis.
+
+    Each thread holds ``each`` neighbours, and ``lanes`` threads of a warp follow each other. ``groups`` of these come
+    one after another: other warps, or the same warps again.
+    """
 
     groups: int
     lanes: int
@@ -36,7 +39,9 @@ class Turns:
 
     @classmethod
     def of(cls, shares: Shares) -> Turns | None:
-        """None where the places of a layout do not follow each other so, or do not tell how many a thread scans."""
+        """The turns of ``shares``. None if its places do not follow this order, or do not show how many a
+        thread scans.
+        """
         threads = (*shares.lanes, *shares.warps)
         if not threads and len(shares.registers) > 1:
             return None
@@ -49,8 +54,10 @@ class Turns:
 
 
 def scanned_together(step: Steps, arrays: Sequence[Array], axis: int, turns: Turns) -> list[Array]:
-    """Inclusive scans of ``arrays`` along ``axis`` that ``step`` combines together. It is given arrays with more axes
-    before those that are left."""
+    """Inclusive scans of ``arrays`` along ``axis`` that ``step`` combines together.
+
+    ``step`` gets arrays with extra axes before the remaining ones.
+    """
     shape = (turns.groups, turns.lanes, turns.each)
     moved = [np.moveaxis(array, axis, 0) for array in arrays]
     terms = [np.array(one).reshape(*shape, *one.shape[1:]) for one in moved]  # group, lane, element, ...
@@ -74,7 +81,7 @@ def scanned_together(step: Steps, arrays: Sequence[Array], axis: int, turns: Tur
 
 
 def _within(step: Steps, terms: list[Array], last: list[Array]) -> list[Array]:
-    """All elements by thread, from what each thread scanned alone and what its last element is."""
+    """All elements by thread, from each thread's own scan and its final last element."""
     threads = [one.reshape(-1, *one.shape[2:]) for one in terms]
     ends = [one.reshape(-1, *one.shape[2:]) for one in last]
     made = step([np.repeat(one[:-1, None], threads[0].shape[1], 1) for one in ends], [one[1:] for one in threads])
@@ -89,7 +96,7 @@ def _whole(threads: Array, moved: Array, axis: int) -> Array:
 
 
 def scans_in_order_of(turns: Mapping[int, Turns]) -> Table:
-    """Scans, by the index of the operation, as threads make them that take these ``turns``."""
+    """Scans in the order of threads that take these ``turns``, which are given by the operation's index."""
 
     def scan(frame: Frame, op: Op, *operands: Value) -> Any:
         own = turns.get(op.index)

@@ -1,7 +1,7 @@
-"""A kernel without all that does not decide where it touches memory that it writes.
+"""A kernel reduced to what decides which addresses it touches in the memory that it writes.
 
-What is left is integer arithmetic on program ids and arguments, and the loops and branches around the accesses, with a
-mark in the place of each. NumPy's engine runs that in next to no time: see `footprint`.
+What is left is integer arithmetic on program ids and arguments, and the loops and branches around the accesses. A mark
+replaces each access. The NumPy engine runs the result very quickly: see `launch_footprint`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONTROL = ("scf.for", "scf.while", "scf.if")
 
 @dataclass(frozen=True, slots=True)
 class SliceAccess:
-    """An access in the outline: which memory, by its group, how it is touched, and the bytes of an element."""
+    """An access in the outline: the group of its memory, whether it writes, and the bytes of an element."""
 
     group: int
     writes: bool
@@ -36,7 +36,9 @@ class SliceAccess:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """``accesses`` by the index of their marks; ``arguments`` are the positions of those that matter."""
+    """The reduced kernel. ``accesses`` are by the index of their marks; ``arguments`` are the positions of those it
+    uses.
+    """
 
     executable: Executable
     accesses: Mapping[int, SliceAccess]
@@ -44,14 +46,14 @@ class Outline:
 
 
 def outline(plan: Plan, groups: Groups) -> Outline | None:
-    """What decides where ``plan`` touches memory that it writes; ``groups`` are those of its `Signature`.
+    """The outline of ``plan``; ``groups`` are those of its `Signature`.
 
-    None where that depends on memory, or where programs may only come one after the other: those with atomics.
+    None if addresses depend on memory, or if programs must run one after another: those with atomics.
     """
     function = flattened(plan)
     accesses = [op for op in function.walk() if is_access(op)]
     group = _joined(groups)
-    # What may read any memory never comes upon what others write.
+    # An access to any memory may only read memory that no other access writes.
     written = {group.get(op.index) for op in accesses if writes(op)}
     shared = {op: group[op.index] for op in accesses if op.index in group and group[op.index] in written}
     for op in shared:
@@ -62,7 +64,7 @@ def outline(plan: Plan, groups: Groups) -> Outline | None:
 
 
 def _joined(groups: Groups) -> dict[int, int]:
-    """One number for the memory of each access that may not touch any: the same where they may share some."""
+    """For each access that may not touch all memory, the number of its memory: equal if two accesses may share some."""
     parents: dict[int, int] = {}
 
     def root(number: int) -> int:
@@ -101,7 +103,7 @@ class _Outlining:
                 try:
                     self._need([op.operands[at]])
                     self.masks[op] = op.operands[at]
-                except _Unknown:  # then all lanes are taken to be on
+                except _Unknown:  # then all lanes count as on
                     self.needed = before
         function = self.function
         blocks = tuple(self._block(block, whole=not k) for k, block in enumerate(function.body.blocks))
@@ -109,10 +111,10 @@ class _Outlining:
         arguments = tuple(k for k, value in enumerate(function.arguments) if value in self.needed)
         return Outline(executable, self.found, arguments)
 
-    # What is needed.
+    # What to keep.
 
     def _need(self, values: Iterable[int]) -> None:
-        """Add ``values``, what they are computed from, and what decides where control goes. Raises _Unknown."""
+        """Add ``values``, what they are computed from, and what decides the control flow. Raises _Unknown."""
         todo, name = set(values), self.function.name
         while True:
             self.needed |= {value.number for value in self.flow.behind(Value(name, number) for number in todo)}
@@ -129,7 +131,7 @@ class _Outlining:
             return bool(self.needed.intersection(op.results)) or any(inner in self.groups for inner in op.walk())
         return op.name == "cf.cond_br"
 
-    # What is left.
+    # The reduced kernel.
 
     def _block(self, block: Block, *, whole: bool = False, kept: Iterable[int] = ()) -> Block:
         arguments = tuple(v for v in block.arguments if whole or v in self.needed or v in kept)
@@ -137,7 +139,7 @@ class _Outlining:
         return Block(arguments, (*ops, self._end(block.ops[-1])))
 
     def _end(self, op: Op) -> Op:
-        """The end of a function's block; those of other regions are made where these are."""
+        """The end of a function's block. The ends of other regions are made with these."""
         if op.name not in ("cf.br", "cf.cond_br"):
             return replace(op, operands=() if op.name == "tt.return" else op.operands, index=next(self._numbers))
         successors = []
@@ -166,7 +168,7 @@ class _Outlining:
         return Op("tt.print", operands, (), {"prefix": MARK, "hex": False}, (), (), op.location, number)
 
     def _inner(self, region: Region, kept: Iterable[int], yields: Iterable[int]) -> Region:
-        """A region of one block, that takes ``kept`` and yields ``yields``."""
+        """A region of one block that takes ``kept`` and yields ``yields``."""
         (block,) = region.blocks
         made = self._block(block, kept=kept)
         return Region((replace(made, ops=(*made.ops[:-1], replace(made.ops[-1], operands=tuple(yields)))),))
@@ -210,10 +212,10 @@ class _Outlining:
 
 
 def _conditions(op: Op) -> tuple[int, ...]:
-    """What decides how often a ``while`` goes round."""
+    """The values that decide how often a ``while`` loops."""
     return decisive(op.regions[0].blocks[0].ops[-1]) if op.name == "scf.while" else ()
 
 
 def _is_opaque(op: Op) -> bool:
-    """Whether what it computes depends on memory, or on where memory lies, or is no plain arithmetic."""
+    """Whether an operation depends on memory or on where memory lies, or is not plain arithmetic."""
     return is_access(op) or op.name == "tt.ptr_to_int" or bool(op.regions)

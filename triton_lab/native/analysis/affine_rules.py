@@ -1,4 +1,4 @@
-"""Arithmetic on affine blocks, and the guards that see that it is exact."""
+"""Arithmetic on affine blocks, and the guards that make sure it is exact."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from triton_lab.native.lowering.emitter import Emitter
 
 
 def bits_of(x: Term) -> int:
-    """A power of two that bounds a number of 64 bits."""
+    """The power of two that bounds a 64-bit number."""
     return x.bit_length() if isinstance(x, int) else 64
 
 
 def splat_of(emitter: Emitter, value: int, shape: tuple[int, ...]) -> AffineValue:
-    """A scalar everywhere."""
+    """A block that equals a scalar everywhere."""
     x = emitter.scalar(value)
     wide = int_expr.known(emitter.code.cast("sext", x, "i64") if x.literal is None else x)
     bits = bits_of(wide) if isinstance(wide, int) else emitter.bits_of(value)
@@ -26,7 +26,7 @@ def splat_of(emitter: Emitter, value: int, shape: tuple[int, ...]) -> AffineValu
 
 
 def combined(emitter: Emitter, function: Callable[..., Term], a: AffineValue, b: AffineValue) -> AffineValue:
-    """``function`` of the bases and of the strides: a sum or a difference."""
+    """``function`` applied to the bases and to the strides: a sum or a difference."""
     code = emitter.code
     return AffineValue(
         function(code, a.base, b.base),
@@ -39,7 +39,7 @@ def combined(emitter: Emitter, function: Callable[..., Term], a: AffineValue, b:
 
 
 def scaled(emitter: Emitter, a: AffineValue, b: AffineValue) -> AffineValue:
-    """``a`` times the one number in ``b``."""
+    """``a`` times the one number that ``b`` holds."""
     code = emitter.code
     strides = tuple(int_expr.multiply(code, stride, b.base) for stride in a.strides)
     base, reach = a.base_bits + b.base_bits, a.reach_bits + b.base_bits if a.reach_bits else 0
@@ -57,14 +57,14 @@ def extent_of(emitter: Emitter, form: AffineValue) -> tuple[Term, Term]:
     return low, high
 
 
-# Numbers below 2 ** 61 can be added and compared without a thought of 64 bits' end.
+# Numbers below 2 ** 61 can be added and compared without a check for overflow of 64 bits.
 _FAR = 61
 
 
 def is_bounded(emitter: Emitter, op: Op, form: AffineValue) -> bool:
-    """Whether the elements are far from where 64 bits end; a guard sees to it that the base is.
+    """Whether the elements are far from overflow of 64 bits. A guard checks that the base is.
 
-    There are guards for what addresses depend on alone: behind a write others would come too late.
+    Only values that addresses depend on get guards: for others they would come too late, after a write.
     """
     if form.reach_bits > _FAR:
         return False
@@ -78,7 +78,7 @@ def is_bounded(emitter: Emitter, op: Op, form: AffineValue) -> bool:
 
 
 def kept(emitter: Emitter, op: Op, form: AffineValue) -> AffineValue | None:
-    """``form``, once a guard has seen that no element leaves the result's type; None if that cannot be seen."""
+    """``form``, with a guard that no element leaves the result's type; None if no guard can check that."""
     bits = emitter.types[op.results[0]].bits
     if bits < 64 and form.reach_bits > _FAR + 1:
         return None

@@ -1,7 +1,7 @@
 """Compact forms: which operations make an affine block, or a mask that is a box.
 
-An affine block is exact: where integers of fewer than 64 bits are computed, a guard sees that none wraps. Blocks that
-no address and no mask depends on get none of this: there wrapping is meant.
+An affine block is exact: for integers of fewer than 64 bits, a guard checks that none wraps. Blocks that no address and
+no mask depends on get no compact form: there, wrapping is intended.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _resized(emitter: Emitter, op: Op) -> Form | None:
 
 @_forms("arith.extui")
 def _without_sign(emitter: Emitter, op: Op) -> Form | None:
-    """What is not negative stays as it is."""
+    """The block itself, if no element is negative."""
     form = emitter.affine(op.operands[0])
     if form is None:
         return None
@@ -173,7 +173,7 @@ def _without_sign(emitter: Emitter, op: Op) -> Form | None:
 
 @_forms("arith.remsi", "arith.remui")
 def _remainder(emitter: Emitter, op: Op) -> Form | None:
-    """Offsets that are wrapped round a size which they do not reach stay as they are."""
+    """The block itself, for offsets modulo a size that they do not reach."""
     a, b = (emitter.affine(value) for value in op.operands)
     if a is None or b is None or not b.is_constant or not emitter.within:
         return None
@@ -200,7 +200,7 @@ _SIGNED = ("eq", "ne", "lt", "le", "gt", "ge")
 
 @_forms("arith.cmpi")
 def _compared(emitter: Emitter, op: Op) -> Form | None:
-    """A comparison that changes along one axis, by one from element to element, is a range there."""
+    """A range, for a comparison that changes along one axis, by one from element to element."""
     a, b = (emitter.affine(value) for value in op.operands)
     predicate = op.attributes["predicate"]
     if a is None or b is None or not 2 <= predicate < 6:

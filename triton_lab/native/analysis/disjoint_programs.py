@@ -1,8 +1,8 @@
-"""Whether programs keep out of each other's way: exactly, by intervals and strides, for blocks of any rank.
+"""Whether programs touch disjoint memory: exact, by intervals and strides, for blocks of any rank.
 
-A block is `base + sum(i[k] * strides[k])`, a few bytes at each place. With all strides in descending order as the
-weights of digits, every address is a number written in these; a block whose elements never carry from one digit into
-the next is a box of digits, and two such blocks share a byte exactly where their boxes meet.
+A block is `base + sum(i[k] * strides[k])`, with a few bytes at each place. With all strides in descending order as the
+weights of digits, every address is a number in these digits. If a block's elements never carry from one digit into the
+next, it is a box of digits. Two such blocks share a byte exactly if their boxes overlap.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# More blocks are not looked at: that would take longer than it saves.
+# With more blocks than this, the check would take longer than it saves.
 _MOST = 1 << 19
 _ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """What one access touches: a block of ``extents`` (blocks, rank) from each of ``bases`` (blocks,), int64 addresses,
-    with ``strides`` in bytes between elements of ``size`` bytes. ``programs`` (blocks,) are their programs' numbers."""
+    """The bytes that one access touches.
+
+    A block of ``extents`` (blocks, rank) starts at each of ``bases`` (blocks,), which are int64 addresses. ``strides``
+    are the bytes between elements of ``size`` bytes. ``programs`` (blocks,) are the numbers of the blocks' programs.
+    """
 
     programs: Array
     writes: bool
@@ -35,7 +38,7 @@ class Blocks:
 
 
 def apart(accesses: Sequence[Blocks]) -> bool:
-    """Whether no program touches a byte that another one writes. False where that is not known."""
+    """Whether no program touches a byte that another one writes. False if that is not known."""
     if sum(len(each.programs) for each in accesses) > _MOST:
         return False
     tidied = [tidy for each in accesses if len((tidy := _tidied(each)).programs)]
@@ -57,7 +60,7 @@ def apart(accesses: Sequence[Blocks]) -> bool:
 
 
 def _tidied(blocks: Blocks) -> Blocks:
-    """The same without what is empty, with strides above 0 and without axes that do not move."""
+    """The same blocks without empty ones, with positive strides and without axes that do not move."""
     some: Array = np.all(blocks.extents > 0, axis=1)
     blocks = _chosen(blocks, some)
     bases, extents = blocks.bases, blocks.extents
@@ -72,13 +75,13 @@ def _tidied(blocks: Blocks) -> Blocks:
 
 
 def _ends(blocks: Blocks) -> tuple[Array, Array]:
-    """Where each block starts and stops; its strides are above 0."""
+    """The start and stop of each block; its strides must be positive."""
     reach = (blocks.extents - 1) @ np.array(blocks.strides, np.int64)
     return blocks.bases, blocks.bases + reach + blocks.size
 
 
 def _within(blocks: Blocks, low: int, high: int) -> Blocks:
-    """Those that may touch bytes from ``low`` to ``high - 1``."""
+    """The blocks that may touch bytes from ``low`` to ``high - 1``."""
     lows, highs = _ends(blocks)
     return _chosen(blocks, (lows < high) & (highs > low))
 
@@ -90,7 +93,7 @@ def _chosen(blocks: Blocks, which: Array) -> Blocks:
 def _boxes(accesses: Sequence[Blocks], weights: Sequence[int]) -> tuple[Array, Array] | int:
     """Lower and upper bounds (blocks, digits) of all blocks; or a weight that some block carries into.
 
-    What moves by a stride that is no weight is taken for a run of bytes.
+    Movement along a stride that is no weight counts as a run of bytes.
     """
     origin = min(int(each.bases.min()) for each in accesses)
     lower, upper = [], []
@@ -111,7 +114,7 @@ def _boxes(accesses: Sequence[Blocks], weights: Sequence[int]) -> tuple[Array, A
             rests.append(rest)
         low.append(rest)
         high.append(rest + reach)
-        # From the lowest digit up: what lies below a weight must stay below it.
+        # From the lowest digit up: the digits below a weight must stay below it.
         for weight, below in zip(reversed(weights), reversed(rests), strict=True):
             if bool((below + reach > weight).any()):
                 return weight
@@ -122,9 +125,9 @@ def _boxes(accesses: Sequence[Blocks], weights: Sequence[int]) -> tuple[Array, A
 
 
 def _are_apart(lower: Array, upper: Array, programs: Array, writes: Array) -> bool:
-    """Whether no two boxes of different programs meet, one of which is written.
+    """Whether no box that is written overlaps a box of another program.
 
-    Boxes are put into groups that no box leads out of, by one digit after the other, until that parts no more of them.
+    Boxes are split into groups that do not overlap, one digit after another, until no group can be split further.
     """
     group = np.zeros(len(programs), np.int64)
     for _ in range(_ROUNDS):
@@ -142,7 +145,7 @@ def _are_apart(lower: Array, upper: Array, programs: Array, writes: Array) -> bo
 
 
 def _parted(group: Array, lower: Array, upper: Array) -> Array:
-    """Groups within groups: ranges that meet, or are joined by ranges that do, stay together."""
+    """The groups, split: ranges that overlap, directly or through others, stay together."""
     low = int(lower.min())
     span = int(upper.max()) - low + 1
     if span * (int(group.max()) + 1) >= 1 << 62:

@@ -1,9 +1,9 @@
-"""In which order a program reads, writes and is checked: what may be put off, and what must be known before.
+"""The order in which a program reads, writes and checks: what may be delayed, and what must be known before.
 
-A guard that fails hands its program to NumPy, which is right only while the program has changed nothing. Where guards
-come after writes, the program is *rehearsed*: it is run once for its guards alone, with all that they depend on and
-without its writes, and then in earnest. Where they depend on what programs write, that cannot be done: then the launch
-is a *transaction*, in which what is written is kept, and put back if a guard fails.
+A guard that fails hands its program to NumPy. That is correct only if the program has changed nothing yet. If guards
+come after writes, the program is *rehearsed*: it runs once for its guards alone, with all that they depend on and
+without its writes, and then for real. If the guards depend on what programs write, that is impossible. Then the launch
+is a *transaction*: the old contents of written memory are saved, and restored if a guard fails.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from triton_lab.native.function_contract import Signature
 from triton_lab.native.lowering.pure_operations import PURE
 from triton_lab.native.unsupported import Unsupported
 
-# What has a guard of its own, beside accesses and the arithmetic of addresses: the operation -> the operands that are
-# asked about, and are no address.
+# Operations with their own guards, besides accesses and address arithmetic -> the operands that the guard depends on
+# and that are no addresses.
 _GUARDED = {"scf.for": slice(0), "tt.assert": slice(None), "tt.gather": slice(1, 2)}
 
 
 class EffectOrder:
-    """What follows from the order of the operations of a function. Raises Unsupported where none would do."""
+    """What follows from the order of a function's operations. Raises Unsupported if there is no valid order."""
 
     def __init__(self, analysis: Analysis, signature: Signature) -> None:
         self.analysis = analysis
@@ -34,7 +34,7 @@ class EffectOrder:
                 raise Unsupported(f"{op.name} of memory that is not known before the launch")
         self.waits = waiting(analysis.function, self.conflicts)
         self.needs_rehearsal = self.is_transaction = False
-        # Of a transaction: what writes, and what has such a thing inside.
+        # In a transaction: the operations that write, and those that contain one.
         self.writing: frozenset[Op] = frozenset()
         self._rehearsed: set[int] = set()
         why = "its programs wait for one another" if any(each.shared for each in self.waits.values()) else ""
@@ -48,7 +48,7 @@ class EffectOrder:
             self._keep_writes(why)
 
     def _keep_writes(self, why: str) -> None:
-        """It is a transaction, for the reason ``why``. Raises Unsupported where it is not known what it writes."""
+        """Make it a transaction, for the reason ``why``. Raises Unsupported if it is not known what it writes."""
         places, writes = self.analysis.places, self.analysis.writes
         if not all(self.group[op.index] for op in places if is_access(op)):
             raise Unsupported(f"{why}, and it goes through addresses that it has loaded, or made of integers")
@@ -62,12 +62,12 @@ class EffectOrder:
         return [write for write in self.analysis.writes if self._may_meet(op, write)]
 
     def _may_meet(self, one: Op, other: Op) -> bool:
-        """Whether two accesses may touch the same memory. What goes anywhere is kept from what others have."""
+        """Whether two accesses may touch the same memory. One to any memory never touches what belongs to others."""
         here, there = self.group[one.index], self.group[other.index]
         return not set(here).isdisjoint(there) or not (here or there)
 
     def is_rehearsed(self, op: Op) -> bool:
-        """Whether a rehearsal has to do ``op``: a guard is in it, or depends on it."""
+        """Whether a rehearsal must run ``op``: it contains a guard, or a guard depends on it."""
         if is_access(op) or op.name in _GUARDED or any(value in self._rehearsed for value in op.results):
             return True
         return any(self.is_rehearsed(inner) for region in op.regions for block in region.blocks for inner in block.ops)
@@ -101,14 +101,14 @@ class EffectOrder:
         addressed = self._behind(self._addressed())
         behind = addressed | self._behind(asked)
         for op in function.walk():
-            if brings_in(op) and behind.intersection(op.results) and self.conflicts(op):  # an atomic's own among them
+            if brings_in(op) and behind.intersection(op.results) and self.conflicts(op):  # also an atomic's own write
                 here = addressed.intersection(op.results)
                 what = "where the kernel reads or writes" if here else "what it asserts or looks up"
                 raise Unsupported(f"{what} depends on memory that it has written itself")
         return behind
 
     def _addressed(self) -> set[int]:
-        """The values that decide whether an access is good, and whether it comes to it."""
+        """The values that decide whether an access is valid, and whether it runs."""
         function = self.analysis.function
         start = set(self.analysis.addressing)
         for op in function.walk():

@@ -1,4 +1,4 @@
-"""A kernel and what it calls as one function: calls are replaced by the bodies of what they call."""
+"""Merges a kernel and the functions that it calls into one function."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from triton_lab.native.unsupported import Unsupported
 
 
 def flattened(plan: Plan) -> Function:
-    """The kernel's function without calls.
+    """The kernel's function with each call replaced by the called body.
 
-    Raises Unsupported for calls of functions that return before their end, or that call themselves.
+    Raises Unsupported for functions that return before their end, or that call themselves.
     """
     if len(plan.functions) == 1:
         return plan.kernel
@@ -50,7 +50,7 @@ class _Flattening:
         return Block(tuple(values[value] for value in block.arguments), tuple(ops))
 
     def _number(self, value: int, function: Function, values: dict[int, int]) -> int:
-        """A number for what ``function`` calls ``value``, which is computed now."""
+        """A new number for the value that ``function`` calls ``value`` and that is computed now."""
         if value not in values:
             values[value] = len(self.types)
             self.types.append(function.types[value])

@@ -1,6 +1,6 @@
 """Whether the programs of a launch keep apart, found without running it.
 
-NumPy's engine runs the kernel's `Outline` for all programs at once; its marks tell which blocks are touched.
+The NumPy engine runs the kernel's `Outline` for all programs at once; its marks report which blocks are touched.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from triton_lab.interpreter.runtime_values import Value as Held
     from triton_lab.native.runtime.native_launch import Regions
 
-# Rounds of loops, and blocks, beyond which finding out takes longer than it saves.
+# With more rounds of loops or blocks than this, the check takes longer than it saves.
 _MOST_ROUNDS, _MOST_BLOCKS = 256, 1 << 19
 _MOST_KNOWN = 1000
 
 
 @dataclass
 class _Found:
-    """What the marks have told so far."""
+    """What the marks have reported so far."""
 
     accesses: Mapping[int, SliceAccess]
     blocks: dict[int, list[Blocks]] = field(default_factory=dict)
     count: int = 0
 
     def mark(self, frame: Frame, op: Op) -> None:
-        """Raises KernelError where there is no compact form, or too much."""
+        """Record a mark's blocks. Raises KernelError if there is no compact form, or if there are too many."""
         pointer: Held = frame.environment[op.operands[0]]
         mask: Held | None = frame.environment[op.operands[1]] if len(op.operands) > 1 else None
         if isinstance(pointer, np.ndarray) and pointer.ndim == 1:
@@ -63,17 +63,17 @@ class _Found:
 
 
 class Footprints:
-    """What is known of where the programs of a kernel's launches go; ``groups`` are those of its `Signature`."""
+    """Which memory the programs of a kernel's launches touch; ``groups`` are those of its `Signature`."""
 
     def __init__(self, plan: Plan, groups: Groups) -> None:
         self._outline = outline(plan, groups)
-        # None: asked once.
+        # None: requested once, not computed yet.
         self._known: dict[object, bool | None] = {}
 
     def are_apart(self, machine: Machine, regions: Regions, at_once: bool = True) -> bool:
-        """Whether no program of the launch touches what another one writes. False where that cannot be told.
+        """Whether no program of the launch touches what another one writes. False if that is unknown.
 
-        ``at_once``: find it out when a launch like this is met for the first time, else only then for the second.
+        With ``at_once``, compute it for the first launch of a kind, else only for the second.
         """
         if self._outline is None:
             return False
@@ -87,15 +87,15 @@ class Footprints:
         return bool(found)
 
     def known(self, grid: tuple[int, int, int], place: Callable[[int], int]) -> bool | None:
-        """What `are_apart` has found for such a launch; None: nothing yet.
+        """The result of `are_apart` for such a launch; None if there is none yet.
 
-        ``place`` is a kernel's argument as a number; a pointer counts from where the memory of its tensor starts.
+        ``place`` gives a kernel's argument as a number; a pointer counts from the start of its tensor's memory.
         """
         return False if self._outline is None else self._known.get((grid, tuple(map(place, self._outline.arguments))))
 
 
 def _place(of: Outline, machine: Machine, regions: Regions) -> tuple[int, ...]:
-    """The arguments that matter, as numbers; pointers count from where their memory starts."""
+    """The arguments that matter, as numbers; pointers count from the start of their memory."""
     function = of.executable.plan.kernel
     known = [region for own in regions.values() for region in own or ()]
     found = []
@@ -105,7 +105,7 @@ def _place(of: Outline, machine: Machine, regions: Regions) -> tuple[int, ...]:
         bits = int.from_bytes(value.tobytes(), "little")
         if function.types[function.arguments[k]].is_pointer:
             around = {region.start for region in known if region.start <= bits <= region.stop}
-            # Where one region ends and the next begins nobody knows which one is meant.
+            # Where one region ends and the next begins, it is unknown which one is intended.
             bits -= around.pop() if len(around) == 1 else 0
         found.append(bits)
     return tuple(found)

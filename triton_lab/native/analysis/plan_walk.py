@@ -1,4 +1,4 @@
-"""The walk over the operations of a block of a plan."""
+"""The walk over the operations of a plan's block."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from triton_lab.native.unsupported import Unsupported
 
 
 def walk(emitter: Emitter, block: Block) -> Op:
-    """Give the results of a block's operations their forms, and write down what has effects; its last operation."""
+    """Give the results of a block's operations their forms, and write those with effects. Returns the last
+    operation.
+    """
     for op in block.ops[:-1]:
         if emitter.analysis.repeats(op) or op in emitter.done:
             continue
         if op in emitter.order.writing:
-            # From here on the program could not begin again on the other way.
+            # From here on the program cannot start again on the other path.
             emitter.within = False
         if op.name in PURE:
             _define(emitter, op)

@@ -1,4 +1,4 @@
-"""Loops in which a program may wait for others, as far as can be told before it runs."""
+"""Loops in which a program may wait for others, as far as the plan shows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from triton_lab.ir.spin_wait import deciding, handed_on, varies
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A loop whose condition depends on memory, and on ``values`` that are made in it.
+    """A loop whose condition depends on memory, and on ``values`` that it computes.
 
-    ``shared``: on memory that the kernel writes, so that other programs may be waited for. ``polls``: some of that is
-    read at one place in every round; who looks at another one each time looks for something, and need not wait.
+    ``shared``: the kernel writes that memory, so the loop may wait for other programs. ``polls``: some of it is read at
+    the same address in every round. A loop that reads another address each time searches, and need not wait.
     """
 
     values: frozenset[int]
@@ -25,8 +25,11 @@ class Waiting:
 
 
 def waiting(function: Function, conflicts: Callable[[Op], list[Op]]) -> Mapping[Op, Waiting]:
-    """The loops of ``function`` in which a program may wait; ``conflicts`` are the writes that may change what an
-    access reads. ``tt.atomic_poll`` is a loop that has no inside."""
+    """The loops of ``function`` in which a program may wait.
+
+    ``conflicts`` gives the writes that may change what an access reads. ``tt.atomic_poll`` counts as a loop without a
+    body.
+    """
     candidates = [op for op in function.walk() if op.name == "scf.while" or waits(op)]
     if not candidates:
         return {}

@@ -1,4 +1,4 @@
-"""What has to be known of a function before code is made of it: which values are one, who uses them, and where."""
+"""What must be known of a function before code is written: which values are equal, who uses them, and where."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOOPS = ("scf.for", "scf.while")
 
 @dataclass(slots=True)
 class OperationPlace:
-    """Where an operation stands: its number in the text, and the loops around it."""
+    """The place of an operation: its number in the text, and the loops around it."""
 
     position: int
     loops: tuple[Op, ...]
@@ -33,7 +33,7 @@ class ValueUses:
 
 
 class Analysis:
-    """Facts of ``function``, worked out once."""
+    """Facts about ``function``, computed once."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -46,17 +46,17 @@ class Analysis:
         self._uses: dict[int, ValueUses] = {}
         for block in function.body.blocks:
             self._walk(block, {}, ())
-        # Users come later in the text, so that none of these goes down far.
+        # Users come later in the text, so in this order the recursion stays shallow.
         for value in reversed(self.maker):
             self.uses(value)
         self.addressing = self._addressing()
 
     def one(self, value: int) -> int:
-        """The value that stands for all that are computed alike."""
+        """The value that represents all values computed alike."""
         return self._same.get(value, value)
 
     def repeats(self, op: Op) -> bool:
-        """Whether an operation before it has computed the same."""
+        """Whether an earlier operation has computed the same."""
         return bool(op.results) and op.results[0] in self._same
 
     def _walk(self, block: Block, seen: dict[object, int], loops: tuple[Op, ...]) -> None:
@@ -81,7 +81,7 @@ class Analysis:
                     self._walk(inner, seen, (*loops, op) if op.name in LOOPS else loops)
 
     def uses(self, value: int) -> ValueUses:
-        """Where the elements of ``value`` are needed, by itself or by way of lazy ones."""
+        """Where the elements of ``value`` are needed, directly or through lazy operations."""
         if value in self._uses:
             return self._uses[value]
         found = self._uses[value] = ValueUses()
@@ -97,7 +97,7 @@ class Analysis:
         return found
 
     def beneath(self, value: int) -> set[int]:
-        """The values that elements of ``value`` are computed from where they are asked for, itself among them."""
+        """The values, ``value`` included, from which its elements are computed on demand."""
         found: set[int] = set()
         todo = [value]
         while todo:
@@ -109,8 +109,11 @@ class Analysis:
         return found
 
     def is_renewed(self, argument: int, value: int, end: Op) -> bool:
-        """Whether a round of a loop, which ``end`` ends, reads each element of the block ``argument`` for nothing but
-        the same element of ``value``, which takes its place in the next round: then both can lie in one place."""
+        """Whether the blocks ``argument`` and ``value`` can share one buffer in a loop.
+
+        That is so if a round, which ``end`` ends, reads each element of ``argument`` only for the same element of
+        ``value``, which replaces it in the next round.
+        """
         uses, maker = self.uses(argument), self.maker.get(value)
         if uses.wide or uses.moved:
             return False
@@ -122,14 +125,14 @@ class Analysis:
         return not any(argument in self.beneath(factor) for factor in maker.operands[:2])
 
     def _starts_again(self, value: int) -> bool:
-        """Whether it is a product that may have to be computed once more from what it started with."""
+        """Whether ``value`` is a product that may have to be computed again from its start."""
         maker = self.maker.get(value)
         if maker is None or maker.name not in ("tt.dot", "tt.dot_scaled"):
             return False
         return maker.name == "tt.dot_scaled" or self.types[maker.operands[0]].element == "bf16"
 
     def cost(self, op: Op) -> int:
-        """What an element takes by itself, in operations."""
+        """The cost of one element of the operation alone, in operations."""
         return COSTS.get(op.name, 0 if op.name in SHAPES or op.name == "arith.constant" else 1)
 
     def is_deeper(self, user: Op, maker: Op) -> bool:
@@ -137,9 +140,9 @@ class Analysis:
         return len(self.places[user].loops) > len(self.places[maker].loops)
 
     def changes_between(self, op: Op, others: list[Op], *, but: Op | None = None) -> bool:
-        """Whether one of the writes ``others`` may come after ``op`` and before its value is needed for the last time.
+        """Whether one of the writes ``others`` may come after ``op`` and before the last use of its value.
 
-        ``but`` is a store that may change what it has read itself.
+        ``but`` is a store that may change what it has itself read.
         """
         start = self.places[op]
         sinks = [self.places[sink] for sink in self.uses(self.one(op.results[0])).sinks]
@@ -154,7 +157,7 @@ class Analysis:
         return False
 
     def _addressing(self) -> set[int]:
-        """The integers that addresses, masks and remainders of them are computed from."""
+        """The integers that addresses, masks, and the remainders in them are computed from."""
         todo = []
         for op in self.places:
             if op.name in ("tt.addptr", "arith.remsi", "arith.remui"):
@@ -179,7 +182,7 @@ class Analysis:
 
 
 def _carried(ops: dict[Op, OperationPlace]) -> dict[int, tuple[int, ...]]:
-    """What a value carried by a loop is at first, and then: of the loop's results and arguments."""
+    """For each result and argument of a loop: the values that it may take from, at first and then."""
     found: dict[int, tuple[int, ...]] = {}
     for op in ops:
         if op.name != "scf.for":

@@ -1,4 +1,4 @@
-"""Loops over a block: the axis of the vectors innermost, each axis cut where a mask begins or ends."""
+"""Loops over a block, with the axis of the vectors innermost and each axis cut where a mask begins or ends."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Indices = tuple[Index, ...]
 Fact = bool | Callable[[Reg], Reg] | None
 Join = Callable[[list[Reg], list[Reg]], list[Reg]]
 
-# Rounds whose results are added up one after the other.
+# Rounds whose results are added one after another.
 _RUN = 16
 
 
 def tree(emitter: Emitter, roots: Iterable[int]) -> list[int]:
-    """The blocks that computing elements of ``roots`` asks for, themselves among them."""
+    """The blocks that elements of ``roots`` are computed from, ``roots`` included."""
     found: dict[int, None] = {}
     todo = [emitter.analysis.one(value) for value in roots]
     while todo:
@@ -34,7 +34,7 @@ def tree(emitter: Emitter, roots: Iterable[int]) -> list[int]:
 
 
 def ranges(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> list[Range | None]:
-    """For each axis of ``shape``, a range that masks in the trees of ``roots`` have there and that starts at 0."""
+    """For each axis of ``shape``, a range that starts at 0 and that masks in the trees of ``roots`` have there."""
     found: list[Range | None] = [None] * len(shape)
     for value in tree(emitter, roots):
         form = emitter.forms.get(value)
@@ -46,14 +46,14 @@ def ranges(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> list
 
 
 def note(found: list[Range | None], box: BoxMask) -> None:
-    """Put ranges of ``box`` where nothing is noted yet."""
+    """Enter ranges of ``box`` where none is entered yet."""
     for axis, bounds in enumerate(box.ranges):
         if found[axis] is None and bounds is not None and bounds.low == 0:
             found[axis] = bounds
 
 
 def lanes_for(emitter: Emitter, extent: int) -> int:
-    """How many elements of an axis are computed at once: two vectors of 32 bits each; 0 for an axis of one."""
+    """How many elements of an axis are computed at once: two vectors of 32 bits each; 0 for an axis of length one."""
     return min(extent, emitter.signature.vector // 2) if extent > 1 else 0
 
 
@@ -66,10 +66,9 @@ def nest(
     only: BoxMask | None = None,
     vector: int | None = None,
 ) -> None:
-    """Run ``body`` at all positions of ``shape``, lanes along the axis ``vector``, by default the last one.
+    """Run ``body`` at all positions of ``shape``, with lanes along the axis ``vector``, by default the last one.
 
-    ``roots`` are the values that it computes elements of. Where the mask ``only`` certainly does not hold, it need not
-    run.
+    ``roots`` are the values whose elements it computes. Where the mask ``only`` is surely false, it need not run.
     """
     emitter.afresh()
     cuts: list[Range | None] = [None] * len(shape)
@@ -114,11 +113,11 @@ def sections(
     skip: bool = False,
     join: Join | None = None,
 ) -> list[Reg]:
-    """Loops over an axis: what is in the range ``cut``, the lanes at its edge, and the rest unless ``skip``.
+    """Loops over an axis: over the range ``cut``, over the lanes at its edge, and over the rest unless ``skip``.
 
-    ``lanes`` is 0 for one position at a time. What is carried goes from round to round and loop to loop. With ``join``
-    it does so in short runs, each of which begins with ``carried``: their results are joined, and so on, so that the
-    error of a sum grows as the logarithm of its length.
+    ``lanes`` is 0 for one position at a time. Carried values pass from round to round and from loop to loop. With
+    ``join`` they do so in short runs that each begin with ``carried``. The runs' results are joined, again in runs, so
+    the error of a sum grows only as the logarithm of its length.
     """
     code = emitter.code
     now = list(carried)
@@ -177,7 +176,7 @@ def sections(
 
 
 def runs_along(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> int:
-    """The axis along which what ``roots`` are computed from lies in a row in memory: the vectors' one."""
+    """The axis for vectors: the one along which the inputs of ``roots`` are contiguous in memory."""
     last = len(shape) - 1
     votes = [0] * len(shape)
     for value, axes in _laid(emitter, roots, len(shape)):
@@ -198,7 +197,7 @@ def runs_along(emitter: Emitter, roots: Iterable[int], shape: Sequence[int]) -> 
 
 
 def _laid(emitter: Emitter, roots: Iterable[int], rank: int) -> Iterable[tuple[int, tuple[int, ...]]]:
-    """The blocks of ``rank`` axes behind ``roots``; along which of their axes each one's axes lie."""
+    """The blocks of ``rank`` axes behind ``roots``, each with the axes of ``roots`` that its own axes lie along."""
     found: dict[tuple[int, tuple[int, ...]], None] = {}
     todo = [(emitter.analysis.one(value), tuple(range(rank))) for value in roots]
     while todo:

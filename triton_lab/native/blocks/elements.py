@@ -1,6 +1,6 @@
-"""Elements of a block at an index: one, or as many as the index has lanes. A scalar stands for lanes that are alike.
+"""Elements of a block at an index: one, or as many as the index has lanes. A scalar stands for equal lanes.
 
-What does not depend on a loop is computed before it, and once.
+What does not depend on a loop is computed once, before it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Indices = tuple[Index, ...]
 
 
 def at(emitter: Emitter, value: int, index: Sequence[Index]) -> Reg:
-    """Elements of ``value`` as registers keep them: of narrow floats their bits."""
+    """Elements of ``value`` as registers hold them; narrow floats as their bits."""
     return _found(emitter, value, index, widened=False)
 
 
 def widened_at(emitter: Emitter, value: int, index: Sequence[Index]) -> Reg:
-    """Elements of ``value``, narrow floats as the ``float`` they are."""
+    """Elements of ``value``, with narrow floats as ``float``."""
     return _found(emitter, value, index, widened=is_narrow(emitter.element(value)))
 
 
@@ -57,7 +57,7 @@ def _found(emitter: Emitter, value: int, index: Sequence[Index], *, widened: boo
 
 
 def clipped(index: Sequence[Index], shape: Sequence[int]) -> Indices:
-    """``index`` in a block that is broadcast along axes of one element."""
+    """``index`` in a block that is broadcast along axes of length one."""
     return tuple(ORIGIN if extent == 1 else i for i, extent in zip(index, shape, strict=True))
 
 
@@ -70,7 +70,7 @@ def lanes_of(index: Sequence[Index]) -> int:
 
 
 def position(emitter: Emitter, form: AffineValue, index: Indices, kind: str = "i64") -> Reg:
-    """The element of an affine block, computed in 64 bits and cut to ``kind``."""
+    """The element of an affine block, computed in 64 bits and truncated to ``kind``."""
     code = emitter.code
     found = form.base
     lanes: tuple[int, int_expr.Term] | None = None
@@ -121,7 +121,7 @@ def within(code: FunctionBuilder, bounds: Range, i: Index) -> Reg:
         if bounds.low == 0:
             return inside
         return code.op("and", inside, code.compare("sge", i.value, int_expr.register(code, bounds.low)))
-    # Ranges lie within their axis, so that what is left of them has no more than 32 bits.
+    # Ranges lie within their axis, so the rest of a range fits in 32 bits.
     lanes = code.count_up("i32", i.lanes)
     left = code.cast("trunc", int_expr.register(code, int_expr.subtract(code, bounds.high, i.value)), "i32")
     inside = code.compare("slt", lanes, left)
@@ -132,7 +132,7 @@ def within(code: FunctionBuilder, bounds: Range, i: Index) -> Reg:
 
 
 def mask_at(emitter: Emitter, value: int | None, index: Indices) -> bool | Reg:
-    """What a mask says at ``index``; without one, True."""
+    """The mask's value at ``index``; True if there is no mask."""
     if value is None:
         return True
     box = emitter.box(value)
@@ -144,7 +144,7 @@ def mask_at(emitter: Emitter, value: int | None, index: Indices) -> bool | Reg:
 
 
 def _place(emitter: Emitter, buffer: ScratchBlock, index: Indices) -> tuple[Reg, int, int]:
-    """The address of an element in scratch; how many lanes follow, and how far apart."""
+    """The address of an element in scratch, the number of lanes that follow, and the distance between them."""
     code = emitter.code
     offset: int_expr.Term = 0
     lanes = stride = 0
@@ -159,7 +159,7 @@ def _place(emitter: Emitter, buffer: ScratchBlock, index: Indices) -> tuple[Reg,
 
 
 def read(emitter: Emitter, buffer: ScratchBlock, index: Indices) -> Reg:
-    """What lies in scratch, as scratch has it."""
+    """Elements in scratch, in scratch's own kind."""
     code = emitter.code
     place, lanes, stride = _place(emitter, buffer, clipped(index, buffer.shape))
     if stride <= 1 or not lanes:
@@ -172,7 +172,7 @@ def read(emitter: Emitter, buffer: ScratchBlock, index: Indices) -> Reg:
 
 
 def write(emitter: Emitter, buffer: ScratchBlock, index: Indices, value: Reg) -> None:
-    """Put elements into scratch; ``value`` is of its kind, or i1."""
+    """Write elements to scratch; ``value`` is of its kind, or i1."""
     code = emitter.code
     place, lanes, stride = _place(emitter, buffer, clipped(index, buffer.shape))
     if value.kind == "i1":
@@ -186,7 +186,7 @@ def write(emitter: Emitter, buffer: ScratchBlock, index: Indices, value: Reg) ->
 
 
 def element_for(emitter: Emitter, buffer: ScratchBlock, value: int, index: Indices) -> Reg:
-    """Elements of ``value`` as ``buffer`` keeps them."""
+    """Elements of ``value`` in the kind that ``buffer`` holds."""
     found = widened_at(emitter, value, index) if buffer.widened else at(emitter, value, index)
     if found.kind != buffer.kind and found.kind != "i1":
         raise Unsupported("a block that is kept in two ways")

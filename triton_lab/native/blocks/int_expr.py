@@ -1,4 +1,4 @@
-"""Whole numbers of 64 bits that are known when code is made, or in a register: sums and products of both."""
+"""64-bit integers that are known when code is written, or in a register: sums and products of both."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _WRAP = 1 << 64
 
 
 def wrapped(value: int) -> int:
-    """``value`` as a signed number of 64 bits."""
+    """``value`` as a signed 64-bit number."""
     return (value + _WRAP // 2) % _WRAP - _WRAP // 2
 
 
 def known(reg: Reg) -> Term:
-    """The number itself where ``reg`` is a literal."""
+    """The number itself if ``reg`` is a literal, else the register."""
     literal = reg.literal
     return reg if literal is None else literal
 

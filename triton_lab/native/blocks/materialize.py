@@ -1,4 +1,4 @@
-"""Blocks that are written down into scratch: they are needed more than once, or by an operation on whole blocks."""
+"""Writes blocks to scratch that are needed more than once, or by an operation on whole blocks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from triton_lab.native.llvm.builder import FunctionBuilder, Reg
 from triton_lab.native.lowering.emitter import Emitter
 from triton_lab.native.lowering.pure_operations import SHAPES
 
-# From this cost on a value is computed once rather than wherever it is used.
+# From this cost on, a value is computed once and not at each use.
 _DEAR = 8
-# From this cost on it is computed in any case: asking for an element goes down from operation to operand.
+# From this cost on, it is computed once in any case: elements on demand recurse from operation to operand.
 _LONGEST = 128
 _TURNED = 16
 
@@ -22,7 +22,7 @@ _TURNED = 16
 def materialise(
     emitter: Emitter, value: int, into: ScratchBlock | None = None, *, widened: bool = False
 ) -> ScratchBlock:
-    """The block in scratch, where ``into`` says or where it stays from here on."""
+    """The block in scratch: in the buffer ``into`` if it is given, else in its own buffer from here on."""
     value = emitter.analysis.one(value)
     form = emitter.forms[value]
     if isinstance(form, ScratchBlock) and into is None and (form.widened or not widened):
@@ -48,24 +48,24 @@ def _write_down(emitter: Emitter, value: int, buffer: ScratchBlock) -> None:
 
 
 def _lies_along(buffer: ScratchBlock) -> int:
-    """The axis along which the elements of a buffer lie in a row."""
+    """The axis along which the elements of a buffer are contiguous."""
     last = len(buffer.shape) - 1
     return next((axis for axis in range(last) if buffer.strides[axis] == 1 < buffer.shape[axis]), last)
 
 
 def can_be_turned(shape: Sequence[int]) -> bool:
-    """Whether a block can be cut into squares that are turned round."""
+    """Whether a block can be cut into squares that are transposed."""
     return len(shape) == 2 and not any(extent % _TURNED for extent in shape)
 
 
 def column_major(emitter: Emitter, value: int) -> ScratchBlock:
-    """A new buffer for a block of two axes, in which the first one's elements lie in a row."""
+    """A new column-major buffer for a block of two axes: elements are contiguous along the first one."""
     found = emitter.setting.scratch.take(emitter.types[value].shape, emitter.kind(value))
     return replace(found, strides=(1, found.shape[0]))
 
 
 def _turned(emitter: Emitter, value: int, buffer: ScratchBlock, read: int) -> None:
-    """Read along one of two axes, written along the other: squares are turned round in registers."""
+    """Read along one of two axes and write along the other: squares are transposed in registers."""
     code = emitter.code
     emitter.afresh()
 
@@ -98,7 +98,7 @@ def _turned(emitter: Emitter, value: int, buffer: ScratchBlock, read: int) -> No
 
 
 def _transposed(code: FunctionBuilder, vectors: list[Reg]) -> list[Reg]:
-    """A square of registers turned round, by halves that change places."""
+    """A square of registers, transposed by swapping halves."""
     count, step = len(vectors), 1
     while step < count:
         swapped = list(vectors)
@@ -115,7 +115,7 @@ def _transposed(code: FunctionBuilder, vectors: list[Reg]) -> list[Reg]:
 
 
 def settle(emitter: Emitter, value: int) -> None:
-    """Write a lazy block down now if it would be computed more often than once, or takes too long a way."""
+    """Write a lazy block to scratch now if it would be computed more than once, or costs too much on demand."""
     if emitter.rehearsal and not emitter.order.is_needed(value):
         return
     uses, maker = emitter.analysis.uses(value), emitter.analysis.maker[value]

@@ -1,7 +1,8 @@
-"""Blocks of addresses that are not affine, but lie in a row along their last axis: rows by their numbers, for one.
+"""Blocks of addresses that are not affine, but contiguous along their last axis: for example rows, chosen by their
+numbers.
 
-How far one element is from the next is read off the operations; that a row does not come round at the end of its
-integers' type is seen by its two ends, since whatever comes round there falls, and nothing else does.
+The distance from one element to the next follows from the operations. A row's two ends show that it does not wrap at
+the end of its integer type: only an element that wraps is smaller than the one before it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from triton_lab.native.lowering.pure_operations import PURE
 
 
 def step_along(emitter: Emitter, value: int, axis: int) -> int | None:
-    """How much an element exceeds the one before it along ``axis``, but where integers come round; None: who knows."""
+    """The difference between neighbours along ``axis``, except where integers wrap; None if unknown."""
     value = emitter.analysis.one(value)
     type, form = emitter.types[value], emitter.forms.get(value)
     if not type.shape or type.shape[axis] == 1:

@@ -1,7 +1,7 @@
-"""The forms in which a block of values can be known while code is made.
+"""The forms that a block of values can have while code is written.
 
-A scalar is a register. A block is an `AffineValue` or a `BoxMask` where it has such a form, a `ScratchBlock` where it
-lies in scratch memory, and else `Lazy`: only its operation, which computes elements where they are asked for.
+A scalar is a register. A block is an `AffineValue` or a `BoxMask` if it has such a form, and a `ScratchBlock` if it
+lies in scratch memory. Otherwise it is `Lazy`: only its operation, which computes elements on demand.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from triton_lab.native.llvm.builder import Reg
 
 @dataclass(frozen=True, slots=True)
 class AffineValue:
-    """Integers or addresses ``base + sum(i[k] * strides[k])``, exactly: in registers of 64 bits.
+    """Integers or addresses ``base + sum(i[k] * strides[k])``, exact, in 64-bit registers.
 
-    ``base_bits`` and ``reach_bits`` bound the base and what the strides add, as powers of two: 64 says nothing.
-    Of addresses, ``grain`` divides every stride, a power of two.
+    ``base_bits`` and ``reach_bits`` bound the base and the sum of the strides, as powers of two; 64 means no bound. For
+    addresses, ``grain`` is a power of two that divides every stride.
     """
 
     base: Term
@@ -31,13 +31,13 @@ class AffineValue:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is the same everywhere in the block."""
+        """Whether all elements of the block are equal."""
         return all(stride == 0 or extent == 1 for stride, extent in zip(self.strides, self.shape, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Range:
-    """Positions ``low <= i < high`` of an axis, within it."""
+    """Positions ``low <= i < high`` within an axis."""
 
     low: Term
     high: Term
@@ -45,7 +45,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class BoxMask:
-    """A mask that holds where all ranges do; None is a whole axis."""
+    """A mask that is true where all ranges hold; None is a whole axis."""
 
     ranges: tuple[Range | None, ...]
 
@@ -54,7 +54,7 @@ class BoxMask:
 class ScratchBlock:
     """A block in scratch; ``strides`` count elements. ``kind`` is what memory holds: a byte for an ``i1``.
 
-    ``widened``: floats of fewer than 32 bits that are kept as the ``float`` they are.
+    ``widened``: floats of fewer than 32 bits are stored as ``float``.
     """
 
     pointer: Reg
@@ -66,15 +66,17 @@ class ScratchBlock:
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """What an operation without effects computes, wherever it is asked."""
+    """The result of an operation without effects, computed wherever an element is needed."""
 
     op: Op
 
 
 @dataclass(frozen=True, slots=True)
 class DescriptorValue:
-    """A tensor descriptor: the address of its first element, extents and strides (i64, elements), and whether it reads
-    as NaN what lies outside (i1)."""
+    """A tensor descriptor: the address of its first element, extents and strides (i64, elements), and its padding (i1).
+
+    With padding, elements outside read as NaN.
+    """
 
     base: Reg
     padding: Reg
@@ -83,12 +85,12 @@ class DescriptorValue:
 
     @property
     def registers(self) -> tuple[Reg, ...]:
-        """All that it is, number by number."""
+        """All of its numbers."""
         return (self.base, self.padding, *self.extents, *self.strides)
 
     @classmethod
     def of(cls, registers: Sequence[Reg]) -> DescriptorValue:
-        """What has these ``registers``."""
+        """The descriptor with these ``registers``."""
         base, padding, *numbers = registers
         rank = len(numbers) // 2
         return cls(base, padding, tuple(numbers[:rank]), tuple(numbers[rank:]))
@@ -99,9 +101,9 @@ Form = Reg | AffineValue | BoxMask | ScratchBlock | Lazy | DescriptorValue
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """A position along one axis: a scalar register, or ``lanes`` positions in a row from there on.
+    """A position along one axis: a scalar register, or ``lanes`` consecutive positions from there on.
 
-    ``level`` counts the loops around it. ``facts`` has what is known of ranges here: all, nothing, or which lanes.
+    ``level`` counts the loops around it. ``facts`` says which positions are in a range: all, none, or the given lanes.
     """
 
     value: Reg
@@ -118,11 +120,10 @@ class BlockAccess:
     """What one operation touches: a block of ``shape`` of elements of ``element`` in memory.
 
     ``places`` has the addresses of its lanes (i64), and ``holds`` says which lanes count; both are computed from the
-    blocks ``roots``. ``form`` are the addresses where they are affine, ``box`` is the mask where it is one; without a
-    ``form`` it may hold for more lanes than count. ``masked``: not all lanes count, as far as is known now.
-    ``in_rows``: where they are not affine, they follow each other along the last axis, if none comes round.
-    ``padding`` is read where they do not, if that is not zero or an operand. ``checked``: a guard has seen that all
-    lanes that count may be touched.
+    blocks ``roots``. ``form`` are the addresses if they are affine, ``box`` is the mask if it is a box; without a
+    ``form`` the box may hold more lanes than count. ``masked``: some lanes may not count. ``in_rows``: the addresses
+    are not affine, but consecutive along the last axis unless they wrap. ``padding`` is what lanes that do not count
+    read, if that is not zero or an operand. ``checked``: a guard has checked that all lanes that count may be touched.
     """
 
     op: Op

@@ -1,8 +1,8 @@
-"""LLVM IR as text that is being written: blocks, and operations on registers.
+"""Writes LLVM IR as text: blocks, and operations on registers.
 
-Everything is explicit: vectors have a fixed number of lanes, and nothing is left to LLVM's vectorizers. No LLVM is
-needed to write it. Pure operations are written once in a block (`FunctionBuilder` keeps what it has), and those whose
-operands are literals of 64 bits are computed here.
+Everything is explicit: vectors have a fixed number of lanes, and nothing is left to LLVM's vectorizers. Writing needs
+no LLVM. A pure operation is written once per block (`FunctionBuilder` finds the earlier one). Operations on 64-bit
+literals are computed here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MANGLED = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}
 
 @dataclass(slots=True, eq=False)
 class BasicBlock:
-    """A straight run of lines that ends with a jump. ``known`` has the pure operations in it by their text."""
+    """A straight run of lines that ends with a jump. ``known`` has its pure operations by their text."""
 
     label: str
     phis: list[list[str]] = field(default_factory=list)
@@ -33,7 +33,7 @@ class BasicBlock:
 
 @dataclass(slots=True)
 class Phi:
-    """A register that holds what the block was entered with; `come` tells what each way brings."""
+    """A register whose value depends on where the block was entered from; `come` adds the value of one entry."""
 
     reg: Reg
     _ways: list[str]
@@ -44,9 +44,9 @@ class Phi:
 
 
 class FunctionBuilder:
-    """One function being written. Operations go to the end of ``block``.
+    """One function that is being written. Operations go to the end of ``block``.
 
-    ``halves``: the processor converts ``half``; without it no such register is written.
+    ``halves``: the processor converts ``half``; without that no such register is written.
     """
 
     def __init__(self, name: str, arguments: Sequence[Reg], result: str, halves: bool = True) -> None:
@@ -59,14 +59,14 @@ class FunctionBuilder:
     # Blocks.
 
     def new_block(self, hint: str) -> BasicBlock:
-        """A block that nothing leads to yet; `at` or ``code.block = ...`` goes there."""
+        """A block that nothing jumps to yet; `at` or ``code.block = ...`` goes there."""
         block = BasicBlock(f"{hint}{len(self.blocks)}")
         self.blocks.append(block)
         return block
 
     @contextmanager
     def at(self, block: BasicBlock) -> Iterator[None]:
-        """Write at the end of ``block``, which must not have ended, for a while."""
+        """For a while, write at the end of ``block``, which must not have ended."""
         before, self.block = self.block, block
         try:
             yield
@@ -82,7 +82,7 @@ class FunctionBuilder:
         self._end(f"br label %{to.label}")
 
     def branch(self, condition: Reg, yes: BasicBlock, no: BasicBlock, *, likely: bool = False) -> None:
-        """``likely`` says that the condition nearly always holds."""
+        """Branch on ``condition``. ``likely``: it is nearly always true."""
         self._end(f"br {condition}, label %{yes.label}, label %{no.label}{', !prof !0' if likely else ''}")
 
     def leave(self, value: Reg) -> None:
@@ -103,7 +103,7 @@ class FunctionBuilder:
         return Reg(f"%v{self._count}", kind, lanes)
 
     def let(self, text: str, kind: str, lanes: int = 0, *, pure: bool = True) -> Reg:
-        """The result of the instruction ``text``. A pure one is written once in a block."""
+        """The result of the instruction ``text``. A pure one is written once per block."""
         if pure and (known := self.block.known.get(text)) is not None and known.kind == kind and known.lanes == lanes:
             return known
         reg = self._new(kind, lanes)
@@ -113,13 +113,13 @@ class FunctionBuilder:
         return reg
 
     def do(self, text: str) -> None:
-        """An instruction without a result."""
+        """Write an instruction without a result."""
         self.block.lines.append(text)
 
     def op(self, name: str, a: Reg, *rest: Reg) -> Reg:
         """An arithmetic instruction on operands of one kind: ``op("fadd", x, y)``, ``op("fneg", x)``.
 
-        Scalars among vectors are spread.
+        Scalars among vectors are splatted.
         """
         a, *others = self.alike(a, *rest)
         return self.let(f"{name} {a}{''.join(f', {b.name}' for b in others)}", a.kind, a.lanes)
@@ -133,7 +133,7 @@ class FunctionBuilder:
         return self.let(f"{name} {predicate} {a}, {b.name}", "i1", a.lanes)
 
     def select(self, condition: Reg, a: Reg, b: Reg) -> Reg:
-        """``a`` where the condition holds, else ``b``."""
+        """``a`` where the condition is true, else ``b``."""
         if condition.literal is not None:
             return self.alike(a, b)[0 if condition.literal else 1]
         a, b = self.alike(a, b)
@@ -146,7 +146,7 @@ class FunctionBuilder:
         return x if x.kind == kind else self.let(f"{name} {x} to {Reg('', kind, x.lanes).type}", kind, x.lanes)
 
     def intrinsic(self, name: str, *operands: Reg, kind: str | None = None, scalar: bool = False) -> Reg:
-        """``llvm.fma`` and the like: mangled by the operands' type; ``kind`` is the result's if another one.
+        """``llvm.fma`` and the like, named by the operands' type; ``kind`` is the result's kind if it differs.
 
         ``scalar`` is for reductions: vector in, scalar out.
         """
@@ -158,7 +158,7 @@ class FunctionBuilder:
         return self.call(f"{name}.{suffix}", result.kind, lanes, *operands)
 
     def call(self, name: str, kind: str, lanes: int, *operands: Reg, pure: bool = True) -> Reg:
-        """Call a declared function of this very name; it is declared if need be."""
+        """Call an external function of exactly this name, and declare it if needed."""
         result = Reg("", kind, lanes).type
         self.declare(f"{result} @{name}({', '.join(x.type for x in operands)})", name)
         return self.let(f"call {result} @{name}({', '.join(map(str, operands))})", kind, lanes, pure=pure)
@@ -176,12 +176,12 @@ class FunctionBuilder:
         return Reg(f"splat ({kind} {name})", kind, lanes)
 
     def pattern(self, kind: str, bits: int, lanes: int = 0) -> Reg:
-        """A float literal given by its bits."""
+        """A float literal from its bits."""
         name = text_of_bits(kind, bits)
         return Reg(f"splat ({kind} {name})" if lanes else name, kind, lanes)
 
     def literals(self, kind: str, values: Sequence[float]) -> Reg:
-        """A vector of literals, lane by lane."""
+        """A vector of literals, one per lane."""
         inner = ", ".join(f"{kind} {text_of(kind, value)}" for value in values)
         return Reg(f"<{inner}>", kind, len(values))
 
@@ -194,19 +194,19 @@ class FunctionBuilder:
         return self.literals(kind, [lane * step for lane in range(lanes)])
 
     def literal_of(self, x: Reg) -> int | None:
-        """The integer that is written in the text for ``x``, the same in all lanes."""
+        """The integer literal of ``x``, equal in all lanes; None if there is none."""
         found = re.fullmatch(r"splat \(i\d+ (-?\d+)\)", x.name) if x.lanes else None
         return int(found[1]) if found else x.literal
 
     # Vectors.
 
     def alike(self, *operands: Reg) -> list[Reg]:
-        """The same operands; if one is a vector, all."""
+        """The operands, all as vectors if one of them is a vector."""
         lanes = max(x.lanes for x in operands)
         return [self.splat(x, lanes) for x in operands] if lanes else list(operands)
 
     def splat(self, x: Reg, lanes: int) -> Reg:
-        """A scalar in all lanes; a vector, and a scalar for ``lanes`` 0, as it is."""
+        """A scalar in all lanes. A vector, or a scalar for ``lanes`` 0, is returned unchanged."""
         if x.lanes or not lanes:
             assert x.lanes in (0, lanes), (x, lanes)
             return x
@@ -216,7 +216,7 @@ class FunctionBuilder:
         return self.shuffle(one, one, [0] * lanes)
 
     def shuffle(self, a: Reg, b: Reg, order: Sequence[int]) -> Reg:
-        """Lanes of ``a`` and ``b``, numbered one after the other."""
+        """Lanes of ``a`` and ``b``, numbered through both."""
         mask = ", ".join(f"i32 {lane}" for lane in order)
         return self.let(f"shufflevector {a}, {b}, <{len(order)} x i32> <{mask}>", a.kind, len(order))
 
@@ -229,7 +229,7 @@ class FunctionBuilder:
         return self.let(f"insertelement {x}, {value}, i64 {lane}", x.kind, x.lanes)
 
     def undefined(self, kind: str, lanes: int) -> Reg:
-        """A vector that is filled lane by lane."""
+        """An undefined vector, to be filled lane by lane."""
         return Reg("poison", kind, lanes)
 
     # Memory.
@@ -241,7 +241,7 @@ class FunctionBuilder:
         return self.let(f"getelementptr {kind}, {pointer}, {index}", "ptr")
 
     def load(self, kind: str, pointer: Reg, lanes: int = 0, align: int = 0, *, constant: bool = False) -> Reg:
-        """``constant``: nothing ever changes it while the function runs."""
+        """Load elements. ``constant``: the memory does not change while the function runs."""
         type = Reg("", kind, lanes).type
         fixed = ", !invariant.load !1" if constant else ""
         return self.let(f"load {type}, {pointer}, align {align or bytes_of(kind)}{fixed}", kind, lanes, pure=constant)
@@ -250,7 +250,7 @@ class FunctionBuilder:
         self.do(f"store {value}, {pointer}, align {align or bytes_of(value.kind)}")
 
     def masked_load(self, kind: str, pointer: Reg, mask: Reg, other: Reg, align: int = 0) -> Reg:
-        """Lanes in a row where ``mask`` holds, else those of ``other``; a pointer per lane gathers."""
+        """Consecutive lanes where ``mask`` is true, else those of ``other``; with a pointer per lane, a gather."""
         name = "gather" if pointer.lanes else "load"
         result = Reg("", kind, mask.lanes)
         suffix = f"{_mangled(result)}.{_mangled(pointer)}"
@@ -259,11 +259,11 @@ class FunctionBuilder:
         return self.call(f"llvm.masked.{name}.{suffix}", kind, mask.lanes, *operands, pure=False)
 
     def masked_store(self, value: Reg, pointer: Reg, mask: Reg, align: int = 0) -> None:
-        """Lanes in a row where ``mask`` holds; a pointer per lane scatters, in the lanes' order."""
+        """Consecutive lanes where ``mask`` is true; with a pointer per lane, a scatter, in the lanes' order."""
         name = "scatter" if pointer.lanes else "store"
         if not pointer.lanes and value.kind in ("i8", "i16", "i32"):
-            # For AVX-512, LLVM 22.1 takes truncation and store together; then, if it knows that the mask holds in one
-            # lane alone, it stores that lane as wide as it was before. So it may not know.
+            # For AVX-512, LLVM 22.1 fuses truncation and store. Then, if it knows that the mask is true in one lane
+            # only, it stores that lane with the width from before the truncation. So it must not know that.
             mask = self.op("and", mask, self._always())
         where = Reg(str(align or bytes_of(value.kind)), "i32")
         function = f"llvm.masked.{name}.{_mangled(value)}.{_mangled(pointer)}"
@@ -272,7 +272,7 @@ class FunctionBuilder:
         self.do(f"call void @{function}({', '.join(map(str, operands))})")
 
     def _always(self) -> Reg:
-        """What holds, and LLVM cannot tell: that the first number which the function is given is not negative."""
+        """A condition that is always true, which LLVM cannot know: the function's first number is not negative."""
         always = Reg("%always", "i1")
         number = next(each for each in self.arguments if each.kind == "i64")
         line = f"{always.name} = icmp sge {number}, 0"
@@ -283,7 +283,7 @@ class FunctionBuilder:
     # The text.
 
     def text(self) -> str:
-        """The whole module: this function and what it calls."""
+        """The whole module: this function, and declarations of what it calls."""
         out = [f"declare {signature}" for signature in self._declared.values()]
         out.append(f"define {self.result} @{self.name}({', '.join(map(_argument, self.arguments))}) {{")
         for block in self.blocks:

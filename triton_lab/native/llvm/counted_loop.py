@@ -1,4 +1,4 @@
-"""A loop over numbers, as blocks and phis."""
+"""Writes a counted loop as blocks and phis."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def counted(
     body: Callable[[Reg, list[Reg]], Sequence[Reg]],
     carried: Sequence[Reg] = (),
 ) -> list[Reg]:
-    """``for i in range(first, end, step): carried = body(i, carried)`` on i64; what was carried last.
+    """``for i in range(first, end, step): carried = body(i, carried)`` on i64; returns the last carried values.
 
-    While ``body`` writes, the block before the loop is still open: what does not change in the loop can be
-    written there (`at`).
+    While ``body`` writes, the block before the loop is still open: what does not change in the loop can be written
+    there (`at`).
     """
     head, leave = code.new_block("loop"), code.new_block("done")
     before, code.block = code.block, head

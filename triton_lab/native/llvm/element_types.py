@@ -1,7 +1,7 @@
-"""How the elements of Triton's types are kept: in registers, and in memory.
+"""How the elements of Triton's types are stored: in registers, and in memory.
 
-Integers and pointers are integers; float32 and float64 are themselves. Narrower floats are their bits, so that moving
-them changes nothing: arithmetic widens them to ``float`` and rounds once.
+Integers and pointers are integers; float32 and float64 are themselves. Narrower floats are stored as their bits, so
+that moving them changes nothing: arithmetic widens them to ``float`` and rounds once.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def kind_of(element: str) -> str:
 
 
 def is_narrow(element: str) -> bool:
-    """Whether elements are floats of which registers hold the bits."""
+    """Whether elements are floats that registers hold as bits."""
     return element[0] in "fb" and element not in ("f32", "f64")
 
 
 def width_of(element: str) -> int:
-    """Bytes of an element in memory."""
+    """The bytes of an element in memory."""
     kind = kind_of(element)
     return 1 if kind == "i1" else {"i8": 1, "i16": 2, "i32": 4, "float": 4, "i64": 8, "double": 8}[kind]

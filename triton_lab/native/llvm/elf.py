@@ -1,4 +1,4 @@
-"""Object code as a file in ELF, of 64 bits and little-endian: what it is for, and whom it calls."""
+"""Reads object code as an ELF file, 64-bit and little-endian: its processor, and the functions that it calls."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _SYMBOLS, _UNDEFINED = 2, 0
 
 
 def machine_of(code: bytes) -> int | None:
-    """The number of the processor that it is for: 62 is x86-64, 183 is arm64; None where this is no such file."""
+    """The number of its processor: 62 is x86-64, 183 is arm64; None if this is no such file."""
     return int.from_bytes(code[18:20], "little") if code[:6] == _MAGIC and len(code) >= 64 else None
 
 
 def undefined(code: bytes) -> set[str]:
-    """The names of the functions and data that it wants of others. Raises ValueError where it is damaged."""
+    """The names of the external functions and data that it needs. Raises ValueError if it is damaged."""
     if machine_of(code) is None:
         raise ValueError("no object code")
     try:

@@ -1,6 +1,7 @@
-"""LLVM IR as text -> object code -> a function's address. llvmlite is imported when the first kernel asks for it.
+"""Compiles LLVM IR text to object code, and links that to a function's address.
 
-llvmlite lets one thread in at a time: whoever is here may have to wait for a compilation that another one began.
+llvmlite is imported when the first kernel needs it. It lets in one thread at a time: a call here may wait for a
+compilation that another thread began.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
 # How hard LLVM tries to select instructions.
 _EFFORT = 2
 _numbers = itertools.count()
-# What keeps linked code where it is, by its number.
+# The objects that keep linked code alive, by its number.
 _linked: dict[int, Any] = {}
 _once = threading.Lock()
 
 
 class CannotCompile(RuntimeError):
-    """There is no llvmlite, or LLVM refuses what it was given; the message says why."""
+    """There is no llvmlite, or LLVM refuses its input; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A processor, in LLVM's words: ``x86_64-unknown-linux-gnu``, ``znver4``, ``+avx2,-avx512f``."""
+    """A processor, as LLVM names it: ``x86_64-unknown-linux-gnu``, ``znver4``, ``+avx2,-avx512f``."""
 
     triple: str
     cpu: str
@@ -43,15 +44,15 @@ class Target:
 
     @property
     def arm(self) -> bool:
-        """Whether its instructions are arm64's."""
+        """Whether it has arm64 instructions."""
         return self.triple.startswith(("aarch64", "arm64"))
 
     def has(self, feature: str) -> bool:
-        """Whether it is known to have ``feature``."""
+        """Whether ``feature`` is known to exist on it."""
         return f"+{feature}" in self.features.split(",")
 
     def without(self, prefixes: Sequence[str]) -> Target:
-        """The same without the features that begin so: ``("avx512", "avx10", "amx")`` leaves AVX2."""
+        """The same target without the features with these prefixes: ``("avx512", "avx10", "amx")`` leaves AVX2."""
         features = [f"-{one[1:]}" if one[1:].startswith(tuple(prefixes)) else one for one in self.features.split(",")]
         return replace(self, features=",".join(features))
 
@@ -60,29 +61,29 @@ ARM64 = Target("aarch64-unknown-linux-gnu", "generic", "+neon,+fullfp16")
 
 
 def missing() -> str:
-    """Why there is no compiler here; empty where there is one. Nothing is imported to find out."""
+    """Why there is no compiler here; empty if there is one. Nothing is imported to find out."""
     return "" if importlib.util.find_spec("llvmlite") is not None else "llvmlite is not installed"
 
 
 def is_imported() -> bool:
-    """Whether the compiler is in this process already."""
+    """Whether this process has imported the compiler already."""
     return "llvmlite.binding" in sys.modules
 
 
 @functools.cache
 def version() -> str:
-    """llvmlite's version and LLVM's."""
+    """The versions of llvmlite and LLVM."""
     llvmlite, llvm = _llvm()
     return f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
 @functools.cache
 def host() -> Target:
-    """This processor, with all that the system lets us use of it."""
+    """This processor, with all features that the system allows."""
     _, llvm = _llvm()
     try:
         features = llvm.get_host_cpu_features().flatten()
-    except RuntimeError:  # LLVM does not know how to ask this one
+    except RuntimeError:  # LLVM cannot detect this processor
         features = ""
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
 
@@ -101,35 +102,40 @@ def object_code(text: str, target: Target) -> bytes:
             made: bytes = machine.emit_object(module)
             module.close()
             return made
-    except (RuntimeError, AttributeError) as error:  # the second: an llvmlite that is too old
+    except (RuntimeError, AttributeError) as error:  # AttributeError: llvmlite is too old
         raise CannotCompile(str(error)) from error
 
 
 def _simplify(llvm: Any, module: Any, machine: Any) -> None:
-    """What the generator leaves to do before instructions are selected: it writes the vectors and loops itself, and no
-    two equal operations in a block. All of LLVM's passes take as long again, and gain one part in a hundred."""
+    """Run the few passes that the generator needs before instruction selection.
+
+    It writes vectors and loops itself, and no two equal operations in a block. All of LLVM's passes would double the
+    time and gain one percent.
+    """
     passes = llvm.create_new_module_pass_manager()
     passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
-# A table that whoever links object code makes.
+# A table that the linker makes.
 _OFFSETS = "_GLOBAL_OFFSET_TABLE_"
-# What an ELF file calls the processor that it is for, by what LLVM calls it.
+# LLVM's name of a processor -> its number in ELF files.
 _MACHINES = {"x86_64": 62, "aarch64": 183}
 
 
 def made_for(code: bytes, target: Target) -> bool:
-    """Whether object code is of the kind that ``target`` runs, by its header alone."""
+    """Whether object code is for the kind of processor of ``target``, judged by its header alone."""
     return elf.machine_of(code) == _MACHINES.get(target.triple.split("-")[0], -1)
 
 
 class Linked:
-    """Object code in memory, ready to run; it stays there as long as this object does."""
+    """Object code in memory, ready to run. It stays there as long as this object lives."""
 
     def __init__(self, code: bytes, symbol: str) -> None:
-        """Raises CannotCompile where ``code`` is not for this processor, lacks ``symbol`` or calls what is not here."""
+        """Link ``code``. Raises CannotCompile if it is for another processor, lacks ``symbol``, or calls missing
+        functions.
+        """
         _, llvm = _llvm()
         if not made_for(code, host()):
             raise CannotCompile("the object code is for another processor")
@@ -137,12 +143,12 @@ class Linked:
             wanted = sorted(elf.undefined(code) - {_OFFSETS})
         except ValueError as error:
             raise CannotCompile(str(error)) from error
-        # What this processor has no instruction for LLVM has a library do, which may not be here.
+        # Where the processor has no instruction, LLVM calls a library function, which may not exist here.
         lacking = [name for name in wanted if not hasattr(ctypes.CDLL(None), name)]
         if lacking:
             raise CannotCompile(f"this processor has no instructions for what {' and '.join(lacking)} would do")
         try:
-            # The C library has memcpy and memset, which LLVM may call for loops that do their work.
+            # LLVM may call memcpy and memset of the C library in place of loops.
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)
             number = next(_numbers)
             _linked[number] = tracker = library.link(_linker(), f"kernel{number}")
@@ -153,19 +159,19 @@ class Linked:
 
 
 def _forget(number: int) -> None:
-    # What is linked is no part of what Python clears away: it ends on the thread that compiles, where no interrupt
-    # leaves LLVM's lock taken.
+    # Linked code is not released by Python's garbage collection. The compiling thread releases it, where no interrupt
+    # can leave LLVM's lock taken.
     background_compiler.background.clear_away(functools.partial(_linked.pop, number))
 
 
 @functools.cache
 def _llvm() -> tuple[Any, Any]:
-    """llvmlite and its binding, made ready. Raises CannotCompile."""
+    """llvmlite and its binding, initialised. Raises CannotCompile."""
     with _once:
         try:
             import llvmlite
             import llvmlite.binding as llvm
-        except (ImportError, OSError) as error:  # the second: its library cannot be loaded
+        except (ImportError, OSError) as error:  # OSError: its library cannot be loaded
             raise CannotCompile(f"llvmlite cannot be imported: {error}") from error
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()

@@ -1,4 +1,4 @@
-"""Numbers as LLVM writes them in its text, and what is computed from them while it is written."""
+"""Numbers as LLVM's text has them, and computing with them at writing time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PREDICATES = {
 
 
 def compared(predicate: str, a: int, b: int, bits: int) -> bool:
-    """What LLVM's comparison of two integers of so many bits comes to."""
+    """The result of LLVM's comparison of two integers of ``bits`` bits."""
     if predicate[0] == "u":
         a, b = a % (1 << bits), b % (1 << bits)
     return bool(_PREDICATES[predicate[-2:]](a, b))
@@ -51,7 +51,9 @@ def _bits_of_float(kind: str, value: float) -> int:
 
 
 def text_of_bits(kind: str, bits: int) -> str:
-    """A float's literal by its bits: LLVM wants those of the same number in a double, and of a half its own."""
+    """A float's literal from its bits. LLVM writes the bits of the same number as a double, but a half with its own
+    bits.
+    """
     if kind == "half":
         return f"0xH{bits:04X}"
     if kind == "double":

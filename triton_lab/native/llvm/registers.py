@@ -1,7 +1,7 @@
 """Values in LLVM's text: registers and literals, scalars and vectors.
 
 Kinds are LLVM's scalar types as text: ``i1``, ``i8``, ``i16``, ``i32``, ``i64``, ``half``, ``float``, ``double``,
-``ptr``. How Triton's types are kept in them is said in `kinds`.
+``ptr``. `element_types` says how Triton's types are stored in them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ _BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8,
 
 
 def bytes_of(kind: str) -> int:
-    """Bytes that an element of ``kind`` takes in memory."""
+    """The bytes of an element of ``kind`` in memory."""
     return _BYTES[kind]
 
 
 def bits_of(kind: str) -> int:
-    """Bits of an element of ``kind``."""
+    """The bits of an element of ``kind``."""
     return 1 if kind == "i1" else 8 * _BYTES[kind]
 
 
@@ -40,7 +40,7 @@ class Reg:
 
     @property
     def literal(self) -> int | None:
-        """The value of a scalar integer that is written in the text; of ``i1``, 0 or 1."""
+        """The value of a scalar integer literal (0 or 1 for an ``i1``); None for a register."""
         if self.lanes or self.name[0] == "%" or self.is_float or self.kind == "ptr":
             return None
         return {"true": 1, "false": 0}[self.name] if self.kind == "i1" else int(self.name)

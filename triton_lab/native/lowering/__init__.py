@@ -1,5 +1,5 @@
-"""A kernel's operations as LLVM IR: a file for each subject, named as in `interpreter/ops`.
+"""Writes a kernel's operations as LLVM IR: one file per subject, named as in `interpreter/ops`.
 
-`emitter` walks the kernel and asks the subject's file; `kernel_function` writes the function around it; `guards` and
-`access_checks` write what must hold for a program to go on here.
+`emitter` walks the kernel and calls the subject's file. `kernel_function` writes the function around it. `guards` and
+`access_checks` write the conditions under which a program may go on here.
 """

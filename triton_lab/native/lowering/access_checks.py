@@ -1,7 +1,7 @@
-"""What an access touches, and that it may: alike for loads, stores and atomics, by pointers and by descriptors.
+"""Which memory an access touches, and the check that it may: for loads, stores and atomics, by pointer or descriptor.
 
-An access by affine addresses under a box is checked once, before it: where its corners lie in the region, all of it
-does. Others are checked lane by lane, all of them before any is written.
+An access by affine addresses under a box is checked once, before it: if its corners lie in the region, all of it does.
+Others are checked lane by lane, and all lanes are checked before any is written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from triton_lab.native.lowering.emitter import Emitter
 
 
 def access_of(emitter: Emitter, op: Op) -> BlockAccess:
-    """What ``op`` touches, once its corners have been checked if they can be."""
+    """What ``op`` touches. Writes a guard for its corners if they can be checked."""
     access = by_its_descriptor(emitter, op) if by_descriptor(op) else _by_pointer(emitter, op)
     return replace(access, checked=_check_corners(emitter, access))
 
@@ -56,7 +56,7 @@ def _by_pointer(emitter: Emitter, op: Op) -> BlockAccess:
 
 
 def check(emitter: Emitter, access: BlockAccess) -> None:
-    """A guard that no lane may not be touched, before any is, unless there was one."""
+    """A guard that all lanes of the access may be touched, before any is; nothing if there was one already."""
     if access.checked:
         return
     bad = AccessTally(emitter, access)
@@ -71,22 +71,22 @@ def check(emitter: Emitter, access: BlockAccess) -> None:
 
 
 def bits_in(code: FunctionBuilder, mask: Reg) -> Reg:
-    """The lanes of a mask as bits of a number (i64), the first one lowest."""
+    """The lanes of a mask as bits of a number (i64), the first lane lowest."""
     return code.cast("zext", code.let(f"bitcast {mask} to i{mask.lanes}", f"i{mask.lanes}"), "i64")
 
 
 def _zeros(code: FunctionBuilder, name: str, bits: Reg) -> Reg:
-    """How many zeros there are before the first bit (``cttz``), or behind the last one (``ctlz``)."""
+    """The number of zeros below the lowest set bit (``cttz``), or above the highest one (``ctlz``)."""
     return code.call(f"llvm.{name}.i64", "i64", 0, bits, code.constant("i1", 0))
 
 
 def is_row(access: BlockAccess, index: Indices) -> bool:
-    """Whether the lanes of ``index`` follow each other in memory, which is seen to where they are checked."""
+    """Whether the lanes of ``index`` are consecutive in memory; the check of the lanes makes sure of it."""
     return access.in_rows and index[-1].lanes > 1
 
 
 def lane_of(code: FunctionBuilder, index: Indices, lane: int = 0) -> Indices:
-    """One of the lanes."""
+    """The index of one lane."""
 
     def one(i: Index) -> Index:
         return Index(int_expr.register(code, int_expr.add(code, i.value, lane)), i.level) if i.lanes else i
@@ -103,7 +103,7 @@ def asked(code: FunctionBuilder, holds: bool | Reg, lanes: int = 0) -> Reg:
 
 
 def _check_corners(emitter: Emitter, access: BlockAccess) -> bool:
-    """A guard that all lanes lie in the region and on multiples of their size; False if that cannot be asked so."""
+    """A guard that all lanes are in the region and aligned to their size; False if the corners do not decide that."""
     code, form, box = emitter.code, access.form, access.box
     if form is None or form.reach_bits > 60 or (access.masked and box is None):
         return False
@@ -125,7 +125,7 @@ def _check_corners(emitter: Emitter, access: BlockAccess) -> bool:
     start, stop = _around(emitter, access.op, bottom)
     end = code.op("add", top, code.constant("i64", size))
     ok = code.op("and", code.compare("uge", bottom, start), code.compare("ule", end, stop))
-    # Addresses that come round past the end of memory are none of the region's.
+    # Addresses that wrap past the end of memory are outside the region.
     ok = code.op("and", ok, code.compare("ule", bottom, top))
     if size > 1:
         ok = code.op("and", ok, _aligned(emitter, form, size))
@@ -149,7 +149,9 @@ def _aligned(emitter: Emitter, form: AffineValue, size: int) -> Reg:
 
 
 def _around(emitter: Emitter, op: Op, address: Reg) -> tuple[Reg, Reg]:
-    """The region of an access that ``address`` lies in, if it lies in one: start and stop."""
+    """The region of an access that contains ``address``, as start and stop; zeros if none does. A single region is not
+    tested.
+    """
     code = emitter.code
     if emitter.has_one_region(op):
         return emitter.region(op, writes=writes(op))
@@ -165,21 +167,21 @@ def _around(emitter: Emitter, op: Op, address: Reg) -> tuple[Reg, Reg]:
 
 
 class AccessTally:
-    """Whether any lane so far was one that may not be touched, and where one of them lies."""
+    """Records whether any lane may not be touched, and the address of one such lane."""
 
     def __init__(self, emitter: Emitter, access: BlockAccess) -> None:
         self.emitter, self.code, self.access = emitter, emitter.code, access
         self.size = width_of(access.element)
-        # What is the same for all lanes is read before the loops over them.
+        # Read before the loops over lanes, since it is the same for all.
         self.one = emitter.region(access.op, writes=writes(access.op)) if emitter.has_one_region(access.op) else None
         self.flags, self.stray = (emitter.setting.scratch.take((), "i64").pointer for _ in range(2))
         for place in (self.flags, self.stray):
             self.code.store(self.code.constant("i64", 0), place)
 
     def inside(self, index: Indices, holds: bool | Reg) -> tuple[Reg, Reg]:
-        """Addresses, and ``holds`` without the lanes outside of the regions or not on a multiple of their size.
+        """Addresses, and ``holds`` without the lanes that are outside the regions or not aligned to their size.
 
-        These are noted. Of lanes in a row, the address is the first one's, and all or none are good.
+        Those lanes are recorded. For lanes in a row, the address is the first lane's, and all or none are good.
         """
         code, lanes = self.code, max(1, lanes_of(index))
         if is_row(self.access, index):
@@ -197,7 +199,7 @@ class AccessTally:
         return places, code.op("and", wanted, good)
 
     def _good(self, places: Reg) -> Reg:
-        """Which of ``places`` lie in a region."""
+        """Which of ``places`` are in a region."""
         code, op = self.code, self.access.op
         if self.one is not None:
             return self._within(places, *self.one)
@@ -210,7 +212,7 @@ class AccessTally:
         return good
 
     def _row(self, index: Indices, holds: bool | Reg, lanes: int) -> tuple[Reg, Reg]:
-        """The same for lanes in a row: the first one and the last one that count decide."""
+        """The same for lanes in a row: the first and the last lane that count decide."""
         code, access, size = self.code, self.access, self.size
         first = access.places(lane_of(code, index))
         last = access.places(lane_of(code, index, lanes - 1))
@@ -253,13 +255,13 @@ class AccessTally:
         return code.op("and", code.compare("ule", offsets, room), code.splat(fits, places.lanes))
 
     def _room(self, start: Reg, stop: Reg) -> tuple[Reg, Reg]:
-        """How far behind a region's start its last element may be, and whether there is room for one at all."""
+        """How far behind a region's start its last element may be, and whether one fits at all."""
         code = self.code
         room = code.op("sub", code.op("sub", stop, start), code.constant("i64", self.size))
         return room, code.compare("sge", room, code.constant("i64", 0))
 
     def require(self) -> None:
-        """A guard that there was none."""
+        """A guard that no bad lane was recorded."""
         code = self.code
         none = code.compare("eq", code.load("i64", self.flags), code.constant("i64", 0))
         self.emitter.guards.require(none, self.access.op, "bounds", code.load("i64", self.stray))

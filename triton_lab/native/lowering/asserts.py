@@ -1,4 +1,4 @@
-"""``tl.device_assert``: a guard. A program in which it fails is NumPy's, which raises the kernel's own words."""
+"""``tl.device_assert``: a guard. A program in which it fails goes to NumPy, which raises the kernel's own message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triton_lab.native.lowering.emitter import Emitter, emits
 
 @emits("tt.assert")
 def assert_(emitter: Emitter, op: Op) -> None:
-    # A program in earnest comes to nothing that its rehearsal has not seen.
+    # In the real run nothing fails that the rehearsal has not found.
     if not (emitter.rehearsal or not emitter.order.needs_rehearsal):
         return
     (condition,) = op.operands

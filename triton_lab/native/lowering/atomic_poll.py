@@ -1,4 +1,4 @@
-"""``tl.atomic_poll``: a wait for what memory shall hold. A program that would have to wait is NumPy's."""
+"""``tl.atomic_poll``: a wait for a value in memory. A program that would have to wait goes to NumPy."""
 
 from __future__ import annotations
 

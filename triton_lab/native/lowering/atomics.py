@@ -1,8 +1,8 @@
 """Atomics: one thread runs a program's lanes in turn, in ascending order.
 
-All lanes are checked before the first one changes anything. What they find goes to scratch if somebody asks for it.
-No instruction is atomic, and none orders memory: a launch with atomics that others might meet stays on one thread (see
-`outline`), threads that share another launch begin and end with a lock, and other launches with atomics wait
+All lanes are checked before the first one changes anything. The values that they find go to scratch if they are used.
+No instruction is atomic, and none orders memory. A launch with atomics whose programs share memory stays on one thread
+(see `outline`). Threads that share another launch begin and end with a lock. Other launches with atomics wait
 (`backend.plugin.serial_launches`).
 """
 
@@ -61,7 +61,8 @@ def atomic_rmw(emitter: Emitter, op: Op) -> None:
     _update(emitter, op, op.attributes["atomic_rmw_op"])
 
 
-# The kinds of `tt.descriptor_reduce` -> those of `tt.atomic_rmw`, for signed elements and floats, and unsigned ones.
+# Maps the kinds of `tt.descriptor_reduce` to those of `tt.atomic_rmw`, for signed elements and floats, and for
+# unsigned.
 _KINDS = {1: Rmw.ADD, 2: Rmw.MIN, 3: Rmw.MAX, 6: Rmw.AND, 7: Rmw.OR, 8: Rmw.XOR}
 _UNSIGNED = {**_KINDS, 2: Rmw.UMIN, 3: Rmw.UMAX}
 
@@ -74,7 +75,7 @@ def descriptor_reduce(emitter: Emitter, op: Op) -> None:
 
 
 def _update(emitter: Emitter, op: Op, kind: int) -> None:
-    """Each lane in turn puts what ``kind`` says in the place of what it finds."""
+    """Each lane in turn replaces the value that it finds, as ``kind`` says."""
     where, code = operands_of(op), emitter.code
     assert where.value is not None
     value = op.operands[where.value]
@@ -93,7 +94,7 @@ def _update(emitter: Emitter, op: Op, kind: int) -> None:
 
 @emits("tt.atomic_cas")
 def atomic_cas(emitter: Emitter, op: Op) -> None:
-    """Bits are compared: a NaN equals itself, and 0.0 is not -0.0."""
+    """Compare and swap. Bits are compared: a NaN equals itself, and 0.0 is not -0.0."""
     where, code = operands_of(op), emitter.code
     assert where.expected is not None and where.value is not None
 
@@ -106,7 +107,9 @@ def atomic_cas(emitter: Emitter, op: Op) -> None:
 
 
 def _in_turn(emitter: Emitter, op: Op, values: Sequence[int], change: Callable[[Reg, Sequence[Reg]], Reg]) -> None:
-    """``memory = change(memory, values)`` lane by lane; the result, if there is one, is what each lane found."""
+    """``memory = change(memory, values)`` lane by lane; the result, if there is one, is the value that each
+    lane found.
+    """
     access = access_of(emitter, op)
     if not access.shape:
         if not emitter.rehearsal:
@@ -128,7 +131,7 @@ def _in_turn(emitter: Emitter, op: Op, values: Sequence[int], change: Callable[[
 def _one_lane(
     emitter: Emitter, access: BlockAccess, values: Sequence[int], change: Callable[[Reg, Sequence[Reg]], Reg]
 ) -> None:
-    """A scalar; where the mask does not hold, zero of scratch is changed and found."""
+    """An atomic on a scalar. If the mask is false, it changes a zero in scratch."""
     code, kind, holds = emitter.code, kind_of(access.element), access.holds(())
     keeping, address = Keeping(emitter, access.op, width_of(access.element)), access.places(())
     if keeping.needed:
@@ -147,7 +150,7 @@ def _one_lane(
 
 
 def _checked_places(emitter: Emitter, access: BlockAccess) -> ScratchBlock:
-    """The address of each lane, 0 for those that are masked out; a guard has seen that all are good."""
+    """The address of each lane, 0 for masked lanes, after a guard that all are good."""
     code = emitter.code
     buffer = emitter.setting.scratch.take(access.shape, "i64")
     bad = None if access.checked else AccessTally(emitter, access)

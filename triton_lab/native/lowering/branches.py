@@ -1,4 +1,4 @@
-"""Blocks of a kernel that branches join: a ``return`` before the end."""
+"""Blocks of a kernel that are joined by branches: a ``return`` before the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from triton_lab.native.unsupported import Unsupported
 
 
 def run_body(emitter: Emitter, body: Region) -> None:
-    """Write down the blocks of a kernel; the code goes on where all of them have ended."""
+    """Write the blocks of a kernel; the code goes on where all of them have ended."""
     if len(body.blocks) == 1:
         walk(emitter, body.blocks[0])
     else:
@@ -20,12 +20,14 @@ def run_body(emitter: Emitter, body: Region) -> None:
 
 
 class _Branches:
-    """Blocks in the order of the text, which goes forwards only. Each begins with what all that lead to it know."""
+    """Writes blocks in the order of the text, since branches only go forwards. Each starts with the forms that all
+    paths to it know.
+    """
 
     def __init__(self, emitter: Emitter, body: Region) -> None:
         self.emitter, self.body = emitter, body
         self.targets = [emitter.code.new_block("part") for _ in body.blocks]
-        # Who comes to a block: from where, and the values that it brings.
+        # The branches to each block: where they come from, and the values that they bring.
         self.arrivals: list[list[tuple[BasicBlock, tuple[int, ...], int]]] = [[] for _ in body.blocks]
         self.known: list[tuple[dict[int, Form], dict[int, int]]] = []
         self.before: list[set[int]] = []
@@ -56,7 +58,7 @@ class _Branches:
         ways = self.arrivals[number]
         if not ways:
             raise Unsupported("a part of a kernel that nothing leads to")
-        # The blocks that every way here has come through; the last one of them knows most.
+        # The blocks on every path here; the last one of them knows the most forms.
         common = set.intersection(*(self.before[source] for _, _, source in ways))
         self.before.append(common | {number})
         forms, costs = self.known[max(common)]

@@ -1,4 +1,4 @@
-"""``scf.if``: two ways, and what comes of them."""
+"""``scf.if``: two branches, and the merge of their results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def scf_if(emitter: Emitter, op: Op) -> None:
 
 
 def _come_together(code: FunctionBuilder, ways: Sequence[tuple[Form, text.BasicBlock]]) -> Reg | DescriptorValue:
-    """A scalar or a descriptor that is one thing on one way to the current block, and another one on another."""
+    """A scalar or a descriptor that has one value on each path to the current block."""
 
     def joined(*found: Reg) -> Reg:
         phi = code.phi(found[0].kind)

@@ -1,8 +1,8 @@
 """Loops.
 
-What a loop carries is a phi: of a scalar, of the base of an affine block, or of the pointers to two buffers that change
-places, so that a round reads the old block while it writes the new one. A block whose elements a round needs only for
-the same elements of the new one stays in one buffer.
+A loop carries a scalar, the base of an affine block, or the pointers to two buffers, each as a phi. The two buffers
+swap places, so that a round reads the old block while it writes the new one. A block stays in one buffer if a round
+needs each of its elements only for the same element of the new block.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from triton_lab.native.lowering.progress_guard import Handed, Rounds
 
 @dataclass(slots=True)
 class CarriedValue:
-    """A value that a loop carries: its argument, and how."""
+    """A value that a loop carries: its argument, its phis and its form."""
 
     argument: int
     phis: tuple[Phi, ...]
@@ -35,7 +35,7 @@ class CarriedValue:
     "llvm.intr.assume", "tt.grid_dependency_wait", "tt.grid_dependency_launch_dependents", "gpu.barrier", "ttg.barrier"
 )
 def nothing(emitter: Emitter, op: Op) -> None:
-    """What one program at a time need not do."""
+    """An operation that has no effect when programs run one at a time."""
 
 
 @emits("scf.for")
@@ -45,7 +45,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     low, high, step = (emitter.scalar(value) for value in op.operands[:3])
     unsigned = bool(op.attributes.get("unsignedCmp"))
     counter, arguments = body.arguments[0], body.arguments[1:]
-    # Rounds are counted, so that a counter near the end of its type does not come round to the start.
+    # The rounds are counted, so that a counter near the end of its type does not wrap to the start.
     rounds = _rounds(emitter, op, low, high, step, unsigned)
     starts = _prepared(emitter, arguments, op.operands[3:], op.results, body.ops[-1])
     before, head, inside, after = code.block, *(code.new_block(name) for name in ("for", "body", "after"))
@@ -71,7 +71,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
 
 
 def _rounds(emitter: Emitter, op: Op, low: Reg, high: Reg, step: Reg, unsigned: bool) -> Reg:
-    """How often the body runs: ``ceil((high - low) / step)``, at least 0. A guard sees that the step is positive."""
+    """How often the body runs: ``ceil((high - low) / step)``, at least 0. A guard checks that the step is positive."""
     code = emitter.code
     cast = "zext" if unsigned else "sext"
     start, end, pace = (
@@ -79,7 +79,7 @@ def _rounds(emitter: Emitter, op: Op, low: Reg, high: Reg, step: Reg, unsigned: 
     )
     emitter.guards.require(code.compare("sgt", pace, code.constant("i64", 0)), op, "step")
     if low.kind == "i64":
-        # Far from the ends of 64 bits, as counters of memory are.
+        # Guards keep the bounds far from overflow of 64 bits.
         for x in (start, end):
             if x.literal is None or not -(1 << 61) <= x.literal < 1 << 61:
                 shifted = code.op("add", x, code.constant("i64", 1 << 61))
@@ -104,11 +104,10 @@ Start = tuple[int, Form | tuple[ScratchBlock, ScratchBlock]]
 def _prepared(
     emitter: Emitter, arguments: Sequence[int], values: Sequence[int], last: Sequence[int], end: Op | None = None
 ) -> list[Start]:
-    """How each carried value begins; blocks that are not affine are written down.
+    """The start form of each carried value; blocks that are not affine are written to scratch.
 
-    ``last`` are the values that stand for the carried ones behind the last round: of a value that no round reads, a
-    guard may look at nothing but that. ``end``: what yields the next values, where nothing but the body reads the old
-    ones.
+    ``last`` are the values that stand for the carried ones after the last round: if no round reads a value, a guard may
+    still need that one. ``end`` yields the next values, if only the body reads the old ones.
     """
     found: list[Start] = []
     for at, (argument, value, after) in enumerate(zip(arguments, values, last, strict=True)):
@@ -130,7 +129,7 @@ def _prepared(
 
 
 def _carry(emitter: Emitter, starts: Sequence[Start], before: text.BasicBlock) -> list[CarriedValue]:
-    """Phis at the head of a loop, each with what comes from ``before``."""
+    """Phis at the head of a loop, each with its value from ``before``."""
     code = emitter.code
     carried = []
     for argument, start in starts:
@@ -175,7 +174,7 @@ def _turn(
     arguments: Sequence[int],
     rounds: Rounds | None = None,
 ) -> None:
-    """One round of the loop ``op``: the body, and what it yields for the next one."""
+    """One round of the loop ``op``: the body, and its values for the next round."""
     yields = dict(zip(arguments, body.ops[-1].operands, strict=True))
     wanted = dict(emitter.wanted)
     for each in carried:
@@ -199,7 +198,7 @@ def _other(each: CarriedValue) -> ScratchBlock:
 def _hand_back(
     emitter: Emitter, carried: Sequence[CarriedValue], yields: dict[int, int], rounds: Rounds | None
 ) -> None:
-    """What the next round begins with; all of it is computed before any phi changes."""
+    """The values of the next round; all of them are computed before any phi changes."""
     code = emitter.code
     following: list[tuple[Reg, ...]] = []
     for each in carried:
@@ -237,7 +236,7 @@ def _handed(emitter: Emitter, each: CarriedValue, after: Sequence[Reg], yields: 
 
 
 def _results(emitter: Emitter, op: Op, carried: Sequence[CarriedValue]) -> None:
-    """What the loop carried last."""
+    """Give the loop's results the forms of the last carried values."""
     (body,) = op.regions[0].blocks
     results = dict(zip(body.arguments[1:], op.results, strict=True))
     for each in carried:

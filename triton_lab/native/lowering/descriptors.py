@@ -1,7 +1,7 @@
-"""Tensor descriptors, made in the kernel or handed to it: what their accesses touch.
+"""Tensor descriptors, made in the kernel or passed to it, and the memory that their accesses touch.
 
-What lies outside of the tensor is masked out. Corners are taken to lie at positions of 0 or more, where the mask's
-ranges begin at 0; a program with another one takes the way without that.
+Elements outside the tensor are masked out. Corners are assumed to have coordinates of 0 or more, so that the mask's
+ranges begin at 0; a program with another corner takes the path without that assumption.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from triton_lab.native.unsupported import Unsupported
 
 # Triton's padding option by number.
 _PAD_WITH_NAN = 2
-# Strides of fewer elements reach nowhere near the end of 64 bits.
+# Smaller strides cannot overflow 64 bits.
 _STRIDE_BITS = 40
 
 
 def handed(code: FunctionBuilder, arguments: Reg, slot: int, rank: int) -> DescriptorValue:
-    """An argument: its slot says how many bytes behind the first slot the descriptor's numbers are."""
+    """A descriptor argument: its slot says how many bytes behind the first slot the descriptor's numbers are."""
     start = code.load("i64", code.offset(arguments, code.constant("i64", slot), "i64"), constant=True)
     record = code.offset(arguments, start, "i8")
     base, padding, *numbers = (
@@ -50,13 +50,13 @@ def make_tensor_descriptor(emitter: Emitter, op: Op) -> None:
 
 
 def descriptor_of(joined: Callable[..., Reg], parts: Sequence[DescriptorValue]) -> DescriptorValue:
-    """One that is made of several: ``joined`` says number by number how; where they agree, there is nothing to join."""
+    """A descriptor merged from several: ``joined`` merges each number, unless it is equal in all of them."""
     numbers = zip(*(part.registers for part in parts), strict=True)
     return DescriptorValue.of([found[0] if all(x == found[0] for x in found) else joined(*found) for found in numbers])
 
 
 def chosen(emitter: Emitter, op: Op) -> DescriptorValue:
-    """``arith.select`` between two."""
+    """``arith.select`` between two descriptors."""
     condition = emitter.scalar(op.operands[0])
     parts = [form for form in map(emitter.form, op.operands[1:]) if isinstance(form, DescriptorValue)]
     return descriptor_of(lambda a, b: emitter.code.select(condition, a, b), parts)
@@ -80,7 +80,7 @@ def by_its_descriptor(emitter: Emitter, op: Op) -> BlockAccess:
 
 
 def _scaled(emitter: Emitter, op: Op, stride: Term, size: int, *, last: bool) -> Term:
-    """A stride in bytes. The last axis lies in a row, as it does for whoever makes a descriptor."""
+    """A stride in bytes. The last axis must be contiguous, as descriptors require."""
     code = emitter.code
     if not isinstance(stride, int):
         if last:
@@ -95,7 +95,7 @@ def _scaled(emitter: Emitter, op: Op, stride: Term, size: int, *, last: bool) ->
 def _block(
     emitter: Emitter, op: Op, form: DescriptorValue, strides: Sequence[Term], element: str, shape: tuple[int, ...]
 ) -> BlockAccess:
-    """A block from a corner on."""
+    """The access to a block at a corner."""
     code = emitter.code
     base: Term = form.base
     ranges: list[Range | None] = []
@@ -125,7 +125,7 @@ def _block(
 def _rows(
     emitter: Emitter, op: Op, form: DescriptorValue, strides: Sequence[Term], element: str, width: int
 ) -> BlockAccess:
-    """``width`` elements of some rows, from one column on."""
+    """The access to ``width`` elements of some rows, from one column on."""
     rows, column = (op.operands[k] for k in operands_of(op).coordinates)
     height, shape = form.extents[0], (emitter.types[rows].shape[0], width)
     first, inside = _along(emitter, op, column, form.extents[1], width)
@@ -144,7 +144,7 @@ def _rows(
         if held is False:
             return False
         code, number = emitter.code, row(index)
-        # A negative number is none of the first ones.
+        # A negative row number is no row.
         there = code.compare("slt", number, height)
         there = code.op("and", there, code.compare("sge", number, code.like(number, 0)))
         return there if held is True else code.op("and", there, held)
@@ -154,7 +154,7 @@ def _rows(
 
 
 def _along(emitter: Emitter, op: Op, coordinate: int, extent: Reg, size: int) -> tuple[Term, Range]:
-    """Where a block of ``size`` begins along an axis, and which part of it is inside of the tensor."""
+    """Where a block of ``size`` begins along an axis, and which part of it is inside the tensor."""
     code = emitter.code
     first = int_expr.known(_wide(code, emitter.scalar(coordinate)))
     if emitter.within and not isinstance(first, int):

@@ -1,7 +1,7 @@
-"""``tt.dot``: what is multiplied, and what it is added to.
+"""``tt.dot``: a product of tiles, added to an accumulator.
 
-Operands are written down as numbers of the type in which is summed up: float32 for floats of up to 32 bits, int32 for
-integers. A sum begins with the accumulator, where NumPy's engine adds it last: within the same bound.
+Operands are written to scratch in the type of the sum: float32 for floats of up to 32 bits, int32 for integers. A sum
+begins with the accumulator, which the NumPy engine adds last: the error bound is the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def dot(emitter: Emitter, op: Op) -> None:
 
 
 def multiplied(emitter: Emitter, left: ScratchBlock, right: ScratchBlock, start: int, result: int, given: str) -> None:
-    """Give ``result`` the product of two buffers, of numbers that are ``given`` as that type, plus ``start``."""
+    """Give ``result`` the product of two buffers, whose numbers have the type ``given`` in the kernel, plus
+    ``start``.
+    """
     out, element = emitter.take(result), emitter.element(result)
     emitter.afresh()
 
@@ -60,7 +62,7 @@ def multiplied(emitter: Emitter, left: ScratchBlock, right: ScratchBlock, start:
 
 
 def each_plane(emitter: Emitter, shape: Sequence[int], body: Callable[[Indices], None]) -> None:
-    """``body`` at each position of the axes before the last two, of which there is none or one."""
+    """``body`` at each position of the axes before the last two; there is one such axis or none."""
     if len(shape) == 2:
         body(())
         return
@@ -73,7 +75,7 @@ def each_plane(emitter: Emitter, shape: Sequence[int], body: Callable[[Indices],
 
 
 def plane_of(emitter: Emitter, buffer: ScratchBlock, at: Indices) -> ScratchBlock:
-    """The last two axes of a buffer, at a position of those before."""
+    """The last two axes of a buffer, at one position of the axes before."""
     if not at:
         return buffer
     code = emitter.code
@@ -83,7 +85,7 @@ def plane_of(emitter: Emitter, buffer: ScratchBlock, at: Indices) -> ScratchBloc
 
 
 def _added(emitter: Emitter, op: Op) -> Op | None:
-    """The sum that a product without an accumulator goes into: it can begin with the other summand."""
+    """The addition that takes a product without an accumulator: the product can begin with the other summand."""
     (result,), zero = op.results, emitter.forms.get(emitter.analysis.one(op.operands[2]))
     users = emitter.analysis.users.get(result, [])
     if len(users) != 1 or users[0].name not in ("arith.addf", "arith.addi") or not _is_zero(zero):
@@ -107,7 +109,7 @@ def _is_zero(form: object) -> bool:
 
 
 def _operand(emitter: Emitter, value: int, kind: str) -> ScratchBlock:
-    """An operand in rows, as numbers of ``kind``."""
+    """An operand in row-major order, as numbers of ``kind``."""
     element = emitter.element(value)
     if is_narrow(element) or emitter.kind(value) == kind:
         found = materialise(emitter, value, widened=is_narrow(element))
@@ -125,14 +127,15 @@ def _operand(emitter: Emitter, value: int, kind: str) -> ScratchBlock:
     return buffer
 
 
-# Products of bfloat16 that are added up before one looks whether the sum is too great for float32: as the interpreter.
+# The number of bfloat16 products added before the check whether the sum is too great for float32, as in the
+# interpreter.
 _AT_ONCE = 16
 
 
 def _put_right(
     emitter: Emitter, a: ScratchBlock, b: ScratchBlock, start: int, out: ScratchBlock, element: str, plane: Indices
 ) -> None:
-    """Sums that left float32, once more in float64, where products of bfloat16 cancel without becoming infinite."""
+    """Compute sums that left float32 again in float64: products of bfloat16 may cancel without becoming infinite."""
     code = emitter.code
     again, after = code.new_block("again"), code.new_block("finite")
     code.branch(_all_finite(emitter, out, element), after, again, likely=True)
@@ -179,7 +182,7 @@ def _all_finite(emitter: Emitter, out: ScratchBlock, element: str) -> Reg:
 
 
 def _in_steps(emitter: Emitter, a: ScratchBlock, b: ScratchBlock, i: Reg, j: Reg, start: Reg) -> Reg:
-    """One sum in float64, which becomes infinite where it leaves float32 after a step."""
+    """One sum in float64, made infinite where it exceeds float32 after a step."""
     code, depth = emitter.code, a.shape[1]
     few = min(_AT_ONCE, depth)
 

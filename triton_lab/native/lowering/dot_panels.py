@@ -1,8 +1,8 @@
-"""Products that a loop adds up, of several rounds at once.
+"""Multiplies the products that a loop sums up for several rounds at once.
 
-Reading and writing all sums takes as long in each round, however little is added to them. So where nobody looks at the
-sums inside of the loop, factors are laid side by side for some rounds, and then multiplied as one: each sum gets the
-same numbers in the same order.
+Reading and writing all sums takes the same time in each round, however little is added. So if nothing in the loop reads
+the sums, the factors of some rounds are laid side by side, and then multiplied as one product. Each sum gets the same
+numbers in the same order.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from triton_lab.native.llvm.element_types import is_narrow
 from triton_lab.native.lowering.dot_tiles import multiply, width_of
 from triton_lab.native.lowering.emitter import Emitter
 
-# The inner axis of such a product: a tile's columns should stay in the processor's first cache.
+# The length of the inner axis of such a product: a tile's columns should stay in the processor's first-level cache.
 _DEPTH = 64
 
 
 def put_off(emitter: Emitter, op: Op, start: int, result: int, kind: str) -> bool:
-    """Write down the product ``op``, added to ``start``, if it may be put off; whether that was done."""
+    """Write the product ``op``, added to ``start``, if it may be delayed; returns whether it was written."""
     rounds = _rounds(emitter, op, start, result, kind)
     if rounds < 2:
         return False
@@ -33,7 +33,7 @@ def put_off(emitter: Emitter, op: Op, start: int, result: int, kind: str) -> boo
     width = width_of(emitter, columns, kind)
     scratch = emitter.setting.scratch
     left = scratch.take((rows, rounds * depth), kind, widened=is_narrow(emitter.element(a)))
-    # Tile by tile, so that the columns of one lie close together.
+    # Tile by tile, so that the columns of a tile are close together.
     right = scratch.take((columns // width, rounds * depth, width), kind)
     out = emitter.take(result)
     emitter.afresh()
@@ -59,14 +59,14 @@ def put_off(emitter: Emitter, op: Op, start: int, result: int, kind: str) -> boo
 
 
 def _rounds(emitter: Emitter, op: Op, start: int, result: int, kind: str) -> int:
-    """Of how many rounds products may be put off: a power of two, 1 where none may."""
+    """For how many rounds products may be delayed: a power of two, 1 if they may not."""
     turn, types = emitter.turn, emitter.types
     factors = [emitter.analysis.one(value) for value in op.operands[:2]]
     if turn is None or kind != "float" or emitter.element(result) != "f32" or len(types[result].shape) != 2:
         return 1
     body = turn.op.regions[0].blocks[0]
     sums, wanted = emitter.forms.get(start), emitter.wanted.get(result)
-    # The loop keeps the sums in one place, and hands them on to nobody but the next round.
+    # The sums stay in one buffer in the loop, and only the next round reads them.
     in_place = isinstance(sums, ScratchBlock) and wanted is not None and wanted.pointer == sums.pointer
     unseen = emitter.analysis.users.get(result, []) == [body.ops[-1]]
     if not (in_place and unseen):
@@ -81,7 +81,9 @@ def _rounds(emitter: Emitter, op: Op, start: int, result: int, kind: str) -> int
 
 
 def _lay(emitter: Emitter, value: int, pointer: Reg, kind: str, strides: tuple[int, int]) -> None:
-    """Write a block down: the columns of a tile in a row, rows and the first columns of tiles so far apart."""
+    """Write a block to scratch with a tile's columns contiguous; ``strides`` are those of rows and of tiles' first
+    columns.
+    """
     code = emitter.code
 
     def body(index: Indices) -> None:

@@ -1,6 +1,6 @@
-"""``tt.dot_scaled``: products of tiles in microscaling formats, as `interpreter.ops.dot_scaled` has them.
+"""``tt.dot_scaled``: products of tiles in microscaling formats, as in `interpreter.ops.dot_scaled`.
 
-Both operands are written down in the format of the computation, scaled and rounded there, and then multiplied.
+Both operands are written to scratch in the computation's format, scaled and rounded there, and then multiplied.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _NAN_SCALE = 0xFF
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """An operand: what it is made of, the format of the computation, and the axis of the sum (0 or 1) in its planes.
+    """An operand: its values and scales, the computation's format, and the axis of the sum (0 or 1) in its planes.
 
-    ``packed`` is the axis along which a byte has two numbers of four bits, the lower half first; None if it has one.
+    ``packed`` is the axis along which a byte holds two 4-bit numbers, the lower half first; None if it holds one.
     """
 
     value: int
@@ -73,7 +73,7 @@ def dot_scaled(emitter: Emitter, op: Op) -> None:
 
 
 def _written(emitter: Emitter, side: _Side) -> ScratchBlock:
-    """The operand as numbers of the computation's format, which a float32 holds."""
+    """The operand as numbers of the computation's format, in float32."""
     given = _copied(emitter, side.value)
     *planes, rows, columns = emitter.types[side.value].shape
     extents = [rows, columns]
@@ -113,18 +113,18 @@ def _write_plane(
 
 
 def _copied(emitter: Emitter, value: int) -> ScratchBlock:
-    """A block in rows, of narrow floats their bits."""
+    """A block in row-major order; narrow floats as their bits."""
     buffer = emitter.setting.scratch.take(emitter.types[value].shape, emitter.kind(value))
     return materialise(emitter, value, buffer)
 
 
 def _in(code: FunctionBuilder, x: Reg, compute: str) -> Reg:
-    """A float32 rounded to the computation's format."""
+    """A float32, rounded to the computation's format."""
     return widen(code, float_to_float(code, x, "f32", compute), compute)
 
 
 def _number(emitter: Emitter, side: _Side, given: ScratchBlock, i: Reg, j: Reg) -> Reg:
-    """An element of the operand, before it is scaled."""
+    """An element of the operand before scaling."""
     code, element = emitter.code, emitter.element(side.value)
     if side.packed is None:
         raw = _load(code, given, i, j)
@@ -139,7 +139,7 @@ def _number(emitter: Emitter, side: _Side, given: ScratchBlock, i: Reg, j: Reg) 
 
 
 def _of_four_bits(x: LaneArithmetic) -> LaneArithmetic:
-    """A sign, two bits of exponent, one of fraction: as float32, whose exponents begin 126 lower."""
+    """A sign, two bits of exponent and one of fraction, as float32, whose exponent bias is 126 greater."""
     size = ((x & 7) << 22).as_float() * 2.0**126
     return (size.bits() | ((x & 8) << 28)).as_float()
 
@@ -150,7 +150,9 @@ def _load(code: FunctionBuilder, buffer: ScratchBlock, i: Reg, j: Reg) -> Reg:
 
 
 def _scaled(emitter: Emitter, side: _Side, x: Reg, scales: ScratchBlock, shape: Sequence[int], i: Reg, j: Reg) -> Reg:
-    """Times the scale of its group along the axis of the sum; scales have a row for each line of the other axis."""
+    """An element times the scale of its group along the axis of the sum; scales have one row per line of the other
+    axis.
+    """
     code, compute = emitter.code, side.compute
     assert side.scale is not None
     line, depth = (i, j) if side.axis == 1 else (j, i)
@@ -160,7 +162,7 @@ def _scaled(emitter: Emitter, side: _Side, x: Reg, scales: ScratchBlock, shape: 
     if is_narrow(element) or element in ("f32", "f64"):
         factor = raw if element == compute else float_to_float(code, raw, element, compute)
         return _in(code, code.op("fmul", x, widen(code, factor, compute)), compute)
-    # Powers of two come as their exponents: the bits of a bfloat16, of which that of zero is zero.
+    # Powers of two are stored as exponents: these are the exponent bits of a bfloat16, and zero gives zero.
     power = (LaneArithmetic(code, raw).resize("i16", signed=False) << 7).reg
     factor = power if compute == "bf16" else float_to_float(code, power, "bf16", compute)
     found = _in(code, code.op("fmul", x, widen(code, factor, compute)), compute)

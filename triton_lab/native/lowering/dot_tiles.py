@@ -1,4 +1,6 @@
-"""A product of two blocks in scratch: tiles of it are kept in registers while the inner axis is gone through."""
+"""The product of two blocks in scratch. The sums of a tile stay in registers while the loop runs along the
+inner axis.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from triton_lab.native.math.number_conversions import narrow
 
 
 def width_of(emitter: Emitter, columns: int, kind: str) -> int:
-    """How many columns a tile has: two vectors, or all there are."""
+    """The number of columns of a tile: two vectors, or all there are."""
     return min(columns, 2 * emitter.signature.vector // (8 if kind == "double" else 4))
 
 
@@ -27,10 +29,11 @@ def multiply(
     plane: Indices,
     depth: Reg | None = None,
 ) -> None:
-    """``out = a @ b + start``, tile by tile: so many rows that their sums fill half of the registers.
+    """``out = a @ b + start``, tile by tile. The sums of a tile's rows fill half of the registers.
 
-    The columns of a tile lie in a row in ``b``; its strides say how far rows are apart, and the first columns of two
-    tiles, by column. ``depth``: how much of the inner axis counts, at least 1; else all of it.
+    The columns of a tile are contiguous in ``b``. Its strides are the distance between rows, and the distance per
+    column between the first columns of tiles. ``depth``: how much of the inner axis counts, at least 1; by default all
+    of it.
     """
     code, signature = emitter.code, emitter.signature
     rows, columns, kind = a.shape[0], out.shape[1], a.kind
@@ -78,6 +81,6 @@ def multiply(
 def _added_product(emitter: Emitter, a: Reg, b: Reg, total: Reg) -> Reg:
     if a.kind[0] == "i":
         return emitter.code.op("add", total, emitter.code.op("mul", a, b))
-    if not emitter.signature.fused:  # a function would be called for each lane
+    if not emitter.signature.fused:  # llvm.fma would call a function for each lane
         return emitter.code.op("fadd", total, emitter.code.op("fmul", a, b))
     return emitter.code.intrinsic("llvm.fma", a, b, total)

@@ -1,4 +1,4 @@
-"""Operations on elements: one function for each kind, on registers that may be scalars or vectors."""
+"""Operations on elements: one function per kind, on registers that may be scalars or vectors."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from triton_lab.native.math.number_conversions import (
 )
 from triton_lab.native.unsupported import Unsupported
 
-# Constants and what the program knows of itself.
+# Constants, and the program's own ids.
 
 
 def literal(code: FunctionBuilder, value: Any, element: str) -> Reg:
-    """A constant of a plan as registers keep it."""
+    """A constant of a plan in the form that registers hold."""
     kind = kind_of(element)
     if isinstance(value, Bits):
         return code.constant(kind, value.pattern) if kind[0] == "i" else code.pattern(kind, value.pattern)
@@ -110,7 +110,7 @@ _ROOTS = {"math.sqrt": "llvm.sqrt", "tt.precise_sqrt": "llvm.sqrt"}
 
 
 def rounded(emitter: Emitter, op: Op, found: Reg) -> Reg:
-    """A result that was computed in ``float``, as its type has it."""
+    """A result computed in ``float``, converted to its own type."""
     element = emitter.element(op.results[0])
     return narrow(emitter.code, found, element) if is_narrow(element) else found
 
@@ -130,7 +130,9 @@ _EXTREMES = {
 
 
 def extreme(code: FunctionBuilder, name: str, a: Reg, b: Reg) -> Reg:
-    """The greater or lesser of floats, -0.0 below 0.0; ``maximumf`` keeps a NaN, ``maxnumf`` the other operand."""
+    """The maximum or minimum of floats, with -0.0 below 0.0. ``maximumf`` keeps a NaN, ``maxnumf`` the
+    other operand.
+    """
     return code.intrinsic(_EXTREMES[name], a, b)
 
 
@@ -149,7 +151,7 @@ def clampf(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 
 def _sign_changed(emitter: Emitter, op: Op, index: Indices, name: str, mask: Callable[[int], int]) -> Reg:
-    """The bits of a float, with an operation on the highest: NaN's too."""
+    """A float with an operation on its sign bit, also of a NaN."""
     code = emitter.code
     x = at(emitter, op.operands[0], index)
     bits = bits_of(x.kind)
@@ -174,7 +176,7 @@ def square_root(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 @elements_of("math.floor", "math.ceil")
 def whole(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    """Of float32 what is subnormal counts as zero, its sign kept."""
+    """Round to a whole number; a subnormal float32 counts as zero of its sign."""
     code, x = emitter.code, widened_at(emitter, op.operands[0], index)
     if x.kind == "float":
         small = code.compare("olt", code.intrinsic("llvm.fabs", x), code.pattern("float", 0x00800000))

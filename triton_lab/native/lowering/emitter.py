@@ -1,7 +1,7 @@
-"""The walk over a kernel: each operation gets a form, and those with effects are written down.
+"""The walk over a kernel: each operation gets a form, and operations with effects are written.
 
-An `Emitter` holds what is known at the place where code is being made. What an operation becomes is in the file of
-its subject: a function registered with `emits`, or for lazy ones in `elementwise` and `shapes`.
+An `Emitter` holds what is known at the place where code is written. The code of an operation is in its subject's file:
+a function registered with `emits`, or for lazy operations in `elementwise` and `shapes`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from triton_lab.native.lowering.guards import Guards
 
 Element = Callable[["Emitter", Op, tuple[Index, ...]], Reg]
 Emit = Callable[["Emitter", Op], None]
-# What one round of a loop makes of its counter and of what is carried.
+# One round of a loop: the counter and the carried values -> the next carried values.
 Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
-# What one region, its start and its stop, makes of what is carried.
+# The step for one region: its start and stop, and the carried values -> the next carried values.
 OneRegion = Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]]
 EMITS: dict[str, Emit] = {}
 ELEMENTS: dict[str, Element] = {}
-# So many operations back it is looked at what bounds an integer.
+# The most operations that the search for an integer's bounds goes back.
 _FURTHEST = 100
 
 
 def elements_of(*names: str) -> Callable[[Element], Element]:
-    """The function computes elements of the results of operations of these names, at an index."""
+    """Register a function that computes elements, at an index, of the results of the operations called ``names``."""
 
     def register(function: Element) -> Element:
         for name in names:
@@ -48,7 +48,7 @@ def elements_of(*names: str) -> Callable[[Element], Element]:
 
 
 def emits(*names: str) -> Callable[[Emit], Emit]:
-    """The function writes down operations of these names, and gives their results a form."""
+    """Register a function that writes the operations called ``names``, and gives their results a form."""
 
     def register(function: Emit) -> Emit:
         for name in names:
@@ -60,13 +60,13 @@ def emits(*names: str) -> Callable[[Emit], Emit]:
 
 
 class Scratch:
-    """Memory of a program that is given out piece by piece, and never twice."""
+    """A program's scratch memory. It is given out piece by piece, and never twice."""
 
     def __init__(self, code: FunctionBuilder, start: Reg) -> None:
         self.code, self.start, self.size = code, start, 64
 
     def take(self, shape: Sequence[int], kind: str, *, widened: bool = False) -> ScratchBlock:
-        """A buffer in row-major order. ``kind`` i1 takes bytes."""
+        """A buffer in row-major order. An element of ``kind`` i1 takes a byte."""
         kind = "i8" if kind == "i1" else kind
         strides: list[int] = []
         count = 1
@@ -74,14 +74,15 @@ class Scratch:
             strides.insert(0, count)
             count *= extent
         pointer = self.code.offset(self.start, self.code.constant("i64", self.size), "i8")
-        # A line in between: blocks whose sizes are powers of two would all fall on the same sets of a cache.
+        # One cache line between buffers: otherwise blocks whose sizes are powers of two would share the same cache
+        # sets.
         self.size += (count * bytes_of(kind) + 127) // 64 * 64
         return ScratchBlock(pointer, tuple(shape), tuple(strides), kind, widened)
 
 
 @dataclass(slots=True)
 class FunctionSetting:
-    """What is the same in a whole function: the program's ids, the grid's extents (i32), regions and scratch."""
+    """The values that a whole function shares: the program's ids, the grid's extents (i32), regions and scratch."""
 
     ids: tuple[Reg, ...]
     grid: tuple[Reg, ...]
@@ -92,7 +93,7 @@ class FunctionSetting:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One round of the loop ``op``, which is the ``number``-th of ``count`` (i64, from 0)."""
+    """One round of the loop ``op``: number ``number`` of ``count`` (i64, from 0)."""
 
     op: Op
     number: Reg
@@ -100,7 +101,7 @@ class Turn:
 
 
 class Retry(Exception):
-    """A loop turned out to carry a block, its ``argument``, that is no affine one: again, with that known."""
+    """A loop carries a block, its ``argument``, that is not affine: the code must be written again with that known."""
 
     def __init__(self, argument: int) -> None:
         super().__init__(argument)
@@ -108,7 +109,7 @@ class Retry(Exception):
 
 
 class Emitter:
-    """Code for one run of a kernel's body."""
+    """Writes the code for one run of a kernel's body."""
 
     def __init__(
         self,
@@ -125,22 +126,22 @@ class Emitter:
     ) -> None:
         self.code, self.analysis, self.order, self.signature = code, analysis, order, signature
         self.guards, self.setting, self.rehearsal = guards, setting, rehearsal
-        # Whether remainders are taken to change nothing, which a guard sees to.
+        # Whether remainders are assumed to change nothing; a guard checks it.
         self.within = within
-        # Values carried by loops that are no affine blocks.
+        # Loop-carried values that are not affine blocks.
         self.crooked = crooked
         self.types = analysis.types
         self.forms: dict[int, Form] = {}
         self.costs: dict[int, int] = {}
-        # What loads touch whose elements are read where they are asked for.
+        # The accesses of lazy loads, whose elements are read on demand.
         self.accesses: dict[Op, BlockAccess] = {}
-        # Where loops want what their bodies yield.
+        # The buffers in which loops need their bodies' results.
         self.wanted: dict[int, ScratchBlock] = {}
-        # Where loops in which a program may wait note that memory has changed.
+        # The places where loops that may wait record that memory has changed.
         self.changed: dict[Op, Reg] = {}
         # The round of the innermost counted loop.
         self.turn: Turn | None = None
-        # Operations that were done together with an earlier one.
+        # Operations that were written together with an earlier one.
         self.done: set[Op] = set()
         self._outer: list[text.BasicBlock] = []
         self._bits: dict[int, int] = {}
@@ -149,7 +150,7 @@ class Emitter:
     # Values.
 
     def cost_of(self, value: int) -> int:
-        """What an element of ``value`` takes where it is asked for."""
+        """The cost of an element of ``value`` computed on demand."""
         return self.costs.get(self.analysis.one(value), 1 if self.types[value].shape else 0)
 
     def form(self, value: int) -> Form:
@@ -169,11 +170,11 @@ class Emitter:
         return form
 
     def bits_of(self, value: int) -> int:
-        """A power of two that bounds the integer scalar ``value``: 64 where nothing is known."""
+        """The power of two that bounds the integer scalar ``value``: 64 if nothing is known."""
         return self._bits_of(self.analysis.one(value), _FURTHEST)
 
     def _bits_of(self, value: int, far: int) -> int:
-        """The same, by what made it ``far`` operations ago at most."""
+        """The same, looking back at most ``far`` operations."""
         if value in self._bits:
             return self._bits[value]
         maker = self.analysis.maker.get(value)
@@ -202,12 +203,12 @@ class Emitter:
 
     @property
     def depth(self) -> int:
-        """How many loops code is being made in."""
+        """The number of loops around the code that is being written."""
         return len(self._outer)
 
     @contextmanager
     def at_level(self, level: int) -> Iterator[FunctionBuilder]:
-        """Write outside of the loops that are deeper than ``level``."""
+        """Write outside the loops that are deeper than ``level``."""
         if level == self.depth:
             yield self.code
         else:
@@ -215,7 +216,7 @@ class Emitter:
                 yield self.code
 
     def remembered(self, key: object, level: int, make: Callable[[], Reg]) -> Reg:
-        """What ``make`` computes at ``level``, once."""
+        """The result of ``make``, written once at ``level``."""
         memo = self._memo[level]
         if key not in memo:
             with self.at_level(level):
@@ -223,7 +224,7 @@ class Emitter:
         return memo[key]
 
     def counted(self, first: Reg, end: Reg, step: int, body: Round, carried: Sequence[Reg] = ()) -> list[Reg]:
-        """A loop (see `loops.counted`), in which what does not depend on its counter is computed before it."""
+        """A loop (see `counted_loop.counted`). What does not depend on its counter is computed before it."""
 
         def inside(i: Reg, now: list[Reg]) -> Sequence[Reg]:
             self._memo.append({})
@@ -234,18 +235,18 @@ class Emitter:
             return following
 
         before = self.code.block
-        # Axes of one element have no lanes, and are gone through one by one.
+        # Axes without lanes are walked one by one.
         return counted(self.code, first, end, max(1, step), inside, carried)
 
     def afresh(self) -> None:
-        """Forget elements computed outside of loops: memory may have changed, or control has come together."""
+        """Forget the elements computed outside loops: memory may have changed, or paths have merged."""
         assert not self._outer
         self._memo = [{}]
 
     # Scratch.
 
     def take(self, value: int, *, widened: bool = False) -> ScratchBlock:
-        """A buffer for ``value``: where a loop wants it, or a new one."""
+        """A buffer for ``value``: the one that a loop needs it in, or a new one."""
         wanted = self.wanted.pop(value, None)
         if wanted is not None:
             return wanted
@@ -253,16 +254,16 @@ class Emitter:
         return self.setting.scratch.take(self.types[value].shape, kind, widened=widened)
 
     def keep(self, value: int, buffer: ScratchBlock) -> None:
-        """From here on ``value`` is what lies in ``buffer``."""
+        """From here on, ``buffer`` is the form of ``value``."""
         self.forms[value] = buffer
         self.costs[value] = 1
 
     def has_one_region(self, op: Op) -> bool:
-        """Whether an access may touch one region only, whatever the launch."""
+        """Whether an access may touch only one region, in any launch."""
         return len(self.order.group[op.index]) == 1
 
     def region(self, op: Op, *, writes: bool) -> tuple[Reg, Reg]:
-        """Where the memory of an access starts and stops (i64), if that is one region."""
+        """The start and stop (i64) of an access's memory, if that is one region."""
         first, second = self._table_entry(self._slot(op, writes))
         return first, second
 
@@ -274,7 +275,9 @@ class Emitter:
         *,
         writes: bool,
     ) -> list[Reg]:
-        """``carried = body((start, stop), carried)`` for all regions that an access may touch; what it was last."""
+        """``carried = body((start, stop), carried)`` for all regions that an access may touch; returns the
+        last values.
+        """
         first, count = self._table_entry(self._slot(op, writes))
         code = self.code
 
@@ -284,7 +287,9 @@ class Emitter:
         return counted(code, code.constant("i64", 0), count, 1, inside, carried)
 
     def kept(self, op: Op) -> tuple[Reg, Reg]:
-        """How far behind what a write touches it is kept what that was, and whether it is kept (i64, bytes)."""
+        """The distances (i64, bytes) from the memory of a write to its saved contents, and to the flags of what is
+        saved.
+        """
         first, second = self._table_entry(self._slot(op, True, keeps=True))
         return first, second
 
@@ -295,7 +300,7 @@ class Emitter:
         return 2 * self.setting.slots.index(slot)
 
     def _table_entry(self, at: Term) -> tuple[Reg, Reg]:
-        """Two numbers of the table of regions, from the one numbered ``at`` on."""
+        """Two numbers of the table of regions, starting with number ``at``."""
         code, table = self.code, self.setting.regions
         numbers = (int_expr.register(code, int_expr.add(code, at, k)) for k in (0, 1))
         first, second = (code.load("i64", code.offset(table, number, "i64"), constant=True) for number in numbers)

@@ -1,4 +1,4 @@
-"""Guards: what must hold for a program to go on here, else it is NumPy's."""
+"""Guards: conditions under which a program goes on here; if one fails, the program goes to NumPy."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from triton_lab.native.llvm.builder import BasicBlock, FunctionBuilder, Phi, Reg
 
 
 class Guards:
-    """The guards of one function. ``late`` is set while code is made that runs after a program's first side effect.
+    """The guards of one function. ``late`` is set for code that runs after a program's first side effect.
 
-    Where one fails, the function ends: `finish` writes that end.
+    If one fails, the function ends: `finish` writes that end.
     """
 
     def __init__(self, code: FunctionBuilder, fault: Reg) -> None:
         self.code = code
         self._fault = fault
         self.late = False
-        # Where a program goes on that does not keep "within", if it is not NumPy's.
+        # Where a program continues if "within" fails, instead of going to NumPy.
         self.otherwise: BasicBlock | None = None
         self.has_otherwise = False
         self.sites: list[Guard] = []
@@ -30,7 +30,7 @@ class Guards:
         self._used = False
 
     def require(self, ok: Reg, op: Op, what: str, where: Reg | None = None) -> None:
-        """Go on only if ``ok``; ``where`` is an address that is in question."""
+        """Go on only if ``ok``; ``where`` is the address that the guard checks."""
         if ok.literal == 1:
             return
         code = self.code
@@ -42,12 +42,12 @@ class Guards:
         else:
             self._stops(self._number(Guard(op.index, what)), LATE if self.late else EARLY, where)
             code.branch(ok, on, self._stop, likely=True)
-        # What was computed before is there behind the guard, too.
+        # What was computed before is still valid after the guard.
         on.known = known
         code.block = on
 
     def ask(self, loop: Op) -> None:
-        """Once a round of ``loop``: now and then the caller says whether to go on, and when to ask again."""
+        """In each round of ``loop``, count down; at zero, ask the caller whether to go on and when to ask again."""
         code = self.code
         place = code.offset(self._fault, code.constant("i64", 2), "i64")
         left = code.op("sub", code.load("i64", place), code.constant("i64", 1))
@@ -57,7 +57,7 @@ class Guards:
         code.branch(code.compare("sgt", left, code.constant("i64", 0)), on, ask, likely=True)
         code.block = ask
         asked = code.load("ptr", code.offset(self._fault, code.constant("i64", 3), "i64"))
-        # An answer that does not come, since an interrupt met who gives it, leaves what is there: no more rounds.
+        # If an interrupt prevents the answer, the number stays as it is, at zero: the function stops.
         code.do(f"call void {asked.name}({place})")
         rounds = code.load("i64", place)
         self._stops(STOPPED, loop.index)
@@ -66,7 +66,7 @@ class Guards:
         code.block = on
 
     def _stops(self, site: int, when: int, where: Reg | None = None) -> None:
-        """The function may end from the current block."""
+        """Add the current block as a place where the function may end."""
         code = self.code
         self._site.come(code.constant("i64", site), code.block)
         self._when.come(code.constant("i64", when), code.block)
@@ -80,7 +80,7 @@ class Guards:
         return self._numbers[guard]
 
     def finish(self, program: Reg) -> None:
-        """Where the function ends early: it tells which guard of which program failed."""
+        """Write the early end of the function: it reports the failed guard and the program."""
         code = self.code
         if not self._used:
             code.blocks.remove(self._stop)

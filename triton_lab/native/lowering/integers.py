@@ -1,4 +1,4 @@
-"""Operations on integers: they wrap, shift and divide as the interpreter's do."""
+"""Operations on integers: they wrap, shift and divide as in the interpreter."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def extremes(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 @elements_of("math.absi")
 def absi(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    """The least integer stays."""
+    """The absolute value; the least integer stays as it is."""
     code, x = emitter.code, at(emitter, op.operands[0], index)
     return code.intrinsic("llvm.smax", x, code.op("sub", code.like(x, 0), x))
 
@@ -49,7 +49,9 @@ def divide(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 
 def divided(code: FunctionBuilder, name: str, a: Reg, b: Reg) -> Reg:
-    """A quotient truncated towards zero, or its remainder; by zero it is zero, and the least integer over -1 wraps."""
+    """The quotient truncated towards zero, or its remainder. Division by zero gives zero; the least integer over -1
+    wraps.
+    """
     if a.kind == "i1":
         return code.op("and", a, b) if name.endswith("div") else code.like(code.op("and", a, b), 0)
     literal = code.literal_of(b)
@@ -62,7 +64,7 @@ def divided(code: FunctionBuilder, name: str, a: Reg, b: Reg) -> Reg:
     found = code.op(name, a, code.select(unusual, code.like(b, 1), b))
     if name == "sdiv":
         found = code.select(unusual, code.op("sub", code.like(a, 0), a), found)
-    # Of what is divided by one instead nothing is left.
+    # Zero divisors were replaced by one, so the remainder is zero already.
     return found if name.endswith("rem") else code.select(zero, code.like(found, 0), found)
 
 
@@ -71,7 +73,7 @@ _SHIFTS = {"arith.shli": "shl", "arith.shrsi": "ashr", "arith.shrui": "lshr"}
 
 @elements_of(*_SHIFTS)
 def shift(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    """By as many bits as there are or more: zero, or the sign."""
+    """A shift. By the width or more, the result is zero, or the sign."""
     code, name = emitter.code, _SHIFTS[op.name]
     a, b = (at(emitter, value, index) for value in op.operands)
     if a.kind == "i1":

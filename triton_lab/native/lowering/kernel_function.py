@@ -1,4 +1,4 @@
-"""The function around a kernel: it reads its arguments, and runs program after program."""
+"""Writes the function around a kernel: it reads the arguments, and runs one program after another."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _number(code: FunctionBuilder, table: Reg, at: int) -> Reg:
 
 
 def _argument(code: FunctionBuilder, table: Reg, at: int, type: Type) -> Form:
-    """An argument as its kind: the lowest bits of its slot."""
+    """An argument in its kind: the lowest bits of its slot."""
     if type.is_descriptor:
         assert type.pointee is not None
         return descriptors.handed(code, table, at, len(type.pointee.shape))

@@ -1,4 +1,4 @@
-"""Operations on lanes one by one: ``tt.histogram``, ``tt.map_elementwise``, and functions of CUDA's library."""
+"""Operations on single lanes: ``tt.histogram``, ``tt.map_elementwise``, and functions of CUDA's library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from triton_lab.native.math.libdevice_symbols import library
 from triton_lab.native.math.number_conversions import narrow
 from triton_lab.native.unsupported import Unsupported
 
-# What a function of one lane may do that has no effects, and that lanes cannot do side by side.
+# Operations that a lane's function may contain but that lanes cannot run side by side; they have no effects.
 _BRANCHING = frozenset({"scf.if", "scf.while", "scf.yield", "scf.condition"})
 
 
@@ -33,7 +33,7 @@ def extern_elementwise(emitter: Emitter, op: Op, index: Indices) -> Reg:
 
 @emits("tt.histogram")
 def histogram(emitter: Emitter, op: Op) -> None:
-    """Counts of ``0 .. bins - 1``, lane by lane; what is not counted goes to an entry after the last one."""
+    """Counts of the values ``0 .. bins - 1``, lane by lane. Other values count in an extra entry after the last one."""
     (result,), code = op.results, emitter.code
     bins, kind = emitter.types[result].shape[0], emitter.kind(result)
     source = in_rows(emitter, op.operands[0])
@@ -64,7 +64,7 @@ def histogram(emitter: Emitter, op: Op) -> None:
 
 @emits("tt.map_elementwise")
 def map_elementwise(emitter: Emitter, op: Op) -> None:
-    """A scalar function on each lane, or on ``pack`` neighbours at once."""
+    """Apply a scalar function to each lane, or to ``pack`` neighbours at once."""
     if emitter.rehearsal and not any(map(emitter.order.is_needed, op.results)):
         return
     blocks = op.regions[0].blocks
@@ -92,7 +92,9 @@ def _on_vectors(emitter: Emitter, op: Op) -> None:
 
 
 def _one_by_one(emitter: Emitter, op: Op) -> None:
-    """Each lane, or each group of them, goes its own way. Neighbours are those of the last axis."""
+    """Run the function lane by lane, or group by group, each with its own control flow. Groups are along
+    the last axis.
+    """
     code, pack, (body,) = emitter.code, op.attributes["pack"], op.regions[0].blocks
     sources = [in_rows(emitter, value) for value in op.operands]
     outs = [emitter.setting.scratch.take(emitter.types[value].shape, emitter.kind(value)) for value in op.results]

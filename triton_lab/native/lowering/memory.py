@@ -18,7 +18,7 @@ from triton_lab.native.lowering.access_checks import AccessTally, access_of, ask
 from triton_lab.native.lowering.emitter import Emitter, elements_of, emits
 from triton_lab.native.runtime.undo_log import Keeping
 
-# Lanes that are computed at once: see `nest.lanes_for`.
+# The most lanes computed at once: see `block_loops.lanes_for`.
 _MOST_LANES = 32
 _ADDRESSED = 4
 
@@ -49,9 +49,10 @@ def load(emitter: Emitter, op: Op) -> None:
 
 
 def _must_be_read_now(emitter: Emitter, access: BlockAccess) -> bool:
-    """Whether memory may change before what is loaded is needed.
+    """Whether memory may change before the loaded value is needed.
 
-    A store may change what it reads itself: to each place, once, what was computed from what lay there.
+    A store may change what it has itself read, if it writes each place once, with a value computed from that same
+    place.
     """
     op, analysis = access.op, emitter.analysis
     uses, conflicts = analysis.uses(op.results[0]), emitter.order.conflicts(op)
@@ -62,13 +63,13 @@ def _must_be_read_now(emitter: Emitter, access: BlockAccess) -> bool:
 
 
 def _place(emitter: Emitter, op: Op) -> tuple[int, ...]:
-    """The values that say where an access goes, without its mask."""
+    """The values that determine an access's addresses, without its mask."""
     where = operands_of(op)
     return tuple(emitter.analysis.one(op.operands[k]) for k in (where.address, *where.coordinates))
 
 
 def is_apart(form: AffineValue, size: int) -> bool:
-    """Whether no two elements of a block share a byte, as far as is known now."""
+    """Whether no two elements of a block share a byte; False if that is not known yet."""
     reach = size - 1
     pairs = [(stride, extent) for stride, extent in zip(form.strides, form.shape, strict=True) if extent > 1]
     if not all(isinstance(stride, int) for stride, _ in pairs):
@@ -82,7 +83,7 @@ def is_apart(form: AffineValue, size: int) -> bool:
 
 @elements_of(*LOADS)
 def load_element(emitter: Emitter, op: Op, index: Indices) -> Reg:
-    """Elements of a load whose addresses are affine and have been checked."""
+    """Elements of a load with affine addresses that have been checked."""
     access, code = emitter.accesses[op], emitter.code
     index = _in_block(access, emitter.types[op.results[0]].shape, index)
     holds, other = access.holds(index), _other(emitter, access, index)
@@ -110,8 +111,9 @@ def _read(emitter: Emitter, access: BlockAccess, index: Indices, kind: str, hold
 
 
 def _in_block(access: BlockAccess, shape: tuple[int, ...], index: Indices) -> Indices:
-    """An index in a value of ``shape`` as one in the block that a descriptor describes, which may have more axes of
-    one element."""
+    """An index in a value of ``shape``, as an index in the descriptor's block, which may have more axes of
+    length one.
+    """
     if shape == access.shape:
         return index
     long = iter(i for i, extent in zip(index, shape, strict=True) if extent > 1)
@@ -119,7 +121,7 @@ def _in_block(access: BlockAccess, shape: tuple[int, ...], index: Indices) -> In
 
 
 def _other(emitter: Emitter, access: BlockAccess, index: Indices) -> Reg:
-    """What a load gives where its mask does not hold."""
+    """The value of lanes that a load's mask turns off."""
     where, code = operands_of(access.op), emitter.code
     if access.padding is not None:
         return access.padding
@@ -129,22 +131,22 @@ def _other(emitter: Emitter, access: BlockAccess, index: Indices) -> Reg:
 
 
 def _in_memory(access: BlockAccess) -> str:
-    """The kind that memory holds: a byte for a boolean."""
+    """The kind in memory: a byte for a boolean."""
     return "i8" if access.element == "i1" else kind_of(access.element)
 
 
 def _stored(code: FunctionBuilder, x: Reg) -> Reg:
-    """Elements as memory holds them."""
+    """Elements in the form that memory holds."""
     return code.cast("zext", x, "i8") if x.kind == "i1" else x
 
 
 def _loaded(code: FunctionBuilder, access: BlockAccess, x: Reg) -> Reg:
-    """Elements from memory; any byte but 0 is true."""
+    """Elements from memory; for booleans, any byte but 0 is true."""
     return code.compare("ne", x, code.like(x, 0)) if access.element == "i1" else x
 
 
 def _single(emitter: Emitter, address: Reg, kind: str, size: int, holds: bool | Reg, other: Reg) -> Reg:
-    """One element for all lanes, read only if some lane wants it: else something in scratch is read."""
+    """One element for all lanes, read only if some lane needs it; otherwise an element of scratch is read."""
     code = emitter.code
     if isinstance(holds, bool):
         return code.load(kind, code.cast("inttoptr", address, "ptr"), 0, size)
@@ -156,7 +158,7 @@ def _single(emitter: Emitter, address: Reg, kind: str, size: int, holds: bool | 
 def _strided(
     emitter: Emitter, form: AffineValue, index: Indices, kind: str, size: int, holds: bool | Reg, other: Reg
 ) -> Reg:
-    """Lanes that lie a stride apart: one by one, or gathered where a mask may leave out some."""
+    """Lanes at a constant stride: read one by one, or gathered if a mask may leave some out."""
     code, lanes = emitter.code, lanes_of(index)
     if holds is not True:
         pointers = code.cast("inttoptr", position(emitter, form, index), "ptr")
@@ -165,7 +167,8 @@ def _strided(
     first: int_expr.Term = position(emitter, form, lane_of(code, index))
     found = code.undefined(kind, lanes)
     for lane in range(lanes):
-        # From one of four to the next: what stands in an instruction's address is not computed beside it.
+        # Only every fourth address is computed; the next three are offsets from it, which are part of the load
+        # instruction.
         near = int_expr.add(code, first, int_expr.multiply(code, stride, lane % _ADDRESSED))
         pointer = code.cast("inttoptr", int_expr.register(code, near), "ptr")
         found = code.insert(found, code.load(kind, pointer, 0, size), lane)
@@ -175,7 +178,7 @@ def _strided(
 
 
 def _gather(emitter: Emitter, access: BlockAccess) -> None:
-    """A load lane by lane, written down now: all lanes are checked, and those that are wrong are not read."""
+    """A load lane by lane, done now. All lanes are checked, and bad ones are not read."""
     (value,), code = access.op.results, emitter.code
     buffer, shape = emitter.take(value), emitter.types[value].shape
     roots = [*access.roots, *_others(access)]
@@ -192,7 +195,7 @@ def _gather(emitter: Emitter, access: BlockAccess) -> None:
             if wanted.lanes:
                 found = code.masked_load(kind, pointers, wanted, others, size)
             else:
-                # All in a row or none: something in scratch is read instead.
+                # The lanes are consecutive and all good, or none is read: then scratch is read instead.
                 read = code.load(kind, code.select(wanted, pointers, spare), lanes, size)
                 found = read if holds is True else code.select(wanted, read, others)
             found = _loaded(code, access, found)
@@ -227,7 +230,7 @@ def store(emitter: Emitter, op: Op) -> None:
     vector = _vector_axis(access, shape)
     number = emitter.analysis.one(value)
     before = emitter.forms[number]
-    # What would be read one by one along the axis of the vectors is turned round first.
+    # A block whose elements are not contiguous along the vectors' axis is transposed first.
     turned = runs_along(emitter, [value], shape) != vector and can_be_turned(shape)
     if turned and vector == 1:
         materialise(emitter, value)
@@ -248,7 +251,7 @@ def store(emitter: Emitter, op: Op) -> None:
 
 
 def _vector_axis(access: BlockAccess, shape: tuple[int, ...]) -> int:
-    """The axis of a block along which it is stored: the first one only where that alone lies in a row."""
+    """The axis along which a block is stored: the last one, or the first if only that is contiguous."""
     last, size = len(shape) - 1, width_of(access.element)
     if not access.checked or access.form is None or access.shape != shape or len(shape) != 2:
         return last
@@ -257,7 +260,7 @@ def _vector_axis(access: BlockAccess, shape: tuple[int, ...]) -> int:
 
 
 def _store_one(emitter: Emitter, access: BlockAccess, value: int) -> None:
-    """A scalar; where the mask does not hold, it goes to scratch."""
+    """Store a scalar; if the mask is false, it goes to scratch."""
     code, place, found = emitter.code, access.places(()), _stored(emitter.code, emitter.scalar(value))
     pointer, holds = code.cast("inttoptr", place, "ptr"), access.holds(())
     Keeping(emitter, access.op, width_of(access.element)).before(place, found, holds)

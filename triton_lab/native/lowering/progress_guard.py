@@ -1,7 +1,7 @@
-"""What sees to it that a loop in which a program may wait is left: a guard that its rounds achieve something.
+"""A guard that the rounds of a waiting loop achieve something, so that the loop ends.
 
-Programs run one after the other, so what a program waits for in vain will never come about. It is NumPy's then, which
-runs all of them side by side.
+Programs run one after another here. So if a program waits for a later one, that one will never act. The program then
+goes to NumPy, which runs all of them side by side.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from triton_lab.native.analysis.spin_loops import Waiting
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
 from triton_lab.native.lowering.emitter import Emitter
 
-# More rounds of one loop are taken for a wait where nothing else tells one.
+# The rounds of one loop after which it counts as waiting, if nothing else shows it.
 _MOST_ROUNDS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What a round hands on to the next one for an ``argument`` of the loop: registers that held it, and that will; or
-    a block that may be another one."""
+    """What a round passes to the next one for an ``argument`` of the loop: the old and the new registers, or a block.
+
+    The block may be another one than before.
+    """
 
     argument: int
     before: Sequence[Reg]
@@ -30,7 +32,9 @@ class Handed:
 
 
 class Rounds:
-    """The rounds of ``loop``, which is about to begin. One that is idle may be the last one; none may follow it."""
+    """The rounds of ``loop``, which is about to begin. An idle round may be the last one, but no other may
+    follow it.
+    """
 
     def __init__(self, emitter: Emitter, loop: Op, waiting: Waiting) -> None:
         self.emitter, self.loop, self.waiting = emitter, loop, waiting
@@ -42,18 +46,18 @@ class Rounds:
             emitter.changed[loop] = self._changed
 
     def begin(self) -> None:
-        """A round begins: its condition is next."""
+        """Begin a round, before its condition."""
         if self.waiting.shared:
             self.emitter.code.store(self.emitter.code.constant("i64", 0), self._changed)
 
     def go_on(self) -> None:
-        """The condition holds."""
+        """Continue the round after its condition was true: a guard that the last round was not idle."""
         code = self.emitter.code
         goes_on = code.compare("eq", code.load("i64", self._idle), code.constant("i64", 0))
         self.emitter.guards.require(goes_on, self.loop, "waits")
 
     def end(self, carried: Sequence[Handed]) -> None:
-        """A round has ended, and hands on ``carried`` to the next one."""
+        """End a round that passes ``carried`` to the next one: record whether it was idle."""
         code = self.emitter.code
         own = [each for each in carried if each.argument in self.waiting.values]
         blocks = any(each.is_other_block for each in own)
@@ -61,7 +65,7 @@ class Rounds:
         for old, new in ((old, new) for each in own for old, new in zip(each.before, each.after, strict=True)):
             moves = code.op("or", moves, _differ(code, old, new))
         if not self.waiting.shared:
-            # Nothing else decides: what comes round with the same goes round for ever.
+            # Nothing else decides: a round with the same values as the last one repeats for ever.
             gets_on = moves
         else:
             gets_on = code.compare("ne", code.load("i64", self._changed), code.constant("i64", 0))

@@ -1,4 +1,4 @@
-"""The operations without effects whose results can be computed element by element, wherever they are asked for."""
+"""The operations without effects whose results can be computed element by element, on demand."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _TRITON = frozenset(
 
 PURE = SHAPES | _ARITHMETIC | _MATH | _TRITON | {"ub.poison"}
 
-# Operations of a vector unit, roughly; 1 for those that are not here.
+# The rough cost in operations of a vector unit; 1 for operations that are not listed.
 COSTS = {
     **dict.fromkeys(("math.exp", "math.exp2", "math.log", "math.log2", "math.sin", "math.cos"), 20),
     **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.divui", "arith.remui"), 20),

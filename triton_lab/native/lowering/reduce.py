@@ -1,6 +1,7 @@
-"""``tt.reduce``: one operation over an axis in the registers' lanes, any other function in pairs, as NumPy's does.
+"""``tt.reduce``: single operations use the registers' lanes; other functions combine in pairs, as NumPy's engine does.
 
-Sums of floats are added up in lanes, and then the lanes in pairs: another order than NumPy's, within the same bound.
+Sums of floats are added within lanes, and then the lanes in pairs. The order differs from NumPy's, but the error bound
+is the same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from triton_lab.native.unsupported import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """An operation over many numbers: how two are combined, and what changes nothing."""
+    """An operation over many numbers: how two are combined, and the neutral element."""
 
     combine: Callable[[FunctionBuilder, Reg, Reg], Reg]
     neutral: Callable[[str], float]
@@ -66,7 +67,7 @@ FOLDS = {
 
 
 def fold_of(op: Op) -> Fold | None:
-    """What a region does if it is a single operation on its two arguments."""
+    """The fold of a region that is a single operation on its two arguments; else None."""
     (body,) = op.regions[0].blocks
     if len(op.operands) != 1 or len(body.ops) != 2 or set(body.ops[0].operands) != set(body.arguments):
         return None
@@ -74,7 +75,7 @@ def fold_of(op: Op) -> Fold | None:
 
 
 def combined(emitter: Emitter, op: Op, left: Sequence[Reg], right: Sequence[Reg]) -> list[Reg]:
-    """The function in the region of ``op``, on registers lane by lane."""
+    """The function in the region of ``op``, applied to registers lane by lane."""
     if len(op.regions[0].blocks) != 1:
         raise Unsupported(f"a function with branches in {op.name}")
     (body,) = op.regions[0].blocks
@@ -84,10 +85,10 @@ def combined(emitter: Emitter, op: Op, left: Sequence[Reg], right: Sequence[Reg]
 
 
 def applied(emitter: Emitter, body: Block, given: Sequence[Reg]) -> list[Reg]:
-    """What a function without effects, whose text is ``body``, gives for registers."""
+    """The results of a function without effects, with the text ``body``, for given registers."""
     forms, rehearsal = dict(emitter.forms), emitter.rehearsal
     emitter.forms.update(zip(body.arguments, given, strict=True))
-    emitter.rehearsal = False  # what is asked for is needed, and all of it
+    emitter.rehearsal = False  # all of its results are needed
     end = walk(emitter, body)
     found = [emitter.scalar(value) for value in end.operands]
     emitter.forms, emitter.rehearsal = forms, rehearsal
@@ -107,7 +108,7 @@ def reduce(emitter: Emitter, op: Op) -> None:
 
 
 def _start(emitter: Emitter, op: Op, fold: Fold, lanes: int) -> Reg:
-    """What an accumulation begins with; sums of narrow floats are carried on in float32."""
+    """The start value of an accumulation; sums of narrow floats are accumulated in float32."""
     element = emitter.element(op.operands[0])
     kind = "float" if is_narrow(element) else emitter.kind(op.operands[0])
     return emitter.code.constant(kind, fold.neutral(kind), lanes)
@@ -121,7 +122,7 @@ def _rounded(emitter: Emitter, op: Op, found: Reg) -> Reg:
 def _outer_loops(
     emitter: Emitter, op: Op, axes: Sequence[int], vector: int | None, body: Callable[[list[Index]], None]
 ) -> None:
-    """Loops over ``axes`` of a reduction's operand; ``body`` gets an index of all of its axes to fill in."""
+    """Loops over ``axes`` of a reduction's operand; ``body`` gets an index of all axes and fills in the rest."""
     shape = emitter.types[op.operands[0]].shape
     cuts = ranges(emitter, op.operands, shape)
     index = [ORIGIN] * len(shape)
@@ -144,7 +145,7 @@ def _outer_loops(
 
 
 def _accumulated(emitter: Emitter, op: Op, fold: Fold, index: list[Index], start: Reg, lanes: int) -> Reg:
-    """The operation over the reduced axis, at ``index`` of the others."""
+    """The operation over the reduced axis, at ``index`` of the other axes."""
     (value,), axis = op.operands, op.attributes["axis"]
     shape = emitter.types[value].shape
     cut = ranges(emitter, [value], shape)[axis]
@@ -163,7 +164,7 @@ def _accumulated(emitter: Emitter, op: Op, fold: Fold, index: list[Index], start
 
 
 def _along_lanes(emitter: Emitter, op: Op, fold: Fold) -> None:
-    """The last axis: lanes are combined when the axis has been gone through."""
+    """Reduce the last axis: lanes are combined after the loop over the axis."""
     shape = emitter.types[op.operands[0]].shape
     lanes = lanes_for(emitter, shape[-1])
     result = op.results[0]
@@ -185,7 +186,7 @@ def _along_lanes(emitter: Emitter, op: Op, fold: Fold) -> None:
 
 
 def across(code: FunctionBuilder, fold: Fold, x: Reg) -> Reg:
-    """All lanes of a register combined, halves first."""
+    """Combine all lanes of a register, halves first."""
     lanes = x.lanes
     while lanes > 1:
         lanes //= 2
@@ -195,7 +196,7 @@ def across(code: FunctionBuilder, fold: Fold, x: Reg) -> Reg:
 
 
 def _across_lanes(emitter: Emitter, op: Op, fold: Fold) -> None:
-    """Another axis: lanes run along the last one, and each sums up by itself."""
+    """Reduce another axis: lanes run along the last one, and each accumulates its own result."""
     shape, axis = emitter.types[op.operands[0]].shape, op.attributes["axis"]
     last = len(shape) - 1
     lanes = lanes_for(emitter, shape[last])
@@ -211,7 +212,7 @@ def _across_lanes(emitter: Emitter, op: Op, fold: Fold) -> None:
     emitter.keep(op.results[0], buffer)
 
 
-# Any function: neighbours are combined, then neighbours of what came out, as the interpreter does.
+# Other functions: combine neighbours, then neighbours among the results, as the interpreter does.
 
 
 def _in_pairs(emitter: Emitter, op: Op) -> None:
@@ -250,7 +251,9 @@ def _in_pairs(emitter: Emitter, op: Op) -> None:
 def _halved(
     emitter: Emitter, op: Op, buffers: Sequence[ScratchBlock], base: int_expr.Term, half: int, inner: int
 ) -> None:
-    """Elements ``2 k`` and ``2 k + 1`` of an axis become element ``k``; ascending, so that none is lost."""
+    """Combine elements ``2 k`` and ``2 k + 1`` of an axis into element ``k``; in ascending order, so that
+    none is lost.
+    """
     code = emitter.code
     lanes = max(1, lanes_for(emitter, inner if inner > 1 else half))
 
@@ -286,7 +289,7 @@ def _halved(
 def _neighbours(
     code: FunctionBuilder, buffer: ScratchBlock, where: int_expr.Term, inner: int, lanes: int
 ) -> tuple[Reg, Reg]:
-    """Elements of scratch and those that follow them on the reduced axis, ``inner`` apart."""
+    """Elements of scratch, and the next ones on the reduced axis, which are ``inner`` apart."""
     first = code.offset(buffer.pointer, int_expr.register(code, where), buffer.kind)
     if inner > 1:
         second = code.offset(buffer.pointer, int_expr.register(code, int_expr.add(code, where, inner)), buffer.kind)

@@ -1,7 +1,8 @@
-"""``tt.scan``: what an operation or a function makes of each element and all before it, along an axis.
+"""``tt.scan``: combines each element with all before it, along an axis.
 
-Operations go from element to element, as NumPy's engine goes, so that sums of floats have its bits; those whose order
-cannot be told from the result go by whole registers. Other functions double the distance from step to step, as there.
+Single operations go from element to element, as in the NumPy engine, so that sums of floats have the same bits. If the
+order does not show in the result, they go by whole registers. Other functions double the distance in each step, as in
+the NumPy engine.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from triton_lab.native.lowering.emitter import Emitter, emits
 from triton_lab.native.lowering.reduce import Fold, combined, fold_of
 from triton_lab.native.math.number_conversions import narrow, widen
 
-# Whose results are rounded, so that the order shows.
+# Operations whose results are rounded, so that the order matters.
 _ROUNDED = ("arith.addf", "arith.mulf")
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Elements along the scanned axis of one buffer: the distance between neighbours, and which end comes first.
+    """Elements of a buffer along the scanned axis: the distance between neighbours, and which end comes first.
 
-    ``element`` is MLIR's name where registers hold something else than memory does, else empty.
+    ``element`` is MLIR's name if registers hold another form than memory, else empty.
     """
 
     buffer: ScratchBlock
@@ -39,7 +40,7 @@ class _Line:
     reverse: bool
 
     def place(self, code: FunctionBuilder, base: int_expr.Term, k: int_expr.Term, count: int = 1) -> Reg:
-        """The address of the first in memory of ``count`` elements from number ``k`` on, as the scan counts."""
+        """The lowest address of ``count`` elements from number ``k`` on, in the scan's order."""
         if self.reverse:
             k = int_expr.subtract(code, self.length - count, k)
         where = int_expr.add(code, base, int_expr.multiply(code, k, self.inner))
@@ -99,7 +100,7 @@ def _rounded(code: FunctionBuilder, line: _Line, x: Reg) -> Reg:
 
 
 def _along_inner(emitter: Emitter, inner: int, body: Callable[[int_expr.Term, int], None]) -> None:
-    """``body(j, lanes)`` for all columns beside the scanned axis; of one column, without lanes."""
+    """``body(j, lanes)`` for all columns beside the scanned axis; a single column has no lanes."""
     if inner == 1:
         body(0, 0)
         return
@@ -113,7 +114,7 @@ def _along_inner(emitter: Emitter, inner: int, body: Callable[[int_expr.Term, in
 
 
 def _one_by_one(emitter: Emitter, fold: Fold, line: _Line, base: int_expr.Term) -> None:
-    """From the first element on; narrow floats are carried on as float32, and each result is rounded."""
+    """Scan from the first element on; narrow floats are accumulated in float32, and each result is rounded."""
     code = emitter.code
 
     def column(j: int_expr.Term, lanes: int) -> None:
@@ -133,7 +134,7 @@ def _one_by_one(emitter: Emitter, fold: Fold, line: _Line, base: int_expr.Term) 
 
 
 def _by_registers(emitter: Emitter, fold: Fold, line: _Line, base: int_expr.Term) -> None:
-    """A register full at a time: within it the distance doubles, and what came before is combined with all of it."""
+    """Scan one register at a time: the distance doubles within it, and the earlier total is combined with all of it."""
     code, lanes = emitter.code, lanes_for(emitter, line.length)
 
     def step(k: Reg, now: list[Reg]) -> Sequence[Reg]:
@@ -155,7 +156,10 @@ def _by_registers(emitter: Emitter, fold: Fold, line: _Line, base: int_expr.Term
 
 
 def _doubled(emitter: Emitter, op: Op, lines: Sequence[_Line], base: int_expr.Term) -> None:
-    """After the step of distance ``d`` each element covers ``2 d``: from the end on, since what is before is needed."""
+    """Scan by doubling: after the step with distance ``d``, each element covers ``2 d``.
+
+    It goes from the end to the start, since the earlier elements are still needed.
+    """
     length, inner = lines[0].length, lines[0].inner
     distance = 1
     while distance < length:
@@ -190,7 +194,7 @@ def _step_of_registers(emitter: Emitter, op: Op, lines: Sequence[_Line], base: i
         _combine(emitter, op, lines, base, int_expr.subtract(code, length - lanes, int_expr.known(i)), distance, lanes)
         return ()
 
-    # Whole registers that have one at that distance before them.
+    # Whole registers with another one at that distance before them.
     first = max(distance, lanes)
     if first < length:
         emitter.counted(code.constant("i64", 0), code.constant("i64", length - first), lanes, step)
@@ -201,7 +205,7 @@ def _step_of_registers(emitter: Emitter, op: Op, lines: Sequence[_Line], base: i
 def _combine(
     emitter: Emitter, op: Op, lines: Sequence[_Line], base: int_expr.Term, k: int_expr.Term, distance: int, lanes: int
 ) -> None:
-    """Elements from ``k`` on with those ``distance`` before."""
+    """Combine elements from ``k`` on with those ``distance`` before them."""
     code = emitter.code
     count = max(1, lanes) if lines[0].inner == 1 else 1
     places = [line.place(code, base, k, count) for line in lines]
@@ -215,7 +219,7 @@ def _combine(
 def _first_register(
     emitter: Emitter, op: Op, lines: Sequence[_Line], base: int_expr.Term, distance: int, lanes: int
 ) -> None:
-    """The elements whose partner is in the same register; the first ones have none."""
+    """Combine elements whose partner is in the same register; the first ones have none."""
     code = emitter.code
     places = [line.place(code, base, 0, lanes) for line in lines]
     right = [line.load(code, place, lanes) for line, place in zip(lines, places, strict=True)]

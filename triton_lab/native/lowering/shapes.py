@@ -1,6 +1,6 @@
 """Operations that move elements: reshape, join, split, cat, and the lookup of ``tl.gather``.
 
-A block in scratch can be looked at in another shape without moving anything.
+A block in scratch can be viewed in another shape without moving anything.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from triton_lab.native.lowering.emitter import Emitter, emits
 
 
 def is_in_rows(buffer: ScratchBlock) -> bool:
-    """Whether the elements follow each other in row-major order."""
+    """Whether the elements are contiguous in row-major order."""
     expected = 1
     for stride, extent in zip(reversed(buffer.strides), reversed(buffer.shape), strict=True):
         if extent > 1 and stride != expected:
@@ -61,7 +61,7 @@ def reshape(emitter: Emitter, op: Op) -> None:
 
 
 def _split_strides(emitter: Emitter, form: AffineValue, shape: Sequence[int]) -> tuple[Term, ...] | None:
-    """The strides of an affine block in another shape that splits its axes, or adds and drops axes of one element."""
+    """The strides of an affine block in another shape, which splits its axes, or adds and drops axes of length one."""
     strides: list[Term] = []
     left = [(extent, stride) for extent, stride in zip(form.shape, form.strides, strict=True) if extent > 1]
     extent, stride = left.pop() if left else (1, 0)
@@ -90,7 +90,7 @@ def unsplat(emitter: Emitter, op: Op) -> None:
 
 @emits("tt.join")
 def join(emitter: Emitter, op: Op) -> None:
-    """Pairs: lanes of both operands are laid between each other in registers."""
+    """Make pairs: lanes of both operands are interleaved in registers."""
     a, b = op.operands
     result, code = op.results[0], emitter.code
     out = emitter.take(result)
@@ -115,7 +115,7 @@ def join(emitter: Emitter, op: Op) -> None:
 
 
 def _zero_with(lanes: int, index: Indices) -> Index:
-    """Position 0 and those after it, at the depth of the innermost index."""
+    """Position 0 and those after it, at the level of the innermost index."""
     return Index(Reg("0", "i64"), max(i.level for i in index), lanes)
 
 
@@ -125,7 +125,7 @@ def _moved(emitter: Emitter, buffer: ScratchBlock, elements: int) -> Reg:
 
 @emits("tt.split")
 def split(emitter: Emitter, op: Op) -> None:
-    """Every second element: two views of one block."""
+    """Every second element, as two views of one block."""
     found = materialise(emitter, op.operands[0])
     for k, result in enumerate(op.results):
         view = replace(
@@ -145,7 +145,7 @@ def split(emitter: Emitter, op: Op) -> None:
 
 @emits("tt.cat")
 def cat(emitter: Emitter, op: Op) -> None:
-    """One after the other, each written to where it belongs."""
+    """Concatenate: each operand is written to its place."""
     axis = op.attributes.get("axis", op.attributes.get("dim", 0))
     out, before = emitter.take(op.results[0]), 0
     for part in op.operands:
@@ -157,7 +157,9 @@ def cat(emitter: Emitter, op: Op) -> None:
 
 @emits("tt.gather")
 def gather(emitter: Emitter, op: Op) -> None:
-    """Elements by their position on one axis; one that does not exist is an error, which NumPy's engine tells."""
+    """Elements by their position on one axis. A position that does not exist is an error, which NumPy's
+    engine reports.
+    """
     source, positions = op.operands
     (result,), axis, code = op.results, op.attributes["axis"], emitter.code
     shape = emitter.types[source].shape

@@ -1,7 +1,7 @@
-"""Elementary functions, written out in LLVM IR: no call leaves the function that is generated.
+"""Elementary functions, written out in LLVM IR: the generated function calls nothing.
 
-They expect a processor with a fused multiply-add and instructions that round to whole numbers; LLVM makes calls of
-the C library of those where there are none.
+They need a processor with a fused multiply-add and instructions that round to whole numbers. On others, LLVM calls the
+C library for these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def _on_registers(
     return apply
 
 
-# By the name in MLIR's `math`: on `float` and `double` registers, scalar or vector. Within 1 ulp of exact.
+# By their names in MLIR's `math`, on `float` and `double` registers, scalar or vector. Within 1 ulp of the exact
+# result.
 FUNCTIONS: Mapping[str, _Function] = {
     "exp": _on_registers(exponential.exp, powers.exp),
     "exp2": _on_registers(exponential.exp2, powers.exp2),

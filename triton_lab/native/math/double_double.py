@@ -1,8 +1,8 @@
-"""Numbers for computations of float64 results: double-double, and plain float64 where float32 is wanted.
+"""Numbers for computing float64 results (double-double), and plain float64 for float32 results.
 
-A `Pair` is the unevaluated sum of two float64, about 106 bits; what is computed of it is within 2**-100 or so. The
-algorithms (Dekker; Knuth; Hida, Li and Bailey) are right where no intermediate overflows: ends are put in afterwards.
-`Plain` has the same operations on one float64. Formulas are written once, for either.
+A `Pair` is the unevaluated sum of two float64, about 106 bits; results computed with it are exact to about 2**-100. The
+algorithms (Dekker; Knuth; Hida, Li and Bailey) are correct if no intermediate overflows; results at the ends of the
+range are put in afterwards. `Plain` has the same operations on one float64. Formulas are written once, for either.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomi
 
 @dataclass(frozen=True, slots=True)
 class RealConstant:
-    """A real number, as its nearest float64 and what that lacks."""
+    """A real number: its nearest float64 (``high``), and the difference (``low``)."""
 
     high: float
     low: float = 0.0
@@ -24,7 +24,7 @@ class RealConstant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plain:
-    """A float64 in the part of a `Pair`: as exact as float32 results need."""
+    """A float64 with the operations of a `Pair`: exact enough for float32 results."""
 
     high: LaneArithmetic
 
@@ -56,19 +56,19 @@ class Plain:
         return Plain(self.high / other.high)
 
     def times(self, factor: LaneArithmetic | float) -> Plain:
-        """Times a power of two."""
+        """The product with a power of two."""
         return Plain(self.high * factor)
 
     def sqrt(self) -> Plain:
         return Plain(self.high.intrinsic("sqrt"))
 
     def chosen(self, condition: LaneArithmetic, other: Plain) -> Plain:
-        """This where ``condition`` holds, else ``other``."""
+        """This number where ``condition`` holds, else ``other``."""
         return Plain(condition.where(self.high, other.high))
 
     @property
     def low(self) -> LaneArithmetic:
-        """What `high` lacks, which is not known here."""
+        """The difference from `high`, which is not known here: 0."""
         return self.high.of(0.0)
 
 
@@ -118,7 +118,7 @@ class Pair:
     def sqrt(self) -> Pair:
         root = self.high.intrinsic("sqrt")
         rest = fma(-root, root, self.high) + self.low
-        # Of zero the correction is 0 / 0.
+        # For zero the correction is 0 / 0.
         correction = root.equals(0.0).where(0.0, rest / (root * 2.0))
         return Pair(*_quick_two_sum(root, correction))
 
@@ -126,14 +126,14 @@ class Pair:
         return Pair(condition.where(self.high, other.high), condition.where(self.low, other.low))
 
 
-# Either of them: results are of the kind that the operands are.
+# Either of them; results have the operands' type.
 N = TypeVar("N", Plain, Pair)
 
 
 def in_numbers(function: Callable[..., LaneArithmetic], *operands: LaneArithmetic) -> LaneArithmetic:
-    """``function(model, *operands)`` of float64 lanes, for operands of float32 or float64; the result is of their kind.
+    """``function(model, *operands)`` on float64 lanes, for operands of float32 or float64; the result has their kind.
 
-    ``model`` is the first operand as the number to compute with: a `Plain` for float32, a `Pair` for float64.
+    ``model`` is the first operand in the type to compute with: a `Plain` for float32, a `Pair` for float64.
     """
     first = operands[0]
     if first.kind == "double":
@@ -143,7 +143,7 @@ def in_numbers(function: Callable[..., LaneArithmetic], *operands: LaneArithmeti
 
 
 def with_terms(x: N, leading: Sequence[RealConstant], rest: Sequence[float]) -> N:
-    """A polynomial whose first coefficients are used exactly, and whose others need float64 alone."""
+    """A polynomial whose first coefficients are exact and whose others are plain float64."""
     total = x.of(polynomial(x.high, rest))
     for coefficient in reversed(leading):
         total = total * x + x.of(coefficient)
@@ -157,7 +157,7 @@ def two_sum(a: LaneArithmetic, b: LaneArithmetic) -> tuple[LaneArithmetic, LaneA
 
 
 def _quick_two_sum(a: LaneArithmetic, b: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
-    """Where ``a`` is the larger."""
+    """``a + b`` rounded, and its rounding error, if ``a`` is the larger one."""
     total = a + b
     return total, b - (total - a)
 

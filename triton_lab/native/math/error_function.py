@@ -1,4 +1,4 @@
-"""The error function."""
+"""The error function and its relatives."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from triton_lab.native.math import powers
 from triton_lab.native.math.double_double import N, RealConstant, with_terms
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial
 
-# erf(x) / x - 1 by x**2 for |x| < 0.9, and erfc(x) by x less the middle from there to 4: fitted as those of
-# `exponential`, to 2**-29.
+# Coefficients of erf(x) / x - 1 in x**2 for |x| < 0.9, and of erfc(x) from there to 4, in x minus the middle. Fitted
+# like those of `exponential`, to 2**-29.
 _NEAR = (
     0.12837916612625122, -0.37612631916999817, 0.1128368154168129, -0.026859020814299583, 0.005200712010264397,
     -0.00081439915811643, 8.391348092118278e-05,
@@ -26,7 +26,9 @@ _BORDER, _MIDST, _END = 0.9, 2.4375, 4.0
 
 
 def erf(x: LaneArithmetic) -> LaneArithmetic:
-    """The error function of float32: by float64, since the errors of short polynomials would add up to over 1 ulp."""
+    """The error function of float32. It uses float64, since the errors of short polynomials would add up to
+    over 1 ulp.
+    """
     wide = x.cast("fpext", "double")
     size = abs(wide)
     end = size.greater(_END).where(_END, size)
@@ -35,7 +37,7 @@ def erf(x: LaneArithmetic) -> LaneArithmetic:
     return size.greater(_BORDER).where(far, near).cast("fptrunc", "float")
 
 
-# The series of erf(x) / x by x**2: 2 / sqrt(pi) (-1)**n / (n! (2n + 1)), its first terms to 106 bits.
+# The series of erf(x) / x in x**2: 2 / sqrt(pi) (-1)**n / (n! (2n + 1)), its first terms to 106 bits.
 _LEADING = (
     RealConstant(1.1283791670955126, 1.533545961316588e-17),
     RealConstant(-0.37612638903183754, 1.3391897206030649e-17),
@@ -56,7 +58,7 @@ def erf_wide(model: N, x: LaneArithmetic) -> LaneArithmetic:
 
 
 def erfc(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    """``1 - erf(x)``, exact where it is small: of float32 alone within 1 ulp."""
+    """``1 - erf(x)``, exact where it is small; within 1 ulp only for float32."""
     size = powers.clamped(abs(x), 0.0, 28.0)
     tail = _complement(model, size)
     near = 1.0 - _by_series(model, size).copysign(x)
@@ -79,5 +81,5 @@ def _complement(model: N, x: LaneArithmetic) -> LaneArithmetic:
 
 
 def normcdf(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    """The normal distribution's cumulative function, ``erfc(-x / sqrt(2)) / 2``: of float32 alone within 1 ulp."""
+    """The normal distribution's cumulative function, ``erfc(-x / sqrt(2)) / 2``; within 1 ulp only for float32."""
     return erfc(model, x * -math.sqrt(0.5)) * 0.5

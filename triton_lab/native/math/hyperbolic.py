@@ -9,11 +9,11 @@ from triton_lab.native.math.lane_arithmetic import LaneArithmetic, power_of_two
 from triton_lab.native.math.powers import LN2, TINY_ARGUMENT, clamped, exponential, less_one, logarithm, natural
 
 _ONE, _TWO = RealConstant(1.0), RealConstant(2.0)
-# Beyond, e**-x does not count beside e**x; and results are infinite.
+# Beyond the first, e**-x does not count beside e**x; beyond the second, results are infinite.
 _FAR, _END = 40.0, 710.5
-# Of smaller arguments the odd functions are the arguments.
+# Below this, the odd functions return their argument.
 _TINY = 2.0**-27
-# Beyond, one does not count beside x**2.
+# Beyond this, 1 does not count beside x**2.
 _HUGE = 2.0**40
 
 
@@ -43,7 +43,7 @@ def tanh(model: N, x: LaneArithmetic) -> LaneArithmetic:
 
 
 def _of_one_more_or(model: N, f: N, size: LaneArithmetic, huge: LaneArithmetic) -> LaneArithmetic:
-    """``ln(1 + f)``, or ``ln(2 size)`` where that is ``huge``."""
+    """``ln(1 + f)``, or ``ln(2 size)`` where ``huge`` holds."""
     high, low = two_sum(f.high.of(1.0), f.high)
     high, low = huge.where(size, high), huge.where(0.0, low + f.low)
     found = natural(model, logarithm(model, high, low))

@@ -1,4 +1,4 @@
-"""Functions of integers, and of the bits of floats, as CUDA's library has them."""
+"""Functions of integers and of the bits of floats, as in CUDA's library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def bit_count(x: LaneArithmetic) -> LaneArithmetic:
 
 
 def leading_zeros(x: LaneArithmetic) -> LaneArithmetic:
-    # All bits below the highest one are set; what is left is counted.
+    # Set all bits below the highest set bit; then count the rest.
     for step in (1, 2, 4, 8, 16, 32)[: bits_of(x.kind).bit_length() - 1]:
         x = x | x.unsigned_shift(step)
     return bit_count(~x)
@@ -29,7 +29,9 @@ def reversed_bits(x: LaneArithmetic) -> LaneArithmetic:
 
 
 def byte_permutation(x: LaneArithmetic, y: LaneArithmetic, selector: LaneArithmetic) -> LaneArithmetic:
-    """Four bytes picked out of the eight of ``y:x``, by the low bits of each nibble; the fourth asks for the sign."""
+    """Four bytes picked from the eight of ``y:x``, by each nibble's low bits; its fourth bit repeats the byte's sign
+    bit.
+    """
     both = x.resize("i64", signed=False) | (y.resize("i64", signed=False) << 32)
     result = x.of(0)
     for position in range(4):
@@ -72,7 +74,7 @@ def upper_product(signed: bool) -> Callable[[LaneArithmetic, LaneArithmetic], La
 
 
 def _upper_half(x: LaneArithmetic, y: LaneArithmetic, signed: bool) -> LaneArithmetic:
-    """Of 64-bit integers, by the halves of each."""
+    """The upper half of the product of 64-bit integers, from the halves of each."""
     low = 0xFFFFFFFF
     x_high, x_low, y_high, y_low = x.unsigned_shift(32), x & low, y.unsigned_shift(32), y & low
     middle = x_high * y_low + (x_low * y_low).unsigned_shift(32)
@@ -80,7 +82,7 @@ def _upper_half(x: LaneArithmetic, y: LaneArithmetic, signed: bool) -> LaneArith
     result = x_high * y_high + middle.unsigned_shift(32) + other.unsigned_shift(32)
     if not signed:
         return result
-    # Reading a negative number without its sign adds 2**64 to it, which the other factor multiplies.
+    # Read as unsigned, a negative number is 2**64 greater; that times the other factor is subtracted.
     return result - x.less(0).where(y, 0) - y.less(0).where(x, 0)
 
 

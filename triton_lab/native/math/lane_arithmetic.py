@@ -1,6 +1,6 @@
 """Values of a function that is being written, with Python's operators: ``x * y + 1.0`` writes a product and a sum.
 
-Nothing is reordered or contracted: each operator is one instruction, rounded once. `fma` is asked for by name.
+Nothing is reordered or contracted: each operator is one instruction, rounded once. `fma` must be called by name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INTEGER_OPS = {"fadd": "add", "fsub": "sub", "fmul": "mul"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaneArithmetic:
-    """A register, and the code that it is written in. Comparisons are methods, and give lanes of ``i1``."""
+    """A register with the code that it is written in. Comparisons are methods, and give lanes of ``i1``."""
 
     code: FunctionBuilder
     reg: Reg
@@ -27,7 +27,7 @@ class LaneArithmetic:
         return self.reg.kind
 
     def of(self, value: LaneArithmetic | float) -> LaneArithmetic:
-        """A number as a literal of this type; lanes as they are."""
+        """A number as a literal of this type; lanes are returned unchanged."""
         return (
             value if isinstance(value, LaneArithmetic) else LaneArithmetic(self.code, self.code.like(self.reg, value))
         )
@@ -77,17 +77,17 @@ class LaneArithmetic:
         return self._op("shl", other)
 
     def __rshift__(self, other: LaneArithmetic | int) -> LaneArithmetic:
-        """With the sign; `unsigned_shift` without."""
+        """Shift right with the sign; `unsigned_shift` shifts without it."""
         return self._op("ashr", other)
 
     def unsigned_shift(self, other: LaneArithmetic | int) -> LaneArithmetic:
         return self._op("lshr", other)
 
     def divided_by(self, other: LaneArithmetic | int) -> LaneArithmetic:
-        """Integers without a sign, by others that are not zero."""
+        """The quotient of unsigned integers; the divisor must not be zero."""
         return self._op("udiv", other)
 
-    # Comparisons: false where an operand is NaN, but for `differs` and `isnan`.
+    # Comparisons: false if an operand is NaN, except `differs` and `isnan`.
 
     def _compare(self, of_floats: str, of_integers: str, other: LaneArithmetic | float) -> LaneArithmetic:
         predicate = of_floats if self.reg.is_float else of_integers
@@ -109,14 +109,14 @@ class LaneArithmetic:
         return self._compare("une", "ne", other)
 
     def below(self, other: LaneArithmetic | int) -> LaneArithmetic:
-        """Integers, read without a sign."""
+        """Whether one unsigned integer is less than another."""
         return self._compare("olt", "ult", other)
 
     def isnan(self) -> LaneArithmetic:
         return LaneArithmetic(self.code, self.code.compare("uno", self.reg, self.reg))
 
     def where(self, yes: LaneArithmetic | float, no: LaneArithmetic | float) -> LaneArithmetic:
-        """``yes`` where this ``i1`` is set, else ``no``; one of them is lanes."""
+        """``yes`` where this ``i1`` is set, else ``no``; at least one of them must be lanes."""
         model = yes if isinstance(yes, LaneArithmetic) else no
         assert isinstance(model, LaneArithmetic)
         return LaneArithmetic(self.code, self.code.select(self.reg, model.of(yes).reg, model.of(no).reg))
@@ -142,7 +142,7 @@ class LaneArithmetic:
         return self.cast("bitcast", _FLOAT_OF[self.kind])
 
     def intrinsic(self, name: str, *others: LaneArithmetic | float) -> LaneArithmetic:
-        """``llvm.<name>`` of these lanes and others of the same type."""
+        """``llvm.<name>`` of these lanes and ``others`` of the same type."""
         return LaneArithmetic(
             self.code, self.code.intrinsic(f"llvm.{name}", self.reg, *(self.of(o).reg for o in others))
         )
@@ -174,15 +174,15 @@ def power_of_two(n: LaneArithmetic) -> LaneArithmetic:
 
 
 def scaled(x: LaneArithmetic, n: LaneArithmetic) -> LaneArithmetic:
-    """``x * 2**n`` for ``n`` up to twice the exponents of normal numbers; rounded once where it is subnormal."""
+    """``x * 2**n`` for ``n`` up to twice the exponents of normal numbers; a subnormal result is rounded once."""
     half = n >> 1
     return x * power_of_two(half) * power_of_two(n - half)
 
 
 def rounded_with_magic(x: LaneArithmetic, factor: float) -> tuple[LaneArithmetic, LaneArithmetic]:
-    """The whole number nearest to ``x * factor``, as float and as integer. It must be below 2**22 (2**51) in size.
+    """The whole number nearest to ``x * factor``, as float and as integer. Its size must be below 2**22 (2**51).
 
-    Added to 1.5 times the power of two whose last place is one, a number leaves its whole part in the lowest bits.
+    A number is added to 1.5 times the power of two whose last place is one: its whole part is then in the lowest bits.
     """
     magic = 1.5 * 2.0 ** (23 if x.kind == "float" else 52)
     shifted = fma(x, factor, magic)

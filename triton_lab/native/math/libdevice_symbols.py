@@ -1,6 +1,7 @@
-"""CUDA's math library by the names of its symbols (``__nv_sinf``), on registers: what `tt.extern_elementwise` calls.
+"""CUDA's math library by the names of its symbols (``__nv_sinf``), on registers: for `tt.extern_elementwise`.
 
-What is not here (gamma and Bessel functions, inverses of error functions, arithmetic with a direction) is NumPy's.
+Functions that are missing here (gamma and Bessel functions, inverses of error functions, arithmetic with a direction of
+rounding) go to NumPy.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ _Function = Callable[..., LaneArithmetic]
 
 
 def library(code: FunctionBuilder, symbol: str, operands: Sequence[Reg], kind: str) -> Reg:
-    """The function ``symbol`` of registers, as a register of ``kind``. Raises Unsupported."""
+    """The result of the function ``symbol``, as a register of ``kind``. Raises Unsupported."""
     function = _FUNCTIONS.get(symbol)
     if function is None:
         raise Unsupported(f"the library function {symbol}")
     lanes = max(x.lanes for x in operands)
     found = function(*(LaneArithmetic(code, code.splat(x, lanes)) for x in operands)).reg
-    # What is true or false comes as an integer.
+    # A truth value is returned as an integer.
     return code.cast("zext", found, kind) if found.kind == "i1" != kind else found
 
 
@@ -54,7 +55,7 @@ def _power_of_integer(x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
 
 
 def _inverse(function: Callable[..., LaneArithmetic]) -> _Function:
-    """One over ``function``, which is computed in float64."""
+    """``1 / function``, computed in float64."""
 
     def apply(*operands: LaneArithmetic) -> LaneArithmetic:
         wide = [x.cast("fpext", "double") for x in operands]
@@ -65,7 +66,7 @@ def _inverse(function: Callable[..., LaneArithmetic]) -> _Function:
 
 
 def _length(*components: LaneArithmetic) -> LaneArithmetic:
-    """Of a vector, by float64."""
+    """The length of a vector, computed in float64."""
     wide = [x.cast("fpext", "double") for x in components]
     total = wide[0] * wide[0]
     for x in wide[1:]:
@@ -75,7 +76,7 @@ def _length(*components: LaneArithmetic) -> LaneArithmetic:
 
 
 def _of_float32(function: _Function) -> _Function:
-    """One that keeps its promise of 1 ulp for float32 alone."""
+    """``function`` for float32 only, since it is within 1 ulp only there."""
 
     def apply(*operands: LaneArithmetic) -> LaneArithmetic:
         if operands[0].kind != "float":
@@ -86,7 +87,7 @@ def _of_float32(function: _Function) -> _Function:
 
 
 def _to_integer(target: str, signed: bool, rounding: str) -> _Function:
-    """``rounding`` is LLVM's name for it, empty for halves away from zero."""
+    """A conversion; ``rounding`` is LLVM's name of its rounding, empty for halves away from zero."""
 
     def apply(x: LaneArithmetic) -> LaneArithmetic:
         rounded = whole_numbers.flushed(x).intrinsic(rounding) if rounding else whole_numbers.round_half_away(x)
@@ -101,7 +102,7 @@ def _from_integer(target: str, signed: bool) -> _Function:
 
 
 def _flushed(function: _Function) -> _Function:
-    """Of float32 whose subnormals count as zero, before and after."""
+    """``function`` with subnormal float32 operands and results flushed to zero."""
     return lambda *operands: whole_numbers.flushed(function(*(whole_numbers.flushed(x) for x in operands)))
 
 
@@ -173,7 +174,7 @@ def _sign(x: LaneArithmetic) -> LaneArithmetic:
 
 
 def _saturated(x: LaneArithmetic) -> LaneArithmetic:
-    """Clamped to [0, 1]; NaN becomes 0."""
+    """``x`` clamped to [0, 1]; NaN becomes 0."""
     return x.intrinsic("maximumnum", 0.0).intrinsic("minimumnum", 1.0)
 
 
@@ -197,7 +198,7 @@ _OTHERS: dict[str, _Function] = {
     "__nv_fmaxf": _single_extreme("maximumnum"),
     "__nv_fminf": _single_extreme("minimumnum"),
     "__nv_frsqrt_rn": _elementary("rsqrt"),
-    # Arithmetic that rounds to nearest.
+    # Arithmetic with rounding to nearest.
     "__nv_fadd_rn": _flushed(lambda x, y: x + y),
     "__nv_fsub_rn": _flushed(lambda x, y: x - y),
     "__nv_fmul_rn": _flushed(lambda x, y: x * y),

@@ -6,7 +6,7 @@ import math
 
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, polynomial
 
-# (ln(1 + f) - f) / f**2 for 1 + f in [2/3, 4/3), and the same over ln(2): fitted as those of `exponential`.
+# (ln(1 + f) - f) / f**2 for 1 + f in [2/3, 4/3), and the same divided by ln(2): fitted like those of `exponential`.
 _LN = (
     -0.5, 0.3333320915699005, -0.24999846518039703, 0.20010709762573242, -0.1667843461036682, 0.1400170773267746,
     -0.12211158126592636, 0.14002364873886108, -0.12779724597930908,
@@ -24,7 +24,7 @@ _EXPONENT = -(1 << 23)
 def log(x: LaneArithmetic) -> LaneArithmetic:
     """The natural logarithm of float32, within 1 ulp."""
     fraction, n = _split(x)
-    # n ln(2) + f, and what that sum's rounding lost.
+    # n ln(2) + f, and its rounding error.
     high = fma(n, _LN2_HIGH, fraction)
     lost = fma(n, _LN2_HIGH, -high) + fraction
     curved = fma(fraction * fraction, polynomial(fraction, _LN), fma(n, _LN2_LOW, lost))
@@ -32,7 +32,7 @@ def log(x: LaneArithmetic) -> LaneArithmetic:
 
 
 def log2(x: LaneArithmetic) -> LaneArithmetic:
-    """The logarithm to base 2 of float32, within 1 ulp; of powers of two exactly."""
+    """The logarithm to base 2 of float32, within 1 ulp; exact for powers of two."""
     fraction, n = _split(x)
     product = fraction * _LOG2E_HIGH
     rest = fma(fraction, _LOG2E_LOW, fma(fraction, _LOG2E_HIGH, -product))
@@ -53,7 +53,7 @@ def _split(x: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
 
 
 def with_ends(x: LaneArithmetic, logarithm: LaneArithmetic) -> LaneArithmetic:
-    """The logarithm of zeros, negative numbers, infinity and NaN as well."""
+    """``logarithm``, with the results for zeros, negative numbers, infinity and NaN put in."""
     result = x.less(math.inf).where(logarithm, x)
     result = x.less(0.0).where(math.nan, result)
     return x.equals(0.0).where(-math.inf, result)

@@ -1,6 +1,6 @@
-"""Conversions between number formats, by the rules of `interpreter.number_conversion`, to the bit.
+"""Conversions between number formats, equal to the bit to those of `interpreter.number_conversion`.
 
-``element`` is MLIR's name (``bf16``), registers are as in `kinds`: of narrow floats their bits.
+``element`` is MLIR's name (``bf16``). Registers are as in `element_types`: they hold narrow floats as bits.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from triton_lab.native.unsupported import Unsupported
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A narrow float: bits, those of its fraction, bias of its exponent, greatest value, and the one NaN of a cast.
+    """A narrow float: its bits, fraction bits, exponent bias, greatest value, and the one NaN of a cast.
 
-    ``limit`` is the first number whose bits are no value any more: infinity, or NaN where there is none.
+    ``limit`` is the first number whose bits are no finite value: infinity, or NaN if there is none.
     """
 
     bits: int
@@ -37,17 +37,17 @@ _FORMATS = {
 
 
 def widen(code: FunctionBuilder, x: Reg, element: str) -> Reg:
-    """The bits of narrow floats as the ``float`` they are, exactly."""
+    """The bits of narrow floats as exact ``float``."""
     return _wide(LaneArithmetic(code, x), element).reg
 
 
 def narrow(code: FunctionBuilder, x: Reg, element: str) -> Reg:
-    """``float`` rounded to nearest even, as the bits of a narrow float: too great is infinite, or NaN."""
+    """``float`` rounded to nearest even, as the bits of a narrow float; too great numbers become infinite, or NaN."""
     return _narrow(LaneArithmetic(code, x), element).reg
 
 
 def float_to_float(code: FunctionBuilder, x: Reg, source: str, target: str, towards_zero: bool = False) -> Reg:
-    """A cast between floats, both as registers keep them: the interpreter's `float_to_float`."""
+    """A cast between floats, both in the form that registers hold: the interpreter's `float_to_float`."""
     if source == target:
         return x
     lanes = LaneArithmetic(code, x)
@@ -67,7 +67,7 @@ def float_to_float(code: FunctionBuilder, x: Reg, source: str, target: str, towa
 def float_to_integer(code: FunctionBuilder, x: Reg, source: str, target: str, signed: bool) -> Reg:
     """Truncated and saturated, as the interpreter's `float_to_integer`; ``target`` is ``i8`` to ``i64``."""
     if target in ("i1", "i8"):
-        # By way of 16 bits, of which the lower half is kept.
+        # Through 16 bits, of which the lower half stays.
         middle = LaneArithmetic(code, float_to_integer(code, x, source, "i16", signed and target != "i1"))
         return middle.differs(0).reg if target == "i1" else middle.cast("trunc", "i8").reg
     wide = LaneArithmetic(code, x if source in ("f32", "f64") else widen(code, x, source))
@@ -79,7 +79,7 @@ def float_to_integer(code: FunctionBuilder, x: Reg, source: str, target: str, si
 
 
 def integer_to_float(code: FunctionBuilder, x: Reg, target: str, signed: bool) -> Reg:
-    """Nearest even, rounded once: the interpreter's `integer_to_float`."""
+    """Round to nearest even, once: the interpreter's `integer_to_float`."""
     whole, name = LaneArithmetic(code, x), "sitofp" if signed else "uitofp"
     if target in ("f32", "f64"):
         return whole.cast(name, "float" if target == "f32" else "double").reg
@@ -91,7 +91,7 @@ def integer_to_float(code: FunctionBuilder, x: Reg, target: str, signed: bool) -
 
 
 def narrow_fma(code: FunctionBuilder, a: Reg, b: Reg, c: Reg, element: str) -> Reg:
-    """``a * b + c`` of narrow floats, rounded once, by a sum in float64 whose last bit tells what it lacks."""
+    """``a * b + c`` of narrow floats, rounded once. The sum in float64 is rounded to odd first."""
     x, y, z = (_wide(LaneArithmetic(code, operand), element).cast("fpext", "double") for operand in (a, b, c))
     product = x * y
     total = product + z
@@ -105,13 +105,13 @@ def narrow_fma(code: FunctionBuilder, a: Reg, b: Reg, c: Reg, element: str) -> R
 
 
 def e4m3b15_to_half(code: FunctionBuilder, x: Reg) -> Reg:
-    """The bits of an fp8 with four exponent bits of bias 15 as those of the float16 that it is."""
+    """The bits of an fp8 with four exponent bits of bias 15, as the bits of an equal float16."""
     bits = LaneArithmetic(code, x).resize("i16", signed=False)
     return (((bits & 0x80) << 8) | ((bits & 0x7F) << 7)).reg
 
 
 def half_to_e4m3b15(code: FunctionBuilder, x: Reg) -> Reg:
-    """Ties away from zero; beyond 1.75, and of NaN, that."""
+    """Round to nearest, ties away from zero. Beyond 1.75, and for NaN, the result is 1.75."""
     bits = LaneArithmetic(code, x)
     magnitude = bits & 0x7FFF
     magnitude = magnitude.below(0x3F00).where(magnitude, 0x3F00)
@@ -138,7 +138,8 @@ def _wide(x: LaneArithmetic, element: str) -> LaneArithmetic:
         return (x.resize("i32", signed=False) << 16).as_float()
     if element == "f8E5M2":  # the upper half of a float16
         return _wide(x.resize("i16", signed=False) << 8, "f16")
-    # Exponent and fraction as float32's, whose bias is another; zero and subnormal numbers come out as well.
+    # Place exponent and fraction as in float32, then correct the bias; this is right for zero and subnormal numbers as
+    # well.
     bits = x.resize("i32", signed=False)
     size = ((bits & 0x7F) << (23 - format.fraction)).as_float() * 2.0 ** (127 - format.bias)
     size = (bits & 0x7F).equals(format.nan).where(float("nan"), size)
@@ -146,7 +147,7 @@ def _wide(x: LaneArithmetic, element: str) -> LaneArithmetic:
 
 
 def _narrow(x: LaneArithmetic, element: str) -> LaneArithmetic:
-    """Nearest even, of float32; what is too great is what the format has for it."""
+    """float32 rounded to nearest even; too great numbers become what the format has for them."""
     format = _format(element)
     if element == "f16":
         return x.cast("fptrunc", "half").cast("bitcast", "i16") if x.code.halves else _half_narrowed(x)
@@ -159,14 +160,14 @@ def _narrow(x: LaneArithmetic, element: str) -> LaneArithmetic:
 
 
 def _cast_down(x: LaneArithmetic, element: str) -> LaneArithmetic:
-    """A cast's nearest even, of float32: fp8 ends at its greatest value, and there is one NaN."""
+    """float32 rounded to nearest even, as by a cast: fp8 ends at its greatest value, and there is one NaN."""
     format = _format(element)
     found = _packed(x, format, format.greatest, towards_zero=False) if format.bits == 8 else _narrow(x, element)
     return x.isnan().where(format.nan, found)
 
 
 def _cut(x: LaneArithmetic, element: str) -> LaneArithmetic:
-    """Towards zero, of float32 or float64."""
+    """float32 or float64 rounded towards zero."""
     if x.kind == "double":
         near = x.cast("fptrunc", "float")
         beyond = abs(near.cast("fpext", "double")).greater(abs(x))
@@ -186,14 +187,14 @@ def _cut(x: LaneArithmetic, element: str) -> LaneArithmetic:
 
 
 def _packed(x: LaneArithmetic, format: _Format, end: float, *, towards_zero: bool) -> LaneArithmetic:
-    """The bits of float32 in a format of fewer exponents; what is greater than ``end``, as that."""
+    """The bits of float32 in a format with fewer exponents; numbers greater than ``end`` become ``end``."""
     size = abs(x)
     size = size.greater(end).where(end, size)
     lost = 23 - format.fraction
     bits = size.bits()
     rounding = x.bits().of(0) if towards_zero else (bits.unsigned_shift(lost) & 1) + ((1 << lost - 1) - 1)
     normal = (bits + rounding).unsigned_shift(lost) - ((127 - format.bias) << format.fraction)
-    # Below the normal numbers the distance between neighbours is always the same: they are counted.
+    # Below the normal numbers, neighbours are equally far apart: these are counted.
     counted = size * 2.0 ** (format.bias - 1 + format.fraction)
     least = 2.0 ** (1 - format.bias)
     counted = size.less(least).where(counted, 0.0).intrinsic("trunc" if towards_zero else "rint")
@@ -203,26 +204,30 @@ def _packed(x: LaneArithmetic, format: _Format, end: float, *, towards_zero: boo
 
 
 def _to_odd(x: LaneArithmetic) -> LaneArithmetic:
-    """float64 as float32, cut, with the last bit set where that is inexact: the next rounding is as if the only one."""
+    """float64 cut to float32, with the last bit set if that is inexact, so that the next rounding acts as
+    the only one.
+    """
     near = x.cast("fptrunc", "float")
     back = near.cast("fpext", "double")
     bits = near.bits()
-    # Of what float32 cannot hold, infinity's predecessor is left: its last bit is set.
+    # Too great numbers become infinity's predecessor, whose last bit is set.
     bits = abs(back).greater(abs(x)).where(bits - 1, bits)
     inexact = back.less(x) | back.greater(x)
     return inexact.where(bits | 1, bits).as_float()
 
 
 def _few_digits(x: LaneArithmetic, signed: bool) -> LaneArithmetic:
-    """64-bit integers of which float64 keeps what a rounding to fewer bits needs."""
+    """64-bit integers, changed so that float64 keeps all that a rounding to fewer bits needs."""
     size = abs(x) if signed else x
-    # Beyond 53 bits the low 11 cannot matter but by being nonzero.
+    # Beyond 53 bits, of the low 11 bits it only matters whether they are zero.
     sticky = (x | ((x & 0x7FF).differs(0).where(x.of(1 << 11), 0))) & ~0x7FF
     return size.unsigned_shift(53).differs(0).where(sticky, x)
 
 
 def _without_ends(x: LaneArithmetic) -> LaneArithmetic:
-    """e5m2 as bf16, as Triton converts on sm_90: the bits moved, times 2**112; its ends are numbers there."""
+    """e5m2 as bf16, as Triton converts on sm_90: the bits moved, times 2**112. Infinity and NaN become
+    numbers there.
+    """
     bits = x.resize("i32", signed=False)
     moved = (((bits & 0x7F) << 21) | ((bits & 0x80) << 24)).as_float() * 2.0**112
     return moved.bits().unsigned_shift(16).cast("trunc", "i16")

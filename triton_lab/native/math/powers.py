@@ -1,4 +1,6 @@
-"""Exponentials, logarithms and powers of `pair`'s numbers: for float64, and what is rarer in float32."""
+"""Exponentials, logarithms and powers on the numbers of `double_double`: for float64, and for rarer functions of
+float32.
+"""
 
 from __future__ import annotations
 
@@ -21,30 +23,30 @@ _EXP = (
     2.4801587349531098e-05, 2.7557232754410475e-06, 2.7557251483598207e-07, 2.5112697683949238e-08,
     2.0921881412301776e-09,
 )  # fmt: skip
-# (ln((1 + s) / (1 - s)) - 2 s - 2/3 s**3) / s**5 by s**2, for (1 + s) / (1 - s) between the roots of 1/2 and 2.
+# (ln((1 + s) / (1 - s)) - 2 s - 2/3 s**3) / s**5 in s**2, for (1 + s) / (1 - s) between the square roots of 1/2 and 2.
 _TWO_THIRDS = RealConstant(0.6666666666666666, 3.700743415417188e-17)
 _LOG = (
     0.3999999999999998, 0.2857142857144385, 0.22222222217784446, 0.18181818844914222, 0.1538455835007335,
     0.13336268027390447, 0.11675700210891472, 0.11982487937926514,
 )  # fmt: skip
 _ROOT_OF_HALF = 0x3FE6A09E667F3BCD
-# Smaller numbers are scaled up by as many powers of two.
+# Smaller numbers are scaled up by this many powers of two.
 _TINY, _STEPS = 2.0**-1022, 54
-# Beyond these, exponentials are infinite or zero, or -1 less one.
+# Beyond these, exponentials are infinite or zero, and -1 after subtracting one.
 _LEAST, _GREATEST = -746.0, 710.0
 _ALMOST = -60.0
-# Of |x| below this, x itself is nearest to expm1(x), log1p(x) and others.
+# For |x| below this, x itself is nearest to expm1(x), log1p(x) and others.
 TINY_ARGUMENT = 2.0**-54
 
 
 def clamped(x: LaneArithmetic, low: float, high: float) -> LaneArithmetic:
-    """``x`` kept between two numbers; NaN stays."""
+    """``x`` limited to the range from ``low`` to ``high``; NaN stays."""
     x = x.greater(high).where(high, x)
     return x.less(low).where(low, x)
 
 
 def exponential(t: N) -> tuple[N, LaneArithmetic]:
-    """``p`` and ``n`` with ``e**t = (1 + p) 2**n``; ``t`` at most a few thousand in size."""
+    """``p`` and ``n`` with ``e**t = (1 + p) 2**n``, for ``|t|`` up to a few thousand."""
     whole, n = rounded_with_magic(t.high, _LOG2E.high)
     r = t - t.of(whole) * t.of(LN2)
     curved = r.high * r.high * r.high * polynomial(r.high, _EXP)
@@ -70,7 +72,7 @@ def exp10(model: N, x: LaneArithmetic) -> LaneArithmetic:
 
 
 def less_one(t: N) -> N:
-    """Half of ``e**t - 1``, for ``t`` not above 710: exact near zero."""
+    """Half of ``e**t - 1``, for ``t`` up to 710; exact near zero."""
     p, n = exponential(t)
     half = power_of_two(n + -1)
     return p.times(half) + t.sum_of(half, half.of(-0.5))
@@ -94,7 +96,7 @@ def logarithm(model: N, high: LaneArithmetic, low: LaneArithmetic) -> tuple[N, L
 
 
 def logarithm_of(model: N, x: LaneArithmetic) -> tuple[N, LaneArithmetic]:
-    """The same of positive lanes, subnormal ones too."""
+    """The same for positive lanes, also subnormal ones."""
     tiny = x.less(_TINY)
     rest, n = logarithm(model, tiny.where(x * 2.0**_STEPS, x), x.of(0.0))
     return rest, n - tiny.where(x.of(float(_STEPS)), 0.0)
@@ -134,13 +136,13 @@ def log1p(model: N, x: LaneArithmetic) -> LaneArithmetic:
     return abs(x).less(TINY_ARGUMENT).where(x, result)
 
 
-# Of y beyond this, any power of a number other than one has overflowed or is nothing.
+# For y beyond this, any power of a number other than one overflows or is zero.
 _GREATEST_POWER = 2.0**65
 _OVER = 1200.0
 
 
 def power(model: N, x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
-    """``x ** y`` with the ends of C's ``pow``."""
+    """``x ** y``, with C's ``pow`` at the special values."""
     size = abs(x)
     t = natural(model, logarithm_of(model, size)) * model.of(clamped(y, -_GREATEST_POWER, _GREATEST_POWER))
     t = model.of(_OVER).chosen(t.high.greater(_OVER), t)

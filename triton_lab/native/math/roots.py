@@ -8,7 +8,7 @@ from triton_lab.native.math.double_double import N, RealConstant
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic, power_of_two
 
 _ONE = RealConstant(1.0)
-# The upper half of a float64's bits divided by three, plus this, begins that of the cube root (5 % off).
+# A third of the upper half of a float64's bits, plus this, is the upper half of the cube root (5 % off).
 _THIRD_OF_BIAS = 715094163
 
 
@@ -22,7 +22,7 @@ def rsqrt(model: N, x: LaneArithmetic) -> LaneArithmetic:
 
 
 def _cube_root(model: N, x: LaneArithmetic) -> N:
-    """Of a positive normal float64."""
+    """The cube root of a positive normal float64."""
     upper = x.bits().unsigned_shift(32).resize("i32", signed=False)
     start = (upper.divided_by(3) + _THIRD_OF_BIAS).resize("i64", signed=False) << 32
     root = start.as_float()
@@ -55,7 +55,7 @@ def hypot(model: N, x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
     a, b = abs(x), abs(y)
     infinite = a.equals(math.inf) | b.equals(math.inf)
     larger = a.greater(b).where(a, b)
-    # The larger one becomes about one, so that no square is too great or too small.
+    # Both are scaled so that the larger is about one and no square is too great or too small.
     exponent = (larger.bits() >> 52) - 1023
     exponent = exponent.less(-1000).where(-1000, exponent)
     half = exponent >> 1

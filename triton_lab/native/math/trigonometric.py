@@ -14,8 +14,8 @@ _TAN_SIXTH_PI = RealConstant(0.5773502691896257, 3.3450280739356345e-17)
 _TAN_TWELFTH_PI = 0.2679491924311227
 _ONE = RealConstant(1.0)
 
-# (sin r - r) / r**3 and (cos r - 1 + r**2 / 2) / r**4 by r**2 for |r| <= pi/4; (atan t - t) / t**3 by t**2 for
-# |t| <= tan(pi/12). All minimax, to 2**-63 of the whole.
+# (sin r - r) / r**3 and (cos r - 1 + r**2 / 2) / r**4 in r**2 for |r| <= pi/4; (atan t - t) / t**3 in t**2 for |t| <=
+# tan(pi/12). All minimax, to 2**-63 of the whole.
 _SIN = (
     -0.16666666666666666, 0.008333333333333042, -0.00019841269840962676, 2.7557319074063615e-06,
     -2.5052070911172592e-08, 1.6054304088353185e-10, -7.388753529980644e-13,
@@ -30,7 +30,7 @@ _ATAN = (
     0.03166265021234937,
 )  # fmt: skip
 
-# 2 / pi in binary, in chunks of 28 bits and of 50. A float32 times one of 28 is exact in float64.
+# 2 / pi in binary, in chunks of 28 bits and of 50. The product of a float32 with one of 28 is exact in float64.
 _SHORT = (170891318, 240010261, 44024437, 131200308, 232525238, 43358524, 70845471)
 _LONG = (
     716770142402832, 372321092467999, 366375477893285, 449959087325694, 357954108452629, 593127582966820,
@@ -39,14 +39,14 @@ _LONG = (
     1074840692299770, 612931154397163, 1011301269904615, 977075685992127, 800359771756354, 94571694849147,
     473544894902402, 474178916097593,
 )  # fmt: skip
-# Of smaller arguments the sine and the tangent are the arguments.
+# Below this, the sine and the tangent equal their argument.
 _TINY = 2.0**-27
 
 
 def _turned(model: N, x: LaneArithmetic) -> tuple[N, LaneArithmetic]:
-    """``r`` and ``q`` with ``x = r + q pi/2`` but for whole turns, ``|r| <= pi/4`` (Payne and Hanek).
+    """``r`` and ``q`` with ``x = r + q pi/2`` up to whole turns, ``|r| <= pi/4`` (Payne and Hanek).
 
-    Chunks of 2/pi whose products with ``x`` are multiples of four are left out, and as many are taken as it needs.
+    Chunks of 2/pi whose products with ``x`` are multiples of four are left out; then as many are used as are needed.
     """
     chunks, width, digits, taken = (_SHORT, 28, 24, 4) if isinstance(model, Plain) else (_LONG, 50, 53, 5)
     most = len(chunks) - taken
@@ -72,12 +72,12 @@ def _turned(model: N, x: LaneArithmetic) -> tuple[N, LaneArithmetic]:
 
 
 def _within_turn(x: LaneArithmetic) -> LaneArithmetic:
-    """Less the nearest multiple of four, exactly."""
+    """``x`` minus the nearest multiple of four, exactly."""
     return x - (x * 0.25).intrinsic("rint") * 4.0
 
 
 def _shifted(values: list[LaneArithmetic], steps: LaneArithmetic, count: int) -> list[LaneArithmetic]:
-    """``values[steps : steps + count]``, lane by lane: moved by powers of two, as a barrel shifter does."""
+    """``values[steps : steps + count]``, lane by lane: shifted by powers of two, like a barrel shifter."""
     for power in reversed(range((len(values) - count).bit_length())):
         move = 1 << power
         set = (steps & move).differs(0)
@@ -87,7 +87,7 @@ def _shifted(values: list[LaneArithmetic], steps: LaneArithmetic, count: int) ->
 
 
 def _sine_and_cosine(r: N) -> tuple[N, N]:
-    """Of ``|r| <= pi/4``."""
+    """Sine and cosine for ``|r| <= pi/4``."""
     square = r * r
     high = square.high
     sine = r + r.of(r.high * high * polynomial(high, _SIN))
@@ -139,7 +139,7 @@ def cospi(model: N, x: LaneArithmetic) -> LaneArithmetic:
 
 
 def _angle(y: N, x: N) -> N:
-    """The angle of the point (x, y), both at least zero and one of them not."""
+    """The angle of the point (x, y); both must be at least zero, and one of them not zero."""
     steep = y.high.greater(x.high)
     low, high = x.chosen(steep, y), y.chosen(steep, x)
     wide = low.high.greater(high.high * _TAN_TWELFTH_PI)
@@ -152,19 +152,19 @@ def _angle(y: N, x: N) -> N:
 
 
 def atan(model: N, x: LaneArithmetic) -> LaneArithmetic:
-    # Above, it is pi/2 to the last place, and infinity has no slope.
+    # Above this, the result is pi/2 to the last place. Infinity has no slope.
     size = abs(x)
     size = size.greater(2.0**64).where(2.0**64, size)
     result = _angle(model.of(size), model.of(_ONE)).high.copysign(x)
     return size.less(_TINY).where(x, result)
 
 
-# Numbers above the first are made smaller, and where both are below the other larger.
+# If a number is above the first, both are scaled down; if both are below the second, they are scaled up.
 _LARGE, _SMALL = 2.0**1000, 2.0**-900
 
 
 def atan2(model: N, y: LaneArithmetic, x: LaneArithmetic) -> LaneArithmetic:
-    """The angle of the point (x, y), with the ends of C's ``atan2``."""
+    """The angle of the point (x, y), with C's ``atan2`` at the special values."""
     up, across = abs(y), abs(x)
     large = up.greater(_LARGE) | across.greater(_LARGE)
     small = up.less(_SMALL) & across.less(_SMALL)

@@ -1,4 +1,4 @@
-"""Whole numbers near a float, its parts, and remainders."""
+"""Whole numbers near a float, the parts of a float, and remainders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from triton_lab.native.math.lane_arithmetic import LaneArithmetic, fma, power_of
 
 
 def flushed(x: LaneArithmetic) -> LaneArithmetic:
-    """float32 with subnormals made zero, their sign kept, as CUDA's library is compiled; others as they are."""
+    """float32 with subnormals made zeros of their sign, as CUDA's library is compiled; other types unchanged."""
     if x.kind != "float":
         return x
     return abs(x).less(2.0**-126).where(x.of(0.0).copysign(x), x)
@@ -26,7 +26,7 @@ def positive_difference(x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
 
 
 def _parts(x: LaneArithmetic) -> tuple[LaneArithmetic, LaneArithmetic]:
-    """``m`` and ``n`` with ``x = m 2**n``, ``1 <= |m| < 2`` and n an integer; not of zero and what has no end."""
+    """``m`` and ``n`` with ``x = m 2**n``, ``1 <= |m| < 2`` and n an integer; not for zero, infinity and NaN."""
     digits, bias, mask = (23, 127, 0xFF) if x.kind == "float" else (52, 1023, 0x7FF)
     tiny = abs(x).less(2.0 ** (1 - bias))
     bits = tiny.where(x * 2.0**digits, x).bits()
@@ -47,7 +47,7 @@ def logb(x: LaneArithmetic) -> LaneArithmetic:
 
 
 def ilogb(x: LaneArithmetic) -> LaneArithmetic:
-    """The exponent, as an int32; of zero and NaN its least value, of infinity its greatest."""
+    """The exponent, as an int32: the least int32 for zero and NaN, the greatest for infinity."""
     found = _exponent(x)
     found = (x.equals(0.0) | x.isnan()).where(-(1 << 31), found)
     found = abs(x).equals(math.inf).where((1 << 31) - 1, found)
@@ -58,7 +58,7 @@ def ldexp(x: LaneArithmetic, n: LaneArithmetic) -> LaneArithmetic:
     """``x * 2**n`` rounded once, for an integer ``n``."""
     fraction, exponent = _parts(x)
     n = n.resize(exponent.kind, signed=True)
-    # There are fewer than 2,100 powers of two from the least number to the greatest.
+    # Fewer than 2,100 powers of two lie between the least number and the greatest.
     n = n.greater(3000).where(3000, n)
     total = n.less(-3000).where(-3000, n) + exponent
     most, least = (140, -160) if x.kind == "float" else (1030, -1090)
@@ -79,7 +79,7 @@ def nextafter(x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
     return (x.isnan() | y.isnan()).where(x + y, result)
 
 
-# A step of a long division takes so many bits of the quotient, which float64 holds with room for a wrong last one.
+# The bits of the quotient per step of the long division: float64 holds them with room for a wrong last one.
 _STEP = 50
 
 
@@ -111,9 +111,9 @@ def _reduced(rest: LaneArithmetic, divisor: LaneArithmetic) -> LaneArithmetic:
 
 
 def remainder(x: LaneArithmetic, y: LaneArithmetic) -> LaneArithmetic:
-    """What is left of the nearest multiple of ``y``, ties to the even one."""
+    """``x`` minus the nearest multiple of ``y``, ties to the even one."""
     rest, size = fmod(x, y), abs(y)
-    # Beside twice a number that large, no rest is as large as the number itself.
+    # If twice the divisor overflows, compare with the divisor itself.
     odd = fmod(abs(x), size * 2.0).at_least(size)
     odd = (size * 2.0).less(math.inf).where(odd, abs(x).at_least(size))
     left = abs(rest)

@@ -1,7 +1,7 @@
-"""The thread beside the launches, which compiles, and ends with the process's work.
+"""The thread that compiles beside the launches, and ends when the process's work ends.
 
-It has the priority of all others: a thread of a lower one, put off by the system while it holds Python's lock, would
-hold up those that it is to stay behind.
+It has the same priority as all others. With a lower one, the system might pause it while it holds Python's lock, and it
+would block the threads that it should not delay.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-# Seconds after which Python hands its lock to a thread that waits for it, while there is a job: a launch gives the lock
-# away many times, and would wait 5 ms for it each time.
+# Seconds after which Python passes its lock to a waiting thread, while there is a job. A launch releases the lock many
+# times, and would otherwise wait 5 ms for it each time.
 _TURN_SECONDS = 1e-4
-# Who waits for a thread looks so often whether there is a signal: one that comes just before the waiting ends it not.
+# Seconds between checks for a signal while waiting for a thread: a signal just before the wait does not end it.
 LOOK_SECONDS = 0.1
 
 
 @contextlib.contextmanager
 def _turns() -> Iterator[None]:
-    """Threads that run Python take short turns."""
+    """Inside, threads that run Python take short turns."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, _TURN_SECONDS))
     here = sys.getswitchinterval()
     try:
         yield
     finally:
-        if sys.getswitchinterval() == here:  # else somebody else has chosen since
+        if sys.getswitchinterval() == here:  # else other code has changed it since
             sys.setswitchinterval(before)
 
 
 def _begin(name: str, work: Callable[[], None]) -> None:
-    """Have a thread do ``work``.
+    """Start a thread that does ``work``.
 
-    A `threading.Thread` waits until it has begun, under a lock: one that an interrupt may leave taken, for good.
+    A `threading.Thread` waits for its start under a lock, and an interrupt may leave that lock taken for good.
     """
 
     def named() -> None:
@@ -49,9 +49,9 @@ def _begin(name: str, work: Callable[[], None]) -> None:
 
 
 class Background:
-    """Does jobs in their order on a thread of its own, which starts with the first. Submitted jobs raise nothing.
+    """Does jobs in order on its own thread, which starts with the first job. Submitted jobs raise nothing.
 
-    No signal's handler runs there, so that nothing breaks off what a job does.
+    No signal handler runs there, so nothing interrupts a job.
     """
 
     def __init__(self) -> None:
@@ -62,21 +62,21 @@ class Background:
         self.closed = False
 
     def submit(self, job: Callable[[], object]) -> bool:
-        """Do ``job`` later; False where nothing is begun any more, since the process ends."""
+        """Do ``job`` later. False if the process is ending and nothing is started any more."""
         with self._lock:
             if self.closed:
                 return False
             if not self._has_begun:
-                # An interrupt here may begin another one, which ends at once.
+                # An interrupt here may start a second thread, which ends at once.
                 _begin("triton-lab native", self._work)
                 self._has_begun = True
             self._jobs.put(job)
             return True
 
     def finish(self, job: Callable[[], object]) -> bool:
-        """Do ``job`` and wait until it is done; False where nothing is begun any more. Raises what it raises.
+        """Do ``job`` and wait for it; False if nothing is started any more. Raises what the job raises.
 
-        An interrupt ends the waiting alone.
+        An interrupt ends only the wait.
         """
         done: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
@@ -99,11 +99,11 @@ class Background:
         return True
 
     def clear_away(self, job: Callable[[], object]) -> None:
-        """Do ``job`` if there will be time. For finalizers: they may be called inside `submit`, which has a lock."""
+        """Do ``job`` if there is time. For finalizers: they may run inside `submit`, which holds a lock."""
         self._jobs.put(job)
 
     def close(self) -> None:
-        """Begin nothing any more, and wait for what is being done: LLVM may not run while the process is torn down."""
+        """Start nothing any more, and wait for the present job: LLVM may not run while the process is torn down."""
         with self._lock:
             self.closed = True
         self._jobs.put(None)
@@ -111,7 +111,7 @@ class Background:
             pass
 
     def wait(self) -> None:
-        """Until all that was submitted is done."""
+        """Wait until all submitted jobs are done."""
         self.finish(lambda: None)
 
     def _work(self) -> None:
@@ -127,7 +127,7 @@ class Background:
             try:
                 with _turns():
                     job()
-            except Exception:  # a fault of ours, which ends that job alone
+            except Exception:  # our own error, which ends only that job
                 threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
             finally:
                 self.busy = False
@@ -138,7 +138,10 @@ atexit.register(lambda: background.close())
 
 
 def _after_fork() -> None:
-    """In a child there are no other threads. If one was inside LLVM, that is locked for ever: nothing is compiled."""
+    """Start afresh in a child process, which has no other threads.
+
+    If a thread was inside LLVM, LLVM's lock stays taken for ever, so nothing is compiled.
+    """
     global background
     closed = background.busy or background.closed
     background = Background()

@@ -1,9 +1,9 @@
-"""Compiled kernels on disk, each a file under the hash of all that decides what comes out.
+"""Compiled kernels on disk, each a file under the hash of everything that decides its contents.
 
-What is read here is run, so the folder and its files must be the user's own, and nobody else may write to them. A file
-is written beside its place and moved there whole: whoever is killed meanwhile leaves a stray that is swept up later,
-and processes that share the folder see a file or none. A file that is damaged, or not what its name says, counts as
-none.
+What is read here is executed. So the folder and its files must belong to the user, and no other user may write to them.
+A file is written beside its place and moved there whole: a killed process leaves a stray file, which is deleted later,
+and processes that share the folder see a whole file or none. A damaged file, or one that does not match its name,
+counts as missing.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-# Bytes that all files together may have; the ones that were not used for the longest time go first.
+# The most bytes of all files together; the least recently used files go first.
 MOST_BYTES = 256 << 20
-# A file that somebody writes is moved to its place in less time than that.
+# A file is written and moved to its place in less time than this.
 _STRAY_SECONDS = 3600.0
 _MAGIC = b"triton-lab native 1\n"
 _SUFFIX = ".native"
 
 
 def folder() -> Path:
-    """Where the files lie: in Triton's own cache, which holds code that is run, too."""
+    """The folder of the files: in Triton's own cache, which also holds code that is executed."""
     from triton import knobs
 
     return Path(knobs.cache.dir) / "triton-lab-native"
 
 
 def key(parts: Sequence[object]) -> str:
-    """The name of a kernel that ``parts``, as they print, decide; our own sources are among what decides."""
+    """The name of the kernel that ``parts`` (as printed) decide. Our own sources are included."""
     text = "\0".join([_sources(), *map(repr, parts)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def find(name: str) -> tuple[bytes, bytes] | None:
-    """What was kept under ``name``: notes, and object code. None where nothing is that may be trusted."""
+    """The notes and object code stored under ``name``. None if there is nothing that can be trusted."""
     try:
         with _opened() as there:
-            # A pipe that somebody has put there is not waited for.
+            # Do not wait for a pipe that was put there.
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
             file = os.open(name + _SUFFIX, flags, dir_fd=there)
             with open(file, "rb") as stream:
@@ -59,7 +59,7 @@ def find(name: str) -> tuple[bytes, bytes] | None:
 
 
 def keep(name: str, notes: bytes, code: bytes) -> bool:
-    """Keep a kernel; whether that was done. A disk that takes nothing, or is somebody else's, is no reason to fail."""
+    """Store a kernel, and return whether that worked. A full disk or another user's folder is no error."""
     stray = f"{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -81,7 +81,9 @@ def keep(name: str, notes: bytes, code: bytes) -> bool:
 
 @contextlib.contextmanager
 def _opened() -> Iterator[int]:
-    """The folder, by a descriptor: what it was found to be, it stays. Raises OSError where it may not be trusted."""
+    """The folder as a descriptor, so that it cannot be exchanged after the check. Raises OSError if it cannot be
+    trusted.
+    """
     there = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not _is_ours(os.fstat(there)):
@@ -92,7 +94,7 @@ def _opened() -> Iterator[int]:
 
 
 def trouble() -> str:
-    """Why nothing is kept, in words for the user; empty where all is well."""
+    """Why nothing can be stored, in words for the user; empty if all is well."""
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         with _opened() as there:
@@ -102,7 +104,7 @@ def trouble() -> str:
 
 
 def _is_ours(found: os.stat_result) -> bool:
-    """Whether nobody else can have written there."""
+    """Whether no other user can have written there."""
     return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
@@ -123,7 +125,7 @@ def _unpacked(name: str, held: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _prune(there: int) -> None:
-    """Remove strays of those who died, and what was not used for the longest time, down to 3/4 of what may be."""
+    """Delete stray files of killed processes, then the least recently used files until 3/4 of the limit is left."""
     found: list[tuple[float, int, str]] = []
     for entry in os.scandir(there):
         with contextlib.suppress(OSError):  # another process was faster
@@ -145,7 +147,7 @@ def _prune(there: int) -> None:
 
 @functools.cache
 def _sources() -> str:
-    """A hash of what generates code, and of what it asks about the kernel."""
+    """A hash of the code that generates code, and of what it uses."""
     package = Path(__file__).parents[2]
     files = sorted(file for room in ("ir", "interpreter", "native") for file in (package / room).rglob("*.py"))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()

@@ -1,4 +1,4 @@
-"""A generated function in memory: from the cache on disk, else compiled now and kept there."""
+"""A generated function in memory: from the cache on disk, else compiled now and stored there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FUNCTION = ctypes.CFUNCTYPE(
     ctypes.c_void_p,  # fault
 )
 _ALIGNED = 64
-# A function asks after so many rounds of loops for the first time, and then about so often.
+# The rounds of loops before a function first asks whether to go on, and the seconds between later questions.
 _FIRST_ROUNDS, _ASK_SECONDS = 64, 0.1
 
 
@@ -34,7 +34,7 @@ class Built:
     """A kernel's function for launches of one signature; several threads may call it at once."""
 
     def __init__(self, made: Generated, code: bytes) -> None:
-        """Raises CannotCompile where ``code`` does not run here."""
+        """Link ``code``. Raises CannotCompile if it does not run here."""
         self.made = made
         self._linked = jit.Linked(code, made.symbol)
         self._function = _FUNCTION(self._linked.address)
@@ -43,11 +43,10 @@ class Built:
     def __call__(
         self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int
     ) -> tuple[int, tuple[int, int, int]]:
-        """Run programs ``first`` to ``end - 1``: up to which it came, and why no further (see `program`): the guard,
-        when it failed, and an address.
+        """Run programs ``first`` to ``end - 1``. Returns how far it came, and why it stopped (see `function_contract`).
 
-        Raises what a signal's handler raises meanwhile, KeyboardInterrupt mostly; its ``kernel_at`` says which program
-        ran, and which loop.
+        The reason is the guard, when it failed, and an address. Raises what a signal handler raises meanwhile, mostly
+        KeyboardInterrupt; its ``kernel_at`` says which program ran, and which loop.
         """
         room = _room()
         numbers = room.numbers
@@ -55,7 +54,7 @@ class Built:
         came = self._function(arguments, first, end, grid, regions, scratch, ctypes.addressof(numbers))
         guard, when, where = numbers[0], numbers[1], numbers[4]
         if came < end and guard == STOPPED:
-            # A second interrupt may have ended who answers in this room: nobody works there again.
+            # A second interrupt may have ended this room's generator: the room is not used again.
             raise _at(room.error or KeyboardInterrupt(), came, when)
         _rooms.append(room)
         return came, (guard, when, where)
@@ -63,8 +62,10 @@ class Built:
     def together(
         self, arguments: bytes, grid: bytes, regions: bytes, first: int, end: int, step: int, threads: int
     ) -> tuple[int, list[thread_team.Failed]]:
-        """The same on several threads, each of which takes ``step`` programs at a time: which is the first that nobody
-        has taken, and what of the others has failed."""
+        """The same on several threads, each of which takes ``step`` programs at a time.
+
+        Returns the first program that no thread has taken, and which of the others failed.
+        """
         room = _room()
         with thread_team.borrowed(threads) as ours:
             launch, numbers = (arguments, grid, regions), ctypes.addressof(room.numbers)
@@ -79,7 +80,7 @@ class Built:
 
 
 def _at(error: BaseException, program: int, loop: int | None) -> BaseException:
-    """``error``, which knows now where it met the launch."""
+    """``error`` with the place in the launch where it was raised."""
     error.kernel_at = program, loop  # type: ignore[attr-defined]
     return error
 
@@ -94,12 +95,15 @@ def _room() -> _Room:
 
 
 class _Room:
-    """What one call of a function works in: scratch memory, and the numbers by which it asks now and then whether to go
-    on, so that Python sees to its signals."""
+    """What one call of a function works with: scratch memory, and numbers by which it asks now and then whether to go
+    on.
+
+    Python handles its signals then.
+    """
 
     def __init__(self) -> None:
-        # A generator, for where it waits is inside its `try`: a signal that came is met there, and in a function it
-        # would be met on the way in, out of which nothing can be raised into machine code.
+        # A generator waits inside its `try`, so a signal that has come is raised there. In a function it would be
+        # raised on entry, from where nothing can pass into machine code.
         answers = self._answers()
         next(answers)
         self._ask = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(answers.send)
@@ -115,7 +119,7 @@ class _Room:
         self._rounds = self.numbers[2] = _FIRST_ROUNDS
 
     def scratch(self, size: int) -> int:
-        """The address of so many bytes."""
+        """The address of ``size`` bytes."""
         if len(self._bytes) < size + _ALIGNED:
             self._bytes = ctypes.create_string_buffer(size + _ALIGNED)
         return -(-ctypes.addressof(self._bytes) // _ALIGNED) * _ALIGNED
@@ -123,7 +127,7 @@ class _Room:
     def _answers(self) -> Generator[None, int, None]:
         while True:
             try:
-                while True:  # inside `try`: signals are met where a loop goes round, too
+                while True:  # inside `try`: signals are also raised where a loop repeats
                     yield
                     now = time.perf_counter()
                     seconds, self._since = now - self._since, now
@@ -138,12 +142,12 @@ class _Room:
                 self.error, self.numbers[2] = error, 0
 
 
-# Rooms that nobody works in: each is one thread's at a time, and one call's, should a signal's handler call again.
+# Free rooms. Each serves one thread and one call at a time: a signal handler may call again.
 _rooms: list[_Room] = []
 
 
 def host_signature(groups: tuple[tuple[int, tuple[int, ...]], ...]) -> Signature:
-    """What functions for this processor are specialised on."""
+    """The signature of functions for this processor."""
     target = jit.host()
     if target.arm:
         return Signature(groups, 16, 32)
@@ -154,12 +158,12 @@ def host_signature(groups: tuple[tuple[int, tuple[int, ...]], ...]) -> Signature
 
 
 def build(plan: Plan, signature: Signature) -> Built:
-    """From the cache, else anew. Raises Unsupported and CannotCompile."""
+    """From the cache, else compiled now. Raises Unsupported and CannotCompile."""
     return kept(plan, signature) or compiled(plan, signature)
 
 
 def kept(plan: Plan, signature: Signature) -> Built | None:
-    """What the cache has; None where it has nothing that can be used."""
+    """The function from the cache; None if it has no usable one."""
     found = code_cache.find(_key(plan, signature))
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A launch on the native engine: programs in ascending order, what a guard stops on NumPy's."""
+"""Runs a launch on the native engine: programs in ascending order, with those that a guard stops on NumPy's."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from triton_lab.interpreter.machine import Machine
     from triton_lab.interpreter.memory_regions import MemoryRegion
 
-# Runs programs from a number to another one: see `Built`.
+# Runs a range of programs: see `Built`.
 Call: TypeAlias = "Callable[[int, int], tuple[int, tuple[int, int, int]]]"
-# The regions that each access may touch; None: any memory, which is looked up where the access goes.
+# The regions that each access may touch. None: any memory, looked up at the access's address.
 Regions: TypeAlias = "Mapping[int, tuple[MemoryRegion, ...] | None]"
 
-# What is left is shared among threads where it takes one so long, as a call of so many seconds tells.
+# The seconds of one thread's work from which on programs are shared among threads; and the seconds of a call that is
+# long enough to measure a program's time.
 _WORTH_SECONDS, _TELLING_SECONDS = 1e-4, 3e-5
-# Finding out whether programs keep apart takes so long: for less it waits for a launch like it.
+# The seconds that checking whether programs keep apart takes. For less work, the check waits for a second launch of the
+# kind.
 _FINDING_SECONDS = 2e-3
 
 _GRID = struct.Struct("<3q").pack
@@ -33,13 +35,13 @@ _GRID = struct.Struct("<3q").pack
 
 @dataclass(slots=True)
 class Pace:
-    """Seconds that a program takes on one thread; 0: not known."""
+    """The seconds of a program on one thread; 0: unknown."""
 
     each: float = 0.0
 
 
 def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
-    """The regions that each access may touch; or why no machine code should."""
+    """The regions that each access may touch; or the reason why machine code cannot run."""
     found: dict[int, tuple[MemoryRegion, ...] | None] = {}
     for op in accesses:
         allowed = machine.allowed(op)
@@ -50,12 +52,12 @@ def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
 
 
 def _is_in_place(region: MemoryRegion) -> bool:
-    """Whether a kernel that goes to an address of ``region`` comes to its bytes."""
+    """Whether the bytes of ``region`` lie at its addresses."""
     return bool(region.data.ctypes.data == region.start)
 
 
 def groups_of(regions: Regions) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Numbers for the regions of each access, by operation; none for any memory. One without memory shares nothing."""
+    """For each operation, numbers for its access's regions; none for any memory. One without memory shares nothing."""
     numbers: dict[int, int] = {}
 
     def number(region: MemoryRegion) -> int:
@@ -67,13 +69,14 @@ def groups_of(regions: Regions) -> tuple[tuple[int, tuple[int, ...]], ...]:
 def run(
     machine: Machine, built: Built, regions: Regions, is_apart: Callable[[bool], bool], left: Left | None = None
 ) -> int:
-    """Run all programs of the grid, or those that are ``left``; how many of them NumPy ran, since a guard stopped them.
+    """Run all programs of the grid, or those that are ``left``. Returns how many of them NumPy ran because of a guard.
 
-    Raises KernelError. Several threads share them where that is worth it and ``is_apart`` says that no program touches
-    what another one writes; it is told whether finding that out is worth it the first time. NumPy runs what is left of
-    the batch in which a guard failed, as it would have run it: so the error and the programs in it are its own.
+    Raises KernelError. Several threads share the programs if it is worth it and ``is_apart`` says that no program
+    touches what another one writes; its argument says whether that check is worth it for the first launch. NumPy runs
+    the rest of the batch in which a guard failed, as it would have run it: so the error and its programs are NumPy's
+    own.
 
-    A transaction raises Fell where it does not come to its end: then nothing has happened.
+    A transaction raises Fell if it cannot end; then nothing has changed.
     """
     total = machine.grid[0] * machine.grid[1] * machine.grid[2]
     left = Left(((0, total),)) if left is None else left
@@ -109,7 +112,7 @@ def run(
 
 
 def _never(at_once: bool) -> bool:
-    """Whether the programs of a transaction keep apart: one thread runs them."""
+    """False, so that one thread runs the programs of a transaction."""
     return False
 
 
@@ -121,10 +124,11 @@ def stops(
     is_apart: Callable[[bool], bool],
     pace: Pace,
 ) -> Iterator[tuple[int, int, int]]:
-    """Run the programs that are ``left`` of a ``total``; what `Built` says whenever a guard stops the first of them.
+    """Run the programs that are ``left`` of a ``total``. Yields `Built`'s reason whenever a guard stops the first of
+    them.
 
-    ``tell`` hears how many have run. From the first stop on they run on one thread. ``pace`` is what is known of how
-    long they take, and then what this has shown.
+    ``tell`` is called with the number of programs that have run. From the first stop on, one thread runs them. ``pace``
+    is what is known of their speed, and is updated.
     """
     (call, together), may_share = calls, True
     step = max(1, int(CALL_SECONDS / 4 / pace.each)) if pace.each else 1
@@ -160,9 +164,9 @@ def stops(
 
 
 def _on_numpy(machine: Machine, left: Left, first: int) -> int:
-    """Run those that are left of the batch of program ``first``; how many these are.
+    """Run the remaining programs of the batch of program ``first``; returns their number.
 
-    Of a kernel whose programs may wait all that are left: those that wait in vain are told together.
+    If the kernel's programs may wait, run all that are left: those that wait in vain are reported together.
     """
     total = machine.grid[0] * machine.grid[1] * machine.grid[2]
     batch = total if machine.executable.waiting_loops else machine.batch_size()
@@ -172,12 +176,12 @@ def _on_numpy(machine: Machine, left: Left, first: int) -> int:
 
 
 def packed_grid(grid: tuple[int, int, int]) -> bytes:
-    """The extents of a grid (see `program`)."""
+    """The extents of a grid as bytes (see `function_contract`)."""
     return _GRID(*grid)
 
 
 def packed(values: Sequence[Value]) -> bytes:
-    """The kernel's arguments (see `program`)."""
+    """The kernel's arguments as bytes (see `function_contract`)."""
     slots: list[bytes] = []
     behind = b""
     for value in values:
@@ -191,7 +195,7 @@ def packed(values: Sequence[Value]) -> bytes:
 
 
 def _is_met(machine: Machine, address: int) -> bool:
-    """Whether a tensor lies there that nobody has come upon in this launch so far."""
+    """Whether a tensor lies at ``address`` that this launch has not found before."""
     if machine.memory.holding(address) is not None:
         return False
     region = machine.memory.find(address, address + 1)
@@ -204,7 +208,9 @@ def _kept(machine: Machine, built: Built, regions: Regions) -> Kept:
 
 
 def _table(machine: Machine, built: Built, regions: Regions, kept: Kept | None = None) -> bytes:
-    """The memory that each access may touch (see `program`); none where it would write what only may be read."""
+    """The table of the memory that each access may touch (see `function_contract`). A write gets no
+    read-only memory.
+    """
     slots: list[int] = []
     behind: list[int] = []
     for slot in built.made.regions:
@@ -223,7 +229,7 @@ def _table(machine: Machine, built: Built, regions: Regions, kept: Kept | None =
 
 
 def _anywhere(machine: Machine, built: Built, regions: Regions, writes: bool) -> tuple[MemoryRegion, ...]:
-    """The tensors that an access to any memory may touch: not those that others write, nor, if it writes, read."""
+    """The tensors that an access to any memory may touch: none that other accesses write, nor, if it writes, read."""
     kept = {region for slot in built.made.regions if slot.writes or writes for region in regions[slot.op] or ()}
     known = (region for region in machine.memory.regions if region.verified and _is_in_place(region))
     return tuple(region for region in known if region not in kept)

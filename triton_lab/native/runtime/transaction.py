@@ -1,4 +1,4 @@
-"""A launch that is put back where it does not come to its end natively, as if nothing had happened (see `program`)."""
+"""A launch that is undone if it cannot end natively, as if nothing had happened (see `function_contract`)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from triton_lab.interpreter.memory_regions import MemoryRegion
 
-# Both kinds of bytes lie as elements of any size want it.
+# Saved bytes have the same alignment as the originals, for elements of any size.
 _ALIGNED = 64
-# After so many falls, one after the other, launches of a grid are left to NumPy; of so many grids that is remembered.
+# The consecutive rollbacks after which launches of a grid go to NumPy, and the number of grids that are recorded.
 _MOST_FALLS, _MOST_GRIDS = 2, 1000
 
 Grid = tuple[int, int, int]
@@ -26,22 +26,22 @@ FAILED = "a check failed that depends on what was written"
 
 
 class Fell(Exception):
-    """A launch was not run, and has changed nothing; ``str`` of it says why."""
+    """A launch was not run and has changed nothing; its text says why."""
 
 
 class RollbackCounts:
-    """How often launches of a kernel fell: it hears how each one ``ended``, and says ``why`` the next one will fall."""
+    """How often launches of a kernel were rolled back. `ended` records one, `why` says why the next one would be."""
 
     def __init__(self) -> None:
         self._known: dict[Grid, tuple[int, str]] = {}
 
     def why(self, grid: Grid) -> str:
-        """Empty where nothing is known against a launch of this grid."""
+        """Why a launch of this grid would be rolled back; empty if that is not expected."""
         count, why = self._known.get(grid, (0, ""))
         return f"{why}, in both launches of this grid before" if count >= _MOST_FALLS else ""
 
     def ended(self, grid: Grid, fell: str) -> None:
-        """``fell`` is the reason, empty where it did not."""
+        """Record the end of a launch. ``fell`` is why it was rolled back; empty if it was not."""
         if not fell:
             self._known.pop(grid, None)
             return
@@ -51,28 +51,28 @@ class RollbackCounts:
 
 
 class Kept:
-    """Room for what memory held before a launch changed it; ``regions`` are those that it may write to."""
+    """Space for the old contents of memory that a launch changes; ``regions`` are those that it may write to."""
 
     def __init__(self, regions: Iterable[MemoryRegion], most: int) -> None:
-        """Raises Fell where that would take more than ``most`` bytes."""
+        """Allocate the space. Raises Fell if it needs more than ``most`` bytes."""
         regions = list(dict.fromkeys(regions))
         if 2 * sum(region.size for region in regions) > most:
             raise Fell("what it may write, and might have to be put back, is too large to be kept")
         self._rooms = {region.start: (region, _room(np.empty, region), _room(np.zeros, region)) for region in regions}
 
     def behind(self, region: MemoryRegion) -> tuple[int, int]:
-        """How far behind its bytes what they held lies, and whether it is kept there."""
+        """The distances from the region's bytes to their saved values and to the flags that say which are saved."""
         _, held, seen = self._rooms[region.start]
         return held.ctypes.data - region.start, seen.ctypes.data - region.start
 
     def put_back(self) -> None:
-        """Every byte that was changed, and no other: those beside it may be somebody else's by now."""
+        """Restore every byte that was changed, and no other: the bytes beside it may have other owners by now."""
         for region, held, seen in self._rooms.values():
             np.copyto(region.data, held, where=seen != 0)
 
 
 def _room(make: Callable[[int, type[np.uint8]], NDArray[np.uint8]], region: MemoryRegion) -> NDArray[np.uint8]:
-    """Bytes for those of ``region``, as far from a multiple of `_ALIGNED`."""
+    """Bytes for those of ``region``, with the same offset from a multiple of `_ALIGNED`."""
     whole = make(region.size + _ALIGNED, np.uint8)
     first = (region.start - whole.ctypes.data) % _ALIGNED
     return whole[first : first + region.size]

@@ -1,4 +1,4 @@
-"""In a transaction: what memory held before a program changes it is kept, byte by byte (see `program`)."""
+"""In a transaction: saves what memory held before a program changes it, byte by byte (see `function_contract`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
 from triton_lab.native.lowering.access_checks import asked
 from triton_lab.native.lowering.emitter import Emitter
 
-# In scratch, which has 64 bytes before its first buffer: what is not wanted goes there.
+# A place in scratch, which has 64 bytes before its first buffer; unwanted stores go there.
 _SPARE = 32
 
 
@@ -24,7 +24,9 @@ class Keeping:
             self._spare = self.code.offset(emitter.setting.scratch.start, self.code.constant("i64", _SPARE), "i8")
 
     def before(self, places: Reg, value: Reg, holds: bool | Reg) -> None:
-        """``value`` will be stored at the addresses ``places``: one, one for each lane, or the first of all lanes."""
+        """Prepare for ``value`` to be stored at the addresses ``places``: one, one per lane, or the first
+        of all lanes.
+        """
         if not self.needed:
             return
         self.keep(places, holds, value.lanes)
@@ -32,7 +34,7 @@ class Keeping:
             self.note(self._lanes(holds, value.lanes).load(places), value, holds)
 
     def keep(self, places: Reg, holds: bool | Reg, lanes: int = 0) -> None:
-        """Keep what lies there, unless it is kept: mostly nothing of it is, or all."""
+        """Save the present contents unless they are saved already: mostly none or all of them are."""
         code, at = self.code, self._lanes(holds, lanes)
         behind = [code.op("add", places, delta) for delta in (self._held, self._seen)]
         seen = at.load(behind[1], other=-1)
@@ -48,7 +50,7 @@ class Keeping:
         at.store(code.op("or", code.op("and", before, seen), new), behind[0])
         at.store(code.like(seen, -1), behind[1])
         code.jump(on)
-        # What was computed before is there behind the branch, too.
+        # What was computed before is still valid after the branch.
         on.known = known
         code.block = on
 
@@ -56,7 +58,7 @@ class Keeping:
         return _Lanes(self.code, holds, lanes, f"i{8 * self.size}", self.size, self._spare)
 
     def note(self, held: Reg, value: Reg, holds: bool | Reg) -> None:
-        """Where ``held`` was, ``value`` is now: loops in which a program may wait are told if these differ."""
+        """Report to loops in which a program may wait if ``value``, which replaces ``held``, differs from it."""
         code = self.code
         if not (self.needed and self._changed):
             return
@@ -70,13 +72,13 @@ class Keeping:
 
 
 class _Lanes:
-    """Loads and stores of one element, or of lanes that ``holds`` chooses."""
+    """Loads and stores of one element, or of the lanes that ``holds`` selects."""
 
     def __init__(self, code: FunctionBuilder, holds: bool | Reg, lanes: int, kind: str, size: int, spare: Reg) -> None:
         self.code, self.holds, self.lanes, self.kind, self.size, self.spare = code, holds, lanes, kind, size, spare
 
     def load(self, address: Reg, other: int = 0) -> Reg:
-        """Anything where ``holds`` does not, of lanes ``other``."""
+        """Load. Where ``holds`` is false, a scalar is undefined, and lanes are ``other``."""
         code, pointer = self.code, self._pointer(address)
         if self._is_plain(pointer):
             return code.load(self.kind, pointer, self.lanes, self.size)

@@ -1,8 +1,8 @@
-"""Machine code for threads that share a launch: it takes the next few programs until there are none, or one has failed.
+"""Machine code for threads that share a launch: it takes the next few programs until none is left, or one has failed.
 
-`take` is what each thread runs, C's ``void take(Table *)``; `look` is what a kernel's function asks on all threads but
-the first, C's ``void ask(int64 *rounds)`` (see `program`): whether to halt, which costs a nanosecond. Both are the same
-for all kernels.
+Each thread runs `take`, C's ``void take(Table *)``. On all threads but the first, the kernel's function calls `look`,
+C's ``void ask(int64 *rounds)`` (see `function_contract`), to ask whether to halt; that costs a nanosecond. Both are the
+same for all kernels.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import ctypes
 from triton_lab.native.function_contract import STOPPED, Generated
 from triton_lab.native.llvm.builder import BasicBlock, FunctionBuilder, Reg
 
-# The first thread waits for the others: awake for so many turns, then asleep for so many microseconds at a time. After
-# so many times, which are about a tenth of a second, Python is asked whether there is a signal.
+# How the first thread waits for the others: the turns that it spins, then the microseconds of each sleep, and the
+# sleeps (about a tenth of a second) after which it asks Python whether there is a signal.
 _TURNS, _ASLEEP, _TIMES = 20_000, 200, 400
-# Rounds of loops after which a thread looks whether to halt.
+# Rounds of loops after which a thread checks whether to halt.
 ROUNDS = 64
 
 _POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
 
 
 class Table(ctypes.Structure):
-    """What the threads share. What several of them write lies 64 bytes from all else.
+    """The data that the threads share. Fields that several threads write are 64 bytes away from all others.
 
-    ``run`` is the kernel's function, whose arguments follow; ``who`` tells a thread its number. Of the programs below
-    ``end`` those from ``next`` on are still to be taken, ``step`` at a time. ``over``: no more are; ``halt``: those in
-    the midst of one end, too. ``working`` threads may take some, or do.
+    ``run`` is the kernel's function, whose arguments follow; ``who`` returns a thread's number. The programs from
+    ``next`` to ``end`` are still to be taken, ``step`` at a time. ``over``: no more may be taken; ``halt``: running
+    programs end, too. ``working`` is the number of threads that may take programs or run them.
     """
 
     _fields_ = (
@@ -46,7 +46,9 @@ class Table(ctypes.Structure):
 
 
 class Seat(ctypes.Structure):
-    """What one thread works with; where a program of it failed, up to which it ``came`` of those below ``until``."""
+    """The data of one thread. If a program of it failed: the programs below ``until`` were taken, those below ``came``
+    ran.
+    """
 
     _fields_ = (
         ("fault", _POINTER),
@@ -58,7 +60,9 @@ class Seat(ctypes.Structure):
 
 
 class FaultNumbers(ctypes.Structure):
-    """The numbers by which a kernel's function tells why it ended (see `program`), and where `look` finds ``halt``."""
+    """The numbers by which a kernel's function says why it ended (see `function_contract`), and the address of
+    ``halt``.
+    """
 
     _fields_ = (
         ("guard", _NUMBER),
@@ -71,13 +75,13 @@ class FaultNumbers(ctypes.Structure):
 
 
 def offset(of: type[ctypes.Structure], field: str) -> int:
-    """Where a field begins, in bytes."""
+    """The offset of a field, in bytes."""
     found: int = getattr(of, field).offset
     return found
 
 
 def look() -> Generated:
-    """``void look(int64 *rounds)``: that many rounds may go on, or none."""
+    """``void look(int64 *rounds)``: writes how many rounds may follow, 0 to halt."""
     rounds = Reg("%rounds", "ptr")
     code = FunctionBuilder("look", (rounds,), "i64")
     halt = code.load("ptr", _at(code, rounds, offset(FaultNumbers, "halt") - offset(FaultNumbers, "rounds")))
@@ -93,7 +97,7 @@ def take(arm: bool) -> Generated:
 
 
 class _Taking:
-    """`take`, while it is being written."""
+    """Writes `take`."""
 
     def __init__(self, arm: bool) -> None:
         table = Reg("%table", "ptr")
@@ -154,7 +158,7 @@ class _Taking:
         code.jump(done)
 
     def _wait(self, leave: BasicBlock) -> None:
-        """The first thread waits until no other one is at work. It alone may call Python."""
+        """The first thread waits until no other one works. Only it may call Python."""
         code = self.code
         before = code.block
         awake, turn, asleep, asking, stopping, again = map(
@@ -191,7 +195,7 @@ class _Taking:
         code.branch(code.compare("eq", self._read("working"), _i64(0)), leave, asleep)
 
     def _pause(self) -> None:
-        """What tells the processor that a loop waits."""
+        """The instruction that tells the processor that a loop waits."""
         name, operands = "llvm.x86.sse2.pause", list[Reg]()
         if self.arm:
             name, operands = "llvm.aarch64.hint", [self.code.constant("i32", 1)]
@@ -208,7 +212,7 @@ class _Taking:
         self.code.do(f"store atomic i64 1, {self.shared[name]} seq_cst, align 8")
 
     def _count(self, name: str, how: str, by: Reg | None = None) -> Reg:
-        """What a number was before it was changed."""
+        """Change a number atomically; returns its old value."""
         return self.code.let(f"atomicrmw {how} {self.shared[name]}, {by or _i64(1)} seq_cst", "i64", pure=False)
 
 

@@ -1,7 +1,7 @@
-"""Programs of a launch on several threads: those on which torch does its own work, by OpenMP.
+"""Runs programs of a launch on several threads: torch's own OpenMP threads.
 
-They are there already, while torch computes they are awake, and nothing of Python runs on them: they begin within
-microseconds. Where torch has none such there are none, and in the child of a fork, which they did not follow.
+These exist already, are awake while torch computes, and run no Python, so they start within microseconds. There are
+none if torch has no OpenMP, nor in a forked child, which does not inherit them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from triton_lab.native.threads import scheduler
 from triton_lab.native.threads.scheduler import FaultNumbers, Seat, Table
 
 _ALIGNED = 64
-# Libraries with OpenMP are called so: GNU's, Intel's and LLVM's. All of them know GNU's way to begin.
+# The names of OpenMP libraries: GNU's, Intel's and LLVM's. All of them have GNU's entry point.
 _LIBRARIES = ("libgomp", "libiomp", "libomp")
 _begin_as = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
 
 
 class Failed(NamedTuple):
-    """Of the programs up to ``until`` a thread has come up to ``came``, and ``why`` no further: see `Built`."""
+    """A thread took programs up to ``until`` and ran those up to ``came``; ``why`` it stopped: see `Built`."""
 
     came: int
     until: int
@@ -36,7 +36,7 @@ class Failed(NamedTuple):
 
 
 class _Ways(NamedTuple):
-    """Addresses of functions: OpenMP's, and ours on its threads."""
+    """Addresses of functions: OpenMP's, and ours that run on its threads."""
 
     begin: int
     number: int
@@ -45,7 +45,7 @@ class _Ways(NamedTuple):
 
 
 def make_ready() -> None:
-    """Have the machine code for threads, if there are any; to be called where kernels are compiled."""
+    """Compile the machine code for threads, if there are any. Call it where kernels are compiled."""
     global _ways
     if _ways is None and (library := _openmp()) is not None:
         with contextlib.suppress(jit.CannotCompile):
@@ -55,12 +55,12 @@ def make_ready() -> None:
 
 
 def size() -> int:
-    """How many threads may run a launch: as many as torch is set to, where it has some; else one."""
+    """How many threads may run a launch: torch's setting if it has threads, else one."""
     return 1 if _ways is None else int(sys.modules["torch"].get_num_threads())
 
 
 class Team:
-    """So many threads, at work on one launch at a time."""
+    """A fixed number of threads that work on one launch at a time."""
 
     def __init__(self, ways: _Ways, threads: int) -> None:
         self._begin = _begin_as(ways.begin)
@@ -81,10 +81,10 @@ class Team:
         scratch: int,
         own: int,
     ) -> tuple[int, list[Failed]]:
-        """Run programs ``(from, to, at a time)``: which is the first that nobody has taken, and what failed.
+        """Run programs ``(from, to, at a time)``. Returns the first program that no thread has taken, and what failed.
 
-        ``function`` is the kernel's, ``launch`` its arguments, grid and regions, ``scratch`` what it needs in bytes
-        (see `program`), ``own`` the address of this thread's fault, whose answers come from Python.
+        ``function`` is the kernel's, ``launch`` its arguments, grid and regions, ``scratch`` the bytes that it needs
+        (see `function_contract`). ``own`` is the address of this thread's fault, whose questions Python answers.
         """
         table, seats = self._table, self._seats
         table.run = function
@@ -105,7 +105,7 @@ class Team:
         ]
 
     def _reserve(self, size: int) -> None:
-        """Give each thread so many bytes of its own."""
+        """Give each thread its own ``size`` bytes of scratch."""
         self._each = -(-size // _ALIGNED) * _ALIGNED
         self._scratch = ctypes.create_string_buffer(self._each * len(self._seats) + _ALIGNED)
         start = -(-ctypes.addressof(self._scratch) // _ALIGNED) * _ALIGNED
@@ -115,7 +115,7 @@ class Team:
 
 @contextlib.contextmanager
 def borrowed(threads: int) -> Iterator[Team]:
-    """A team of so many that nobody else uses."""
+    """A team of ``threads`` that no other launch uses meanwhile."""
     assert _ways is not None
     free = _free.setdefault(threads, [])
     try:
@@ -123,7 +123,7 @@ def borrowed(threads: int) -> Iterator[Team]:
     except IndexError:
         team = Team(_ways, threads)
     yield team
-    free.append(team)  # none that an interrupt has met: it is made anew
+    free.append(team)  # after an interrupt the team is dropped
 
 
 _ways: _Ways | None = None
@@ -143,7 +143,7 @@ def _linked(made: Generated) -> jit.Linked:
 
 
 def _openmp() -> ctypes.CDLL | None:
-    """The library on whose threads torch works, which is loaded already; None where there is none."""
+    """The loaded library whose threads torch uses; None if there is none."""
     torch = sys.modules.get("torch")
     if _is_child or torch is None or not hasattr(os, "RTLD_NOLOAD"):
         return None

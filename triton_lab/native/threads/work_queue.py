@@ -1,4 +1,4 @@
-"""Programs of a launch that have not run yet, and how several threads share them."""
+"""The programs of a launch that have not run yet, and how several threads share them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.native.function_contract import LATE
 from triton_lab.native.threads.thread_team import Failed
 
-# Runs programs from a number to another one, so many at a time, on so many threads: see `Built.together`.
+# Runs a range of programs, with the number to take at a time and the number of threads: see `Built.together`.
 Together = Callable[[int, int, int, int], tuple[int, list[Failed]]]
 
-# Python hears of interrupts, and tells of progress, between calls of so many seconds.
+# The seconds of a call. Between calls, Python handles interrupts and reports progress.
 CALL_SECONDS = 0.05
-# A thread takes programs for so many seconds at least, since taking costs some tens of nanoseconds; and so small a part
-# of a call at most, so that all end at about the same time.
+# The least seconds of work that a thread takes, since taking costs some tens of nanoseconds; and the number of parts
+# per thread in a call, so that all threads end at about the same time.
 _TAKEN_SECONDS, _PARTS = 5e-6, 32
 
 
 class Left:
-    """The programs that have not run yet: ranges of their numbers, ascending."""
+    """The programs that have not run yet, as ascending ranges of their numbers."""
 
     def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
         self._ranges = sorted(each for each in ranges if each[0] < each[1])
@@ -36,21 +36,21 @@ class Left:
 
     @property
     def first(self) -> tuple[int, int]:
-        """The range of the lowest ones."""
+        """The lowest range."""
         return self._ranges[0]
 
     def become(self, other: Left) -> None:
-        """What is left is what is left of ``other``."""
+        """Replace these ranges by those of ``other``."""
         self._ranges, self.count = other._ranges, other.count
 
     def drop(self, end: int) -> None:
-        """Those of the first range below ``end`` have run."""
+        """Remove the programs below ``end`` from the first range: they have run."""
         first, last = self._ranges[0]
         self._ranges[:1] = [(end, last)] if end < last else []
         self.count -= end - first
 
     def take(self, first: int, end: int) -> range | NDArray[Any]:
-        """Those from ``first`` to ``end - 1``, which are left no longer."""
+        """Remove and return the programs from ``first`` to ``end - 1``."""
         taken = [range(max(a, first), min(b, end)) for a, b in self._ranges if max(a, first) < min(b, end)]
         pieces = [piece for a, b in self._ranges for piece in ((a, min(b, first)), (max(a, end), b))]
         self.__init__(pieces)  # type: ignore[misc]
@@ -58,13 +58,13 @@ class Left:
 
 
 def check(when: int) -> None:
-    """Raises KernelError where a guard failed too late."""
+    """Raise KernelError if a guard failed too late."""
     if when == LATE:
         raise KernelError("the kernel's memory was changed by somebody else while it ran")
 
 
 def tell_where(error: BaseException, program: int) -> None:
-    """Have ``error`` say that this program ran, or one soon after it, if it does not know better."""
+    """Record in ``error`` that about this program ran, if it has no better place yet."""
     error.kernel_at = getattr(error, "kernel_at", (program, None))  # type: ignore[attr-defined]
 
 
@@ -75,11 +75,11 @@ def shared(
     threads: int,
     told: Callable[[int], None],
 ) -> tuple[Left, float]:
-    """Run ``programs`` on so many threads, this one included; those that have not run, and what one took.
+    """Run ``programs`` on ``threads`` threads, this one included. Returns those that have not run, and the time of one.
 
-    ``each`` is how many seconds a program takes. Some have not run where a guard failed: those before its program have
-    run then, and some of those behind it. ``told`` hears how many have run, with those before the first of these.
-    Raises KernelError, and what a signal's handler raises; no other thread is at work any more by then.
+    ``each`` is the seconds of a program. If a guard failed, some have not run: those before its program have, and some
+    after it. ``told`` is called with the number of programs that have run, counting those before ``programs``. Raises
+    KernelError, and what a signal handler raises; no other thread is working by then.
     """
     first, end = programs
     failed: list[Failed] = []

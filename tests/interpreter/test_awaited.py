@@ -29,7 +29,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     """Programs run in one batch, or each in its own, or under an observer."""
     with lab.limits(engine="numpy"), contextlib.ExitStack() as stack:
         if request.param == "one by one":
-            monkeypatch.setattr(lab.backend.launcher.limits, "batch", 1)
+            monkeypatch.setattr(lab.backend.plugin.launcher.limits, "batch", 1)
         if request.param == "recorded":
             stack.enter_context(lab.record())
         yield

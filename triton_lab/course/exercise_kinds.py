@@ -42,8 +42,8 @@ class Exercise(ABC):
     def judged(self, answer: Answer) -> AnswerFault | None:
         """What is wrong with an answer, wherever it runs; None where nothing is.
 
-        >>> from triton_lab.course.exercise_answer import Here
-        >>> lab.course.exercise("idle_lanes").judged(Here(24)) is None
+        >>> from triton_lab.course.exercise_answer import LocalAnswer
+        >>> lab.course.exercise("idle_lanes").judged(LocalAnswer(24)) is None
         True
         """
 

@@ -98,8 +98,8 @@ VIEWS = [
     "triton_lab.views.launch.tiling.tiling_view.Tiling.scene",
     "triton_lab.views.launch.tiling.tiling_view.Tiling.title",
     "triton_lab.views.launch.accesses.accesses_view.Accesses.__init__",
-    "triton_lab.views.launch.tiling.grid_view.Grid.__init__",
-    "triton_lab.views.launch.storage.storage_view.Storage.__init__",
+    "triton_lab.views.launch.tiling.grid_view.GridView.__init__",
+    "triton_lab.views.launch.storage.storage_view.StorageView.__init__",
     "triton_lab.views.launch.values.steps_view.Steps.__init__",
     "triton_lab.views.launch.values.origins_view.Origins.first",
     "triton_lab.launch.launch.Launch.trace",
@@ -140,7 +140,7 @@ def test_a_picture_that_fails_leaves_the_card_and_its_page(
 
 
 def test_a_failed_picture_stands_as_a_sentence_in_its_place(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr("triton_lab.views.launch.tiling.grid_view.Grid.__init__", broken)
+    monkeypatch.setattr("triton_lab.views.launch.tiling.grid_view.GridView.__init__", broken)
     card = Card(raced(), ("grid",))
     sentence = "This could not be made: IndexError: tuple index out of range"
     assert sentence in card.text()

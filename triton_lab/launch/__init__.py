@@ -1,4 +1,4 @@
-"""What happened: recorded launches, their accesses, and what is wrong with them. Plain data.
+"""Recorded launches as plain data: their accesses, values, findings, comparison, maps for pictures, and files.
 
-It knows no pixel and no notebook: a method that opens a picture imports its view when it is called.
+This room draws nothing and imports no notebook code: a method that opens a picture imports its view when it is called.
 """

@@ -106,7 +106,7 @@ class Ranges:
 
     @cached_property
     def _table(self) -> Flags | None:
-        """Whether each byte from the first on belongs to the set; the last entry is False. None if the set is sparse."""
+        """Whether each byte from the first on belongs to the set; the last entry is False. None for a sparse set."""
         if len(self) < _MANY or self.stop[-1] - self.start[0] > _DENSE * len(self):
             return None
         return self._flags(int(self.start[0]), int(self.stop[-1]) + 1)

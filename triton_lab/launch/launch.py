@@ -58,7 +58,7 @@ class Launch(Recorded):
 
     @cached_property
     def accesses(self) -> list[Access]:
-        """An `Access` for each load, store and atomic that ran, in source order, also the one that stopped the launch."""
+        """One `Access` for each load, store and atomic in source order, also for the one that stopped the launch."""
         result = []
         last = dict([self.stopped] if self.stopped else [])
         for op in sorted({*self.events, *last}):

@@ -256,11 +256,11 @@ def record(
     warm-up, for a tenth of a second; all together run for two seconds at most. The others have the time of their own
     run.
 
-    ``parts`` cuts the programs of a launch on the CPU target into that many ranges at most. Each part runs and is checked
-    by itself, from the memory before the launch. Here the parts run one after another, so that many more programs fit
-    into ``max_bytes``; on the workers of a scheduler (`target`) they run at once. Written bytes, integer atomics and
-    findings are merged; the accesses are not stored. A launch runs whole if its programs conflict in memory, wait for
-    one another, or use the value that an atomic returns; then ``launch.remark`` says why.
+    ``parts`` cuts the programs of a launch on the CPU target into that many ranges at most. Each part runs and is
+    checked by itself, from the memory before the launch. Here the parts run one after another, so that many more
+    programs fit into ``max_bytes``; on the workers of a scheduler (`target`) they run at once. Written bytes, integer
+    atomics and findings are merged; the accesses are not stored. A launch runs whole if its programs conflict in
+    memory, wait for one another, or use the value that an atomic returns; then ``launch.remark`` says why.
 
     Memory from `torch.empty` inside, on this thread, is filled with NaNs and huge integers, so that reads of
     uninitialised memory can be detected (`uninitialized_memory`).

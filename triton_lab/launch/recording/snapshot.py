@@ -111,7 +111,7 @@ class Snapshot:
         return sum(held.nbytes for held in self.regions)
 
     def held(self, start: int, stop: int) -> Array:
-        """The saved bytes at addresses ``start .. stop - 1`` of one region. Raises LookupError if no region has them."""
+        """The saved bytes at addresses ``start .. stop - 1`` of one region. Raises LookupError without one."""
         for held in self.regions:
             if held.start <= start and stop <= held.start + len(held.data):
                 return held.data[start - held.start : stop - held.start]

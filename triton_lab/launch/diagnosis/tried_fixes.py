@@ -54,7 +54,7 @@ def _with_fix(launch: Launch, finding: Finding, findings: Sequence[Finding], che
 
 
 def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
-    """The finding of NaN or infinity, with a fix if it comes from a load's masked-off lanes and ``other=`` removes it."""
+    """The finding of NaN or infinity, with a fix if an ``other=`` for masked-off lanes of a load removes it."""
     if not _can_be_tried(launch):
         return finding
     kernel = launch.compiled[0].fn

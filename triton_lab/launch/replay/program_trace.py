@@ -30,8 +30,8 @@ _INT64 = np.dtype(np.int64)
 class TraceStep:
     """One assignment or access of the program.
 
-    ``kind`` is ``assign``, ``load``, ``store`` or ``atomic``. ``name`` is the variable, or the argument whose memory was
-    touched (None if it belongs to no argument). ``values`` is the block assigned, loaded, stored, or found by an
+    ``kind`` is ``assign``, ``load``, ``store`` or ``atomic``. ``name`` is the variable, or the argument whose memory
+    was touched (None if it belongs to no argument). ``values`` is the block assigned, loaded, stored, or found by an
     atomic; ``addresses`` and ``mask`` are those of an access.
     """
 

@@ -1,4 +1,5 @@
-"""How long functions take: `sweep` measures over sizes, `benchmark_result` is what it measured.
+"""Measures the time of functions over sizes.
 
-`gpu_peaks` and `bytes_moved` say what a GPU could reach, and how much a kernel moves.
+In: functions and sizes. Out: a `Sweep`. Read `sweep` (measures), `benchmark_result` (its rows), `gpu_peaks` (the GPU's
+peak rates), then `byte_traffic` (the bytes that kernels move).
 """

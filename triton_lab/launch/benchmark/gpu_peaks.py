@@ -1,4 +1,4 @@
-"""What a GPU reaches at best, measured once in a process: a copy of its memory, and a large product of matrices."""
+"""The peak rates of a GPU, measured once in a process by a copy in its memory and a large matrix product."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from triton_lab.backend.targets.gpu_timer import device_name, measured
 from triton_lab.launch.benchmark.benchmark_result import Peaks
 
-COPIED = 256 << 20  # bytes, several times what the caches hold
+COPIED = 256 << 20  # bytes, several times the size of the caches
 ROWS = 8192  # of the square matrices
 _LEAST = 1024  # bytes, or rows
 
@@ -18,7 +18,7 @@ _kept: dict[tuple[str, str], Peaks] = {}
 
 
 def peaks(driver: Any, dtype: str) -> Peaks:
-    """Those of the GPU that ``driver`` drives; the product is of ``dtype``, by torch's name, such as "float16"."""
+    """The peaks of the GPU of ``driver``; ``dtype`` is torch's name for the product's type, such as "float16"."""
     key = device_name(driver), dtype
     if key not in _kept:
         copied, took = _largest(lambda size: _copy(driver, size), COPIED)
@@ -28,7 +28,7 @@ def peaks(driver: Any, dtype: str) -> Peaks:
 
 
 def _largest(seconds: Callable[[int], float], size: int) -> tuple[int, float]:
-    """Of that size, or of the largest half, quarter, ... of it for which the GPU has memory."""
+    """The first of ``size``, its half, its quarter, ... for which the GPU has memory, and the seconds there."""
     import torch
 
     while True:

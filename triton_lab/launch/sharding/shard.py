@@ -129,7 +129,7 @@ def pieces(memory: Memory, where: Ranges) -> Iterator[tuple[MemoryRegion, int, i
 
 
 def _run(launch: Launch, whole: Whole, printed: list[str]) -> Memory:
-    """Run the part with its tape as observer and return the memory after it. A kernel error goes to ``launch.error``."""
+    """Run the part with its tape as observer; return its memory. A kernel error goes to ``launch.error``."""
     snapshot, tape = whole.snapshot, launch.tape
     assert tape is not None
     memory = snapshot.memory()

@@ -125,7 +125,7 @@ def _plain(argument: Argument) -> Argument:
 
 
 def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
-    """Why the kernel's programs cannot run in parts, in words; "" if nothing that is known before the run forbids it."""
+    """Why the kernel's programs cannot run in parts, in words; "" if nothing known before the run forbids it."""
     executable = call.executable
     if executable.waiting_loops:
         return "its programs wait for one another"

@@ -19,8 +19,8 @@ INSIDE, BESIDE, WRONG = range(3)  # an element; a position past the edge; such a
 class HeatCells:
     """The classes of cells: ``numbers`` (cells,), 0 for a blank cell; the other fields are (classes, ...).
 
-    ``by`` has for each of `access_heat.BY` the class's value, -1 if no lane is active: the greatest count and reuse, and
-    the least program, iteration and order, of the positions in a cell. ``members`` are as in `Heat.table`.
+    ``by`` has for each of `access_heat.BY` the class's value, -1 if no lane is active: the greatest count and reuse,
+    and the least program, iteration and order, of the positions in a cell. ``members`` are as in `Heat.table`.
     """
 
     numbers: Ints

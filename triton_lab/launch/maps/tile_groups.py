@@ -19,7 +19,7 @@ from triton_lab.launch.membership_classes import counted
 
 @dataclass(frozen=True)
 class Along:
-    """A dimension of ``size`` positions cut into cells: after each ``step`` positions, the cell number grows by ``adds``."""
+    """A dimension of ``size`` positions cut into cells: every ``step`` positions the cell number grows by ``adds``."""
 
     size: int
     step: int
@@ -100,9 +100,9 @@ class Tiles:
         return inside
 
     def falls(self, along: Sequence[Along] | None, cells: int) -> TileFalls | None:
-        """The tiles in each cell. A position's cell is the sum of what its indices add, and ascends along each dimension.
+        """The tiles in each cell.
 
-        None if the cells or the tiles are not known for each dimension.
+        A position's cell is the sum of what its indices add, and ascends along each dimension. None if the cells or the tiles are not known for each dimension.
         """
         if self.edges is None or along is None or len(along) != len(self.edges):
             return None

@@ -180,7 +180,7 @@ class _Sights:
 
 @dataclass(frozen=True, eq=False)
 class _Touches:
-    """The runs of bytes of all executions: parallel arrays, sorted by ``start``; ``sight`` is the execution's number."""
+    """The byte runs of all executions: parallel arrays, sorted by ``start``; ``sight`` is the execution's number."""
 
     start: Ints
     stop: Ints

@@ -102,7 +102,8 @@ class Tiles:
     def falls(self, along: Sequence[Along] | None, cells: int) -> TileFalls | None:
         """The tiles in each cell.
 
-        A position's cell is the sum of what its indices add, and ascends along each dimension. None if the cells or the tiles are not known for each dimension.
+        A position's cell is the sum of what its indices add, and ascends along each dimension. None if the cells or the
+        tiles are not known for each dimension.
         """
         if self.edges is None or along is None or len(along) != len(self.edges):
             return None

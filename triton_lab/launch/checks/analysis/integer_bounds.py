@@ -69,7 +69,7 @@ class IntegerBounds:
         return self._known[value]
 
     def unwrapped(self, op: Op) -> Bounds | None:
-        """The bounds of the exact result of an addition, subtraction, product, shift, sum or narrowing, before it wraps."""
+        """The bounds of the exact result of an addition, subtraction, product, shift, sum or narrowing."""
         function = self._flow.function_of[op.index]
         operands = [self.bounds(Value(function, number)) for number in op.operands]
         if adds_up(op):

@@ -32,7 +32,7 @@ class LoopState:
     exact: Exact
 
     def recalled(self, programs: Array, value: Array) -> tuple[Array, Exact] | None:
-        """The lanes where ``value`` equals these programs' last value, and its exact value; None without any program."""
+        """The lanes where ``value`` equals these programs' last value, and its exact value; None if none is known."""
         rows = np.minimum(np.searchsorted(self.programs, programs), len(self.programs) - 1)
         ours = self.programs[rows] == programs
         if not ours.any():

@@ -1,8 +1,8 @@
 """The operations at which NaN and infinity arise, and the lanes whose NaN or infinity comes from them.
 
-An infinity is intended if it is a constant of the kernel, an argument, or the ``other`` of a load. What is computed from
-it is intended too, unless it is NaN: ``exp(-inf)`` is 0, but ``-inf - -inf`` is an unintended NaN. Values that were
-loaded arose elsewhere.
+An infinity is intended if it is a constant of the kernel, an argument, or the ``other`` of a load. What is computed
+from it is intended too, unless it is NaN: ``exp(-inf)`` is 0, but ``-inf - -inf`` is an unintended NaN. Values that
+were loaded arose elsewhere.
 """
 
 from __future__ import annotations

@@ -53,8 +53,9 @@ SIGNS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.shli": 
 
 
 class Taint(Watcher):
-    """Follows wrapped values: ``suspects`` are the operations that may wrap (True: signed), ``passes`` those that pass on.
+    """Follows wrapped values through a replay.
 
+    ``suspects`` are the operations that may wrap (True: signed), and ``passes`` those that pass such values on.
     ``reached`` has the lanes of accesses and the programs of loops (second key) that are wrong because of an operation
     (first key). For ``mixers``, masks and loops are ignored: a kernel that makes random numbers by wrapping compares
     them on purpose. ``examples`` shows the wrapped result of an operation (first key) in a program (second key).

@@ -1,7 +1,7 @@
 """Finds numbers that a store changes silently: Triton converts them to the type that the pointer points at.
 
-0.7 becomes 0 in a tensor of integers, and 300 becomes 44 in one of int8. A conversion by ``.to`` is intended; in the IR,
-an implicit one has the source location of the store itself. Only losses that occurred in this launch are reported.
+0.7 becomes 0 in a tensor of integers, and 300 becomes 44 in one of int8. A conversion by ``.to`` is intended; in the
+IR, an implicit one has the source location of the store itself. Only losses that occurred in this launch are reported.
 Rounding to the next float is no loss, and `non_finite` reports what becomes infinite.
 """
 
@@ -111,7 +111,10 @@ def _looked(evidence: Evidence) -> _Watcher:
 
 
 class _Watcher(Watcher):
-    """Compares numbers before and after stores; ``stores`` and ``examples`` (number given, number stored) by operation."""
+    """Compares numbers before and after stores.
+
+    By operation: ``stores``, and ``examples`` with the number given and the number stored.
+    """
 
     def __init__(self, evidence: Evidence, stores: dict[int, _Store]) -> None:
         self.stores = stores

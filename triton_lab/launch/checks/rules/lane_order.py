@@ -266,7 +266,7 @@ class _Memory:
             written.paint(cell, program, time, thread, atomic)
 
     def _without_own(self, sight: SeenAccess, cell: Ints, met: Flags) -> Flags:
-        """``met`` without cells that the loading thread itself has stored to: blocks whose lanes are all one element."""
+        """``met`` without cells that the loading thread itself has stored to: blocks whose lanes share one element."""
         if sight.kind != "load" or self._threads.all_load(sight) or not met.any():
             return met
         for time in distinct(self._written.time[cell[met]]).tolist():

@@ -59,7 +59,7 @@ class Compared:
 
     @cached_property
     def same(self) -> Array:
-        """Where the two are bit-equal; any NaN equals any other. Two dtypes are compared after rounding to the coarser one."""
+        """Where the two are bit-equal (any NaN equals any other); two dtypes are first rounded to the coarser one."""
         a, b = self.a, self.b
         if a.dtype != b.dtype:
             with np.errstate(all="ignore"):

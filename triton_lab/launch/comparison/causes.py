@@ -16,9 +16,9 @@ class Experiment:
     """One change on one ``side``, and its effect on the difference.
 
     Of the ``total`` elements that were written, ``before`` were bit-equal without the change and ``equal`` with it;
-    ``rows`` is ``(equal, of)`` in rows, if the argument has several. ``ulps`` is the largest remaining error. ``failed``
-    says why the change could not be tried. ``within`` is how many elements are within the allowed error: that of
-    rounding, or if ``documented``, the documented error of a function. It is None if that was not tested.
+    ``rows`` is ``(equal, of)`` in rows, if the argument has several. ``ulps`` is the largest remaining error.
+    ``failed`` says why the change could not be tried. ``within`` is how many elements are within the allowed error:
+    that of rounding, or if ``documented``, the documented error of a function. It is None if that was not tested.
     """
 
     name: str
@@ -116,7 +116,7 @@ def _of_two(which: int, half: Half) -> str:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Two changes at once: ``tried`` of ``of`` pairs within ``seconds``, and the pair ``found``, if any, as ``halves``."""
+    """Two changes at once: ``tried`` of ``of`` pairs within ``seconds``, and any pair ``found``, as ``halves``."""
 
     side: str
     tried: int

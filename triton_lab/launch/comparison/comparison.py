@@ -106,10 +106,10 @@ class Comparison:
         If no single change explains it, pairs are tried, the most promising first, for ``seconds`` (2 by default).
 
         The changes are what a GPU does differently (tf32, fused multiply-add, approximate functions, dots as on tensor
-        cores), other orders of summation, float64, and on a machine with a GPU its options. If rounding does not explain
-        the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the other axis,
-        exchanged program ids, one more iteration, ``<=`` for ``<``, ``-`` for ``+``, another grid and the like. Races,
-        reads of uninitialised memory and float atomics are named if they were found.
+        cores), other orders of summation, float64, and on a machine with a GPU its options. If rounding does not
+        explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the
+        other axis, exchanged program ids, one more iteration, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
+        like. Races, reads of uninitialised memory and float atomics are named if they were found.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
         'an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
@@ -135,9 +135,9 @@ class Comparison:
         return self._causes.cause
 
     def plot(self, argument: str | None = None, *, tries: bool = True) -> ComparisonView:
-        """The picture: both results and the error, over elements and programs, with the verdict; by default the worst argument.
+        """The picture: both results and the error, over elements and over programs, with the verdict.
 
-        With ``tries``, causes are searched at once if that is quick; otherwise on request.
+        It shows the worst argument by default. With ``tries``, causes are searched at once if that is quick; otherwise on request.
 
         >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
         >>> comparison.plot("out_ptr").title()

@@ -235,7 +235,7 @@ class Rounding(Watcher):
         return np.where(whole > 0, np.inf, 0.0)
 
     def _moved(self, frame: Frame, op: Op, operands: Sequence[Value], errors: list[Array], type: Type) -> Array:
-        """Operations that only move elements move their bounds."""
+        """The bounds of operations that only move elements."""
         if op.name in ("arith.negf", "math.absf", "ttg.convert_layout"):
             return errors[0]
         given: list[Any] = []

@@ -44,9 +44,9 @@ class Lead:
 class FirstStore:
     """A store whose value differs from the other side.
 
-    ``lanes`` are the lanes of ``program`` (row-major in the block) that differ. ``index`` is the element of the first of
-    them, with the value ``a`` on this side and ``b`` on the other. ``origins`` are the loads behind it; ``leads`` are
-    the program's variables in that lane, in the order of assignment.
+    ``lanes`` are the lanes of ``program`` (row-major in the block) that differ. ``index`` is the element of the first
+    of them, with the value ``a`` on this side and ``b`` on the other. ``origins`` are the loads behind it; ``leads``
+    are the program's variables in that lane, in the order of assignment.
     """
 
     argument: str
@@ -132,7 +132,7 @@ def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | N
 
 
 def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
-    """The bad element whose last store came first: ((order, program, lane), argument, access, event, lanes, elements)."""
+    """The bad element whose last store came first: its key (order, program, lane), argument, access, event and lanes."""
     argument = launch.argument(one.name)
     accesses = [access for access in launch.done if access.kind != "load" and access.argument == one.name]
     events = sorted(

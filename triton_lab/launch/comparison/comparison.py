@@ -137,7 +137,8 @@ class Comparison:
     def plot(self, argument: str | None = None, *, tries: bool = True) -> ComparisonView:
         """The picture: both results and the error, over elements and over programs, with the verdict.
 
-        It shows the worst argument by default. With ``tries``, causes are searched at once if that is quick; otherwise on request.
+        It shows the worst argument by default. With ``tries``, causes are searched at once if that is quick; otherwise
+        on request.
 
         >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
         >>> comparison.plot("out_ptr").title()

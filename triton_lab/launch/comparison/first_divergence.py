@@ -132,7 +132,7 @@ def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | N
 
 
 def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
-    """The bad element whose last store came first: its key (order, program, lane), argument, access, event and lanes."""
+    """The bad element whose last store came first: its key (order, program, lane), access, event, lanes, elements."""
     argument = launch.argument(one.name)
     accesses = [access for access in launch.done if access.kind != "load" and access.argument == one.name]
     events = sorted(

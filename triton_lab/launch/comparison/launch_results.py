@@ -105,8 +105,8 @@ def expected(launch: Recorded, given: Any, written: Sequence[str]) -> Results:
     """The expected results in ``given`` for the ``written`` arguments.
 
     ``given`` is a dict of tensors by name; a tensor, or a tuple of them, for the written arguments in order; or a
-    function, called by `asked`, that returns one of these, or None if it changes its tensors. Raises ValueError if names
-    or shapes do not fit, TypeError if a value is no tensor.
+    function, called by `asked`, that returns one of these, or None if it changes its tensors. Raises ValueError if
+    names or shapes do not fit, TypeError if a value is no tensor.
     """
     title = "expected"
     if callable(given) and not hasattr(given, "detach"):

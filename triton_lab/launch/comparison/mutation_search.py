@@ -71,7 +71,7 @@ class Search:
             seen.add(made)
 
     def in_pairs(self, seconds: float) -> Pairs:
-        """Try two changes at once, the most promising first, for ``seconds`` at most, up to the first pair that is the cause."""
+        """Try two changes at once, the most promising first, up to the first cause, for ``seconds`` at most."""
         ranked = [switch for switch, _, _ in sorted(self.runs, key=lambda run: -run[2])]
         pairs = [(one, two) for k, one in enumerate(ranked) for two in ranked[k + 1 :] if one.goes_with(two)]
         at = {switch: k + 1 for k, switch in enumerate(ranked)}

@@ -140,10 +140,11 @@ def emulations(plan: Plan) -> Iterator[Switch]:
 
 
 def in_threads(launch: Launch) -> list[Switch]:
-    """Switches for the orders in which a GPU's threads may reduce and scan, by the layouts that Triton chooses for sm_90.
+    """Switches for the orders in which a GPU's threads may reduce and scan.
 
-    There are none if the kernel does neither with floats, or if only its plan is known. Raises RuntimeError if Triton
-    refuses the kernel for sm_90, or has changed the number of sums.
+    They follow from the layouts that Triton chooses for sm_90. There are none if the kernel does neither with floats,
+    or if only its plan is known. Raises RuntimeError if Triton refuses the kernel for sm_90, or has changed the number
+    of sums.
     """
     plan = launch.executable.plan
     shares = _shares(launch, "tt.reduce", reduced_of, "reduction")
@@ -195,7 +196,7 @@ def _summed_products(plan: Plan) -> frozenset[int]:
     return frozenset(products & reduced)
 
 
-# Less common switches, which are not combined with others: another switch changes the same operations.
+# Less exact switches, which are not combined with others: another switch changes the same operations.
 _LESS = ("tf32", "tf32, cut")
 
 

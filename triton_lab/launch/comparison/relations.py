@@ -99,7 +99,7 @@ def _stored(one: Compared, launch: Launch) -> bool:
 
 
 def _near(one: Compared, a: Array, b: Array) -> bool:
-    """Whether two float64 arrays are equal up to some roundings, and are not all one value, which would prove nothing."""
+    """Whether two float64 arrays are equal up to some roundings, and not all one value, which would prove nothing."""
     if not a.size or not (np.isfinite(a).all() and np.isfinite(b).all()) or np.ptp(b) == 0:
         return False
     size = np.maximum(np.abs(a), np.abs(b))

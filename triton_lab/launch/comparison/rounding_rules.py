@@ -130,7 +130,7 @@ _CARRY = 2.0**-13  # the precision in which tensor cores of sm_90 sum fp8 produc
 
 
 def dot_inputs(op: Op, a: Any, result: Any) -> tuple[float, float]:
-    """For a dot with inputs of dtype ``a``: the relative error of rounding an input, and the unit roundoff of its sums."""
+    """For a dot with inputs of dtype ``a``: the relative error of a rounded input, and the unit roundoff of sums."""
     narrowed = 2.0**-10 if a == np.float32 and op.attributes.get("inputPrecision", 0) in _TF32 else 0.0
     if a.itemsize == 1:
         return 0.0, _CARRY

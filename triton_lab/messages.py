@@ -58,7 +58,7 @@ def span(low: int, high: int, one: str, many: str = "") -> str:
 
 
 def numbered(first: int, last: int, one: str, many: str = "") -> str:
-    """Things by their numbers, both ends included: ``element 5``, ``elements 5 to 9``."""
+    """Things by number, both ends included: ``element 5``, ``elements 5 to 9``."""
     return f"{one} {first}" if first == last else f"{many or one + 's'} {first} to {last}"
 
 

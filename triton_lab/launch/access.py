@@ -276,7 +276,7 @@ class Access:
 
 
 def _among(programs: Array, chosen: Array) -> Array:
-    """The positions of ``programs`` that are among the ``chosen``; both ascend. (`np.isin` hashes: much slower.)"""
+    """The positions in ``programs`` of those in ``chosen``; both ascend. (`np.isin` is much slower, as it hashes.)"""
     if not len(chosen):
         return np.zeros(0, np.int64)
     place = np.minimum(np.searchsorted(chosen, programs), len(chosen) - 1)

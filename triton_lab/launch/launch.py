@@ -178,8 +178,10 @@ class Launch(Recorded):
 
     @property
     def plot(self) -> LaunchPlot:
-        """The launch's pictures: ``launch.plot()`` is its card, ``launch.plot.tiling("x_ptr")`` one picture of it;
-        the others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``."""
+        """The launch's pictures: ``launch.plot()`` is its card, and ``launch.plot.tiling("x_ptr")`` one picture.
+
+        The others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``.
+        """
         from triton_lab.views.launch.card.launch_plot_accessor import LaunchPlot
 
         return LaunchPlot(self)

@@ -31,9 +31,9 @@ def sweep(
     """Measure ``functions`` over ``sizes``, with each of ``configs`` if they take such parameters.
 
     A function gets the size, prepares its data, and returns a function without arguments, which is timed. So making
-    tensors and compiling are not counted. Several functions are given by name; they may use torch. ``configs`` are
-    keyword arguments, such as ``{"BLOCK": 128, "num_warps": 4}``; a function that lacks a parameter for one of them is
-    measured once.
+    tensors and compiling are not counted. Several functions, for example one of torch, are given by name. ``configs``
+    are keyword arguments, such as ``{"BLOCK": 128, "num_warps": 4}``; a function that lacks a parameter for one of them
+    is measured once.
 
     ``bytes`` and ``flops`` give for a size the bytes that one run moves and the operations that it computes. With
     neither, the bytes of one run are counted on the CPU target, as long as the interpreter is fast enough. On a GPU the

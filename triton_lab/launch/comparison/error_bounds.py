@@ -124,7 +124,7 @@ class Rounding(Watcher):
             errors = self._of_result(frame, op, operands, value, type)
             if errors is not None and np.any(errors > 0):
                 if isinstance(value, (AffineBlock, MaskBox, Descriptor)):
-                    self._lost = True  # an address, a mask or a bound that was computed from rounded numbers
+                    self._lost = True  # an address, a mask or a loop bound computed from rounded numbers
                 else:
                     self._put(value, errors)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-_LEAST = 4  # differing elements: fewer fit any relation
+_LEAST = 4  # differing elements: fewer would fit any relation
 _SHIFTS = 1 << 12  # the largest shift of a result, in elements
 _ROUNDINGS = 256  # how many roundings a result may differ from the relation
 

@@ -30,4 +30,4 @@ class Watcher:
         """Values of ``frame`` are passed into a region or out of one."""
 
     def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        """``result`` was put together from parts of other values."""
+        """``result`` was merged from parts of other values."""

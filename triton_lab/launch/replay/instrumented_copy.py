@@ -34,7 +34,7 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Twin:
-    """The probed kernel, ready to run. ``fixed`` holds the variables' values that are known at compile time."""
+    """The probed kernel, ready to run. ``fixed`` holds values known at compile time that are no tensors or numbers."""
 
     executable: Executable
     variables: tuple[Variable, ...]

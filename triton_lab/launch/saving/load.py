@@ -285,7 +285,7 @@ def _finding(reader: Reader, given: Any) -> Finding:
     texts: dict[str, Any] = {name: of(str, given[name]) for name in FINDING_TEXTS}
     arrays: dict[str, Any] = {name: reader.array(given[name]) for name in FINDING_ARRAYS}
     hold(texts["kind"] in SEVERITY, "a finding's kind")
-    if "extent" in given:  # a file of 2026-11 may not have it
+    if "extent" in given:  # missing in older files
         arrays["extent"] = reader.array(given["extent"])
         hold(arrays["extent"].ndim == 2 and arrays["extent"].shape[1] == 2, "a finding's extent")
     return Finding(

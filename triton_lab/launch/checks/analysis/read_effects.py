@@ -32,7 +32,7 @@ Numbers = npt.NDArray[np.uint64]
 # The bytes to put there: zeros, and numbers of either sign that are large as floats and as integers. A comparison or a
 # maximum that hides one of them rarely hides all.
 _INSTEAD = (0x00, 0x71, 0xF1)
-# A loop whose end depends on such bytes may not end at all.
+# A loop whose end depends on such bytes may never end.
 _STEPS = 10_000
 _CONTROL = ("scf.", "cf.")
 _MIX, _LANE, _TIME = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))

@@ -40,7 +40,7 @@ def takes_over(op: Op, used: set[int]) -> bool:
 
 
 class HappensBefore:
-    """The order that a launch's atomics make."""
+    """The order that a launch's atomics create."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._used = results_used(evidence.launch.executable.plan)

@@ -41,7 +41,7 @@ _CASTS = frozenset({*narrow_overflow.CASTS, "arith.trunci"})
 class _Store:
     """A store that converts: by the operation ``cast``, or at compile time for a literal ``number``.
 
-    ``unsigned`` says whether the stored type is; ``source`` and ``target`` are torch's names of the types.
+    ``unsigned`` says whether it stores unsigned numbers; ``source`` and ``target`` are torch's names of the types.
     """
 
     source: str

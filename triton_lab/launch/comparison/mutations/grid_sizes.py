@@ -52,7 +52,7 @@ def _told(grid: tuple[int, int, int]) -> str:
 
 
 def _left(launch: Launch) -> tuple[bool, bool]:
-    """Whether elements of what was stored to were left out, and whether some were stored to more than once."""
+    """Whether elements of outputs were left out, and whether some were stored to more than once."""
     more = fewer = False
     for one in launch.done:
         if one.kind != "load" and one.argument is not None:

@@ -1,8 +1,7 @@
-"""The search for slips of one launch: one change at a time, then two at once, the most promising first.
+"""`Search`: tries slips in a launch: one change at a time, then two at once, the most promising first.
 
-Each run guides the search for pairs: changes that mend part of the difference alone, or reduce it, are tried first in
-pairs. A pair is named only if both changes together leave nothing that rounding does not explain, and neither does so
-alone.
+Each run guides the search for pairs: changes that alone mend or reduce part of the difference come first. A pair is
+named only if both changes together leave nothing that rounding does not explain, and neither does so alone.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Finding:
     ``hint`` is one sentence on what to do. ``stopped`` means that the launch stopped here, with an error that says the
     same. ``fix`` is a `Fix` that was tried; None if no simple one works. ``orders`` says what a race leaves in memory,
     for each program that may come last.
-    ``ends``: if a value outside of any argument's memory is wrong, the arguments and elements that it was stored to, at
+    ``ends``: for a wrong value that is in no argument's memory, the arguments and elements to which it was stored, at
     most a million elements.
     ``extent``, (stretches, 2): all affected elements of the argument, counted as in ``elements``. A stretch goes from
     its first number up to, but without, its second; stretches ascend and do not touch. It is empty if the check does

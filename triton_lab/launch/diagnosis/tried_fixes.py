@@ -36,7 +36,7 @@ Check = Callable[["Launch"], Verdict]
 
 
 def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
-    """The verdict, with a ``fix`` in the finding that stopped the launch if a simple one mends it."""
+    """The verdict, with a ``fix`` in findings that a simple one mends: what stopped the launch, NaN and infinity."""
     try:
         findings = [_with_fix(launch, one, found.findings, check) for one in found.findings]
         told = {one.argument for one in findings if one.hint.startswith(_MASKED)}

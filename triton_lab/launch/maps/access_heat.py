@@ -34,8 +34,8 @@ class Heat:
     """Which programs touch each position, when and how often.
 
     Over the shape, positions count through ``drawn`` in row-major order (the argument and the margins where lanes
-    overhang its edges), and an element's index is its position's minus ``origin``. Over storage there is one position
-    for each ``unit`` bytes, and the first is ``first`` units after the storage's start.
+    overhang its edges), and an element's index is its position in ``drawn`` minus ``origin``. Over storage there is
+    one position for each ``unit`` bytes, and the first is ``first`` units after the storage's start.
     ``tile_classes`` (tiles,) index ``table``; class 0 is untouched. Member p * moments + m is an active lane of program
     p at moment m; members from ``programs * moments`` on are masked-off lanes in the same order. ``tile_counts``
     (tiles,) is the number of active lanes at each of a tile's positions. ``shown`` is the number of programs that were

@@ -41,7 +41,7 @@ class Boxed:
 
     @property
     def own(self) -> list[tuple[int, int]]:
-        """The begin and end of the argument's own positions along each dimension of ``padded``."""
+        """The first position and the end of the argument along each dimension of ``padded``."""
         if len(self.padded) < len(self.shape):  # elements in row-major order
             return [(0, self.padded[0])]
         return [(low, low + size) for low, size in zip(self.before, self.shape, strict=True)]

@@ -20,7 +20,7 @@ from triton_lab.launch.membership_classes import counted, distinct
 
 @dataclass(frozen=True)
 class Boxes:
-    """Box k holds the positions ``low[k] <= index < high[k]`` of ``program[k]``; bounds are (boxes, dimensions)."""
+    """Box k is the positions ``low[k] <= index < high[k]`` of ``program[k]``; bounds are (boxes, dimensions)."""
 
     low: Ints
     high: Ints

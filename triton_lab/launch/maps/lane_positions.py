@@ -221,7 +221,7 @@ class OverStorage:
         return np.zeros(self.positions, dtype=np.bool_)
 
     def alias(self, signature: npt.NDArray[np.uint64], counts: Ints) -> None:
-        """Do nothing: over storage, no two elements share a position."""
+        """Do nothing: over storage, a position is a place in memory and has no alias."""
 
     def crop(self, classes: Ints) -> tuple[tuple[int, ...], tuple[int, ...], tuple[slice, ...]]:
         return self.shape, (0,), (slice(0, self.positions),)

@@ -1,4 +1,4 @@
-"""`Tiles`: positions in one tile are alike. `TileFalls`: which tiles each cell of a picture contains.
+"""`Tiles`: tiles of positions that are touched alike. `TileFalls`: the tiles in each cell of a picture.
 
 With thousands of tiles instead of millions of positions, results are cheap: cells between the same borders of tiles
 contain the same tiles, so their result is computed once.
@@ -37,7 +37,7 @@ class Along:
 
 @dataclass(frozen=True)
 class Tiles:
-    """The begins of tiles along each dimension of the positions, and the end of the last one.
+    """Tiles of positions: ``edges`` are their borders along each dimension, the end included.
 
     Tiles are numbered in row-major order. Without ``edges`` every position is a tile. One dimension may represent
     several, with positions in row-major order.

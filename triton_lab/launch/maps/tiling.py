@@ -33,9 +33,9 @@ class TilingAccesses:
     """The programs and accesses that touch each position. Positions count through ``drawn`` in row-major order.
 
     ``drawn`` is the argument's shape with margins for lanes that overhang its edges; an element's index is its
-    position's minus ``origin``. ``tile_classes`` is the class of each tile; class 0 is untouched. For program p of n,
-    the members of a class are: p for an active lane of a load, n + p for one of a store or atomic, 2n + p and 3n + p
-    for masked-off lanes, and 4n + a for each access a. ``active_elsewhere`` and ``masked_elsewhere`` count lanes
+    position in ``drawn`` minus ``origin``. ``tile_classes`` is the class of each tile (0: untouched). The members of a
+    class are, for program p of n: p for an active lane of a load, n + p for one of a store or atomic, 2n + p and 3n + p
+    for masked-off lanes; and 4n + a for each access a. ``active_elsewhere`` and ``masked_elsewhere`` count lanes
     without a position. ``shown`` is the number of programs that were examined, None for all.
     """
 

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 
 class Listener(Protocol):
-    """Is called before and after each operation of torch."""
+    """Gets a call before and after each operation of torch."""
 
     def before(self, func: Any, args: tuple[Any, ...]) -> Any:
         """``func`` is about to be called. The result is passed to `after` as ``told``."""

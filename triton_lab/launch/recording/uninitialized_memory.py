@@ -88,7 +88,7 @@ class FreshMemory:
         self._calls.leave(self)
 
     def before(self, func: Any, args: tuple[Any, ...]) -> Any:
-        """The address and size of the storage that ``func`` is about to resize; None for other operations."""
+        """The address and size of the storage that ``func`` will resize; None for other operations."""
         if func.overloadpacket in _RESIZES and _has_memory(args[0]):
             storage = args[0].untyped_storage()
             return storage.data_ptr(), storage.nbytes()

@@ -52,7 +52,7 @@ def interpreted(before: Any = None) -> None:
 
 
 class _Hook:
-    """Is called at each launch by Triton. Each record has its own instance, as a chain holds equal hooks once."""
+    """A hook that Triton calls at each launch. Each record has its own, as a chain holds equal hooks once."""
 
     def __call__(self, metadata: Any) -> None:
         from triton.runtime import driver

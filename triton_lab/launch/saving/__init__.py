@@ -1,4 +1,7 @@
-"""Launches as files, which `Launch.save` writes and `load` reads. A file holds only data, nothing that is executed.
+"""Launches as files, which hold only data, nothing that is executed.
+
+In: a `Launch` (`save`), or a file (`load`). Out: a file, or a `Launch`. Read `save`, `archive` (the file), `load`,
+`checked_fields`, then `admission` (whether a launch from a file may run).
 
 A file is a zip archive with ``head.json`` and arrays in NumPy's format, without pickles. ``head.json`` is one object:
 ``format`` is "triton-lab launch", ``version`` is `FORMAT`, the launch's fields have their names, and ``plan`` and

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SeenAccess:
-    """One execution of an access: the operation, its kind, the bytes of its elements, and the event."""
+    """One execution of an access: the operation, its kind, the bytes of an element, and the event."""
 
     op: Op
     kind: str

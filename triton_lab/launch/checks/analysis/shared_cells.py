@@ -65,7 +65,7 @@ def touch(one: SharedCells, cells: Ints) -> Ints:
 def where_threads_meet(
     evidence: Evidence, part: list[SeenAccess], threads: Threads, unit: int, low: int
 ) -> dict[int, EvidenceLanes] | None:
-    """The lanes of each sight, by its order, in cells that several threads of a program touch; None if not computable.
+    """The lanes of each sight, by its order, in cells that several threads of a program touch; None as `shared_cells`.
 
     The other lanes, which are nearly all if lanes are scattered, conflict with no thread.
     """

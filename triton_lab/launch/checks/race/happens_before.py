@@ -74,8 +74,8 @@ class HappensBefore:
     def _clocks(self, sources: Ints) -> tuple[Ints, npt.NDArray[np.int64]]:
         """The clocks of each program for ``sources`` after each acquire: keys (program, time) and clocks.
 
-        A clock has two times for each source: its accesses by blocks, and those by single threads, before these times
-        are done.
+        A clock has two times for each source: its accesses by blocks are done before the first, and those by single
+        threads before the second.
         """
         steps = self._steps
         position = {int(program): k for k, program in enumerate(sources)}

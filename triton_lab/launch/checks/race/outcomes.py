@@ -61,7 +61,7 @@ def _acts(launch: Recorded, race: Finding) -> dict[int, list[_Act]]:
 
 
 def _two_stores(launch: Recorded, acts: Sequence[_Act], place: str) -> tuple[str, ...]:
-    """The element's value if either of two programs stores last."""
+    """The element's value if the first of two programs stores last, and if the other does."""
     by = {act.who: act.value for act in acts if act.kind == "store"}
     first = min(by, default=None)
     other = next((who for who in sorted(by) if first is not None and str(by[who]) != str(by[first])), None)

@@ -1,7 +1,7 @@
 """Finds loads in a loop whose mask changes with the iteration but whose offsets do not.
 
-Each iteration then loads the same elements. This may be intended, if each iteration needs another part of one block, so
-it is a note.
+Each iteration then loads the same elements. This may be intended, if each iteration needs another length of one block,
+so it is a note.
 """
 
 from __future__ import annotations

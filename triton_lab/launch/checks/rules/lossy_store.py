@@ -32,7 +32,7 @@ from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
 
-# After operations on bits, the low bits are what the kernel wants.
+# After bitwise operations, losing the high bits is intended.
 _ON_BITS = frozenset({"arith.andi", "arith.ori", "arith.xori", "arith.shli", "arith.shrsi", "arith.shrui"})
 _CASTS = frozenset({*narrow_overflow.CASTS, "arith.trunci"})
 
@@ -215,7 +215,7 @@ def _stores(evidence: Evidence) -> dict[int, _Store]:
 
 
 def _on_purpose(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value) -> bool:
-    """Whether a number comes from operations on bits or from a hash: then losing the high bits is intended."""
+    """Whether a number comes from bitwise operations or from a hash: then losing the high bits is intended."""
     functions = evidence.launch.executable.plan.functions
     makers = [
         flow.maker[one] for one in flow.behind([value], lambda op: not effects.is_access(op)) if one in flow.maker

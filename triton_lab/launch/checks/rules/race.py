@@ -131,7 +131,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
 
 
 def met(evidence: Evidence) -> Iterator[Finding]:
-    """The race that is known from the launch's parts, if they conflicted, even if not all accesses were recorded."""
+    """The finding for a conflict between the launch's parts, which is known even if accesses were dropped."""
     launch, meeting = evidence.launch, evidence.launch.met
     if meeting is None or not meeting.kind:
         return

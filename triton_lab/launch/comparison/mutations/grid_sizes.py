@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
-_TIMES = 16  # the most programs of another grid, in those of the launch
+_TIMES = 16  # another grid has at most this many times the launch's programs
 
 
 def grids(launch: Launch) -> Iterator[Switch]:

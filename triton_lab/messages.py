@@ -1,7 +1,7 @@
-"""How things are told, to everybody alike: programs, lanes, elements, counts, and what an access did wrong.
+"""The wording of programs, lanes, elements, counts, and of what an access did wrong.
 
-Errors, findings, cards, static pages and scripts take their words from here, so that one thing has one spelling and
-one advice. Numbers in, text out: nothing of ours is imported.
+Errors, findings, cards, static pages and scripts share it, so that each thing has one spelling and one advice. The
+functions take numbers and return text. This module imports nothing else of the package.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import prod
 from types import FrameType
 from typing import Literal
 
-# What an access of each kind of fault is.
+# Each kind of fault in words.
 _WRONG = {"out-of-bounds": "out of bounds", "null-pointer": "through a null pointer", "misaligned": "misaligned"}
 
 HINT_ASSERTION = "The condition does not hold for these programs."
@@ -21,7 +21,7 @@ HINT_DEADLOCK = "Release every lock on every path, and wait only for flags that 
 HINT_GATHER = (
     "tl.gather moves elements within one block: clamp the index to its axis, and choose with tl.where afterwards."
 )
-# What to do about operations that touch no memory and were stopped for their values.
+# Advice for operations that touch no memory and were stopped because of their values.
 HINT_REFUSED = {"tt.assert": HINT_ASSERTION, "tt.gather": HINT_GATHER}
 HINT_STEPS = (
     "Mend the loop that does not end, or allow more: --limit STEPS in the cell's %%triton line, or "
@@ -38,12 +38,12 @@ HINT_UNSUPPORTED = "Run this kernel on a GPU, or write it without this operation
 
 
 def number(value: int) -> str:
-    """``1,048,576``: how many. (Coordinates, lines and element numbers are names, and bear no separators.)"""
+    """A count with separators: ``1,048,576``. (Coordinates, lines and element numbers are names and have none.)"""
     return f"{value:,}"
 
 
 def noun(count: int, one: str, many: str = "") -> str:
-    """``one`` or its plural, whichever ``count`` of them take; ``many`` where the plural has more than an s."""
+    """``one`` if ``count`` is 1, else its plural: ``many``, or ``one`` with an s."""
     return one if count == 1 else many or f"{one}s"
 
 
@@ -58,30 +58,30 @@ def span(low: int, high: int, one: str, many: str = "") -> str:
 
 
 def numbered(first: int, last: int, one: str, many: str = "") -> str:
-    """Things by their numbers, both ends included: ``element 5``, ``elements 5 to 9``."""
+    """Things by number, both ends included: ``element 5``, ``elements 5 to 9``."""
     return f"{one} {first}" if first == last else f"{many or one + 's'} {first} to {last}"
 
 
 def has(first: int, last: int, one: str, asked: int) -> str:
-    """Why there is nothing to see of the ``asked`` one: ``has steps 0 to 11, not 12``."""
+    """Says which numbers exist, and that ``asked`` does not: ``has steps 0 to 11, not 12``."""
     return f"has {numbered(first, last, one)}, not {asked}"
 
 
 def rounded(value: float, one: str) -> str:
-    """``1 time``, ``1.27 times``: three digits."""
+    """A measured number of things, with three digits: ``1 time``, ``1.27 times``."""
     text = f"{value:.3g}"
     return f"{text} {one if text == '1' else one + 's'}"
 
 
 def three_digits(value: float) -> str:
-    """``1.23``, ``123``, ``1,234``: of what is larger all before the point, and no power of ten."""
+    """Three digits, or all digits before the point, and no power of ten: ``1.23``, ``123``, ``1,234``."""
     return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
 
 
 def si(value: float) -> str:
     """``1.5 T``, ``320 G``: three digits and a prefix, before a unit."""
     for prefix, size in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size * 0.9995:  # what would be told as 1,000 of the next
+        if value >= size * 0.9995:  # else rounding gives 1,000 of the next smaller prefix
             return f"{three_digits(value / size)} {prefix}"
     return f"{three_digits(value)} "
 
@@ -89,33 +89,33 @@ def si(value: float) -> str:
 def seconds_text(seconds: float) -> str:
     """``1.23 ms``: three digits and a unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= 0.9995 * size:  # what would be told as 1,000 of the next
+        if seconds >= 0.9995 * size:  # else rounding gives 1,000 of the next smaller unit
             return f"{three_digits(seconds / size)} {unit}"
     return f"{three_digits(seconds / 1e-9)} ns" if seconds else "0 µs"
 
 
 def significant(value: float) -> str:
-    """A measured number: ``2``, ``0.25``, ``1.19e-07``: three digits, all of a whole number below a million."""
+    """A measured number with three digits, or a whole number below a million: ``2``, ``0.25``, ``1.19e-07``."""
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else f"{value:.3g}"
 
 
 def in_all(count_: int, one: str) -> str:
-    """What follows the first of several: ``; 12 lanes in all``; nothing after the only one."""
+    """The text behind the first of several: ``; 12 lanes in all``; empty if there is only one."""
     return f"; {count(count_, one)} in all" if count_ > 1 else ""
 
 
 def all_of(count_: int, one: str) -> str:
-    """``all 24 executions``; of one alone, ``1 execution``."""
+    """``all 24 executions``, or ``1 execution`` if there is only one."""
     return f"all {count(count_, one)}" if count_ != 1 else count(count_, one)
 
 
 def and_others(count: int) -> str:
-    """What follows the first of several in a list: `` and 1 other``; nothing where there are none."""
+    """The text behind the first of several in a list: `` and 1 other``; empty if there are no others."""
     return f" and {number(count)} {noun(count, 'other')}" if count else ""
 
 
 def a(word: str) -> str:
-    """``word`` behind its article: ``a load``, ``an atomic``."""
+    """``word`` with its article: ``a load``, ``an atomic``."""
     return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
 
 
@@ -123,31 +123,31 @@ def a(word: str) -> str:
 
 
 def coordinates(program: int, grid: Sequence[int]) -> tuple[int, int, int]:
-    """Where program number ``program`` stands in ``grid``: the first axis is the quickest."""
+    """The coordinates of program number ``program`` in ``grid``: the first axis varies fastest."""
     x, y, _ = map(int, grid)
     program = int(program)
     return program % x, program // x % y, program // (x * y)
 
 
 def program(number: int, grid: Sequence[int]) -> str:
-    """``program (3, 0, 0)``; with its number where that is another one: ``program (3, 1, 0), number 7``."""
+    """``program (3, 0, 0)``, with its number in a grid of several axes: ``program (3, 1, 0), number 7``."""
     beside = f", number {number}" if _several_axes(grid) else ""
     return f"program {coordinates(number, grid)}{beside}"
 
 
 def who(number: int, grid: Sequence[int]) -> str:
-    """`program` in the middle of a sentence, where a comma ends what stands beside it."""
+    """`program` for the middle of a sentence: a comma closes the number."""
     return program(number, grid) + ("," if _several_axes(grid) else "")
 
 
 def programs(numbers: Iterable[int], grid: Sequence[int]) -> str:
-    """The first of them in the middle of a sentence, and how many others there are."""
+    """The first program and the count of the others, for the middle of a sentence."""
     different = sorted(set(numbers))
     return who(different[0], grid) + and_others(len(different) - 1)
 
 
 def program_range(first: int, last: int, grid: Sequence[int]) -> str:
-    """``programs (0, 0, 0) to (7, 0, 0)`` in the middle of a sentence, in the order of their numbers."""
+    """``programs (0, 0, 0) to (7, 0, 0)``, by number, for the middle of a sentence."""
     if first == last:
         return who(first, grid)
     numbers = f", numbers {first} to {last}," if _several_axes(grid) else ""
@@ -155,7 +155,7 @@ def program_range(first: int, last: int, grid: Sequence[int]) -> str:
 
 
 def no_program(number: int, grid: Sequence[int]) -> str:
-    """Why there is nothing to see of a program that somebody asked for."""
+    """The error for a program number that the grid does not have."""
     return f"no program has number {number}: {a_grid(grid)} has {count(prod(grid), 'program')}, counted from 0"
 
 
@@ -165,17 +165,17 @@ def a_grid(grid: Sequence[int]) -> str:
 
 
 def launched(kernel: str, grid: Sequence[int]) -> str:
-    """A launch as it is written: ``add[8, 1, 1]``."""
+    """A launch as Python code: ``add[8, 1, 1]``."""
     return f"{kernel}[{', '.join(map(str, grid))}]"
 
 
 def to_go(done: int, total: int, seconds: float) -> str:
-    """``3,000 of 8,000 programs, 2 s to go``, where those that are done took ``seconds``."""
+    """``3,000 of 8,000 programs, 2 s to go``, if the ``done`` programs took ``seconds``."""
     return f"{number(done)} of {count(total, 'program')}, {seconds * (total - done) / max(1, done):.0f} s to go"
 
 
 def mark(number: int, grid: Sequence[int]) -> str:
-    """The shortest that tells a program apart, for a cell of a picture: ``3``, or ``1,2`` in a grid of two axes."""
+    """The shortest unique label of a program, for a cell of a picture: ``3``, or ``1,2`` in a grid of two axes."""
     if not _several_axes(grid):
         return str(number)
     return ",".join(map(str, coordinates(number, grid)[: 2 if grid[2] == 1 else 3]))
@@ -186,7 +186,7 @@ def _several_axes(grid: Sequence[int]) -> bool:
 
 
 def lane(number: int, block: Sequence[int]) -> str:
-    """``lane 5``, or ``lane (1, 3)`` in a block of several axes; nothing for a scalar."""
+    """``lane 5``, or ``lane (1, 3)`` in a block of several axes; empty for a scalar."""
     if not block:
         return ""
     return f"lane {number}" if len(block) == 1 else f"lane {index(number, block)}"
@@ -202,7 +202,7 @@ def index(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def element(name: str, number: int, shape: Sequence[int]) -> str:
-    """``x_ptr[3, 5]``: the element that is ``number`` in row-major order."""
+    """``x_ptr[3, 5]``: the element with this row-major ``number``."""
     return element_at(name, index(number, shape))
 
 
@@ -212,7 +212,7 @@ def element_at(name: str, place: Iterable[int]) -> str:
 
 
 def address(value: int) -> str:
-    """For what has no better name."""
+    """An address in hexadecimal, for memory that has no name."""
     return f"address {value:#x}"
 
 
@@ -220,12 +220,12 @@ def address(value: int) -> str:
 
 
 def place(file: str, line: int) -> str:
-    """``this cell, line 5`` in the cell that runs, ``cell [3], line 5`` in another one, else the path and the line."""
+    """``this cell, line 5`` in the running cell, ``cell [3], line 5`` in another cell, else the path and the line."""
     return f"{cell(file) or file}, line {line}"
 
 
 def cell(file: str) -> str:
-    """The notebook's cell whose code ``file`` is: ``this cell`` while it runs, ``cell [3]``; "" for a real file."""
+    """The notebook cell whose code is ``file``: ``this cell`` while it runs, else ``cell [3]``; "" for a real file."""
     number = cell_number(file)
     if number is None:
         return ""
@@ -233,7 +233,7 @@ def cell(file: str) -> str:
 
 
 def running_cell() -> int | None:
-    """The number of the cell that runs, in whose code this thread is; None outside of any."""
+    """The number of the cell that this thread is running; None if it runs no cell."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "<module>" and (number := cell_number(frame.f_code.co_filename)) is not None:
@@ -243,11 +243,11 @@ def running_cell() -> int | None:
 
 
 def cell_number(file: str) -> int | None:
-    """What stands beside the cell whose code ``file`` is; None for a real file.
+    """The number beside the cell whose code is ``file``; None for a real file.
 
-    IPython gives the code of each cell a file's name, and keeps its number by that.
+    IPython gives the code of each cell a file name, and finds the cell's number by that name.
     """
-    ipython = sys.modules.get("IPython.core.getipython")  # who runs no cells need not import it
+    ipython = sys.modules.get("IPython.core.getipython")  # without a notebook IPython is not imported
     shell = None if ipython is None else ipython.get_ipython()
     named = None if shell is None else shell.compile.format_code_name(file)
     return None if named is None else int(named[1].removeprefix("In[").removesuffix("]"))
@@ -258,7 +258,7 @@ def cell_number(file: str) -> int | None:
 
 @dataclass(frozen=True)
 class TensorText:
-    """What there is to tell of a tensor argument; ``offset`` counts elements, ``address`` is that of element 0."""
+    """The facts about a tensor argument that messages use; ``offset`` counts elements, ``address`` is element 0's."""
 
     name: str
     dtype: str
@@ -275,19 +275,19 @@ class TensorText:
         return f"{self.name}: {self.dtype}, shape {self.shape}, strides {self.strides}{offset}"
 
     def holds(self, address: int, size: int = 1) -> bool:
-        """Whether ``size`` bytes from ``address`` on are of its storage."""
+        """Whether the ``size`` bytes from ``address`` on lie in its storage."""
         return self.storage_address <= address and address + size <= self.storage_address + self.storage_bytes
 
     @property
     def dense(self) -> bool:
-        """Whether its elements lie one behind the other, so that an offset is the number of an element."""
+        """Whether its elements are contiguous in row-major order, so that an offset is an element's number."""
         steps = [prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
         return all(
             size == 1 or stride == step for size, stride, step in zip(self.shape, self.strides, steps, strict=True)
         )
 
     def distance(self, address: int) -> int:
-        """How far from its storage an address lies, in bytes."""
+        """The distance of an address from its storage, in bytes."""
         return max(self.storage_address - address, address - self.storage_address - self.storage_bytes, 0)
 
 
@@ -296,18 +296,18 @@ def _whither(before: bool) -> str:
 
 
 def owner_of(address: int, origins: Iterable[TensorText], tensors: Iterable[TensorText]) -> TensorText | None:
-    """Which tensor an access was meant for: of its pointer's ``origins`` the nearest, else the one that it meets."""
+    """The tensor that an access was intended for: the nearest of its pointer's ``origins``, else the one it touches."""
     nearest = min(origins, key=lambda tensor: tensor.distance(address), default=None)
     return nearest or next((tensor for tensor in tensors if tensor.holds(address)), None)
 
 
 @dataclass(frozen=True)
 class AccessGuard:
-    """What should hold the lanes of an access back: ``kind`` is ``mask``, ``descriptor`` or nothing.
+    """What guards the lanes of an access: ``kind`` is ``mask``, ``descriptor`` or "".
 
-    In the kernel's own names, "" where they are not known: ``offset`` is what is added to the tensor, ``asked`` what
-    the mask asks of that offset, and ``size`` the argument that counts the tensor's elements. ``misread`` says what
-    Python reads otherwise in the mask than it looks.
+    The texts use the kernel's own names and are "" where these are not known. ``offset`` is added to the tensor,
+    ``asked`` is the condition that the mask sets for that offset, and ``size`` is the argument that counts the tensor's
+    elements. ``misread`` says which part of the mask Python reads differently from how it looks.
     """
 
     kind: str
@@ -317,19 +317,19 @@ class AccessGuard:
     misread: str = ""
 
 
-# Where an address lies that belongs to no argument: in another tensor that is alive, one that may only be read among
-# them, in memory that may not be read; "" is elsewhere.
+# Where an address lies that belongs to no argument: in another live tensor, in a live tensor that is read-only, or in
+# memory that may not be read; "" is elsewhere.
 Home = Literal["", "tensor", "fixed tensor", "unreadable"]
 _IN_TENSOR = "lies in a tensor that is no argument"
 
 
 @dataclass(frozen=True)
 class Stray:
-    """The first lane of an access that may not touch memory, and how many there are.
+    """The first lane of an access that touches memory it may not touch, and how many such lanes there are.
 
-    ``access`` is ``load``, ``store`` or ``atomic``, ``kind`` that of the fault, ``who`` a `program`, ``owner`` the
-    tensor that it was meant for (`owner_of`), ``tensors`` all there are. ``guard`` should have held the lane back.
-    Where there is no owner, ``home`` is where the address lies.
+    ``access`` is ``load``, ``store`` or ``atomic``, ``kind`` the kind of the fault, ``who`` a `program`, ``owner`` the
+    tensor that the access was intended for (`owner_of`), ``tensors`` all tensor arguments. ``guard`` is the mask or
+    descriptor that let the lane pass. Without an owner, ``home`` says where the address lies.
     """
 
     access: str
@@ -351,13 +351,13 @@ class Stray:
 
     @property
     def read_only(self) -> bool:
-        """Whether nobody may write to where the lane stores: it is in the tensor, and was stopped all the same."""
+        """Whether the lane writes to read-only memory: its address is in the tensor, yet it was stopped."""
         owned = self.owner is not None and self.owner.holds(self.address, self.itemsize)
         return owned and self.access != "load" and self.kind == "out-of-bounds"
 
     @property
     def hint(self) -> str:
-        """What to do about it."""
+        """What to do about the fault."""
         if self.kind == "misaligned":
             return "Addresses must be multiples of the element's size: look at the pointer's type and the offsets."
         if self.owner is None:
@@ -380,14 +380,14 @@ class Stray:
         return self._of_the_mask(self.owner) if self.guard.kind == "mask" else self._of_no_mask(self.owner)
 
     def _of_no_mask(self, owner: TensorText) -> str:
-        """Nothing holds lanes back."""
+        """The advice where no mask guards the access."""
         guard, before = self.guard, self.address < owner.address
         condition = f"{guard.offset} >= 0" if before else f"{guard.offset} < {guard.size}" if guard.size else ""
         how = f" (mask={condition})" if condition and guard.offset else ""
         return f"There is no mask. Hold back the lanes {_whither(before)} {owner.name}{how}, or mend the offsets."
 
     def _of_the_mask(self, owner: TensorText) -> str:
-        """There is a mask, and these lanes pass it: its bound is wrong, or it asks for something else."""
+        """The advice where these lanes pass the mask: its bound is wrong, or it tests something else."""
         guard, before = self.guard, self.address < owner.address
         if guard.misread:
             return f"The mask is not what it looks like: {guard.misread}"
@@ -408,7 +408,7 @@ class Stray:
         return f"The mask lets these lanes through: compare the offsets with the extents of {owner.name}."
 
     def _without_owner(self) -> str:
-        """Of an address that no argument owns, what is wrong with it."""
+        """What is wrong with an address that no argument owns."""
         if self.kind == "misaligned":
             size = count(self.itemsize, "byte")
             return f"{_IN_TENSOR} and is no multiple of {size}" if self.home else f"is no multiple of {size}"

@@ -1,4 +1,7 @@
-"""What happened: recorded launches, their accesses, and what is wrong with them. Plain data.
+"""Recorded launches as plain data.
 
-It knows no pixel and no notebook: a method that opens a picture imports its view when it is called.
+In: launches while they run (`recording`). Out: a `Launch` (`launch`), with its values (`replay`), findings (`checks`,
+`diagnosis`), runs in parts (`sharding`), measurements (`benchmark`), data for pictures (`maps`), comparisons
+(`comparison`) and files (`saving`). Read `launch` and `access` first, then the folders in this order.
+This room draws nothing and imports no notebook code: a method that opens a picture imports its view when it is called.
 """

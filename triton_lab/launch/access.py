@@ -1,4 +1,4 @@
-"""What one load, store or atomic of a kernel did over a whole launch."""
+"""`Access`: what one load, store or atomic of a kernel did over a whole launch."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Access:
     """One access operation of the kernel, over all programs and iterations of a launch.
 
     An iteration is a program's first, second, ... execution of the operation. All arrays are
-    ``(programs, *block)``; for programs that do not get to an iteration the mask is False there.
-    An access that stopped the launch is the last event of its operation: `strayed` has the lanes that
-    may not touch what they point at, and `completed` is the access without it.
+    ``(programs, *block)``; where a program does not reach an iteration, its mask is False.
+    If the access stopped the launch, the last event of its operation is the one that failed: `strayed` has the lanes
+    that may not touch their addresses, and `completed` is the access without that event.
 
     >>> load, _, store = launch.accesses
     >>> load.kind, load.argument, load.line, load.dtype
@@ -66,7 +66,7 @@ class Access:
 
     @property
     def argument(self) -> str | None:
-        """The name of the argument whose memory is touched; None where it is no one argument's."""
+        """The name of the argument whose memory is touched; None if the memory belongs to no single argument."""
         return None if self._argument is None else self._argument.name
 
     @property
@@ -76,12 +76,12 @@ class Access:
 
     @property
     def stopped(self) -> AccessEvent | None:
-        """The event that stopped the launch, if it is one of this operation: it changed no memory."""
+        """The event that stopped the launch, if it belongs to this operation. It changed no memory."""
         return self.events[-1] if self.events and self.events[-1].strayed is not None else None
 
     @property
     def completed(self) -> Access:
-        """What the access did to memory: without the event that stopped the launch."""
+        """The access without the event that stopped the launch: what it did to memory."""
         if self.stopped is None:
             return self
         other = copy(self)
@@ -90,7 +90,7 @@ class Access:
 
     @property
     def iterations(self) -> int:
-        """The most often that a program executes the operation."""
+        """The largest number of times that any program executes the operation."""
         return len(self._iterations())
 
     def _iterations(self) -> list[list[tuple[int, Array]]]:
@@ -109,7 +109,7 @@ class Access:
         return self._index
 
     def of(self, programs: Array) -> Access:
-        """What some programs (ascending) did of it: the others take no part.
+        """The access cut to some programs (ascending): the others take no part.
 
         >>> launch.accesses[2].of(np.array([0, 7])).mask().sum(axis=1)
         array([128,   0,   0,   0,   0,   0,   0, 104])
@@ -121,12 +121,12 @@ class Access:
 
     @property
     def lanes(self) -> int:
-        """How many lanes its programs have, masked ones included, in all iterations."""
+        """How many lanes its programs have in all iterations, masked-off lanes included."""
         return sum(len(event.programs) * math.prod(event.shape) for event in self.events)
 
     @property
     def asked(self) -> int:
-        """How many bytes its lanes ask for, in all programs and iterations; none where it was stopped.
+        """How many bytes its active lanes access, in all programs and iterations; a stopped event counts none.
 
         >>> [access.asked for access in launch.accesses]
         [4000, 4000, 4000]
@@ -134,7 +134,7 @@ class Access:
         return sum(event.lanes for event in self.completed.events) * self.itemsize
 
     def parts(self, iteration: int) -> list[AccessEvent]:
-        """The events of an iteration, each cut to the programs that are in it then.
+        """The events of an iteration, each cut to the programs that are then in this iteration.
 
         >>> [(len(event.programs), event.shape) for event in launch.accesses[0].parts(0)]
         [(8, (128,))]
@@ -173,7 +173,7 @@ class Access:
         return np.where(self.executed(iteration), self.address(iteration) - start, 0)
 
     def executed(self, iteration: int = 0) -> Array:
-        """Bool ``(programs, 1, ...)``: programs that execute this iteration, masked or not.
+        """Bool ``(programs, 1, ...)``: which programs execute this iteration, whatever their masks are.
 
         >>> launch.accesses[0].executed().reshape(-1)
         array([ True,  True,  True,  True,  True,  True,  True,  True])
@@ -185,7 +185,7 @@ class Access:
         return result
 
     def order(self, iteration: int = 0) -> int:
-        """When the first program did this, counted in the launch's events.
+        """The number of the first event of this iteration, counted over the launch's events.
 
         >>> [access.order() for access in launch.accesses]
         [0, 1, 2]
@@ -193,7 +193,7 @@ class Access:
         return min(self.events[position].order for position, _ in self._iterations()[iteration])
 
     def mask(self, iteration: int = 0) -> Array:
-        """Which lanes touch memory.
+        """Bool ``(programs, *block)``: which lanes touch memory.
 
         >>> launch.accesses[0].mask().sum(axis=1)
         array([128, 128, 128, 128, 128, 128, 128, 104])
@@ -201,7 +201,7 @@ class Access:
         return self._assembled(iteration, np.bool_, lambda k: self.events[k].active())
 
     def strayed(self, iteration: int = 0) -> Array:
-        """Which lanes stopped the launch: they may not touch what they point at. All False where none did.
+        """Bool ``(programs, *block)``: which lanes stopped the launch, as they may not touch their addresses.
 
         >>> bool(launch.accesses[0].strayed().any())
         False
@@ -209,9 +209,9 @@ class Access:
         return self._assembled(iteration, np.bool_, lambda k: self.events[k].astray())
 
     def values(self, iteration: int = 0) -> Array:
-        """What was loaded, stored, or found by an atomic, at that time; 0 where the launch was stopped before.
+        """The values that were loaded, stored, or found by an atomic; 0 where the launch was stopped before.
 
-        Replays the launch. Raises `CannotReplay` where that is impossible.
+        Replays the launch. Raises `CannotReplay` if that is impossible.
 
         >>> launch.accesses[2].values()[1, :4]
         array([129., 130., 131., 132.], dtype=float32)
@@ -219,7 +219,7 @@ class Access:
         return self.values_of(iteration, self._recall((self.op,)))
 
     def recall(self, others: Sequence[Access]) -> dict[int, list[Array]]:
-        """What this access and others of the same launch loaded or stored, by operation: one replay for all.
+        """The values of this access and others of the same launch, by operation, from one replay.
 
         >>> load, other, store = launch.accesses
         >>> found = load.recall([store])
@@ -229,7 +229,7 @@ class Access:
         return self._recall({self.op, *(access.op for access in others)})
 
     def values_of(self, iteration: int, recalled: Mapping[int, list[Array]]) -> Array:
-        """`values`, from what `recall` gave.
+        """`values`, taken from the result of `recall`.
 
         >>> load = launch.accesses[0]
         >>> load.values_of(0, load.recall([]))[7, 100:106]
@@ -237,14 +237,14 @@ class Access:
         """
         values = recalled[self.op]
         dtype = values[0].dtype if values else np.float32
-        # A load that stopped the launch brought nothing.
+        # A load that stopped the launch has no values.
         nothing = np.zeros((self.programs, *self.block), dtype)
         return self._assembled(iteration, dtype, lambda k: values[k] if k < len(values) else nothing)
 
     def element(self, argument: Argument | str | None = None, iteration: int = 0) -> Array:
-        """The index in ``argument`` (row-major over its shape) that each lane stands at; -1 for none.
+        """The element of ``argument`` that each lane points at, as a row-major index over its shape; -1 for none.
 
-        Where several indices share an address (stride 0), it is the first of them.
+        If several elements share an address (stride 0), it is the first of them.
 
         >>> launch.accesses[2].element()[7, 100:106]
         array([996, 997, 998, 999,  -1,  -1])
@@ -258,7 +258,7 @@ class Access:
         return np.where(self.executed(iteration), position, -1)
 
     def element_of(self, program: int, lane: int, iteration: int = 0) -> int:
-        """`element` of one lane of one program, without those of all others.
+        """`element` of one lane of one program, computed for that lane alone.
 
         >>> launch.accesses[2].element_of(program=7, lane=100)
         996
@@ -276,7 +276,7 @@ class Access:
 
 
 def _among(programs: Array, chosen: Array) -> Array:
-    """The positions of ``programs`` that are among the ``chosen``; both ascend. (`np.isin` hashes: much slower.)"""
+    """The positions in ``programs`` of those in ``chosen``; both ascend. (`np.isin` is much slower, as it hashes.)"""
     if not len(chosen):
         return np.zeros(0, np.int64)
     place = np.minimum(np.searchsorted(chosen, programs), len(chosen) - 1)
@@ -284,12 +284,12 @@ def _among(programs: Array, chosen: Array) -> Array:
 
 
 def elements_at(offsets: Array, argument: Argument) -> Array:
-    """Byte offsets from an argument's element 0 -> row-major element numbers, -1 where there is none.
+    """The row-major element numbers at byte offsets from an argument's element 0; -1 where there is no element.
 
-    Of several elements at one place it is the first.
+    If several elements share an address, it is the first of them.
     """
     offsets, size = np.asarray(offsets), max(1, argument.itemsize)
-    # A size is a power of two, and this rounds down, too: dividing takes ten times as long.
+    # A size is a power of two, and a shift rounds down as `//` does. Dividing takes ten times as long.
     found = _places(argument.shape, argument.strides).element(offsets >> (size.bit_length() - 1))
     part = (offsets & (size - 1)) != 0
     return np.where(part, -1, found) if part.any() else found
@@ -297,5 +297,5 @@ def elements_at(offsets: Array, argument: Argument) -> Array:
 
 @lru_cache(maxsize=8)
 def _places(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | ElementPlaces:
-    """What a launch's arguments are asked again and again; a table only where there is no other way."""
+    """The inverse of an argument's strides, cached because it is needed often; a table only if `digits` has none."""
     return digits(shape, strides) or places(shape, strides)

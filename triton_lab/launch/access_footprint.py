@@ -1,7 +1,7 @@
-"""The bytes that an access touches, as runs: one range of addresses for as many lanes as lie side by side.
+"""The bytes that an access touches, as runs: adjacent lanes share one range of addresses.
 
-A block of an affine pointer under a box is a handful of runs whatever its size, so that questions
-about a launch - who meets whom, what lies outside - need not go through its lanes.
+A block of an affine pointer under a mask box is a handful of runs, whatever its size. So questions about a launch
+(which programs overlap, what lies out of bounds) need not go through its lanes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ByteRuns:
 def hull(event: AccessEvent, itemsize: int) -> tuple[int, int]:
     """Bounds of the addresses: ``(low, high)``, high exclusive.
 
-    Tight but under a mask that is told lane by lane: then those that it turns off count too.
+    They are tight unless the mask is an array of lanes: then masked-off lanes count too.
     """
     pointer = event.pointer
     if isinstance(pointer, AffineBlock):
@@ -54,7 +54,7 @@ def hull(event: AccessEvent, itemsize: int) -> tuple[int, int]:
 
 
 def _boxed_hull(pointer: AffineBlock, mask: MaskBox, itemsize: int) -> tuple[int, int]:
-    """The same under a box: the last program of a grid mostly points beyond what it touches, into another argument."""
+    """`hull` under a mask box: the last program's masked-off lanes often point into another argument."""
     low = high = pointer.base.reshape(-1)
     on: Flags = np.ones(1, np.bool_)
     for stride, lower, upper in zip(pointer.strides, mask.lower, mask.upper, strict=True):
@@ -66,7 +66,7 @@ def _boxed_hull(pointer: AffineBlock, mask: MaskBox, itemsize: int) -> tuple[int
 
 
 def runs(event: AccessEvent, itemsize: int) -> ByteRuns:
-    """The runs of one event; lanes that the mask turns off are left out."""
+    """The runs of one event, without its masked-off lanes."""
     if isinstance(event.pointer, AffineBlock) and not isinstance(event.mask, np.ndarray):
         start, stop, row = _affine(event.pointer, event.mask, event.shape, len(event.programs), itemsize)
     else:
@@ -83,7 +83,7 @@ def tensor_bytes(address: int, shape: tuple[int, ...], strides: tuple[int, ...],
 
 
 def _scattered(event: AccessEvent, itemsize: int) -> tuple[Ints, Ints, Ints]:
-    """Lane by lane; neighbours of one program that lie side by side are joined."""
+    """The runs found lane by lane; consecutive lanes of one program with adjacent bytes are joined."""
     lanes = max(1, int(np.prod(event.shape)))
     addresses = event.addresses().reshape(-1)
     if event.mask is None:
@@ -101,10 +101,10 @@ def _scattered(event: AccessEvent, itemsize: int) -> tuple[Ints, Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """Blocks of programs as runs: ``length`` bytes from ``base`` on, again after each step of the axes in ``rest``.
+    """Blocks of programs as runs: ``length`` bytes from ``base`` on, repeated at each step of the axes in ``rest``.
 
-    Arrays are ``(programs,)`` or ``(1,)``; only programs that are ``on`` touch anything. An axis of ``rest``
-    has its stride in bytes (> 0), its extent, and the bounds ``lower`` and ``upper`` of its index.
+    Arrays are ``(programs,)`` or ``(1,)``; only programs whose ``on`` is True touch memory. An axis of ``rest`` is
+    its stride in bytes (> 0), its extent, and the bounds ``lower`` and ``upper`` of its index.
     """
 
     base: Ints
@@ -114,7 +114,7 @@ class Folded:
 
 
 def folded(pointer: AffineBlock, mask: MaskBox | None, shape: tuple[int, ...], itemsize: int) -> Folded:
-    """The blocks of an affine pointer, with the axes folded into runs that lie side by side."""
+    """The blocks of an affine pointer, with contiguous axes folded into the runs."""
     base = pointer.base.reshape(-1)
     length: Ints = np.array([itemsize], np.int64)
     on: Flags = np.ones(1, np.bool_)
@@ -128,7 +128,7 @@ def folded(pointer: AffineBlock, mask: MaskBox | None, shape: tuple[int, ...], i
         full = not lower.any() and bool((upper == extent).all())
         if stride == 0 or extent == 1:
             continue
-        # An axis whose steps are no longer than what one step covers makes the run longer.
+        # An axis whose stride is at most the run's length makes the run longer.
         if growing and stride <= int(length.min()):
             base = base + lower * stride
             length = length + (upper - lower - 1) * stride
@@ -163,7 +163,7 @@ def _affine(
 
 
 def _axes(pointer: AffineBlock, mask: MaskBox | None, shape: tuple[int, ...]) -> list[tuple[int, int, Ints, Ints]]:
-    """Stride, extent and bounds of each axis, the shortest steps first."""
+    """Stride, extent and bounds of each axis, the smallest stride first."""
     zero = np.zeros(1, np.int64)
     bounds = (
         [(zero, np.array([extent])) for extent in shape]

@@ -1,4 +1,4 @@
-"""A launch's arguments, as data."""
+"""`Argument`: a launch's arguments as data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, repr=False)
 class Argument:
-    """One argument of a launch, under the name it has in the kernel.
+    """One argument of a launch, with its name in the kernel.
 
-    For a tensor: ``shape``, ``strides`` and ``offset`` count elements, ``dtype`` is torch's name
-    for it, ``address`` is that of element 0 and ``storage_address`` and ``storage_bytes`` those of
-    the storage. ``kind`` is ``tensor``, ``scalar``, ``constexpr`` or ``descriptor``.
+    For a tensor, ``shape``, ``strides`` and ``offset`` count elements, ``dtype`` is torch's name for the type,
+    ``address`` is the address of element 0, and ``storage_address`` and ``storage_bytes`` describe the storage.
+    ``kind`` is ``tensor``, ``scalar``, ``constexpr`` or ``descriptor``.
 
     >>> argument = launch.argument("x_ptr")
     >>> argument.kind, argument.shape, argument.strides, argument.dtype, argument.offset, argument.itemsize
@@ -44,7 +44,7 @@ class Argument:
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether elements lie in storage in row-major order, without gaps."""
+        """Whether the elements lie in storage in row-major order without gaps."""
         expected = 1
         for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
             if extent != 1 and stride != expected:
@@ -53,7 +53,7 @@ class Argument:
         return True
 
     def distance(self, address: int) -> int:
-        """How far from its storage an address lies, in bytes.
+        """The distance of an address from its storage, in bytes.
 
         >>> argument = launch.argument("x_ptr")
         >>> argument.distance(argument.storage_address), argument.distance(argument.storage_address - 8)
@@ -63,7 +63,7 @@ class Argument:
 
 
 def arguments_of(signature: Mapping[str, Any], objects: Sequence[Any]) -> tuple[Argument, ...]:
-    """All arguments, constexprs included; tuples give one argument an item, named ``t[0]``."""
+    """All arguments, constexprs included; a tuple gives one argument for each item, named ``t[0]``."""
     result: list[Argument] = []
     for (name, type), value in zip(signature.items(), objects, strict=True):
         result.extend(_arguments(name, type, value))

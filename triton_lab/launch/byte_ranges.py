@@ -1,4 +1,4 @@
-"""Sets of bytes as sorted ranges of addresses: what is covered, joined, cut and compared without a list of bytes."""
+"""Sets of bytes as sorted ranges of addresses, which are joined, cut and compared without a list of bytes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from triton_lab.launch.membership_classes import distinct, ordering
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-# Of so many ranges, a table of all bytes is made where it has so many bytes a range at most: to look up
-# millions of addresses in it takes a tenth of the time that a search takes.
+# From `_MANY` ranges on, a set makes a table of all its bytes if that has at most `_DENSE` bytes a range. Looking up
+# millions of addresses in the table takes a tenth of the time of a search.
 _MANY, _DENSE = 1 << 10, 256
 _FAR = 1 << 62
 
@@ -32,14 +32,14 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """The bytes ``start[k] .. stop[k] - 1``; ranges ascend, and neither overlap nor touch."""
+    """The bytes ``start[k] .. stop[k] - 1``; the ranges ascend and neither overlap nor touch."""
 
     start: Ints
     stop: Ints
 
     @classmethod
     def of(cls, start: npt.ArrayLike, stop: npt.ArrayLike) -> Ranges:
-        """The union of any ranges; empty ones count for nothing."""
+        """The union of any ranges; empty ranges are ignored."""
         starts = np.asarray(start, dtype=np.int64).reshape(-1)
         stops = np.asarray(stop, dtype=np.int64).reshape(-1)
         some = starts < stops
@@ -56,7 +56,7 @@ class Ranges:
 
     @classmethod
     def joined(cls, parts: Iterable[Bounds]) -> Ranges:
-        """The union of all parts: of anything that has ``start`` and ``stop``."""
+        """The union of all parts, which are any objects with ``start`` and ``stop``."""
         known = list(parts)
         if not known:
             return NOTHING
@@ -84,7 +84,7 @@ class Ranges:
     def covers(self, address: Ints) -> Flags:
         """Whether each address is one of the bytes. Keeps the shape."""
         if self._table is not None:
-            # As unsigned numbers those below the first byte are far above the last, which is no byte.
+            # As unsigned numbers, addresses below the first byte are far above the table's last entry, which is False.
             at = (address - self.start[0]).view(np.uint64)
             inside: Flags = self._table[np.minimum(at, np.uint64(len(self._table) - 1))]
             return inside
@@ -96,30 +96,30 @@ class Ranges:
 
     @cached_property
     def shortest(self) -> int:
-        """The bytes of the shortest range; far more than any, where there is none."""
+        """The bytes of the shortest range; `_FAR` if there is none."""
         return int((self.stop - self.start).min(initial=_FAR))
 
     @cached_property
     def narrowest_gap(self) -> int:
-        """The bytes between the two ranges that lie closest together; far more than any, where there are no two."""
+        """The bytes between the two ranges that lie closest together; `_FAR` if there are no two."""
         return int((self.start[1:] - self.stop[:-1]).min(initial=_FAR))
 
     @cached_property
     def _table(self) -> Flags | None:
-        """Whether each byte from the first on belongs to the set, and one more that does not; None if sparse."""
+        """Whether each byte from the first on belongs to the set; the last entry is False. None for a sparse set."""
         if len(self) < _MANY or self.stop[-1] - self.start[0] > _DENSE * len(self):
             return None
         return self._flags(int(self.start[0]), int(self.stop[-1]) + 1)
 
     def _flags(self, low: int, high: int) -> Flags:
-        """Whether each byte of ``low .. high - 1``, which holds them all, belongs to the set."""
+        """Whether each byte of ``low .. high - 1``, which contains the whole set, belongs to it."""
         change = np.zeros(high - low + 1, np.int8)
         change[self.start - low] = 1
         change[self.stop - low] = -1
         return np.cumsum(change[:-1], dtype=np.int8).view(np.bool_)
 
     def meets(self, start: int, stop: int) -> bool:
-        """Whether some byte lies in ``start .. stop - 1``."""
+        """Whether any byte of the set lies in ``start .. stop - 1``."""
         below = np.searchsorted(self.start, stop, side="left")
         return start < stop and bool(np.searchsorted(self.stop, start, side="right") < below)
 
@@ -133,10 +133,10 @@ class Ranges:
         return self._where(other, inside=False)
 
     def _where(self, other: Ranges, inside: bool) -> Ranges:
-        """The bytes that are, or are not, in ``other`` too."""
+        """The bytes that are also in ``other`` (``inside``), or that are not."""
         near = self.near(other)
         if len(near) < len(self):
-            # The rest is cut by nothing.
+            # Only the ranges near ``other`` can be cut.
             if inside:
                 return near._where(other, inside)
             first = int(np.searchsorted(self.stop, other.start[0], side="right")) if len(other) else len(self)
@@ -149,7 +149,7 @@ class Ranges:
         high = int(max(self.stop[-1], other.stop[-1]))
         if len(self) + len(other) >= _MANY and high - low <= _DENSE * (len(self) + len(other)):
             return true_ranges(self._flags(low, high) & (other._flags(low, high) == inside), low)
-        # Between two neighbouring borders, either all bytes are in a set or none is.
+        # Between two neighbouring borders, all bytes are in a set or none is.
         borders = distinct(np.concatenate([self.start, self.stop, other.start, other.stop]))
         pieces = borders[:-1]
         chosen = self.covers(pieces) & (other.covers(pieces) == inside)

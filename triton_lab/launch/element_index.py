@@ -1,7 +1,7 @@
-"""From an offset back to the element: the inverse of a tensor's strides.
+"""The inverse of a tensor's strides: from an offset back to the element.
 
-Strides of any kind are allowed: 0, negative, transposed, with gaps, overlapping themselves. Where
-several elements share one place, the first of them in reading order stands for all.
+Strides may be 0, negative, transposed, with gaps, or overlapping. If several elements share one offset, the first of
+them in row-major order represents all.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 
-DENSE = 8  # a table over the whole span is used while the span is at most this many times the elements
+DENSE = 8  # a table over the whole span is used if the span is at most this many times the elements
 
 
 def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
-    """The distance of each element from element 0, (elements,) in reading order, in elements."""
+    """The offset of each element from element 0, ``(elements,)`` in row-major order, in elements."""
     total = np.zeros((1,) * len(shape) or (1,), dtype=np.int64)
     for axis, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         along = np.arange(size, dtype=np.int64) * stride
@@ -28,7 +28,7 @@ def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
 
 
 def offsets_at(positions: Ints, shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
-    """The same of some elements alone, by their places in reading order."""
+    """`offsets` of some elements alone, given by their row-major numbers."""
     total = np.zeros(len(positions), dtype=np.int64)
     for size, stride in zip(shape[::-1], strides[::-1], strict=True):
         positions, index = np.divmod(positions, max(1, size))
@@ -43,10 +43,10 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class ElementPlaces:
-    """The distinct places of a tensor's elements.
+    """The distinct places (offsets) of a tensor's elements.
 
-    ``known`` are their offsets in ascending order and ``first`` the first element at each.
-    ``first_of`` (elements,) names for each element the first one at its place; None if all differ.
+    ``known`` are the offsets in ascending order, and ``first`` is the first element at each.
+    ``first_of`` (elements,) is the first element at each element's place; None if all places differ.
     """
 
     elements: int
@@ -69,11 +69,10 @@ class ElementPlaces:
 
 @dataclass(frozen=True)
 class Digits:
-    """Elements of which no two share a place: an offset is taken apart by the strides, as a number into its digits.
+    """The places of a tensor whose elements never overlap: strides split an offset as a number splits into digits.
 
-    ``steps`` are the strides, widest first, with the extent of each dimension and what an index there
-    counts in reading order (less than 0 where the stride is); ``low`` is the least offset, and
-    ``first`` the element there.
+    ``steps`` has for each dimension its stride, its extent, and its row-major weight (below 0 if the stride is),
+    the widest stride first. ``low`` is the smallest offset, and ``first`` the element there.
     """
 
     low: int
@@ -82,7 +81,7 @@ class Digits:
 
     @cached_property
     def _plain(self) -> int | None:
-        """How many elements there are, where an offset is its element: without gaps, and in reading order."""
+        """The number of elements if the tensor is contiguous in row-major order (offset = element), else None."""
         count = math.prod(extent for _, extent, _ in self.steps)
         plain = self.low == 0 and tuple(stride for stride, _, _ in self.steps) == contiguous_strides(
             tuple(extent for _, extent, _ in self.steps)
@@ -106,7 +105,7 @@ class Digits:
 
 
 def digits(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | None:
-    """How to take offsets apart; None where steps of one dimension may meet those of another."""
+    """The `Digits` of a tensor; None if steps of one dimension may overlap those of another."""
     if 0 in shape:
         return None
     low, first, reach = 0, 0, 1
@@ -114,7 +113,7 @@ def digits(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | None:
     axes = [
         (abs(stride), stride, extent, weight)
         for stride, extent, weight in zip(strides, shape, contiguous_strides(shape), strict=True)
-        if stride and extent > 1  # of elements that a stride of 0 puts in one place the first stands for all
+        if stride and extent > 1  # a stride of 0 puts all elements in one place: the first represents them
     ]
     for step, stride, extent, weight in sorted(axes):
         if step < reach:
@@ -128,7 +127,7 @@ def digits(shape: tuple[int, ...], strides: tuple[int, ...]) -> Digits | None:
 
 
 def places(shape: tuple[int, ...], strides: tuple[int, ...]) -> ElementPlaces:
-    """The places of a tensor; offsets count from its element 0."""
+    """The `ElementPlaces` of a tensor; offsets count from its element 0."""
     all_offsets = offsets(shape, strides)
     count = len(all_offsets)
     if not count:
@@ -137,7 +136,7 @@ def places(shape: tuple[int, ...], strides: tuple[int, ...]) -> ElementPlaces:
     span = int(all_offsets.max()) - low + 1
     if span <= DENSE * count:
         table = np.full(span, -1, dtype=np.int64)
-        # Written backwards, so that of several elements at one place the first one stays.
+        # Written backwards, so that the first of several elements at one place remains.
         table[all_offsets[::-1] - low] = np.arange(count - 1, -1, -1)
         known = np.flatnonzero(table >= 0)
         first = table[known]

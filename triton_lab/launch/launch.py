@@ -1,4 +1,4 @@
-"""A launch, recorded: what ran, on what, what it touched and what is wrong with it."""
+"""`Launch`: a recorded launch, with its accesses, findings, values and pictures."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# What all checks together may take: so many seconds, and so many times what the launch took.
+# All checks together may take this many seconds, plus this many times the time of the launch.
 CHECKING, TIMES = 120.0, 100.0
 
 
 class Launch(Recorded):
-    """One launch of a kernel: what was recorded of it, and what can be asked of that.
+    """One launch of a kernel: its record, and methods that analyse it.
 
-    ``grid`` is ``(x, y, z)``; programs are numbered x fastest. ``seconds`` is the run alone:
-    of a launch on a GPU the median of ``time``, a `Time` of its kernel there; on the CPU the interpreter's, which says
-    nothing about a GPU, and ``time`` is None.
-    ``source`` is the kernel's text and ``first_line`` the number of its first line in the cell or
-    file. ``tuning`` says what an autotuner tried, if one made the launch; ``configs`` lists what it tried just before:
+    ``grid`` is ``(x, y, z)``; program numbers count x fastest. ``seconds`` is the time of the run alone. On a GPU it
+    is the median of ``time``, a `Time` of the kernel there. On the CPU it is the interpreter's time, which says nothing
+    about a GPU, and ``time`` is None.
+    ``source`` is the kernel's text and ``first_line`` the number of its first line in the cell or file. ``tuning``
+    says what an autotuner tried, if one made the launch. ``configs`` lists what it tried just before, as
     ``(configuration, seconds)``.
 
     >>> launch.kernel, launch.grid, launch.programs, launch.target, launch.error
@@ -59,7 +59,7 @@ class Launch(Recorded):
 
     @cached_property
     def accesses(self) -> list[Access]:
-        """One for each load, store and atomic that ran, in the order of the source; what stopped the launch, too."""
+        """One `Access` for each load, store and atomic in source order, also for the one that stopped the launch."""
         result = []
         last = dict([self.stopped] if self.stopped else [])
         for op in sorted({*self.events, *last}):
@@ -83,11 +83,11 @@ class Launch(Recorded):
 
     @cached_property
     def done(self) -> list[Access]:
-        """The accesses without what stopped the launch: what happened to memory."""
+        """The accesses without the event that stopped the launch: what happened to memory."""
         return [access.completed for access in self.accesses]
 
     def recall(self, ops: Collection[int]) -> dict[int, list[Array]]:
-        """The values of each event of these accesses, found by replaying the launch once.
+        """The values of each event of these accesses. Replays the launch once.
 
         >>> load = launch.accesses[0]
         >>> (values,) = launch.recall([load.op])[load.op]  # one event: all programs ran together
@@ -100,7 +100,7 @@ class Launch(Recorded):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What all checks together say."""
+        """The result of all checks."""
         from triton_lab.launch.checks import check
         from triton_lab.launch.diagnosis.tried_fixes import with_fix
         from triton_lab.launch.recording.progress_callback import within
@@ -110,19 +110,19 @@ class Launch(Recorded):
 
     @cached_property
     def findings(self) -> FindingList:
-        """What is wrong or noteworthy, errors first; the last value of a cell, it says so in words."""
+        """What is wrong or noteworthy, errors first. As the last value of a cell it is shown as text."""
         return FindingList(self.verdict.findings)
 
     @property
     def unchecked(self) -> list[Unchecked]:
-        """What could not be checked, and why: of that, no finding means nothing."""
+        """What could not be checked, and why. For these, the absence of a finding proves nothing."""
         return self.verdict.unchecked
 
     def values(self, name: str, line: int | None = None, programs: Sequence[int] | None = None) -> Values:
         """The values that variable ``name`` took on ``line``, in ``programs`` (all by default).
 
-        Without a line, the last one that assigns it. The launch is replayed. Raises LookupError, which
-        lists what there is, and CannotReplay.
+        Without ``line``, the last line that assigns it. Replays the launch. Raises LookupError, which lists the
+        variables there are, and CannotReplay.
 
         >>> launch.values("offsets").at()[:, 0]
         array([  0, 128, 256, 384, 512, 640, 768, 896], dtype=int32)
@@ -136,7 +136,7 @@ class Launch(Recorded):
         return values(self, name, line, programs)
 
     def trace(self, program: int = 0) -> Trace:
-        """Program ``program`` step by step, with the variables alive at each. The launch is replayed.
+        """Program ``program`` step by step, with the live variables at each step. Replays the launch.
 
         >>> trace = launch.trace(program=7)
         >>> [(step.kind, step.name) for step in trace.steps if step.kind != "assign"]
@@ -147,7 +147,7 @@ class Launch(Recorded):
         return trace(self, program)
 
     def origins(self, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
-        """The loads that feed what ``program`` stored in ``lane`` (row-major) of ``access``.
+        """The loads behind the value that ``program`` stored in ``lane`` (row-major) of ``access``.
 
         >>> store = launch.accesses[2]
         >>> [(origin.argument, origin.elements) for origin in launch.origins(store, program=1, lane=5)]
@@ -162,10 +162,10 @@ class Launch(Recorded):
     @overload
     def compile(self, target: Sequence[str], **options: Any) -> CompiledList: ...
     def compile(self, target: str | Sequence[str] | None = None, **options: Any) -> Compiled | CompiledList:
-        """What a GPU's compiler makes of this launch's kernel, with its signature and constants, on any machine.
+        """Compile this launch's kernel for a GPU, with its signature and constants, on any machine.
 
-        As `lab.compile`: several targets give a list; without one it is this machine's GPU, else sm_90. ``options``
-        (num_warps, num_stages, ...) take the place of those that the launch had.
+        Works as `lab.compile`: several targets give a list; the default is this machine's GPU, else sm_90. ``options``
+        (num_warps, num_stages, ...) replace those of the launch.
 
         >>> two = launch.compile("sm_90"), launch.compile("sm_90", num_warps=8)
         >>> [compiled.metadata.warps for compiled in two]
@@ -186,7 +186,7 @@ class Launch(Recorded):
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The card."""
+        """The card, for Jupyter."""
         return self.plot()._repr_mimebundle_(include, exclude)
 
     def tiling(self, name: str, program: int | None = None) -> Tiling:
@@ -218,11 +218,11 @@ class Launch(Recorded):
         return self.plot.origins(access, program, lane, iteration)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the launch to one file, which `load` reads on any machine: results, findings and pictures.
+        """Write the launch to one file, from which `load` restores results, findings and pictures on any machine.
 
-        The file holds the kernel as data, the arguments and their memory before the launch, what the GPU made of it, if
-        it ran there, and what `compile` gave until now; no pickle and no code of Python's. Raises CannotReplay where
-        the memory was not kept.
+        The file holds the kernel as data, the arguments and their memory before the launch, the GPU's results if it ran
+        there, and what `compile` has given so far. It holds no pickle and no Python code. Raises CannotReplay if the
+        memory was not saved.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
@@ -235,7 +235,7 @@ class Launch(Recorded):
         save(self, path)
 
     def to_html(self, path: str | PathLike[str]) -> None:
-        """Write everything there is to see as one file that needs no network; its pictures can be explored.
+        """Write all pictures as one HTML file that needs no network; the pictures are interactive.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "add.html")

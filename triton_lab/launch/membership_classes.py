@@ -1,4 +1,4 @@
-"""Positions grouped by the set of members that each has: few sets stand for millions of positions."""
+"""Classes of positions that have the same set of members: few sets represent millions of positions."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ class Classes:
 
 
 def counted(counts: Ints) -> Ints:
-    """For each count its numbers from 0 on, one after the other: of (2, 0, 3) they are 0, 1, 0, 1, 2."""
+    """For each count, the numbers from 0 on, concatenated: (2, 0, 3) gives 0, 1, 0, 1, 2."""
     ends = np.cumsum(counts)
     return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)
 
 
-_LINES = 16  # that ascend, and are merged by a stable sort
+_LINES = 16  # a stable sort merges up to this many ascending runs quickly
 
 
 def distinct(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """The distinct numbers, ascending. (`np.unique` hashes since NumPy 2.3: ten times slower here.)"""
     line = numbers.reshape(-1)
-    # Often they ascend already, or are a few lines that do, which is told ten times faster than they are sorted.
+    # Often they ascend already, or in a few runs. Detecting that is ten times faster than sorting.
     falls = len(line) - 1 - int(np.count_nonzero(line[1:] >= line[:-1]))
     ordered: npt.NDArray[Number] = line
     if falls > 0:
@@ -79,10 +79,10 @@ def distinct(numbers: npt.NDArray[Number]) -> npt.NDArray[Number]:
 
 
 def ordering(*keys: Ints) -> Ints:
-    """Positions such that the first key ascends, then the second, and so on; what ties keeps its order.
+    """The positions that sort by the first key, then the second, and so on; ties stay in order.
 
-    Keys and position are packed into one number where they fit: sorting numbers is ten times faster
-    than sorting positions.
+    Keys and position are packed into one number if they fit: sorting numbers is ten times faster than sorting
+    positions.
     """
     size = len(keys[0])
     if not size:
@@ -106,10 +106,10 @@ NOTHING = Classes(np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 def grouped(signature: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """The class of each position, and the first position of each class from 1 up. Class 0: signature 0."""
+    """The class of each position, and the first position of each class from 1 up. Class 0 has signature 0."""
     if not len(signature):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    # Equal neighbours are many: sort the runs only.
+    # Many neighbours are equal, so sort only the runs.
     starts = np.flatnonzero(np.concatenate([[True], signature[1:] != signature[:-1]]))
     if len(distinct(signature[starts])) == len(starts):  # every run is a class: nothing to look up
         heads = starts[signature[starts] != 0]
@@ -125,7 +125,7 @@ def grouped(signature: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
 
 
 def mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The numbers, each turned into one that looks random (SplitMix64)."""
+    """Each number hashed to one that looks random (SplitMix64)."""
     found = numbers + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         found ^= found >> np.uint64(shift)
@@ -144,8 +144,8 @@ def classify(groups: Ints, items: Ints) -> tuple[Ints, Classes]:
         return groups, NOTHING
     starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
     lengths = np.diff(np.append(starts, len(groups)))
-    # A set is known by the sum of random 64-bit numbers of its members: that two of a million
-    # different sets agree has a probability of about one in forty million.
+    # A set is identified by the sum of its members' 64-bit hashes. The probability that any two of a million
+    # different sets agree is about one in forty million.
     signature = np.add.reduceat(mixed(items.astype(np.uint64)), starts)
     numbers, heads = grouped(signature)
     sizes = lengths[heads]
@@ -166,9 +166,9 @@ def unions(
     limit = first_flag + flags.shape[1]
     result = np.zeros(bins, dtype=np.int64)
     pairs = bin_of * len(table) + classes
-    pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is dear
+    pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is slow
     bin_number = pairs // len(table)
-    # Many bins hold the same classes: what is in them is worked out once.
+    # Many bins hold the same classes: compute the members once for each kind.
     kinds, sets = classify(bin_number, pairs % len(table))
     there = bin_number[np.append(True, bin_number[1:] != bin_number[:-1])[: len(bin_number)]]
     bin_number, number = sets.owners, sets.items
@@ -177,7 +177,7 @@ def unions(
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
     items = table.items[np.repeat(table.starts[number], sizes) + within]
     keys = [np.repeat(bin_number, sizes) * limit + items]
-    # A flag is one member more, for the time being.
+    # Each flag is one more member for now.
     keys += [bin_number[flags[number, k]] * limit + first_flag + k for k in range(flags.shape[1])]
     merged = distinct(np.concatenate(keys))
     found, flagged = classify(merged // limit, merged % limit)

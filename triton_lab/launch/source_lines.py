@@ -1,4 +1,4 @@
-"""Where the user wrote each operation of a launch, found when asked."""
+"""The user's source line of each operation of a launch, found on demand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triton_lab.ir import Op
 
 @dataclass(frozen=True)
 class UserLine:
-    """A place in the kernel's source, as the editor counts; columns from 0. ``file`` is the kernel's or a helper's."""
+    """A place in the source: ``line`` as the editor counts, ``column`` from 0, ``file`` the kernel's or a helper's."""
 
     line: int
     column: int
@@ -23,7 +23,7 @@ class UserLine:
 
 
 class SourceLines(Mapping[int, "UserLine | None"]):
-    """By operation index; None for operations that no line of the user's stands for."""
+    """`UserLine` by operation index; None for operations that come from no line of the user."""
 
     def __init__(self, source: Any, executable: Executable) -> None:
         self._kernel, self._plan = source.fn, executable.plan

@@ -1,8 +1,7 @@
-"""Which bytes of a storage are a view's, asked of millions of addresses at once.
+"""Which bytes of a storage belong to a view, for millions of addresses at once.
 
-A view's elements are so many ranges of bytes that a list of them may be longer than the accesses to
-it. Where no two of its steps can meet, an address is taken apart by its strides instead, as a number
-is into its digits.
+A list of the view's byte ranges may be longer than the accesses to it. If no two of its steps can overlap, its strides
+split an address instead, as a number splits into digits.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class ViewBytes:
         ]
         backwards = sum(min(0, stride) * (extent - 1) for stride, extent in zip(strides, shape, strict=True))
         self._low = address + backwards * itemsize
-        # What lies in one piece, and the steps from one such piece to the next, the widest first.
+        # The length of a contiguous piece, and the steps from one piece to the next, the widest first.
         self._piece = 0 if 0 in shape else itemsize
         self._steps: list[tuple[int, int]] = []
         self._is_nested = True
@@ -45,7 +44,7 @@ class ViewBytes:
         return tensor_bytes(*self._tensor)
 
     def ahead(self, address: Ints) -> Ints:
-        """How many bytes from each address on are elements, without a gap; none where it is not one itself."""
+        """How many bytes from each address on belong to elements without a gap; 0 if the address itself does not."""
         if not self._piece:
             return np.zeros_like(address)
         if not self._is_nested:

@@ -1,4 +1,4 @@
-"""How long functions take: `sweep` measures over sizes, `benchmark_result` is what it measured.
+"""Measures the time of functions over sizes.
 
 `byte_traffic` says how much a kernel moves.
 """

@@ -1,4 +1,4 @@
-"""What a sweep has measured: a row for each function, size and configuration."""
+"""`Sweep`: the result of a sweep, with a row for each function, size and configuration."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """One function at one ``size``, with one ``config`` where it takes any.
+    """One function at one ``size``, with one ``config`` if it takes any.
 
-    ``time`` is the GPU's, or on the CPU target that of the machine, the interpreter's for kernels; None where the
-    function raised, which ``error`` tells. ``bytes`` and ``flops`` are what one run moves and computes, None where
-    nobody knows.
+    ``time`` is the GPU's time; on the CPU target it is this machine's time, and for kernels the interpreter's. It is
+    None if the function raised, and ``error`` has the error. ``bytes`` and ``flops`` are the bytes that one run moves
+    and the operations that it computes; None if not known.
     """
 
     name: str
@@ -33,23 +33,23 @@ class SweepRow:
 
     @property
     def line(self) -> str:
-        """The function and its configuration, in words: what one line of the figure stands for."""
+        """The function and its configuration as text: the name of its line in the figure."""
         told = ", ".join(f"{name}={value}" for name, value in self.config.items())
         return f"{self.name} ({told})" if told else self.name
 
     @property
     def seconds(self) -> float:
-        """The median; not a number where there is none."""
+        """The median time in seconds; NaN if there is none."""
         return math.nan if self.time is None else self.time.median
 
     @property
     def bytes_per_second(self) -> float | None:
-        """None where the bytes are not known, or the time is not."""
+        """Bytes per second; None if the bytes or the time are not known."""
         return self._rate(self.bytes)
 
     @property
     def flops_per_second(self) -> float | None:
-        """The same of floating-point operations."""
+        """Floating-point operations per second; None if the flops or the time are not known."""
         return self._rate(self.flops)
 
     def _rate(self, work: float | None) -> float | None:
@@ -58,7 +58,7 @@ class SweepRow:
 
 @dataclass(frozen=True)
 class Peaks:
-    """What a GPU reaches: bytes per second of a copy there, and flops per second of a large product of ``dtype``."""
+    """A GPU's peak rates: bytes per second of a copy, and flops per second of a large matrix product of ``dtype``."""
 
     bytes_per_second: float
     flops_per_second: float
@@ -66,9 +66,9 @@ class Peaks:
     device: str = ""
 
     def attainable(self, bytes: float | None, flops: float | None) -> float:
-        """The roof, in flops per second where ``flops`` are known, else in bytes per second.
+        """The roof, in flops per second if ``flops`` are known, else in bytes per second.
 
-        With both known, a run that computes little for each byte is held back by memory.
+        With both known, a run that computes little for each byte is bound by memory.
         """
         if flops is None:
             return self.bytes_per_second
@@ -79,7 +79,7 @@ class Peaks:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What `sweep` has measured on ``target``. ``peaks`` of the GPU are None on the CPU, of which times say nothing.
+    """The measurements of `sweep` on ``target``. ``peaks`` are the GPU's; None on the CPU target.
 
     >>> found = lab.sweep({"mine": lambda n: lambda: add(torch.ones(n), torch.ones(n))}, [64, 128], seconds=0.01)
     >>> [(row.name, row.size) for row in found], found.target
@@ -96,7 +96,7 @@ class Sweep:
 
     @property
     def quantity(self) -> str:
-        """What is drawn: ``flops`` or ``bytes`` per second on a GPU, where these are known; else ``time``."""
+        """The quantity in the figure: ``flops`` or ``bytes`` per second on a GPU if these are known, else ``time``."""
         if self.target == "cpu":
             return "time"
         if any(row.flops is not None for row in self.rows):
@@ -104,7 +104,7 @@ class Sweep:
         return "bytes" if any(row.bytes is not None for row in self.rows) else "time"
 
     def rate(self, row: SweepRow) -> float | None:
-        """Of the `quantity`; None where nobody knows, and on the CPU, where such a number would mislead.
+        """The row's rate of `quantity`; None if it is not known, or on the CPU, where such a number would mislead.
 
         >>> found = lab.sweep(lambda n: lambda: torch.ones(n).sum(), [64], bytes=lambda n: 4 * n, seconds=0.01)
         >>> found.rate(found.rows[0]) is None
@@ -115,7 +115,7 @@ class Sweep:
         return {"flops": row.flops_per_second, "bytes": row.bytes_per_second}.get(self.quantity)
 
     def share(self, row: SweepRow) -> float | None:
-        """The same as a share of what the GPU reaches: of the roof over its work. None where that is not known.
+        """The row's rate as a fraction of what the GPU can attain for this work; None if that is not known.
 
         >>> found = lab.sweep(lambda n: lambda: torch.ones(n).sum(), [64], bytes=lambda n: 4 * n, seconds=0.01)
         >>> found.share(found.rows[0]) is None
@@ -139,7 +139,7 @@ class Sweep:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The figure."""
+        """The figure, for Jupyter."""
         return self.plot()._repr_mimebundle_(include, exclude)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How many bytes the kernels move that a function launches: all that their accesses touch, on the CPU target."""
+"""Counts the bytes that a function's kernels move: those that all their accesses touch, on the CPU target."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 2.0  # seconds for one size: larger ones are not counted
 
 
 class Moved(Watcher):
-    """Adds up the bytes of all accesses: of an atomic twice, since it reads and writes."""
+    """Adds the bytes of all accesses; an atomic counts twice, since it reads and writes."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -33,7 +33,7 @@ class Moved(Watcher):
 
 
 class ByteCounter(Recorder):
-    """Of launches: their accesses are ``moved``, and the interpreter took ``seconds`` for them."""
+    """Counts the bytes of launches (``moved``), their number, and the interpreter's ``seconds`` for them."""
 
     def __init__(self) -> None:
         self.moved = Moved()
@@ -51,9 +51,9 @@ class ByteCounter(Recorder):
 
 
 def bytes_of(run: Callable[[], object]) -> tuple[int | None, float]:
-    """The bytes that the kernels launched by ``run`` load and store, and the seconds that the interpreter took.
+    """The bytes that the kernels launched by ``run`` load and store, and the interpreter's seconds for them.
 
-    None where it launches none.
+    The bytes are None if it launches no kernel.
     """
     counter = ByteCounter()
     with target("cpu"), recorders.alone(counter):

@@ -1,4 +1,4 @@
-"""`sweep`: how long functions take over sizes and configurations, against one another and what the GPU reaches."""
+"""`sweep`: measures functions over sizes and configurations, and compares them with each other and the GPU's peak."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ def sweep(
     dtype: str = "float16",
     seconds: float = SECONDS,
 ) -> Sweep:
-    """Measure ``functions`` over ``sizes``, and with each of ``configs`` those that take such parameters.
+    """Measure ``functions`` over ``sizes``, with each of ``configs`` if they take such parameters.
 
-    A function gets the size, makes ready, and gives what is to be timed: a function without arguments. So neither
-    making tensors nor compiling is counted. Several go by name, torch's among them. ``configs`` are keyword arguments,
-    such as ``{"BLOCK": 128, "num_warps": 4}``; a function without a parameter for each is measured once.
+    A function gets the size, prepares its data, and returns a function without arguments, which is timed. So making
+    tensors and compiling are not counted. Several functions, for example one of torch, are given by name. ``configs``
+    are keyword arguments, such as ``{"BLOCK": 128, "num_warps": 4}``; a function that lacks a parameter for one of them
+    is measured once.
 
-    ``bytes`` and ``flops`` say for a size what one run moves and computes; with neither, the bytes are counted of one
-    run on the CPU target, as far as the interpreter gets there in time. On a GPU the figure shows bytes or flops per
-    second, also as a share of what this GPU reaches: a copy and a large product of ``dtype``, measured once. Each
-    point takes about ``seconds``, by the GPU's events as `Time` says. On the CPU target it shows how each time grows,
-    and compares nothing: the interpreter's times say nothing about a GPU.
+    ``bytes`` and ``flops`` give for a size the bytes that one run moves and the operations that it computes. With
+    neither, the bytes of one run are counted on the CPU target, as long as the interpreter is fast enough. On a GPU the
+    figure shows bytes or flops per second, also as a fraction of this GPU's peak: a copy and a large product of
+    ``dtype``, measured once. Each point takes about ``seconds``, by the GPU's events (see `Time`). On the CPU target
+    the figure shows how each time grows and compares nothing, as the interpreter's times say nothing about a GPU.
 
-    What a function raises is told with its size; the others go on. Raises TypeError for what is no function or gives
-    none, ValueError without a size, TargetError where launches go to a GPU of another machine.
+    If a function raises, its row has the error, and the others go on. Raises TypeError if an item is no function or
+    returns none, ValueError without a size, TargetError if launches go to a GPU of another machine.
 
     >>> def mine(n, block=128):
     ...     x, y = torch.ones(n), torch.ones(n)
@@ -84,7 +85,7 @@ def sweep(
 
 
 def _has_a_clock() -> None:
-    """A GPU of another machine is reached through a network, whose time is not the GPU's."""
+    """Raise TargetError for a GPU of another machine, as the network's time would be measured too."""
     from triton.runtime import driver
 
     from triton_lab.backend.targets.benchmark_events import DeviceInterface
@@ -121,7 +122,7 @@ def _size(one: Any) -> int:
 
 
 def _takes(function: Function, configs: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a function has a parameter for everything that is configured."""
+    """Whether a function has a parameter for each name in ``configs``."""
     parameters = inspect.signature(function).parameters
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values()):
         return True
@@ -129,7 +130,7 @@ def _takes(function: Function, configs: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _prepared(name: str, function: Function, size: int, config: Mapping[str, Any]) -> Callable[[], object] | str:
-    """What is to be timed, or what the function raised."""
+    """The function to time, or the text of the error that preparing it raised."""
     try:
         with recorders.unrecorded():
             run = function(size, **config)
@@ -149,7 +150,7 @@ def _raised(error: Exception) -> str:
 
 
 def _timed(run: Callable[[], object], seconds: float) -> Time | str:
-    """How long it takes, or what it raised."""
+    """The time of ``run``, or the text of the error that it raised."""
     from triton.runtime import driver
 
     try:
@@ -163,7 +164,7 @@ def _timed(run: Callable[[], object], seconds: float) -> Time | str:
 
 
 def _on_cpu(run: Callable[[], object], seconds: float) -> list[float]:
-    """The seconds of each run: the first one compiles and does not count, but where it is too long for others."""
+    """The seconds of each run; the first run compiles and does not count."""
 
     def once() -> float:
         start = time.perf_counter()
@@ -178,7 +179,7 @@ def _on_cpu(run: Callable[[], object], seconds: float) -> list[float]:
 
 
 class _Work:
-    """What one run moves and computes, by size: as the user says, or the bytes counted."""
+    """The bytes and flops of one run by size: from the user's functions, or the bytes counted."""
 
     def __init__(self, bytes: Work | None, flops: Work | None, remarks: list[str]) -> None:
         self._bytes, self._flops, self._remarks = bytes, flops, remarks
@@ -194,7 +195,7 @@ class _Work:
         for run in runs:
             try:
                 found, took = bytes_of(run)
-            except Exception:  # what is wrong with it is told where it is timed
+            except Exception:  # the error is reported when the function is timed
                 continue
             if took > PATIENCE:
                 self._counts = False

@@ -1,6 +1,7 @@
-"""Checks of a recorded launch: each file finds one kind of thing.
+"""Checks of a recorded launch: each module of `rules` finds one kind of problem.
 
-They read the evidence and say findings. They run no kernel by themselves and draw nothing.
+In: a recorded launch, as `Evidence`. Out: findings in a `Verdict`. Read `analysis.evidence`, `rules`, then `race` for
+the race check. The checks draw nothing, and run a kernel only by replaying the launch.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _RACES, _UNINITIALISED = "races", "reads of uninitialised memory"
 OTHERS = "other programs that fail"
 MISREAD = "comparisons that Python reads otherwise than they look"
 _THREADS = "lanes of one program that meet in memory"
-# What each looks for, as the reader is told who hears that it was not checked.
+# The subject of each check, as it is reported when it could not be checked.
 _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
     ("overflow of addresses", overflow.check),
     ("overflow of narrow integers", narrow_overflow.check),
@@ -65,9 +66,9 @@ _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
 
 
 def check(launch: Recorded, faults: bool = True) -> Verdict:
-    """All findings of ``launch``, the gravest first, then by line; and what could not be checked.
+    """Run all checks: the findings of ``launch``, by severity, then by line, and what could not be checked.
 
-    Without ``faults``, of what stopped it somebody else tells.
+    Without ``faults``, the caller reports what stopped the launch.
     """
     gathering = Gathering()
     if faults:
@@ -86,12 +87,12 @@ def check(launch: Recorded, faults: bool = True) -> Verdict:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """The gravest first, then by line."""
+    """The findings by severity, errors first, then by line."""
     return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.line or 0))
 
 
 def _recorded(gathering: Gathering, evidence: Evidence) -> None:
-    """What the accesses tell."""
+    """Run the checks of the recorded accesses."""
     gathering.run(f"{_RACES}, {_UNINITIALISED}", lambda: _together(gathering, evidence))
     for what, one in _ALONE:
         gathering.run(what, partial(one, evidence))
@@ -101,7 +102,7 @@ def _recorded(gathering: Gathering, evidence: Evidence) -> None:
 
 
 def _together(gathering: Gathering, evidence: Evidence) -> tuple[Finding, ...]:
-    """Reads that race are no uninitialised ones: the two checks share the races."""
+    """Run the checks that share the races: a read that races is not reported as uninitialised."""
     races = race.Races(evidence)
     before = len(gathering.findings)
     gathering.run(_RACES, lambda: race.check(evidence, races))

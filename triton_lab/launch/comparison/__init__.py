@@ -1,4 +1,6 @@
-"""Two results of a launch, or a launch and what was expected of it: how far apart they are, where first, and why.
+"""Compares two results of a launch, or a launch and an expected result: how far apart, where first, and why.
 
-Plain data and functions: `compare` makes a `Comparison`, which says in numbers and words what views draw.
+In: launches, or a launch and what was expected. Out: a `Comparison` in numbers and words, which views draw. Read
+`compare`, `comparison`, `argument_difference` (one argument), `error_bounds` (rounding), `first_divergence`, then
+`root_cause` (experiments).
 """

@@ -1,4 +1,4 @@
-"""One argument in two results: where they differ, by how much, and whether rounding explains it."""
+"""`Compared`: one argument in two results: where they differ, by how much, and whether rounding explains it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERDICTS = (EQUAL, NEAR, DIFFERENT)
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error of a kind, and the index of the element that has it."""
+    """The largest error of a kind, and the index of its element."""
 
     value: float
     index: tuple[int, ...]
@@ -33,9 +33,9 @@ class Worst:
 class Compared:
     """Argument ``name`` in results ``a`` and ``b``, arrays of one shape.
 
-    ``written`` says whether the launch wrote it. ``bound`` is how far apart rounding may take each element, in float64
-    (see `rounding`), or None where that is not known, with the ``reason``. ``dtype`` is the coarser one of the two:
-    errors are counted in its units in the last place.
+    ``written`` says whether the launch wrote it. ``bound`` is the largest difference of each element that rounding
+    explains, in float64 (see `error_bounds`), or None if it is not known, with the ``reason``. ``dtype`` is the coarser
+    of the two dtypes: errors are counted in its units in the last place.
     """
 
     name: str
@@ -47,19 +47,19 @@ class Compared:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype in whose units the two are compared."""
+        """The coarser dtype, in whose units the two are compared."""
         return number_formats.coarser(self.a.dtype, self.b.dtype)
 
     @cached_property
     def numbers(self) -> tuple[Array, Array]:
-        """Both as numbers that can be subtracted: integers of one type, or float64."""
+        """Both as arrays that can be subtracted: integers of one type, or float64."""
         if self.a.dtype == self.b.dtype and not number_formats.is_float(self.a.dtype):
             return self.a, self.b
         return number_formats.wide(self.a), number_formats.wide(self.b)
 
     @cached_property
     def same(self) -> Array:
-        """Where the two are the same to the bit, any NaN like any other; of two dtypes, the same once rounded."""
+        """Where the two are bit-equal (any NaN equals any other); two dtypes are first rounded to the coarser one."""
         a, b = self.a, self.b
         if a.dtype != b.dtype:
             with np.errstate(all="ignore"):
@@ -75,7 +75,7 @@ class Compared:
 
     @cached_property
     def infinite(self) -> Array:
-        """Where one is infinite and the other is another number."""
+        """Where one is infinite and the other is a different number."""
         a, b = self.numbers
         with np.errstate(invalid="ignore"):
             return np.asarray(
@@ -90,7 +90,7 @@ class Compared:
 
     @cached_property
     def absolute(self) -> Array:
-        """|a - b| in float64; 0 where the two are the same, NaN where one of them alone is not finite."""
+        """|a - b| in float64; 0 where the two are the same, NaN where they differ and one is not finite."""
         a, b = self.numbers
         if a.dtype == b.dtype and not number_formats.is_float(a.dtype):
             return number_formats.magnitude(a, b).astype(np.float64)
@@ -105,7 +105,7 @@ class Compared:
 
     @cached_property
     def ulps(self) -> Array:
-        """The error in units in the last place: numbers of the dtype between the two, or parts of its unit around b."""
+        """The error in units in the last place: steps of the dtype between the two, or for two dtypes units at b."""
         if self.a.dtype == self.b.dtype:
             counted = number_formats.steps(self.a, self.b).astype(np.float64)
         else:
@@ -121,7 +121,7 @@ class Compared:
         with np.errstate(all="ignore"):
             bound = np.where(np.isfinite(self.bound), self.bound, -1.0)
             near = self.finite & (self.absolute <= bound)
-            # What is close below the largest number may be rounded to infinity.
+            # A number just below the largest one may be rounded to infinity.
             left, right = (np.abs(number_formats.wide(one)) for one in self.numbers)
             size = np.where(np.isfinite(left), left, right)
             over = (
@@ -131,22 +131,22 @@ class Compared:
 
     @cached_property
     def undecided(self) -> int:
-        """How many elements differ that hang on a choice which rounding may turn: no bound tells about these."""
+        """How many elements differ that depend on a choice which rounding may change, so that they have no bound."""
         return 0 if self.bound is None else int(np.count_nonzero(~self.same & ~np.isfinite(self.bound)))
 
     @cached_property
     def beyond(self) -> int:
-        """How many elements differ by more than a bound that is known."""
+        """How many elements differ by more than their known bound."""
         return 0 if self.bound is None else int(np.count_nonzero(~self.explained & np.isfinite(self.bound)))
 
     @cached_property
     def count(self) -> int:
-        """How many elements are not the same to the bit."""
+        """How many elements are not bit-equal."""
         return int(np.count_nonzero(~self.same))
 
     @property
     def zeros(self) -> int:
-        """How many elements are zeros of other signs."""
+        """How many elements are zeros of different signs."""
         return int(np.count_nonzero(~self.same & (self.absolute == 0)))
 
     @property
@@ -164,7 +164,7 @@ class Compared:
 
     @property
     def largest_absolute(self) -> Worst | None:
-        """The largest absolute error between finite numbers, and where; None where there are none."""
+        """The largest absolute error between finite numbers, and its index; None if there are no finite numbers."""
         return self._worst(self.absolute)
 
     @property
@@ -184,7 +184,7 @@ class Compared:
         parts = [f"{messages.number(self.count)} of {messages.count(self.a.size, 'element')}"]
         worst, most = self.largest_ulps, self.largest_absolute
         if worst is not None and most is not None and worst.value:
-            # Of integers a unit is one, and around zero units say little: there the distance itself is told.
+            # The unit of integers is one, and units near zero say little: then only the difference is reported.
             small = number_formats.is_float(self.dtype) and worst.value < 1e6
             unit = f" ({messages.significant(worst.value)} ulp)" if small else ""
             at = worst if small else most

@@ -1,4 +1,4 @@
-"""Why two results differ: what was tried and what came of it, in numbers and words."""
+"""`Causes`: why two results differ: the experiments and their outcomes, in numbers and words."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from triton_lab import messages
 
 HEADINGS = ("tried", "on", "bit-equal", "ulp left", "removes the difference?")
-# How much smaller an error has to become for a switch to have removed most of it.
+# By which factor an error must shrink for a change to have removed most of it.
 _MOST = 4.0
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One thing changed on one ``side``, and what became of the difference.
+    """One change on one ``side``, and its effect on the difference.
 
-    Of ``total`` elements that were written ``before`` were bit-equal without the switch and ``equal`` with it;
-    ``rows`` say the same of rows ``(equal, of)`` where the argument has several. ``ulps`` is the largest error left.
-    ``failed`` says why it could not be tried. ``within`` says how many elements are as near as is allowed, by rounding
-    or, of a function whose bits are not documented but its error is, by ``documented``; None where that was not asked.
+    Of the ``total`` elements that were written, ``before`` were bit-equal without the change and ``equal`` with it;
+    ``rows`` is ``(equal, of)`` in rows, if the argument has several. ``ulps`` is the largest remaining error.
+    ``failed`` says why the change could not be tried. ``within`` is how many elements are within the allowed error:
+    that of rounding, or if ``documented``, the documented error of a function. It is None if that was not tested.
     """
 
     name: str
@@ -33,40 +33,40 @@ class Experiment:
     failed: str = ""
     within: int | None = None
     documented: bool = False
-    # Whether what comes right has more than a few different values: zeros do so by chance.
+    # Whether the elements that become equal have more than a few different values: zeros may be equal by chance.
     telling: bool = True
-    place: str = ""  # which lines it is on, where the name does not say so
+    place: str = ""  # its lines, if the name does not give them
 
     @property
     def tried(self) -> str:
-        """The name as a list of all that was tried has it, with the lines where it was."""
+        """The name with its lines, for a list of all experiments."""
         return f"{self.name}{self.place}"
 
     @property
     def explains(self) -> bool:
-        """Whether all that is left of the difference is as near as is allowed."""
+        """Whether all remaining differences are within the allowed error."""
         return not self.failed and self.within == self.total
 
     @property
     def removes(self) -> bool:
-        """Whether nothing is left of the difference."""
+        """Whether no difference remains."""
         return not self.failed and self.equal == self.total
 
     @property
     def names_it(self) -> bool:
-        """Whether nothing is left but what is allowed."""
+        """Whether no difference beyond the allowed error remains."""
         return self.removes or self.explains
 
     @property
     def helps(self) -> bool:
-        """Whether most of it goes away."""
+        """Whether most of the difference is removed."""
         nearer = self.ulps < self.ulps_before and self.ulps * _MOST <= self.ulps_before  # both may be infinite: NaN
         lesser = nearer or (self.total - self.equal) * _MOST <= self.total - self.before
         return not self.failed and self.equal > self.before and lesser and self.telling
 
     @property
     def answer(self) -> str:
-        """Whether it removes the difference, in a word or two."""
+        """Whether it removes the difference, in a few words."""
         if self.removes:
             return "removes the difference"
         if self.within is not None:
@@ -95,8 +95,10 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Half:
-    """One of two changes that are needed together: how many elements it ``mends`` alone, and ``where``, if slices say
-    that."""
+    """One of two changes that are needed together.
+
+    ``mends`` is how many elements it mends alone, and ``where`` gives them as slices if possible.
+    """
 
     name: str
     cause: str
@@ -114,7 +116,7 @@ def _of_two(which: int, half: Half) -> str:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Two changes at once: ``tried`` of ``of`` pairs within ``seconds``, and those ``found``, if any, by ``halves``."""
+    """Two changes at once: ``tried`` of ``of`` pairs within ``seconds``, and any pair ``found``, as ``halves``."""
 
     side: str
     tried: int
@@ -125,7 +127,7 @@ class Pairs:
 
     @property
     def cause(self) -> str:
-        """Both, and what each does alone."""
+        """Both changes, and what each does alone, in a sentence."""
         assert self.found is not None
         first, second = self.halves
         alone = "neither mends anything alone"
@@ -134,7 +136,7 @@ class Pairs:
         return f"two slips at once, {first.cause}, and {second.cause}: {self.found.told()}; {alone}"
 
     def lines(self) -> list[str]:
-        """The same for readers in a hurry: what both do together, then each slip on a line of its own."""
+        """The cause in lines: what both changes do together, then each on a line of its own."""
         assert self.found is not None
         right = self.found.equal if self.found.removes else self.found.within or 0
         how = "bit-equal" if self.found.removes else "as near as rounding explains"
@@ -145,13 +147,13 @@ class Pairs:
         ]
 
     def told(self) -> str:
-        """What came of it, and how many were tried."""
+        """The outcome, and how many pairs were tried."""
         if self.found is not None:
             return self.found.told()
         return f"with two of these at once on {self.side} nothing removes the difference: {self._tried}{self._more}"
 
     def row(self) -> tuple[str, ...]:
-        """As `Causes.table` has it."""
+        """A row of `Causes.table`."""
         return (f"two of these at once: {self._tried}", self.side, "", "", "no")
 
     @property
@@ -167,7 +169,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Causes:
-    """``experiments`` in the order in which they were made, ``named`` what findings and the first store say.
+    """The ``experiments`` in order, and the causes ``named`` by findings and by the first store.
 
     >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
     >>> print(comparison.causes())
@@ -181,12 +183,12 @@ class Causes:
 
     @property
     def pair(self) -> Pairs | None:
-        """Two changes that are the cause together, where one is not."""
+        """Two changes that are the cause together, if no single one is."""
         return next((one for one in self.pairs if one.found is not None), None)
 
     @property
     def known(self) -> bool:
-        """Whether `cause` names one, or most of one.
+        """Whether `cause` names a cause, or the main part of one.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr).causes().known
         False
@@ -196,7 +198,7 @@ class Causes:
 
     @property
     def cause(self) -> str:
-        """What it is, in a sentence; that nothing was found is said, too."""
+        """The cause in a sentence, or that none was found."""
         if self.equal:
             return "there is no difference"
         best = next((one for one in self.experiments if one.removes), None)
@@ -216,7 +218,7 @@ class Causes:
         return "; ".join(parts) or f"no cause was found: {nothing}"
 
     def table(self) -> list[tuple[str, ...]]:
-        """Under ``tried``, ``on``, ``bit-equal``, ``ulp left`` and what it says."""
+        """A row for each experiment, with the columns of `HEADINGS`."""
         pairs = (one.found for one in self.pairs if one.found is not None)
         rows: list[tuple[str, ...]] = [
             (

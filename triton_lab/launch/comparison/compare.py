@@ -1,4 +1,4 @@
-"""`compare`: a launch and another one, or a launch and what was expected of it."""
+"""`compare`: compares a launch with another one, or with an expected result."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def compare(
     *,
     seconds: float | None = None,
 ) -> Comparison:
-    """What launch ``a`` made of its tensors, beside what ``b`` did. A record of one launch stands for that.
+    """Compare the results of launch ``a`` with those of ``b``. A record with one launch may be given for a launch.
 
-    ``b`` is another launch (of another kernel, configuration, dtype or target), a function of torch's, or what was
-    expected: a tensor or a tuple of them for the arguments that were written, in order, or a dict by name. A function
-    is called with the arguments that it has parameters for, by name, tensors as they were before the launch; it gives
-    the same, or changes its tensors and gives None. Without ``b`` the GPU's results of a launch on the GPU stand beside
-    the CPU's. Arguments of two launches belong together by name, those left over by their order.
+    ``b`` is another launch (of another kernel, configuration, dtype or target), a function that uses torch, or the
+    expected result: a tensor, or a tuple of them, for the written arguments in order, or a dict by name. A function is
+    called with the arguments that it has parameters for, by name, with tensors as they were before the launch. It
+    returns an expected result, or changes its tensors and returns None. Without ``b``, the GPU's results of a launch on
+    the GPU are compared with the CPU's. Arguments of two launches are matched by name, and the rest by order.
 
-    The verdict: ``bit-equal``; ``as near as rounding explains``, where each element is within a bound that follows
-    from the operations that made it, their dtypes and the lengths of their sums; or ``different``. Any NaN equals any
-    other, and zeros of two signs do not. ``seconds`` bounds the time spent on following the rounding, which may take a
-    hundred times as long as the launch: beyond it what differs counts as different, and that is told. Raises ValueError
-    where nothing can be compared, CannotReplay where what the launch did is not in the record.
+    The verdict is ``bit-equal``; ``as near as rounding explains``, if each element is within a bound that follows from
+    the operations that computed it, their dtypes and the lengths of their sums; or ``different``. Any NaN equals any
+    other, and zeros of two signs differ. ``seconds`` limits the time for computing the bounds, which may take a hundred
+    times as long as the launch; after that, all differences count as different, and the result says so. Raises
+    ValueError if nothing can be compared, CannotReplay if the record lacks the launch's results.
 
     >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
     >>> comparison.verdict, comparison["out_ptr"].count
@@ -64,7 +64,7 @@ def compare(
 
 
 def _only(given: Any) -> Any:
-    """The launch of a record that has just one."""
+    """The launch of a record that has exactly one; other values unchanged."""
     if not isinstance(given, Launches):
         return given
     if not given:
@@ -90,7 +90,7 @@ def _of_launches(a: Launch, b: Any, seconds: float | None) -> Comparison:
 
 
 def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
-    """Which arguments belong together, and of which that cannot be said."""
+    """The matching arguments by name, and remarks about those without a match."""
     pairs, remarks = {}, []
     for name in mine.arrays:
         if name in theirs.arrays:
@@ -110,7 +110,7 @@ def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
 
 
 def _inputs(a: Launch, b: Launch, pairs: Mapping[str, str]) -> list[str]:
-    """Whether the two launches were given the same numbers; if not, that is told."""
+    """Remarks about arguments that are read and had different values before the two launches."""
     try:
         mine, theirs = before(a), before(b)
     except CannotReplay:
@@ -152,13 +152,13 @@ def _compared(
 def _bounded(
     a: Launch, b: Launch | None, found: list[Compared], pairs: Mapping[str, str], same: bool, seconds: float | None
 ) -> list[Compared]:
-    """The same with the bounds of rounding, or with the reason why these are not known."""
+    """The comparisons with their rounding bounds, or with the reason why these are not known."""
     try:
         mine = bounds(a, same, seconds=seconds)
         if same:
             both = mine
         else:
-            # What is expected is taken to be as exact as the launch.
+            # The expected result is assumed to be as exact as the launch.
             theirs = mine if b is None else bounds(b, same, seconds=seconds)
             both = {name: mine[name] + theirs[name if b is None else pairs[name]] for name in pairs}
     except CannotReplay as error:
@@ -171,7 +171,7 @@ def _bounded(
 
 
 def _stored(one: Compared) -> Array | float:
-    """Two dtypes: what rounding to the coarser one may add."""
+    """The error that rounding to the coarser of two dtypes may add."""
     if one.a.dtype == one.b.dtype:
         return 0.0
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Two results side by side, in numbers and words; what it cannot know by itself it asks the launch for."""
+"""`Comparison`: two results side by side, in numbers and words."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What `compare` found: ``arguments``, the written ones first, each a `Compared`.
+    """The result of `compare`: ``arguments``, the written ones first, each a `Compared`.
 
-    ``launch`` is the first side and ``other`` the second, where that is a launch. ``titles`` are what the two are
-    called, ``remarks`` what was not compared, and why.
+    ``launch`` is the first side, and ``other`` the second if that is a launch. ``titles`` are the names of the sides,
+    and ``remarks`` say what was not compared, and why.
 
     >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr)
     >>> comparison.verdict
@@ -41,9 +41,9 @@ class Comparison:
     titles: tuple[str, str]
     arguments: tuple[Compared, ...]
     remarks: tuple[str, ...] = ()
-    # Whether both ran the very same kernel: see `rounding`.
+    # Whether both ran the same kernel: see `error_bounds`.
     same: bool = True
-    # What the second side calls the arguments, in their order.
+    # The names of the arguments on the second side, in order.
     names: tuple[str, ...] = ()
 
     @property
@@ -53,7 +53,7 @@ class Comparison:
         return max((one.verdict for one in asked), key=VERDICTS.index)
 
     def __getitem__(self, name: str) -> Compared:
-        """The argument called ``name``; KeyError says which there are."""
+        """The argument called ``name``; otherwise KeyError, which lists the arguments."""
         for one in self.arguments:
             if one.name == name:
                 return one
@@ -64,19 +64,18 @@ class Comparison:
 
     @cached_property
     def first(self) -> FirstStore | None:
-        """The first store that differs, in the order of the launch; None where none does."""
+        """The first store that differs, in execution order; None if there is none."""
         if self.verdict == EQUAL:
             return None
         return first_store(self.launch, [one for one in self.arguments if one.written], self.other)
 
     @cached_property
     def relations(self) -> tuple[str, ...]:
-        """How what is different hangs together with what it is compared with, in sentences.
+        """How the differing results relate to the other side, in sentences.
 
-        They say which part of an argument differs, if slices name it, and what it is instead: so many times what was
-        expected, transposed, some elements further on, or as it was before the launch. Each holds for every element
-        that it speaks of, but for rounding; where nothing can be said there are none. Arguments that the kernel does
-        not use are named.
+        They say which part of an argument differs, if slices describe it, and how: a multiple of what was expected,
+        transposed, shifted by some elements, or unchanged since before the launch. Each sentence holds for every
+        element that it covers, up to rounding; there may be none. Arguments that the kernel does not use are named too.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: 2 * (x_ptr + y_ptr)).relations
         ('out_ptr is what was expected times 0.5',)
@@ -103,15 +102,15 @@ class Comparison:
         return causes(self)
 
     def causes(self, seconds: float | None = None) -> Causes:
-        """Why the two differ, by experiment: the launches are replayed with one thing changed each time.
+        """Find by experiment why the two differ: the launches are replayed with one change each time.
 
-        Where one explains nothing, two at once are tried, the most promising first, for ``seconds`` (2 by default).
+        If no single change explains it, pairs are tried, the most promising first, for ``seconds`` (2 by default).
 
-        Tried are what a GPU does otherwise (tf32, fused multiply-add, approximate functions, dots as tensor cores make
-        them), other orders of summation and float64; on a machine with a GPU its options, too. Where rounding does not
+        The changes are what a GPU does differently (tf32, fused multiply-add, approximate functions, dots as on tensor
+        cores), other orders of summation, float64, and on a machine with a GPU its options. If rounding does not
         explain the difference, slips are tried first: other masks and strides, other values in masked-off lanes, the
-        other axis, program ids exchanged, an iteration more, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
-        like. Races, reads of unwritten memory and atomics of floats are named where they were found.
+        other axis, exchanged program ids, one more iteration, ``<=`` for ``<``, ``-`` for ``+``, another grid and the
+        like. Races, reads of uninitialised memory and float atomics are named if they were found.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().cause
         'an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal'
@@ -129,7 +128,7 @@ class Comparison:
 
     @property
     def cause(self) -> str:
-        """What `causes` found, in a sentence.
+        """The result of `causes` in a sentence.
 
         >>> lab.compare(launch, launch).cause
         'there is no difference'
@@ -137,9 +136,10 @@ class Comparison:
         return self._causes.cause
 
     def plot(self, argument: str | None = None, *, tries: bool = True) -> ComparisonView:
-        """Both results and the error, over elements and over programs, beside the verdict; the argument that is worst.
+        """The picture: both results and the error, over elements and over programs, with the verdict.
 
-        Causes are looked for at once where that takes no time, and otherwise, or if not ``tries``, when asked.
+        It shows the worst argument by default. With ``tries``, causes are searched at once if that is quick; otherwise
+        on request.
 
         >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
         >>> comparison.plot("out_ptr").title()
@@ -151,11 +151,11 @@ class Comparison:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The picture."""
+        """The picture, for Jupyter."""
         return self.plot()._repr_mimebundle_(include, exclude)
 
     def text(self) -> str:
-        """All of it in words, a line for each argument that was written or differs.
+        """The comparison in words, with a line for each argument that was written or differs.
 
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr).text())
         add_kernel (CPU) and expected: bit-equal

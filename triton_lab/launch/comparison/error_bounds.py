@@ -1,4 +1,4 @@
-"""How far rounding may take a launch's results: the launch is replayed, and each value's bound goes along with it."""
+"""Bounds of the rounding errors in a launch's results: the launch is replayed with a bound beside each value."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def bounds(
     only: Collection[str] | None = None,
     seconds: float | None = None,
 ) -> dict[str, Array]:
-    """For each tensor of ``launch``, how far rounding may take each element: float64, infinite where nobody can tell.
+    """The error bound of each element of each tensor of ``launch``: float64, infinite where it is not known.
 
-    ``same``: between two runs of this kernel; otherwise to the exact result. See `rounding_rules`. ``executable`` may
-    stand in for the launch's own; of two such runs that differ in nothing but the operations of the names ``only``,
-    those are all that may be off by itself. Raises CannotReplay, also where it takes longer than ``seconds``.
+    With ``same``, the bounds are between two runs of this kernel; otherwise to the exact result. See `rounding_rules`.
+    ``executable`` may replace the launch's own. With ``only``, the two runs differ only in the operations with these
+    names, and only those add errors. Raises CannotReplay, also if it takes longer than ``seconds``.
     """
     watcher = Rounding(launch, same, executable or launch.executable, only, seconds)
     memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)
@@ -63,7 +63,7 @@ def bounds(
 
 
 class Rounding(Watcher):
-    """Watches a replay; `of` tells an argument's bounds at its end."""
+    """Computes bounds during a replay; `of` returns an argument's bounds at its end."""
 
     def __init__(
         self,
@@ -86,16 +86,16 @@ class Rounding(Watcher):
         }
         self._held = MemoryBounds()
         self._where: tuple[Any, Any] = (None, None)
-        # Which way the kernel went may hang on rounding: then nothing is known.
+        # Whether control flow or an address may depend on rounding: then nothing is known.
         self._lost = False
 
     def of(self, argument: Argument, final: Array) -> Array:
-        """How far each element of ``argument``, which is ``final`` at the end, may be off."""
+        """The error bound of each element of ``argument``, whose values at the end are ``final``."""
         if self._lost:
             return np.full(argument.shape, np.inf)
         return self._held.of(argument, final, unit_roundoff(final.dtype), self._same)
 
-    # --- What the replay tells ----------------------------------------------------------------
+    # --- Events of the replay -----------------------------------------------------------------
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         self._where = (pointer, mask)
@@ -124,7 +124,7 @@ class Rounding(Watcher):
             errors = self._of_result(frame, op, operands, value, type)
             if errors is not None and np.any(errors > 0):
                 if isinstance(value, (AffineBlock, MaskBox, Descriptor)):
-                    self._lost = True  # an address, a mask or a bound that was computed from rounded numbers
+                    self._lost = True  # an address, a mask or a loop bound computed from rounded numbers
                 else:
                     self._put(value, errors)
 
@@ -134,7 +134,7 @@ class Rounding(Watcher):
     # --- The rules ----------------------------------------------------------------------------
 
     def _error(self, frame: Frame, op: Op, operands: Sequence[Value], position: int) -> Array:
-        """An operand's bound, of as many axes as the operand's type has."""
+        """An operand's bound, with the axes of the operand's type."""
         marks = self._marks.of(frame, op.operands[position], operands[position])
         rank = len(frame.type(op.operands[position]).shape)
         return _lifted(marks[0], rank) if marks else np.zeros((1,) * (rank + 1))
@@ -146,7 +146,7 @@ class Rounding(Watcher):
         )
 
     def _of_result(self, frame: Frame, op: Op, operands: Sequence[Value], value: Value, type: Type) -> Array | None:
-        """How far a result may be off; None for not at all."""
+        """The error bound of a result; None if it is exact."""
         if isinstance(value, Descriptor) or type.is_descriptor:
             return None
         errors = [self._error(frame, op, operands, k) for k in range(len(operands))]
@@ -154,7 +154,7 @@ class Rounding(Watcher):
         if not some and (op.name in _SAME or not (type.is_float and op.operands)):
             return None
         if not some and self._only is not None and op.name not in self._only:
-            return None  # both runs do the very same
+            return None  # both runs do exactly the same
         if op.name == "tt.dot":
             return self._dot(frame, op, operands, errors, value)
         if op.name in ("tt.reduce", "tt.scan"):
@@ -182,7 +182,7 @@ class Rounding(Watcher):
         size = np.where(np.isfinite(result), np.abs(result), 0.0)
         rounding_here = 2 * u * size + tiny
         inherited: Array
-        fresh: Array | float = 0.0  # what may be off though the operands are the same
+        fresh: Array | float = 0.0  # the error that arises even if the operands are equal
         name = op.name
         if name in _ADDS:
             inherited = errors[0] + errors[1]
@@ -235,7 +235,7 @@ class Rounding(Watcher):
         return np.where(whole > 0, np.inf, 0.0)
 
     def _moved(self, frame: Frame, op: Op, operands: Sequence[Value], errors: list[Array], type: Type) -> Array:
-        """Operations that only move elements move their bounds."""
+        """The bounds of operations that only move elements."""
         if op.name in ("arith.negf", "math.absf", "ttg.convert_layout"):
             return errors[0]
         given: list[Any] = []
@@ -247,7 +247,7 @@ class Rounding(Watcher):
                 given.append(np.broadcast_to(error, (error.shape[0], *of.shape)) if of.shape else error.reshape(-1))
         found = REGISTRY[op.name].run(frame, op, *given)
         parts = found if isinstance(found, tuple) else (found,)
-        # Of two halves both get the greater bound.
+        # Both results of a split get the greater bound.
         result = np.maximum.reduce([elements(part, type).astype(np.float64) for part in parts])
         return _lifted(result, len(type.shape))
 
@@ -268,7 +268,7 @@ class Rounding(Watcher):
             size = a @ b
             inherited = a @ e_b + e_a @ b + e_a @ e_b
             start = np.abs(_wide(frame.elements(op, 2, operands[2]), frame.result_type(op)))
-            # The accumulator is one term more; products that are not exact in it are one rounding more.
+            # The accumulator is one more term; products that are not exact in it are one more rounding.
             total = (
                 errors[2] + inherited + rounding_rules.times(2 * rounding_rules.gamma(terms + 1, u), size + inherited)
             )
@@ -276,7 +276,7 @@ class Rounding(Watcher):
         return np.where(np.isnan(total), np.inf, total)
 
     def _folded(self, frame: Frame, op: Op, operands: Sequence[Value], errors: list[Array], type: Type) -> Array | None:
-        """A reduction or a scan: sums in any order, the greatest, or anything, of which nothing is known."""
+        """The bound of a reduction or scan: sums in any order and maxima are known, other combinations are not."""
         inner = [one for block in op.regions[0].blocks for one in block.ops[:-1]]
         fold = _FOLDS.get(inner[0].name) if len(inner) == 1 and len(operands) == 1 else None
         some = any(np.any(error > 0) for error in errors)
@@ -318,7 +318,7 @@ class Rounding(Watcher):
         type = frame.type(op.operands[at.value])
         adds = op.name in ("tt.atomic_rmw", "tt.descriptor_reduce") and type.is_float
         if adds and self._only is not None:
-            self._lost = True  # the order in which programs came is another cause
+            self._lost = True  # the order of programs is another cause
             return
         if not adds and not np.any(value > 0) and not self._held:
             return
@@ -334,7 +334,7 @@ class Rounding(Watcher):
         else:
             self._held.stored(places, size, error)
         if effects.updates(op) and op.results and type.is_float:
-            # What an atomic found there hangs on the order in which programs came.
+            # The value that an atomic found depends on the order of programs.
             self._put(result, np.full((1,) * (1 + len(type.shape)), np.inf))
 
     def _loaded(self, frame: Frame, op: Op, operands: Sequence[Value], pointer: Any, mask: Any, result: Any) -> None:
@@ -362,17 +362,17 @@ def _running(array: Array, axis: int) -> Array:
 
 
 def _wide(value: Value, type: Type) -> Array:
-    """A value's elements in float64; integers beyond 2**53 lose what no bound needs."""
+    """A value's elements in float64; integers beyond 2**53 lose digits that bounds do not need."""
     return wide(elements(value, type))
 
 
 def _lifted(array: Array, rank: int) -> Array:
-    """With the block's axes, where there is one number for each program."""
+    """The array with the block's axes added, if it has one number for each program."""
     return array.reshape(-1, *(1,) * rank) if array.ndim == 1 and rank else array
 
 
 def _lanes(pointer: Any, mask: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Where the lanes that are on stand, and which these are, bool of ``shape``."""
+    """The addresses of the active lanes, and which lanes are active, bool of ``shape``."""
     where = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
     on = mask.elements() if isinstance(mask, MaskBox) else np.True_ if mask is None else mask
     on = np.broadcast_to(_lifted(np.asarray(on), len(shape) - 1) if np.ndim(on) else on, shape)

@@ -1,4 +1,4 @@
-"""The first store, in the order of the launch, whose value is not what the other side has."""
+"""The first store, in execution order, whose value differs from the other side."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Lead:
-    """What variable ``name``, assigned on ``line``, held in that lane: in ``a``, and in ``b`` where that is known."""
+    """The value of variable ``name``, assigned on ``line``, in that lane: ``a`` here, ``b`` there if it is known."""
 
     name: str
     line: int
     a: float
     b: float | None
-    # The dtypes that the variable has on either side.
+    # The dtypes of the variable on both sides.
     types: tuple[str, str] = ("", "")
 
     @property
     def differs(self) -> bool:
-        """Whether the two sides are known to be apart here."""
+        """Whether the two sides are known to differ here."""
         return self.b is not None and self.a != self.b and not (np.isnan(self.a) and np.isnan(self.b))
 
 
 @dataclass(frozen=True, eq=False)
 class FirstStore:
-    """A store that left another value than the other side has.
+    """A store whose value differs from the other side.
 
-    ``lanes`` are those of ``program`` (row-major in the block) for which that holds, ``index`` the element of the
-    first of them, which holds ``a`` here and ``b`` there. ``origins`` are the loads that fed it; ``leads`` the
-    variables of the program in the order in which they were assigned, in that lane.
+    ``lanes`` are the lanes of ``program`` (row-major in the block) that differ. ``index`` is the element of the first
+    of them, with the value ``a`` on this side and ``b`` on the other. ``origins`` are the loads behind it; ``leads``
+    are the program's variables in that lane, in the order of assignment.
     """
 
     argument: str
@@ -64,11 +64,11 @@ class FirstStore:
 
     @property
     def turned(self) -> Lead | None:
-        """The first variable that is not the same on both sides."""
+        """The first variable that differs between the sides."""
         return next((lead for lead in self.leads if lead.differs), None)
 
     def told(self, titles: tuple[str, str]) -> str:
-        """Where it is, in words, and what led there."""
+        """The place of the store and what led to it, in words."""
         where = "" if self.line is None else f" on line {self.line}"
         lane = messages.lane(self.lanes[0], self.access.block)
         others = messages.and_others(len(self.lanes) - 1)
@@ -95,7 +95,7 @@ def _number(value: Any) -> str:
 
 
 def _made_of(origins: Sequence[Origin]) -> list[str]:
-    """What was loaded, by argument and line: a loop loads on one line again and again."""
+    """The loads as texts, grouped by argument and line, since a loop may load many times on one line."""
     groups: dict[tuple[str, int | None], list[Origin]] = {}
     for origin in origins:
         groups.setdefault((origin.argument or "memory", origin.line), []).append(origin)
@@ -109,9 +109,9 @@ def _made_of(origins: Sequence[Origin]) -> list[str]:
 
 
 def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | None) -> FirstStore | None:
-    """The earliest store or atomic that left an element beyond rounding; where all are near, one that differs.
+    """The earliest store or atomic of an element that differs by more than rounding; else of one that differs at all.
 
-    None where no store of the launch's did, or the record has no accesses.
+    None if no store of the launch differs, or if the record has no accesses.
     """
     found: list[tuple[tuple[int, int, int], Compared, Access, int, Array, Array]] = []
     wrong = [one for one in arguments if one.count]
@@ -132,7 +132,7 @@ def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | N
 
 
 def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
-    """Of the bad elements the one whose last store came first: ((order, program, lane), ..., access, event, lanes)."""
+    """The bad element whose last store came first: its key (order, program, lane), access, event, lanes, elements."""
     argument = launch.argument(one.name)
     accesses = [access for access in launch.done if access.kind != "load" and access.argument == one.name]
     events = sorted(
@@ -160,7 +160,7 @@ def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
 def _led(
     launch: Launch, other: Launch | None, access: Access, program: int, lane: int, iteration: int
 ) -> tuple[list[Origin], list[Lead]]:
-    """The loads that fed a stored value, and the variables on the way to it; nothing where that cannot be had."""
+    """The loads behind a stored value, and the variables on the way to it; empty if they cannot be found."""
     origins: list[Origin] = []
     try:
         if access.kind == "store":
@@ -184,9 +184,9 @@ def _led(
 
 
 def _assigned(launch: Launch, access: Access, program: int) -> dict[tuple[str, int], Assignment]:
-    """What the program assigned to blocks of the access's shape, by name and how many times before; in order.
+    """The program's assignments of the access's shape in order, by name and number of earlier assignments.
 
-    Pointers are left out: two launches have their memory in two places.
+    Pointers are left out, as two launches have different addresses.
     """
     counts: dict[str, int] = {}
     found = {}

@@ -1,4 +1,4 @@
-"""Experiments on the GPU itself: the kernel compiled again without fusion, or with dots in full float32."""
+"""Experiments on the GPU itself: the kernel is compiled again without fusion, or with dots in full float32."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison import Comparison
     from triton_lab.launch.launch import Launch
 
-# Options of Triton's compiler for NVIDIA: name, cause, what is passed.
+# Options of Triton's compiler for NVIDIA: name, cause, keyword arguments.
 _OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("enable_fp_fusion=False", "fused multiply-add on the GPU", {"enable_fp_fusion": False}),
     ('input_precision="ieee"', "tf32 inputs of tl.dot on the GPU", {"default_dot_input_precision": "ieee"}),
@@ -23,7 +23,7 @@ _OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment]) -> Iterator[Experiment]:
-    """The launch on the GPU, run there again with each option; nothing where this machine has no GPU."""
+    """Experiments that run the launch on the GPU again with each option; none if this machine has no GPU."""
     import torch
 
     first = comparison.launch.target == "gpu"
@@ -35,7 +35,7 @@ def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment])
     for name, cause, options in _OPTIONS:
         try:
             made = _again(launch, options)
-        except Exception as error:  # whatever Triton says to an option that it does not know
+        except Exception as error:  # Triton may raise anything for an option that it does not know
             yield measured(name, cause, title, plain, None, f"{type(error).__name__}: {str(error).splitlines()[0]}")
             continue
         found = [
@@ -46,7 +46,7 @@ def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment])
 
 
 def _again(launch: Launch, options: dict[str, Any]) -> dict[str, Any]:
-    """What the launch makes on the GPU of its tensors as they were, with other options, unrecorded."""
+    """The results of the launch on the GPU with other options, from its tensors as they were; it is not recorded."""
     from triton_lab.backend.compiler import options_of
     from triton_lab.backend.plugin.recorders import recorders
     from triton_lab.backend.targets.active_target import target

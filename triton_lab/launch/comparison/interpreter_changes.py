@@ -1,7 +1,8 @@
-"""What a run of a launch does otherwise, as layers over the interpreter's functions, so that changes add up.
+"""Changes of a run as layers over the interpreter's functions, so that changes can be combined.
 
-A layer takes what would run an operation and gives what runs it instead. Of two layers the second lies over the first.
-What loads and stores is told where and under which mask, so that a change of one leaves the other to other layers.
+A layer takes the function that would run an operation, and returns the one that runs it instead. Of two layers, the
+second wraps the first. Functions of loads and stores get the pointer and the mask, so that a layer can change one of
+them and leave the other to other layers.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from triton_lab.ir.effects import operands_of
 Array = NDArray[Any]
 Layer = Callable[[Implementation], Implementation]
 Layers = Mapping[str, Layer]
-# What would run the operation, the frame, the operation, and its operands' values.
+# Called with the function that would run the operation, the frame, the operation, and its operands' values.
 Change = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class ChangedAccess:
-    """Where a load or store goes, and under which mask."""
+    """The pointer and the mask of a load or store."""
 
     where: memory_access.Pointer
     mask: memory_access.Mask
 
     @classmethod
     def of(cls, op: Op, operands: Sequence[Value]) -> ChangedAccess:
-        """As the operands say."""
+        """The pointer and the mask in the operands."""
         at = operands_of(op)
         return cls(as_pointer(operands[at.address]), masking(operands, at))
 
@@ -62,14 +63,14 @@ def table_of(base: Table, layers: Iterable[Layers]) -> Table:
 
 
 def changed(ops: Iterable[Op], change: Change) -> Layers:
-    """``change(inner, frame, op, *operands)`` for these operations, whatever they are called."""
+    """Layers that run ``change(inner, frame, op, *operands)`` for these operations."""
     chosen = list(ops)
     layer = on({op.index for op in chosen}, change)
     return {op.name: layer for op in chosen}
 
 
 def on(chosen: Collection[int], change: Change) -> Layer:
-    """A layer for the operations ``chosen`` by index: others run as they would."""
+    """A layer that changes only the operations ``chosen`` (by index)."""
 
     def layer(inner: Implementation) -> Implementation:
         def run(frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
@@ -83,7 +84,7 @@ def on(chosen: Collection[int], change: Change) -> Layer:
 
 
 def redirected(changes: Mapping[int, Redirect]) -> Layers:
-    """Loads and stores, some of them (by the index of the operation) elsewhere or under other masks."""
+    """Layers in which some loads and stores (by index of the operation) have another pointer or mask."""
 
     def change(
         inner: Implementation, frame: Frame, op: Op, *operands: Value, touch: ChangedAccess | None = None

@@ -1,4 +1,4 @@
-"""What a launch has made of its tensors, and what somebody expected: arrays by argument, before and after."""
+"""`Results`: a launch's tensors before and after it, and expected results, as arrays by argument."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """``arrays`` by the argument's name, of the argument's shape and dtype; ``written`` the names of those written.
+    """The ``arrays`` of one side by argument name, with the argument's shape and dtype.
 
-    ``title`` says whose they are.
+    ``written`` are the names of those that were written, and ``title`` is the name of the side.
     """
 
     title: str
@@ -35,14 +35,14 @@ class Results:
 
 
 def tensors(launch: Recorded) -> list[Argument]:
-    """The arguments that are tensors, those behind descriptors too."""
+    """The tensor arguments, and those behind descriptors."""
     return [argument for argument in launch.arguments if argument.kind in ("tensor", "descriptor")]
 
 
 def read(memory: Memory, argument: Argument) -> Array:
-    """The elements of ``argument`` as ``memory`` holds them, copied.
+    """A copy of the elements of ``argument`` in ``memory``.
 
-    Raises CannotReplay where they are not there.
+    Raises CannotReplay if ``memory`` does not hold them.
     """
     dtype = numpy_type(argument.dtype)
     if 0 in argument.shape:
@@ -60,7 +60,7 @@ def _view(memory: Memory, argument: Argument, dtype: np.dtype[Any]) -> Array:
 
 
 def before(launch: Recorded) -> dict[str, Array]:
-    """What the tensors held before the launch. Raises CannotReplay."""
+    """The tensors' values before the launch. Raises CannotReplay."""
     memory = _memory(launch)
     return {argument.name: read(memory, argument) for argument in tensors(launch)}
 
@@ -72,13 +72,13 @@ def _memory(launch: Recorded) -> Memory:
 
 
 def of_launch(launch: Recorded, target: str = "") -> Results:
-    """What the launch left in its tensors; of one on the GPU what the GPU made, or with ``target`` "cpu" the CPU.
+    """The results of the launch in its tensors; for a launch on the GPU the GPU's, or with ``target`` "cpu" the CPU's.
 
-    The results of a launch on the CPU are found by replaying it. Raises CannotReplay.
+    A launch on the CPU is replayed to find its results. Raises CannotReplay.
     """
     target = target or launch.target
     title = f"{launch.kernel} ({target.upper()})"
-    if launch.target == "gpu":  # what both made was kept
+    if launch.target == "gpu":  # the record has both results
         found = {name: as_array(theirs if target == "gpu" else ours) for name, theirs, ours in launch.outputs}
         was = before(launch) if launch.snapshot is not None and not launch.snapshot.missing else {}
         return Results(title, {**was, **found}, _written(launch, was, {**was, **found}))
@@ -88,9 +88,9 @@ def of_launch(launch: Recorded, target: str = "") -> Results:
 
 
 def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Array]) -> tuple[str, ...]:
-    """Those that a store or an atomic of the launch was meant for, and those whose bytes have changed."""
+    """The names of the tensors that a store or an atomic of the launch is for, and of those whose bytes changed."""
     writing = {op.index for op in launch.executable.plan.walk() if effects.writes(op)}
-    # What a launch that was stopped was going to write counts, too.
+    # In a launch that was stopped, stores that did not run count too.
     owners = [launch.owner_of(op) for op in sorted(writing) if launch.events.get(op) or launch.error is not None]
     names = {owner.name for owner in owners if owner is not None}
     names |= {name for name in found if name in was and found[name].tobytes() != was[name].tobytes()}
@@ -98,15 +98,15 @@ def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Arr
     return tuple(argument.name for argument in tensors(launch) if argument.name in names)
 
 
-# --- What was expected ----------------------------------------------------------------------------
+# --- Expected results -----------------------------------------------------------------------------
 
 
 def expected(launch: Recorded, given: Any, written: Sequence[str]) -> Results:
-    """What ``given`` says that the launch should have made of its ``written`` arguments.
+    """The expected results in ``given`` for the ``written`` arguments.
 
-    ``given`` is a dict of tensors by name, a tensor or a tuple of them for the written arguments in order, or a
-    function that gives one of these, called by `asked`; if it gives None, what it has changed in the tensors it got.
-    Raises ValueError where names or shapes do not fit, TypeError for what is no tensor.
+    ``given`` is a dict of tensors by name; a tensor, or a tuple of them, for the written arguments in order; or a
+    function, called by `asked`, that returns one of these, or None if it changes its tensors. Raises ValueError if
+    names or shapes do not fit, TypeError if a value is no tensor.
     """
     title = "expected"
     if callable(given) and not hasattr(given, "detach"):
@@ -149,11 +149,11 @@ def _array(name: str, value: Any) -> Array:
 
 
 def asked(launch: Recorded, function: Callable[..., Any], written: Sequence[str]) -> Any:
-    """What ``function`` gives for the launch's arguments, its tensors as they were before.
+    """Call ``function`` with the launch's arguments, tensors as they were before, and return its result.
 
-    It is called with those of the arguments, by name, that it has parameters for, all if it takes ``**others``.
-    Tensors that shared memory do so again. If it returns None, the written ones are what it has made of them.
-    Raises ValueError for parameters that the kernel has not, CannotReplay.
+    It is called by name with the arguments that it has parameters for, or with all if it takes ``**others``. Tensors
+    that shared memory share it again. If it returns None, the result is the written tensors as it has changed them.
+    Raises ValueError for parameters that the kernel does not have, and CannotReplay.
     """
     held = torch_tensors(launch)
     values = {**{argument.name: argument.value for argument in launch.arguments}, **held}
@@ -186,7 +186,7 @@ def _asked_for(launch: Recorded, function: Callable[..., Any], values: Mapping[s
 
 
 def torch_tensors(launch: Recorded) -> dict[str, Any]:
-    """Tensors like the launch's, over memory as it was before; they share what the launch's shared."""
+    """Copies of the launch's tensors from before it; they share memory as the launch's tensors did."""
     import torch
 
     memory = _memory(launch)

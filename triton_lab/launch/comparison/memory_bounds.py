@@ -1,4 +1,4 @@
-"""How far off what memory holds may be, element by element, while a launch is replayed."""
+"""`MemoryBounds`: error bounds of the elements in memory during a replay."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ Array = NDArray[Any]
 
 
 class MemoryBounds:
-    """By address: the bounds of what was stored, and of what was added atomically, in any order.
+    """Error bounds by address, of stored values and of values that atomics add in any order.
 
-    False while nothing in memory is off.
+    False while all of memory is exact.
     """
 
     def __init__(self) -> None:
         self._known = np.zeros(0, np.int64)  # addresses, ascending
         self._error = np.zeros(0)
-        self._amount = np.zeros(0)  # the magnitudes that were added, and how many
+        self._amount = np.zeros(0)  # the sum of magnitudes that were added; `_terms` counts them
         self._terms = np.zeros(0)
 
     def __bool__(self) -> bool:
         return bool(len(self._known))
 
     def stored(self, places: Array, size: int, error: Array) -> None:
-        """What was there is gone; of several lanes on one element the one that is off the most counts."""
+        """Set the bounds of stored elements; if several lanes store to one element, the largest error counts."""
         at = self._at(places)
         self._error[at] = self._amount[at] = self._terms[at] = 0.0
         np.maximum.at(self._error, at, error)
 
     def greatest(self, places: Array, size: int, error: Array) -> None:
-        """The greater or lesser of what is there and what was brought, or one of the two."""
+        """Update the bounds after a maximum or minimum, or after another choice of one of the two values."""
         at = self._at(places)
         np.maximum.at(self._error, at, error)
 
     def added(self, places: Array, size: int, error: Array, amount: Array) -> None:
-        """Atomic additions."""
+        """Update the bounds after atomic additions."""
         at = self._at(places)
         np.add.at(self._error, at, error)
         np.add.at(self._amount, at, np.where(np.isfinite(amount), amount, 0.0))
         np.add.at(self._terms, at, 1.0)
 
     def at(self, places: Array, size: int) -> Array:
-        """How far off what a load brings may be; infinite where sums are still being added to."""
+        """The error bounds of loaded values; infinite for elements with several atomic additions."""
         if not len(self._known):
             return np.zeros(len(places))
         at = np.minimum(np.searchsorted(self._known, places), len(self._known) - 1)
@@ -57,10 +57,10 @@ class MemoryBounds:
         return np.where(there, np.where(self._terms[at] > 1, np.inf, self._error[at]), 0.0)
 
     def of(self, argument: Argument, final: Array, u: float, same: bool) -> Array:
-        """The bound of each element of an argument, which is ``final`` at the end.
+        """The bound of each element of an argument, whose values at the end are ``final``.
 
-        Of ``n`` additions to what was there, gamma_n times all magnitudes: what was there is at most what is
-        there now and all that was added. One alone is rounded once, alike in runs of the ``same`` kernel.
+        For ``n`` additions it is gamma_n times all magnitudes. The start value is at most the final value plus all
+        magnitudes that were added. A single addition is rounded once, in the same way in runs of the ``same`` kernel.
         """
         places = offsets(argument.shape, argument.strides) * argument.itemsize + argument.address
         found = np.zeros(len(places))
@@ -74,7 +74,7 @@ class MemoryBounds:
         return found.reshape(argument.shape)
 
     def _at(self, places: Array) -> Array:
-        """Where these addresses are kept; new ones get a place."""
+        """The positions of these addresses in the arrays; new addresses are inserted."""
         missing = np.setdiff1d(places, self._known)
         if len(missing):
             known = np.concatenate([self._known, missing])

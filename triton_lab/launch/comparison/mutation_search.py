@@ -1,7 +1,7 @@
-"""The search for slips of one launch: one change at a time, then two at once, the most promising first.
+"""`Search`: tries slips in a launch: one change at a time, then two at once, the most promising first.
 
-Each run is evidence for the next search: what one change alone mends, or brings nearer, is tried first together with
-others. Two are named only where both at once leave nothing that rounding does not explain, as neither does alone.
+Each run guides the search for pairs: changes that alone mend or reduce part of the difference come first. A pair is
+named only if both changes together leave nothing that rounding does not explain, and neither does so alone.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# Different numbers that have to come right: fewer may do so by chance; and of integers so many elements.
+# How many different values must become right (fewer may by chance), and for integers how many elements.
 _DISTINCT, _WHOLE = 4, 16
 
 
 @dataclass(eq=False)
 class Search:
-    """What was tried on one ``side``, so far; ``plain`` is what it made, with how far rounding may take it."""
+    """The changes tried on one ``side`` so far; ``plain`` is its unchanged result, with rounding bounds."""
 
     side: Side
     other: Launch | None
@@ -47,12 +47,12 @@ class Search:
 
     @classmethod
     def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Array | None]) -> Search:
-        """``allowed`` are the bounds of rounding by argument, None where they are not known. Raises CannotReplay."""
+        """A new search; ``allowed`` are the rounding bounds by argument, None if not known. Raises CannotReplay."""
         plain = side.held(replay(side.launch))
         return cls(side, other, [replace(one, bound=allowed[one.name]) for one in plain])
 
     def one_by_one(self) -> Iterator[Experiment]:
-        """Every change by itself, up to the first that is the cause."""
+        """Try every change alone, up to the first that is the cause."""
         launch = self.side.launch
         others = rarer(launch) if _telling(self.plain) else ()
         seen: set[bytes] = {_bytes(self.plain)}
@@ -65,12 +65,12 @@ class Search:
             if done.names_it:
                 return
             made = _bytes(found)
-            # What changes nothing by itself, or the same as another, or has to be stopped, may yet be half of it.
+            # A change with no effect, with the same effect as another, or that was stopped may still be half of a pair.
             self.runs.append((switch, done, -1.0 if not found or made in seen else self._promise(found)))
             seen.add(made)
 
     def in_pairs(self, seconds: float) -> Pairs:
-        """Two changes at once, the most promising first, for ``seconds`` at most, up to the first that is the cause."""
+        """Try two changes at once, the most promising first, up to the first cause, for ``seconds`` at most."""
         ranked = [switch for switch, _, _ in sorted(self.runs, key=lambda run: -run[2])]
         pairs = [(one, two) for k, one in enumerate(ranked) for two in ranked[k + 1 :] if one.goes_with(two)]
         at = {switch: k + 1 for k, switch in enumerate(ranked)}
@@ -91,7 +91,7 @@ class Search:
         return Pairs(self.side.title, count, len(pairs), seconds, None, ())
 
     def _nearest(self, one: Switch, two: Switch, done: Experiment, end: float) -> tuple[Switch, Switch, Experiment]:
-        """Of changes that do as well in the place of ``one`` or ``two``, those that leave least, or are likelier."""
+        """The best pair among those with another change for ``one`` or ``two``: it leaves less, or is likelier."""
         for keeps in (1, 0):
             for switch, _, _ in self.runs:
                 kept = (one, two)[keeps]
@@ -111,8 +111,11 @@ class Search:
         return next(k for k, run in enumerate(self.runs) if run[0] is switch)
 
     def _promise(self, found: Sequence[Compared]) -> float:
-        """How much of the difference goes away: what comes right or nearer, less what does not; and whether what is
-        left goes together with what is expected, as it does if it is off by a factor."""
+        """A score of how much of the difference a change removes.
+
+        It counts elements that become right or nearer, less those that become wrong, and the gain in correlation with
+        the expected result, which is high if a result is wrong by a factor.
+        """
         total = 0.0
         for one, was in zip(found, self.plain, strict=True):
             now = replace(one, bound=was.bound)
@@ -128,7 +131,7 @@ class Search:
         return total
 
     def _half(self, switch: Switch) -> Half:
-        """What ``switch`` mends alone."""
+        """The elements that ``switch`` mends alone."""
         half = Half(switch.name, switch.cause)
         try:
             near = self.side.bounded(switch)
@@ -149,7 +152,7 @@ def _bytes(found: Sequence[Compared]) -> bytes:
 
 
 def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
-    """Whether what differs, of that what is right in ``found``, is so much that it does not come right by chance."""
+    """Whether the differing elements (that are right in ``found``) are too many to become right by chance."""
     for k, one in enumerate(plain):
         wrong = ~one.explained & found[k].same if found else ~one.explained
         distinct = len(np.unique(np.asarray(wide(one.b))[wrong]))
@@ -159,7 +162,7 @@ def _telling(plain: Sequence[Compared], found: Sequence[Compared] = ()) -> bool:
 
 
 def _alike(one: Compared) -> float:
-    """How much two results go together, from -1 to 1."""
+    """The correlation of the two results, from -1 to 1."""
     a, b = (np.asarray(wide(each))[one.finite] for each in (one.a, one.b))
     with np.errstate(all="ignore"):
         a, b = a - a.mean() if a.size else a, b - b.mean() if b.size else b

@@ -1,6 +1,6 @@
-"""What a dtype can hold: its units in the last place, its rounding, and how many of its numbers lie between two.
+"""Properties of dtypes: units in the last place, rounding, and how many numbers of a dtype lie between two values.
 
-For floats of every width (bfloat16 and fp8 too), integers and booleans, by their bits or by ``finfo``.
+For floats of every width (bfloat16 and fp8 too), integers and booleans, computed from their bits or from ``finfo``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Whether it has an exponent: ``ml_dtypes``' kinds are of NumPy's kind "V" or "f"."""
+    """Whether ``dtype`` is a float type: those of ``ml_dtypes`` have NumPy's kind "V" or "f"."""
     return dtype.kind not in "biu"
 
 
@@ -24,12 +24,12 @@ def _info(dtype: np.dtype[Any]) -> Any:
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:
-    """Half the distance from 1 to the next number: what rounding to nearest may be off, as a share; 0 for integers."""
+    """Half the distance from 1 to the next number, the relative error of rounding to nearest; 0 for integers."""
     return 0.5 * float(_info(dtype).eps) if is_float(dtype) else 0.0
 
 
 def smallest(dtype: np.dtype[Any]) -> float:
-    """The smallest positive number, a subnormal one where there are such; 1 for integers."""
+    """The smallest positive number, subnormal if the dtype has such; 1 for integers."""
     return float(_info(dtype).smallest_subnormal) if is_float(dtype) else 1.0
 
 
@@ -41,15 +41,15 @@ def largest(dtype: np.dtype[Any]) -> float:
 
 
 def wide(array: Array) -> Array:
-    """The numbers in float64, signalling NaNs in silence."""
+    """The numbers in float64, without a warning for signalling NaNs."""
     with np.errstate(invalid="ignore"):
         return np.asarray(array).astype(np.float64)
 
 
 def ulp(values: Array, dtype: np.dtype[Any]) -> Array:
-    """The distance between neighbours of ``dtype`` around each of ``values``, in float64: 1 for integers.
+    """The distance between neighbours of ``dtype`` at each of ``values``, in float64; 1 for integers.
 
-    At a power of two it is that of the numbers above it (Goldberg); not a number where the value is none.
+    At a power of two it is that of the numbers above it (Goldberg); NaN for values that are not finite.
     """
     size = np.abs(wide(values))
     if not is_float(dtype):
@@ -63,9 +63,9 @@ def ulp(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def steps(a: Array, b: Array) -> Array:
-    """How many numbers of their dtype one has to go from ``a`` to ``b``, uint64: 0 for zeros of both signs.
+    """How many numbers of their dtype lie from ``a`` to ``b``, as uint64; 0 between zeros of both signs.
 
-    Floats of one dtype are in the order of their bits, if the sign is taken apart; NaNs mean nothing here.
+    Floats of one dtype are ordered as their bits, apart from the sign. The result for NaN has no meaning.
     """
     if not is_float(a.dtype):
         return magnitude(a, b)
@@ -93,22 +93,22 @@ def bits(array: Array) -> Array:
 
 
 def is_nan(array: Array) -> Array:
-    """Which are NaN; none of integers."""
+    """Which elements are NaN; none for integers."""
     return np.isnan(array) if is_float(array.dtype) else np.zeros(array.shape, np.bool_)
 
 
 def is_infinite(array: Array) -> Array:
-    """Which are infinite; none where the dtype has no infinity."""
+    """Which elements are infinite; none for integers."""
     return np.isinf(array) if is_float(array.dtype) else np.zeros(array.shape, np.bool_)
 
 
 def coarser(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """Of two dtypes the one in whose units a difference is counted: floats before integers, wide roundings first."""
+    """The dtype in whose units a difference is counted: a float before an integer, else the coarser rounding."""
     return max((a, b), key=lambda dtype: (is_float(dtype), unit_roundoff(dtype), -dtype.itemsize))
 
 
 def numpy_type(name: str) -> np.dtype[Any]:
-    """The NumPy dtype of torch's ``name``; bytes where NumPy has none."""
+    """The NumPy dtype for torch's ``name``; uint8 if there is none."""
     try:
         return np.dtype(getattr(ml_dtypes, name, name))
     except TypeError:
@@ -116,7 +116,7 @@ def numpy_type(name: str) -> np.dtype[Any]:
 
 
 def as_array(tensor: Any) -> Array:
-    """A torch tensor's elements in their own dtype, copied; arrays and numbers as NumPy takes them."""
+    """A copy of a torch tensor's elements in their own dtype; other values as NumPy converts them."""
     if not hasattr(tensor, "detach"):
         return np.array(tensor)
     import torch
@@ -125,7 +125,7 @@ def as_array(tensor: Any) -> Array:
     name = str(plain.dtype).removeprefix("torch.")
     if not hasattr(ml_dtypes, name):
         return np.array(plain.numpy())
-    # An element that was expanded lies beside itself: that is no axis whose length another size could change.
+    # A flat view with stride 1, since torch refuses to view another element size along an axis of stride 0.
     raw = plain.as_strided((plain.numel(),), (1,)).view(torch.uint8).numpy()
     found: Array = np.array(raw).view(getattr(ml_dtypes, name)).reshape(plain.shape)
     return found

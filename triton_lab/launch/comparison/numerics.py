@@ -1,4 +1,4 @@
-"""What may make two runs of a kernel round otherwise, as switches of the interpreter: each is tried, not guessed."""
+"""`Switch`: changes of the interpreter that may make two runs of a kernel round differently; each is tried by a run."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Switch:
-    """``name`` as a table has it, and ``cause`` as a sentence has it: what is the reason if the switch removes it.
+    """One change of a run: ``name`` for tables, and ``cause`` for a sentence if the switch removes the difference.
 
-    ``table`` is what the interpreter runs instead, ``fuses`` whether products are fused with additions first, and
-    ``accumulates`` whether those of tiles are. ``layers`` lie over the table (see `changes`), ``redirects`` over those:
-    where loads and stores go. ``ops`` are the operations that it changes, by index. ``grid`` is another grid,
-    ``zeroed`` an argument that holds zeros before the launch, and ``exchanged`` are two that stand for each other.
-    ``place`` follows the name where the sentence has the lines already.
+    ``table`` has the functions that the interpreter runs instead. ``fuses`` says whether products are first fused with
+    additions, and ``accumulates`` whether dots are fused with theirs. ``layers`` wrap the table (see
+    `interpreter_changes`), and ``redirects``, which move loads and stores, wrap those. ``ops`` are the operations that
+    it changes, by index. ``grid`` is another grid, ``zeroed`` an argument that is filled with zeros before the launch,
+    and ``exchanged`` are two arguments to exchange. ``place`` has the lines, if the name does not.
     """
 
     name: str
@@ -50,13 +50,13 @@ class Switch:
     place: str = ""
 
     def executable(self, plan: Plan) -> Executable:
-        """The plan with this switch on."""
+        """The plan to run with this switch on."""
         plan = accumulated(plan) if self.accumulates else plan
         table = table_of(self.table, (*self.layers, *self.redirects))
         return Executable.of(contracted(plan) if self.fuses else plan, table)
 
     def launch(self, launch: Launch) -> Launch:
-        """The launch with this switch on, but for what it runs."""
+        """The launch with this switch on: another grid or other memory, but the same plan."""
         if self.grid is not None:
             launch = replace(launch, grid=self.grid)
         if self.zeroed and launch.snapshot is not None:
@@ -68,7 +68,7 @@ class Switch:
         return launch
 
     def with_(self, other: Switch) -> Switch:
-        """Both at once."""
+        """A switch with both changes."""
         return Switch(
             f"{self.name}, {other.name}",
             f"{self.cause}, and {other.cause}",
@@ -84,7 +84,7 @@ class Switch:
         )
 
     def goes_with(self, other: Switch) -> bool:
-        """Whether both at once are two changes: not two of one kind in one place, nor two grids."""
+        """Whether both can be combined: not two of one kind in one place, nor two grids."""
         apart = self.cause != other.cause or not self.ops & other.ops
         return apart and not any(
             a and b
@@ -93,13 +93,13 @@ class Switch:
 
 
 def _extent(argument: Argument) -> tuple[int, int]:
-    """The addresses that an argument's elements lie between."""
+    """The bounds of the addresses of an argument's elements."""
     reach = sum(stride * (extent - 1) for stride, extent in zip(argument.strides, argument.shape, strict=True))
     return argument.address, argument.address + (reach + 1) * argument.itemsize
 
 
 def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
-    """Those that mean something to this kernel: first what a GPU does otherwise, then orders, then more bits.
+    """The switches that affect this kernel: first what a GPU does differently, then orders, then more bits.
 
     ``threads`` are the orders in which a GPU's threads may sum.
     """
@@ -118,7 +118,7 @@ def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
 
 
 def emulations(plan: Plan) -> Iterator[Switch]:
-    """What a GPU does otherwise."""
+    """Switches for what a GPU does differently."""
     names = {op.name for op in plan.walk()}
     if any(op.name == "tt.dot" and _in_tf32(plan, op) for op in plan.walk()):
         yield Switch("tf32", "tf32 inputs of tl.dot", arithmetic_variants.tf32(nearest=True))
@@ -140,10 +140,11 @@ def emulations(plan: Plan) -> Iterator[Switch]:
 
 
 def in_threads(launch: Launch) -> list[Switch]:
-    """The orders in which the threads of a GPU may reduce and scan, by the layouts that Triton chooses for sm_90.
+    """Switches for the orders in which a GPU's threads may reduce and scan.
 
-    Nothing where the kernel does neither with floats, or is not known but by its plan. Raises RuntimeError where Triton
-    refuses the kernel for it, or has changed how many sums there are.
+    They follow from the layouts that Triton chooses for sm_90. There are none if the kernel does neither with floats,
+    or if only its plan is known. Raises RuntimeError if Triton refuses the kernel for sm_90, or has changed the number
+    of sums.
     """
     plan = launch.executable.plan
     shares = _shares(launch, "tt.reduce", provided("Launch.reduced_layouts"), "reduction")
@@ -158,7 +159,7 @@ def in_threads(launch: Launch) -> list[Switch]:
         return []
     cause = f"the order in which the threads of a GPU {' and '.join(one for one, _ in done)}"
     orders = [(False, f"{' and '.join(one for _, one in done)} as threads of a GPU do")]
-    if any(len(one.registers) > 1 for one in shares.values()):  # of two registers there is one order
+    if any(len(one.registers) > 1 for one in shares.values()):  # two registers have only one order
         orders.append((True, f"{orders[0][1]}, in pairs"))
     scans = scans_in_order_of(turns)
     tried = [Switch(name, cause, {**in_order_of(shares, pairs), **scans}) for pairs, name in orders]
@@ -170,7 +171,7 @@ def in_threads(launch: Launch) -> list[Switch]:
 
 
 def _shares(launch: Launch, name: str, layouts_of: Callable[..., list[Linear | None]], noun: str) -> dict[int, Shares]:
-    """Who holds what along the axis of each operation of that name, by its index, where that is known."""
+    """The elements that each thread holds along the axis of each operation of that name, by index, if known."""
     plan, shares = launch.executable.plan, {}
     every = [op for op in plan.walk() if op.name == name]
     if launch.compiled[0] is None or not any(_of_floats(plan, op) for op in every):
@@ -189,19 +190,19 @@ def _shares(launch: Launch, name: str, layouts_of: Callable[..., list[Linear | N
 
 
 def _summed_products(plan: Plan) -> frozenset[int]:
-    """The products of float32 that are reduced."""
+    """The float32 products that are reduced."""
     products = {op.results[0] for op in plan.walk() if op.name == "arith.mulf"}
     sums = [op for op in plan.walk() if op.name == "tt.reduce" and len(op.operands) == 1]
     reduced = {op.operands[0] for op in sums if types_of(plan, op, lambda one: one.operands)[0].element == "f32"}
     return frozenset(products & reduced)
 
 
-# Of two switches that change the same operations the better known is tried together with others.
+# Less exact switches, which are not combined with others: another switch changes the same operations.
 _LESS = ("tf32", "tf32, cut")
 
 
 def together(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
-    """All that a GPU does otherwise at once, and that with each of the orders; two things at least."""
+    """All that a GPU does differently at once, also with each of the orders; at least two changes."""
     found = [switch for switch in emulations(plan) if switch.name not in _LESS]
     for order in [[], *([one] for one in threads)]:
         every = [*found, *order]
@@ -211,9 +212,9 @@ def together(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
 
 @dataclass(frozen=True)
 class Documented:
-    """A function that a GPU approximates, whose error is documented and whose bits are not: ``ops`` are of its names.
+    """A function that a GPU approximates, with a documented error but undocumented bits; ``ops`` are its operations.
 
-    The error is in `rounding`, ``told`` is how it is said.
+    The error is in `rounding_rules`; ``told`` is its text.
     """
 
     name: str
@@ -231,7 +232,7 @@ _DOCUMENTED = {
 
 
 def documented(plan: Plan) -> list[Documented]:
-    """Those that the kernel calls, each by itself, and then all at once."""
+    """The documented functions that the kernel calls, each alone and then all at once."""
     used = {op.name for op in plan.walk()}
     found = []
     for name, ops in _DOCUMENTED.items():
@@ -247,7 +248,7 @@ def documented(plan: Plan) -> list[Documented]:
 
 
 def exact(plan: Plan, threads: Sequence[Switch]) -> Iterator[Switch]:
-    """What a GPU does otherwise and is known to the bit, at once, with each of the orders; first nothing."""
+    """All that a GPU does differently and is known to the bit, at once, with each of the orders; first no change."""
     yield Switch("", "", {})
     known = [one for one in emulations(plan) if not one.name.startswith("approximate") and one.name not in _LESS]
     for order in [[], *([one] for one in threads)]:
@@ -260,7 +261,7 @@ def _of_floats(plan: Plan, op: Op) -> bool:
 
 
 def _of_dots(plan: Plan) -> str:
-    """What a GPU does otherwise in the dots of a kernel; "" where it has none of floats."""
+    """What a GPU does differently in a kernel's dots, in words; "" without float dots."""
     dots = [op for op in plan.walk() if op.name == "tt.dot" and _of_floats(plan, op)]
     if any(_in_tf32(plan, op) for op in dots):
         return "tf32 inputs of tl.dot, cut and added up as tensor cores do"
@@ -275,6 +276,6 @@ def _in_tf32(plan: Plan, op: Op) -> bool:
 
 
 def types_of(plan: Plan, op: Op, which: Callable[[Op], tuple[int, ...]]) -> list[Type]:
-    """The types of those values that ``op`` takes or gives which ``which`` picks."""
+    """The types of the values of ``op`` that ``which`` selects."""
     function = next(one for one in plan.functions.values() if any(op is inner for inner in one.walk()))
     return [function.types[number] for number in which(op)]

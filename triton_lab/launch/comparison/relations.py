@@ -1,7 +1,7 @@
-"""How a wrong result hangs together with what was expected: which part of it is wrong, and what it is instead.
+"""How a wrong result relates to the expected one: which part of it is wrong, and what it is instead.
 
-A factor that all elements share, a result that lies across or some elements further, or memory that nobody changed tell
-a reader more than the largest error does. Each is a sentence; what is said holds for every element that it speaks of.
+A common factor, a transposed or shifted result, or memory that did not change says more than the largest error. Each
+relation is a sentence, which holds for every element that it covers.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-_LEAST = 4  # elements that differ: of fewer anything may be said
-_SHIFTS = 1 << 12  # how far a result may have moved, in elements
-_ROUNDINGS = 256  # how many roundings a result may be away from what it is said to be
+_LEAST = 4  # differing elements: fewer would fit any relation
+_SHIFTS = 1 << 12  # the largest shift of a result, in elements
+_ROUNDINGS = 256  # how many roundings a result may differ from the relation
 
 
 def relations(one: Compared, launch: Launch, before: Array | None) -> list[str]:
-    """What can be said of ``one`` argument that is different; ``before`` is what it held, where that is known."""
+    """The relations of ``one`` argument that differs; ``before`` is its value before the launch, if known."""
     if one.verdict != DIFFERENT or one.count < _LEAST:
         return []
     part = _part(one)
@@ -48,13 +48,13 @@ def _first(one: Compared, launch: Launch) -> list[str]:
 
 
 def _part(one: Compared) -> list[str]:
-    """Where the elements that differ lie, if that is a part of the tensor which slices name, and not all of it."""
+    """The part of the tensor that differs, if slices describe it and it is not all."""
     found = part_of(one.name, ~np.asarray(one.explained))
     return [] if found is None else [f"what differs is {found}"]
 
 
 def part_of(name: str, where: Array) -> str | None:
-    """The elements ``where`` as slices, ``out[:, 96:]``; None where that is all of them, or slices do not name them."""
+    """The elements ``where`` as slices, ``out[:, 96:]``; None if they are all, or slices do not describe them."""
     if not where.ndim or where.all():
         return None
     sets = [np.flatnonzero(where.any(axis=tuple(set(range(where.ndim)) - {axis}))) for axis in range(where.ndim)]
@@ -78,13 +78,13 @@ def _slice(found: Array, extent: int) -> str | None:
 
 
 def _untouched(one: Compared, before: Array) -> bool:
-    """Whether each element that differs is as it was. What was NaN or poison stays it."""
+    """Whether each differing element is bit-equal to its value before, NaN and poison included."""
     wrong = ~np.asarray(one.explained)
     return before.shape == one.a.shape and before[wrong].tobytes() == one.a[wrong].tobytes()
 
 
 def _stored(one: Compared, launch: Launch) -> bool:
-    """Whether the launch stored to one that differs: then what it holds is what was stored, and may be as it was."""
+    """Whether the launch stored to a differing element: then it may only by chance equal its value before."""
     argument, wrong = launch.argument(one.name), ~np.asarray(one.explained).reshape(-1)
     for access in launch.done:
         if access.kind != "load" and access.argument == one.name:
@@ -99,7 +99,7 @@ def _stored(one: Compared, launch: Launch) -> bool:
 
 
 def _near(one: Compared, a: Array, b: Array) -> bool:
-    """Whether two arrays of float64 are the same but for some roundings, and say something: not all of one value."""
+    """Whether two float64 arrays are equal up to some roundings, and not all one value, which would prove nothing."""
     if not a.size or not (np.isfinite(a).all() and np.isfinite(b).all()) or np.ptp(b) == 0:
         return False
     size = np.maximum(np.abs(a), np.abs(b))
@@ -113,7 +113,7 @@ def _sides(one: Compared) -> tuple[Array, Array]:
 
 
 def _factor(one: Compared, launch: Launch) -> str | None:
-    """All elements so many times what was expected."""
+    """The text if all elements are a multiple of what was expected; else None."""
     a, b = _sides(one)
     if not np.isfinite(a).all() or not np.isfinite(b).all():
         return None
@@ -122,7 +122,7 @@ def _factor(one: Compared, launch: Launch) -> str | None:
     if factor in (0.0, 1.0) or not _near(one, a, factor * b):
         return None
     if is_float(one.dtype) and abs(factor - 1) < 1e-3:
-        return None  # a rounding that all share is no factor
+        return None  # a common rounding error is no factor
     named = _named(factor, launch, 2 * _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 1e-12)
     if factor == -1 or abs(factor + 1) < 1e-6:
         return f"{one.name} is what was expected with the other sign"
@@ -130,7 +130,7 @@ def _factor(one: Compared, launch: Launch) -> str | None:
 
 
 def _named(factor: float, launch: Launch, error: float) -> str:
-    """`` (1 / n, where n is 300)``: what the launch was given that makes up the factor."""
+    """`` (1 / n, where n is 300)``: the factor in terms of the launch's arguments; "" if there is no such form."""
     known = _numbers(launch)
     for name, value in known.items():
         if value > 0 and value != 1:
@@ -167,12 +167,12 @@ def numbers(launch: Launch) -> Mapping[str, float]:
 
 
 def is_number(value: object) -> bool:
-    """Whether it is one, and no truth value."""
+    """Whether it is an int or a float, and no bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _shift_by(one: Compared) -> str | None:
-    """All elements greater by the same."""
+    """The text if all elements differ by the same amount; else None."""
     a, b = _sides(one)
     if not np.isfinite(a).all() or not np.isfinite(b).all():
         return None
@@ -183,7 +183,7 @@ def _shift_by(one: Compared) -> str | None:
 
 
 def _moved(one: Compared) -> str | None:
-    """The elements some places further, in memory order."""
+    """The text if the elements are shifted by some places in row-major order; else None."""
     a, b = (side.reshape(-1) for side in _sides(one))
     for by in _shifts(a, b):
         here, there = (a[by:], b[: len(b) - by]) if by > 0 else (a[:by], b[-by:])
@@ -194,7 +194,7 @@ def _moved(one: Compared) -> str | None:
 
 
 def _shifts(a: Array, b: Array) -> Iterator[int]:
-    """By how much the middle of what was expected lies elsewhere, the nearest first."""
+    """The shifts of the middle element of the expected result, the smallest first."""
     middle = b[len(b) // 2]
     with np.errstate(all="ignore"):
         places = np.flatnonzero(np.abs(a - middle) <= 1e-3 * np.abs(middle)) - len(b) // 2
@@ -202,7 +202,7 @@ def _shifts(a: Array, b: Array) -> Iterator[int]:
 
 
 def _across(one: Compared) -> str | None:
-    """Rows as columns, or backwards."""
+    """The text if the result is transposed or reversed; else None."""
     a, b = _sides(one)
     if b.ndim == 2 and min(b.shape) > 1 and _near(one, a.reshape(-1), b.T.reshape(-1)):
         return f"{one.name} is what was expected transposed: its rows are columns"

@@ -1,4 +1,4 @@
-"""One run of a launch with a switch on, and what became of the difference."""
+"""Runs a launch with a switch on, and measures the remaining difference."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# Of what is expected: beyond this part of its greatest number an error is no rounding, and the bounds are not asked.
+# An error beyond this fraction of the greatest expected number is no rounding, so bounds are not computed.
 _FAR = 1 / 16
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two that can be run again: its ``launch``, and what it is held against, by its own names."""
+    """A side that can be run again: its ``launch``, and the arrays to compare it ``against``, by its own names."""
 
     title: str
     launch: Launch
     against: Mapping[str, Array]
 
     def held(self, memory: Any) -> list[Compared]:
-        """What a run has left in ``memory``, against the other side."""
+        """The results of a run in ``memory``, compared with the other side."""
         return [Compared(name, read(memory, self.launch.argument(name)), other) for name, other in self.against.items()]
 
     def run(self, switch: Switch) -> list[Compared]:
-        """What the launch makes with ``switch`` on. Raises KernelError, CannotReplay."""
+        """The results of the launch with ``switch`` on. Raises KernelError, CannotReplay."""
         executable = switch.executable(self.launch.executable.plan)
         return self.held(replay(switch.launch(self.launch), executable=executable, strict=True))
 
     def bounded(self, switch: Switch) -> list[Compared]:
-        """The same with how far rounding may take each element. Raises KernelError, CannotReplay."""
+        """The results with ``switch`` on and their rounding bounds. Raises KernelError, CannotReplay."""
         plan = self.launch.executable.plan
         allowed = bounds(switch.launch(self.launch), False, executable=switch.executable(plan))
         return [replace(each, bound=allowed[each.name]) for each in self.run(switch)]
 
 
 def tried(side: Side, switch: Switch, plain: Sequence[Compared]) -> tuple[Experiment, list[Compared]]:
-    """What a run with ``switch`` says, and what it made; nothing where it came to no end."""
+    """The experiment with ``switch`` and its results; no results if the run was stopped."""
     try:
         found = side.run(switch)
     except (KernelError, CannotReplay) as error:
@@ -65,7 +65,7 @@ def tried(side: Side, switch: Switch, plain: Sequence[Compared]) -> tuple[Experi
 
 
 def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compared]) -> Experiment:
-    """With how many elements are as near as rounding explains, where that are all of them."""
+    """The experiment with ``within`` set, if rounding explains all remaining differences."""
     if done.failed or done.removes or not all(map(_may_be_rounding, found)):
         return done
     try:
@@ -77,7 +77,7 @@ def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compar
 
 
 def _may_be_rounding(one: Compared) -> bool:
-    """Whether no error is beyond all that rounding could do: asking for bounds takes a hundred times as long."""
+    """Whether rounding may explain all errors: a quick test, as computing bounds takes a hundred times as long."""
     if not one.count:
         return True
     if one.nan.any() or (one.infinite.any() and not np.isinf(wide(one.b)).any()):
@@ -88,7 +88,7 @@ def _may_be_rounding(one: Compared) -> bool:
 
 
 def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:
-    """Why a run came to no end, in a clause; where it would leave its tensors the error itself has no words for it."""
+    """Why a run was stopped, in a clause; accesses out of bounds get a text of their own."""
     if not isinstance(error, KernelError) or error.fault is None:
         return str(error).split("\n", 1)[0] or type(error).__name__
     line = None if error.op is None else launch.lines.get(error.op.index)
@@ -99,7 +99,7 @@ def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:
 def measured(
     name: str, cause: str, side: str, plain: Sequence[Compared], found: Sequence[Compared] | None, failed: str = ""
 ) -> Experiment:
-    """What became of the difference."""
+    """The experiment for the results ``found`` with a change, compared with the ``plain`` results."""
     total = sum(one.a.size for one in plain)
     before = total - sum(one.count for one in plain)
     if found is None:
@@ -115,7 +115,7 @@ def _ulps(found: Sequence[Compared]) -> float:
 
 
 def _rows(found: Sequence[Compared]) -> tuple[int, int] | None:
-    """How many rows are bit-equal, of a single argument that has rows."""
+    """How many rows are bit-equal, and the number of rows, if there is one argument and it has rows; else None."""
     if len(found) != 1 or found[0].a.ndim < 2 or not found[0].a.size:
         return None
     same = np.asarray(found[0].same.reshape(-1, found[0].a.shape[-1]).all(axis=1))

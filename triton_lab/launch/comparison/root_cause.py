@@ -1,4 +1,4 @@
-"""Experiments on a difference: each changes one thing, runs the launch again and looks whether it goes away."""
+"""Finds causes of a difference by experiments: each changes one thing and runs the launch again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# Findings that make two runs of one kernel give other numbers.
+# Findings that may make two runs of one kernel differ.
 _UNSTEADY = {
     "race": "a race: what the programs leave hangs on who comes first",
     "lane-collision": "lanes of one program that store to one element",
@@ -34,21 +34,22 @@ _UNSTEADY = {
 }
 
 
-# Seconds that two slips at once are looked for, beyond what one by one takes: a reader waits for it.
+# The seconds for trying pairs of slips, after the single ones; the user waits for it.
 PAIRS = 2.0
 
 
 def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
-    """Run the experiments that mean something to the kernels of ``comparison``. The launches are replayed.
+    """Run the experiments that affect the kernels of ``comparison``. Replays the launches.
 
-    Two slips at once are looked for where one explains nothing, for ``seconds`` at most, `PAIRS` by default.
+    If no single slip explains the difference, pairs are tried for ``seconds`` at most, `PAIRS` by default.
     """
     seconds = PAIRS if seconds is None else seconds
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
     named = tuple(_named(comparison))
     slips = comparison.verdict == DIFFERENT and not named
-    # Where rounding is known not to explain it, other roundings are tried last. Of choices that it may turn it is not.
+    # If rounding is known not to explain it, other roundings are tried last. For elements that depend on a choice that
+    # rounding may change, this is not known.
     differing = [one for one in comparison if one.count and one.written]
     bounded = all(one.bound is not None for one in differing) and any(one.beyond for one in differing)
     found: tuple[Experiment, ...] = ()
@@ -58,7 +59,7 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
             break
         if roundings:
             nearer = _experiments(comparison)
-            # Of roundings that are known not to be it none is named for being nearer.
+            # A rounding that is known not to be the cause must not be named for reducing the error.
             found += tuple(replace(one, telling=False) if bounded and slips else one for one in nearer)
         elif slips:
             singles, pairs = _on_slips(comparison, seconds)
@@ -70,7 +71,7 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
 
 
 def _named(comparison: Comparison) -> Iterator[str]:
-    """Races and the like, of either launch; sums in any order; a variable of another dtype; other inputs."""
+    """Causes known without experiments: races and the like, sums in any order, another dtype, other inputs."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
     yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
     differing = {one.name for one in comparison if one.count}
@@ -95,7 +96,7 @@ def _named(comparison: Comparison) -> Iterator[str]:
 
 
 def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
-    """The line of an atomic addition of floats to an argument that differs, where several meet on one element."""
+    """The line of float atomic additions to a differing argument, if several add to one element; else None."""
     for access in launch.done:
         if access.kind == "atomic" and access.argument in differing and "float" in access.dtype:
             places = [event.addresses()[event.active()] for event in access.events]
@@ -106,9 +107,9 @@ def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
 
 
 def _taken_in_turn(launch: Launch, differing: set[str]) -> int | None:
-    """The line of a store of floats to what differs, where several programs load and store the same element.
+    """The line of a float store to a differing argument, if several programs load and store one element; else None.
 
-    With a race that would be another matter; without, atomics of integers keep the programs apart: a lock or a counter.
+    The caller has excluded races, so integer atomics order the programs: a lock or a counter.
     """
     if not any(access.kind == "atomic" and "int" in access.dtype for access in launch.done):
         return None
@@ -121,7 +122,7 @@ def _taken_in_turn(launch: Launch, differing: set[str]) -> int | None:
 
 
 def _met(events: Sequence[AccessEvent]) -> bool:
-    """Whether lanes of more than one program touch one address."""
+    """Whether several programs touch one address."""
     pairs = []
     for event in events:
         active = event.active()
@@ -135,7 +136,7 @@ def _met(events: Sequence[AccessEvent]) -> bool:
 
 
 def _sides(comparison: Comparison) -> list[Side]:
-    """Those that the interpreter ran, or can: of a launch on the GPU its run on the CPU, held against the other."""
+    """The sides that the interpreter can run; for a launch on the GPU its run on the CPU, compared with the GPU's."""
     written = [one for one in comparison if one.written]
     mine, theirs = {one.name: one.a for one in written}, {one.name: one.b for one in written}
     if comparison.other is comparison.launch:
@@ -175,8 +176,10 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
 
 
 def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment, ...], tuple[Pairs, ...]]:
-    """Other masks and strides and what else may have been meant, on either launch, run on the CPU wherever it ran; up
-    to the first that is the cause, or the first two that are."""
+    """Try slips (other masks, strides and the like) in both launches, up to the first change or pair that is the cause.
+
+    They run on the CPU, wherever the launch ran.
+    """
     written = [one for one in comparison if one.written]
     names = dict(zip((one.name for one in written), comparison.names, strict=False))
     here, there = comparison.launch, comparison.other
@@ -207,9 +210,9 @@ def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment,
 
 
 def _documented(side: Side, threads: Sequence[Switch], plain: Sequence[Compared]) -> Iterator[Experiment]:
-    """Whether the documented error of approximated functions covers what is left beside what is known to the bit.
+    """Experiments whether the documented error of approximate functions covers what exact emulation leaves.
 
-    The experiments end with the first that does.
+    They end with the first that does.
     """
     plan = side.launch.executable.plan
     functions = documented(plan)

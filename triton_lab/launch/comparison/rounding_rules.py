@@ -1,19 +1,19 @@
-"""How far apart rounding may take two runs of one computation: the rules, operation by operation.
+"""The rules of rounding bounds, for each operation: how far apart two runs of one computation may be.
 
-A running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.3): beside each
-value goes ``e``, and any other lawful evaluation gives a number within ``e`` of it. With ``u`` the unit roundoff of the
-result's dtype and ``a``, ``b`` the values:
+This is a running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.3): each
+value has a bound ``e``, and any other allowed evaluation is within ``e`` of it. With ``u`` the unit roundoff of the
+result's dtype, and ``a``, ``b`` the values:
 
-- ``a + b``: e_a + e_b, and 2 u |a + b| for two roundings that may fall differently;
-- ``a * b``: |a| e_b + |b| e_a + e_a e_b, and the same;
-- functions that rise or fall throughout: how far they go between ``a - e_a`` and ``a + e_a``, and their own error;
-- a sum of ``n`` terms in any order: the sum of e, and 2 gamma_{n-1} times the sum of magnitudes (his 4.2), where
-  gamma_k = k u / (1 - k u) and zeros are no terms; a row times a column alike with gamma_n (his 3.1).
+- ``a + b``: e_a + e_b, plus 2 u |a + b| for two roundings that may differ;
+- ``a * b``: |a| e_b + |b| e_a + e_a e_b, plus the same;
+- monotonic functions: how much they change between ``a - e_a`` and ``a + e_a``, plus their own error;
+- a sum of ``n`` terms in any order: the sum of e, plus 2 gamma_{n-1} times the sum of magnitudes (his 4.2), where
+  gamma_k = k u / (1 - k u) and zeros are no terms; a row times a column in the same way with gamma_n (his 3.1).
 
-Two ways to be lawful. ``same``: both run this very kernel. Then an operation whose operands are the same gives the
-same, unless it is of those that targets do not round alike: sums and dots in any order, dots of float32 in tf32 if the
-kernel lets them, a product that is fused with the addition after it, and functions that a GPU approximates. Otherwise
-(another kernel, another formula) each operation may round elsewhere, and the bound is to the exact result.
+There are two kinds of allowed evaluations. With ``same``, both runs are of this kernel. Then an operation with equal
+operands gives equal results, unless targets round it differently: sums and dots in any order, float32 dots in tf32 if
+the kernel allows it, a product fused with the addition after it, and functions that a GPU approximates. Otherwise
+(another kernel, another formula) each operation may round differently, and the bound is to the exact result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from triton_lab.ir import Op
 
 Array = NDArray[Any]
 
-# Of functions that a GPU approximates: how many units (2 u) it may be off, by PTX's manual.
+# Functions that a GPU approximates, and their errors in units (2 u) by the PTX manual.
 APPROXIMATE = {
     "arith.divf": 2.0,
     "tt.approx_divf": 2.0,
@@ -45,7 +45,7 @@ APPROXIMATE = {
     "math.erf": 2.0,
     "tt.extern_elementwise": 4.0,
 }
-# And how far off in itself: ex2 is given x log2(e), which was rounded; lg2 and sin have an absolute error.
+# Absolute errors of lg2 and sin. (The operand of ex2, x log2(e), is rounded too: see `own`.)
 _LOG_ERROR, _SINE_ERROR = 2.0**-21, 2.0**-20
 
 RISING: dict[str, Callable[[Array], Array]] = {
@@ -68,14 +68,14 @@ _OF_LIBRARY: dict[str, Callable[[Array], Array]] = {
 
 
 def gamma(terms: Array | float, u: float) -> Array:
-    """Higham's gamma_n = n u / (1 - n u): infinite where n u reaches 1."""
+    """Higham's gamma_n = n u / (1 - n u); infinite if n u reaches 1."""
     product = np.asarray(terms, np.float64) * u
     with np.errstate(divide="ignore"):
         return np.where(product < 1, product / np.maximum(1 - product, 1e-300), np.inf)
 
 
 def rising(op: Op) -> Callable[[Array], Array] | None:
-    """What ``op`` computes, in float64, if that rises or falls throughout."""
+    """The function of ``op`` in float64 if it is monotonic; else None."""
     if op.name == "tt.extern_elementwise":
         symbol = str(op.attributes.get("symbol", "")).removeprefix("__nv_")
         return _OF_LIBRARY.get(symbol, _OF_LIBRARY.get(symbol.removesuffix("f")))
@@ -83,7 +83,7 @@ def rising(op: Op) -> Callable[[Array], Array] | None:
 
 
 def between(function: Callable[[Array], Array], x: Array, error: Array) -> Array:
-    """How far a function that rises or falls throughout goes when ``x`` moves by ``error``."""
+    """How much a monotonic function changes if ``x`` changes by ``error``."""
     with np.errstate(all="ignore"):
         here = function(x)
         ends = [np.abs(function(end) - here) for end in (x - error, x + error)]
@@ -92,7 +92,7 @@ def between(function: Callable[[Array], Array], x: Array, error: Array) -> Array
 
 
 def own(op: Op, x: Array, result: Array, u: float) -> Array:
-    """What an approximated function may be off by itself."""
+    """The error of an approximate function itself."""
     size = np.abs(result)
     found = 2 * APPROXIMATE[op.name] * u * size
     if op.name in ("math.exp", "math.exp2"):
@@ -101,50 +101,50 @@ def own(op: Op, x: Array, result: Array, u: float) -> Array:
         found = found + _LOG_ERROR
     elif op.name in ("math.sin", "math.cos"):
         found = found + _SINE_ERROR * np.maximum(1.0, np.abs(x))
-    # Where there is nothing to round, all agree.
+    # For these operands the result is exact.
     exact = (x == 0) | np.isinf(x)
     return np.where(exact & (op.name != "arith.divf"), 0.0, np.where(np.isfinite(found), found, 0.0))
 
 
 def product(a: Array, b: Array, e_a: Array, e_b: Array) -> Array:
-    """What a product inherits."""
+    """The error of a product that comes from its operands."""
     return times(np.abs(a), e_b) + times(np.abs(b), e_a) + times(e_a, e_b)
 
 
 def times(a: Array, b: Array) -> Array:
-    """a * b with 0 * inf = 0: nothing is off by nothing."""
+    """a * b with 0 * inf = 0, since an exact zero has no error."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where((a == 0) | (b == 0), 0.0, a * b)
 
 
 def quotient(a: Array, b: Array, result: Array, e_a: Array, e_b: Array) -> Array:
-    """What a quotient inherits; infinite where the divisor may be zero."""
+    """The error of a quotient that comes from its operands; infinite if the divisor may be zero."""
     with np.errstate(all="ignore"):
         far = (e_a + times(np.abs(result), e_b)) / (np.abs(b) - e_b)
         return np.where((e_a == 0) & (e_b == 0), 0.0, np.where(np.abs(b) > e_b, far, np.inf))
 
 
-# How Triton numbers the precision of a dot's inputs.
+# Triton's number for the input precision of dots.
 _TF32 = (0,)
-_CARRY = 2.0**-13  # tensor cores of sm_90 keep so much of a sum of fp8 products
+_CARRY = 2.0**-13  # the precision in which tensor cores of sm_90 sum fp8 products
 
 
 def dot_inputs(op: Op, a: Any, result: Any) -> tuple[float, float]:
-    """For a dot of ``a``'s dtype: what an input's rounding may change, and the unit roundoff of its sums."""
+    """For a dot with inputs of dtype ``a``: the relative error of a rounded input, and the unit roundoff of sums."""
     narrowed = 2.0**-10 if a == np.float32 and op.attributes.get("inputPrecision", 0) in _TF32 else 0.0
     if a.itemsize == 1:
         return 0.0, _CARRY
-    # Tensor cores cut what they add where others round.
+    # Tensor cores truncate sums where other units round.
     return narrowed, 2.0**-23 if result == np.float32 else 2.0**-53 if result == np.float64 else 2.0**-10
 
 
 def summed(values: Array, errors: Array, axis: int, u: float, fold: Callable[[Array, int], Array]) -> Array:
-    """What a sum of ``values`` may be off along ``axis`` in any order; ``fold`` is ``np.sum`` or ``np.cumsum``."""
+    """The error of a sum of ``values`` along ``axis`` in any order; ``fold`` is ``np.sum`` or ``np.cumsum``."""
     terms = fold((values != 0).astype(np.float64), axis)
     magnitudes = fold(np.abs(values), axis)
     return fold(errors, axis) + times(2 * gamma(np.maximum(terms - 1, 0), u), magnitudes + fold(errors, axis))
 
 
 def contractible(frame: Frame, op: Op, made_by: dict[int, str]) -> list[int]:
-    """The operands of an addition that are products, which a GPU may fuse with it."""
+    """The positions of an addition's operands that are products, which a GPU may fuse with it."""
     return [position for position, number in enumerate(op.operands) if made_by.get(number) == "arith.mulf"]

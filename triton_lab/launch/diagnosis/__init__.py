@@ -1,5 +1,5 @@
-"""What is wrong with a launch, as data: findings, the verdict over all checks, and fixes.
+"""What is wrong with a launch, as data: findings, the verdict of all checks, and fixes.
 
-`finding` is one finding and `verdict` all of them with what was not checked; `fix` edits the source and `tried_fixes`
-runs the launch again with the edit; `check` is `lab.check`.
+In: a recorded launch and its checks. Out: a `Verdict`. Read `finding` (one finding), `verdict` (all findings, and what
+was not checked), `fix` (edits of the source), `tried_fixes` (replays with an edit), then `check` (`lab.check`).
 """

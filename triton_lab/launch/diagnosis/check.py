@@ -1,4 +1,4 @@
-"""`check`: launches that must be free of errors."""
+"""`check`: a context whose launches must be free of errors."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _NO_LAUNCH = "not checked: no kernel was launched inside check(), so nothing is 
 
 
 class CheckFailed(AssertionError):
-    """A launch has findings of severity error, or, where that was asked for, could not be checked in full."""
+    """A launch has findings of severity error, or with ``strict`` could not be checked in full."""
 
 
 class CheckIncomplete(UserWarning):
-    """Something could not be checked; ``check(strict=True)`` takes that for a failure."""
+    """Something could not be checked; ``check(strict=True)`` treats that as a failure."""
 
 
 @contextlib.contextmanager
 def check(*, max_bytes: int = MAX_BYTES, strict: bool = False, parts: int = 1) -> Iterator[Launches]:
     """Record the launches inside and raise CheckFailed if any has an error: for pytest.
 
-    ``with check(): kernel[grid](...)``. An exception that a launch raises passes through. What could not
-    be checked (`Launch.unchecked`), or that nothing was launched, is a warning (CheckIncomplete); with
-    ``strict``, CheckFailed. ``max_bytes`` and ``parts`` are those of `record`.
+    ``with check(): kernel[grid](...)``. An exception that a launch raises passes through. It is a warning
+    (CheckIncomplete), or with ``strict`` CheckFailed, if something could not be checked (`Launch.unchecked`) or if
+    nothing was launched. ``max_bytes`` and ``parts`` are those of `record`.
 
     >>> with lab.check():
     ...     total = add(x, y)
@@ -40,12 +40,12 @@ def check(*, max_bytes: int = MAX_BYTES, strict: bool = False, parts: int = 1) -
     """
     with record(max_bytes=max_bytes, parts=parts) as launches:
         yield launches
-    # Findings first: what could not be checked is known only when all checks have run.
+    # Findings first: ``unchecked`` is known only when all checks have run.
     wrong = [f"{_name(launch)}: {found}" for launch in launches for found in launch.findings if found.severity == ERROR]
     missing = [f"{_name(launch)}: {each}" for launch in launches for each in launch.unchecked]
     if not launches and not launches.unseen:
         missing.append(_NO_LAUNCH)
-    if strict:  # else it was said when it happened
+    if strict:  # otherwise a warning was given at the launch
         missing += [f"not checked: {each}" for each in launches.unseen]
     if wrong or (missing and strict):
         raise CheckFailed("\n\n".join([*wrong, *missing]))

@@ -1,4 +1,4 @@
-"""What is wrong, or noteworthy, about a launch."""
+"""`Finding`: one thing that is wrong or noteworthy about a launch."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from triton_lab import messages
 from triton_lab.providers import provided
 
-# So many different values a finding shows as text.
+# How many different values a finding shows as text.
 SHOWN = 4
-# The extent of a finding has so many stretches at most: 16 MB; where a number ends, so many elements.
+# The most stretches in a finding's extent (16 MB), and the most elements in its ``ends``.
 MOST_STRETCHES = 1 << 20
 MOST_ENDS = 1 << 20
 
-# The gravest first.
+# The most severe first.
 SEVERITIES = ERROR, WARNING, NOTE = "error", "warning", "note"
 
 SEVERITY = {
@@ -52,12 +52,12 @@ SEVERITY = {
 
 
 def gravest(severities: Mapping[str, int]) -> str | None:
-    """Of how many findings there are of each severity, the gravest that there is."""
+    """The highest severity that occurs in ``severities`` (counts by severity); None if there is none."""
     return next((one for one in SEVERITIES if severities.get(one)), None)
 
 
 def counted(severities: Mapping[str, int]) -> str:
-    """The same in words, ``1 error, 2 notes``; "" where there are none."""
+    """Counts by severity in words, ``1 error, 2 notes``; "" if there are none."""
     return ", ".join(messages.count(severities[one], one) for one in SEVERITIES if severities.get(one))
 
 
@@ -71,7 +71,7 @@ def _nowhere() -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Edit:
-    """A line of the kernel, as the editor counts, and what to write in its place."""
+    """A line of the kernel, numbered as the editor counts, with its text before and after the edit."""
 
     line: int
     before: str
@@ -80,10 +80,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """Edits that mend a launch: it was run with them, on copies, and nothing was found wrong any more.
+    """Edits that mend a launch: it was run with them on copies, and the checks found nothing wrong.
 
-    ``condition`` is what the first of them asks of the lanes that it lets through, and ``kept_out`` how many lanes of
-    the access it held back when it was tried.
+    ``condition`` is the mask condition that the first edit adds, and ``kept_out`` how many lanes of the access it
+    masked off when it was tried.
     """
 
     edits: tuple[Edit, ...]
@@ -96,22 +96,22 @@ class Fix:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """One kind of thing at one operation and argument.
+    """One kind of problem at one operation and argument.
 
-    ``count`` lanes are concerned. ``programs`` (linear numbers), ``lanes`` (row-major in the
-    block) and ``elements`` (of the argument, in the storage's order from its first element) list
-    the first 100 of them, ``events`` the launch's event that each belongs to (-1: not known) and
-    ``values`` what each of them loaded, stored or, as an atomic, brought along. Of an overflow they
-    are the wrapped numbers. An access that was stopped has none: what is wrong there is the offset,
-    which is in ``elements``. ``hint`` is one sentence on what to do. ``stopped``: the
-    launch went no further, and its error tells of the same. ``fix`` are edits of the kernel that mend it, tried
-    before they are offered; None where nothing simple does. ``orders`` says what a race leaves, whoever comes last.
-    ``ends``: of what is wrong with a number in no argument's memory, the arguments it was stored to, and in which of
-    their elements, a million at most.
-    ``extent``, (stretches, 2): all elements of the argument that are concerned, not the first alone, counted as in
-    ``elements``: each stretch from its first number up to, and without, its second; they ascend and do not touch. It
-    has none where a check does not know them, or where there would be more than a million.
-    ``file``: whose line ``line`` is, where that is a notebook's cell or another file than the kernel's.
+    ``count`` is the number of affected lanes. These fields describe the first 100 of them: ``programs`` (linear
+    numbers), ``lanes`` (row-major in the block), ``elements`` (of the argument, in storage order from its first
+    element), ``events`` (the launch's event of each; -1: not known) and ``values`` (what each loaded, stored, or
+    combined as an atomic; for an overflow the wrapped numbers). An access that was stopped has no values: its offset is
+    wrong, and is in ``elements``.
+    ``hint`` is one sentence on what to do. ``stopped`` means that the launch stopped here, with an error that says the
+    same. ``fix`` is a `Fix` that was tried; None if no simple one works. ``orders`` says what a race leaves in memory,
+    for each program that may come last.
+    ``ends``: for a wrong value that is in no argument's memory, the arguments and elements to which it was stored, at
+    most a million elements.
+    ``extent``, (stretches, 2): all affected elements of the argument, counted as in ``elements``. A stretch goes from
+    its first number up to, but without, its second; stretches ascend and do not touch. It is empty if the check does
+    not know them, or if there would be more than a million.
+    ``file``: the file of ``line``, if that is a notebook cell or another file than the kernel's.
 
     >>> with lab.record() as launches:
     ...     total = add(torch.empty(1000), y)
@@ -144,12 +144,12 @@ class Finding:
     file: str = ""
     ends: tuple[tuple[str, NDArray[Any]], ...] = field(default=(), repr=False)
     extent: NDArray[Any] = field(default_factory=_nowhere, repr=False)
-    # The operation, by its number in the plan: two of them may stand at one place.
+    # The operation's number in the plan, since two operations may have the same source location.
     op: int | None = field(default=None, repr=False)
 
     @property
     def where(self) -> str:
-        """Where ``line`` is, for a reader: ``this cell, line 5``, or ``line 5`` of a kernel that is in a real file."""
+        """The place of ``line`` as text: ``this cell, line 5``, or ``line 5`` if the kernel is in a real file."""
         if self.line is None:
             return ""
         return messages.place(self.file, self.line) if self.file else f"line {self.line}"
@@ -161,11 +161,11 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that stay the same while code around the finding changes.
+        """Sixteen hexadecimal digits that stay the same when code around the finding changes.
 
-        Of the kind, the kernel, the argument and the text of the source's line, but not its number or how it is
-        spaced: what a list of known findings keeps, and what tells a code host that a finding is an old one. Findings
-        of one kind at equal lines of one kernel share it.
+        A hash of the kind, the kernel, the argument and the text of the source line, without its number or spacing.
+        Lists of known findings store it, and code hosts recognise old findings by it. Findings of one kind at equal
+        lines of one kernel share it.
         """
         text = " ".join(self.excerpt[0].split()) if self.excerpt else ""
         said = json.dumps([self.kind, self.kernel, self.argument or "", text])
@@ -173,7 +173,7 @@ class Finding:
 
     @property
     def values_text(self) -> str:
-        """The first few different values, ``1.0, 2.0, ...``; of a race they may differ from run to run."""
+        """The first few different values, ``1.0, 2.0, ...``; for a race they may differ between runs."""
         texts = list(dict.fromkeys(str(value) for value in self.values.tolist()))
         return ", ".join(texts[:SHOWN]) + (", ..." if len(texts) > SHOWN else "")
 
@@ -185,7 +185,7 @@ class Finding:
 
     @property
     def fix_lines(self) -> list[str]:
-        """The fix in words, line by line; none where there is none."""
+        """The fix as lines of text; empty without a fix."""
         return [] if self.fix is None else ["A fix, tried on copies:", *str(self.fix).split("\n")]
 
     def _repr_html_(self) -> str:
@@ -193,7 +193,7 @@ class Finding:
 
 
 class FindingList(list[Finding]):
-    """A list of `Finding`; printed, or the last value of a cell, it says what each is and what to do."""
+    """A list of `Finding`. Printed, or as the last value of a cell, it explains each and says what to do."""
 
     def __init__(self, findings: Iterable[Finding] = ()) -> None:
         super().__init__(findings)
@@ -215,5 +215,5 @@ class FindingList(list[Finding]):
 
 
 def place_of(finding: Finding, file: str, first: int) -> tuple[str, int]:
-    """File and line, of a kernel that begins at ``file:first``: there where the finding has no line of its own."""
+    """The finding's file and line; by default the kernel's start, ``file`` and ``first``."""
     return finding.file or file, first if finding.line is None else finding.line

@@ -1,6 +1,6 @@
-"""Simple fixes of an access out of bounds, as edits of the kernel's source: a mask that is missing, a bound too wide.
+"""Simple fixes of an access out of bounds, as edits of the source: a missing mask, or a bound that is too wide.
 
-These are guesses from the source alone; `checks.fixes` tries them before one is offered.
+These are guesses from the source alone; `tried_fixes` tries them before one is offered.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
 
-# So many edits are tried one after the other for one access.
+# How many edits are tried for one access.
 _MOST = 8
-# And so many loads are given what their masked lanes hold.
+# How many loads are tried with an ``other=``.
 _LOADS = 3
 
 
 def edited(launch: Recorded, finding: Finding, text: str) -> Iterator[tuple[str, str]]:
-    """``text``, which is the kernel's source or an edit of it, with one more edit that may mend ``finding``.
+    """Edits of ``text`` (the kernel's source, perhaps edited before) that may mend ``finding``.
 
-    And the condition that it adds or mends.
+    Yields the new text and the condition that the edit adds or mends.
     """
     tree = ast.parse(text)
     access = access_at(tree, launch.compiled[0].fn, finding.line, finding.column)
@@ -55,7 +55,7 @@ def edited(launch: Recorded, finding: Finding, text: str) -> Iterator[tuple[str,
 
 
 def edits(kernel: Any, after: str) -> tuple[Edit, ...]:
-    """The lines in which ``after`` is not what the kernel's source is, as the user's file has them."""
+    """The lines in which ``after`` differs from the kernel's source, with the indentation of the user's file."""
     first = first_line(kernel)
     raw = kernel.raw_src[first - kernel.starting_line_number :]
     found = []
@@ -68,9 +68,9 @@ def edits(kernel: Any, after: str) -> tuple[Edit, ...]:
 
 
 def filled(text: str) -> Iterator[str]:
-    """The kernel's source with an ``other=`` for one of the loads that have a mask and say nothing of other lanes.
+    """The kernel's source with an ``other=`` for one of the loads that have a mask but no ``other``.
 
-    First what makes a quotient 0, then what makes a logarithm 0, then an exponential: numbers that add nothing.
+    The values tried make a quotient 0, then a logarithm 0, then an exponential 0, so that the lane adds nothing.
     """
     tree = ast.parse(text)
     loads = [one for one in accesses(tree) if kind(one) == "load" and mask_of(one) is not None and _says_no_other(one)]
@@ -79,14 +79,14 @@ def filled(text: str) -> Iterator[str]:
             yield _changed(text, _appended(load, f"other={value}"))
 
 
-# --- What may be written --------------------------------------------------------------------------
+# --- Edits ----------------------------------------------------------------------------------------
 
-# Start and end of a stretch of the text (line from 1, column in bytes), and what takes its place.
+# The start and end of a stretch of the text (line from 1, column in bytes), and its replacement.
 _Change = tuple[tuple[int, int], tuple[int, int], str]
 
 
 def _bare(launch: Recorded, tree: ast.Module, access: ast.Call, argument: Argument) -> Iterator[tuple[_Change, str]]:
-    """A mask for an access without one: that of another access of the same offsets, or one by the argument's size."""
+    """A mask for an access without one: that of an access with the same offsets, or one from the argument's size."""
     offset = offset_of(access.args[0], argument.name)
     others = [one for one in accesses(tree) if mask_of(one) is not None and _known_at(mask_of(one), tree, access)]
     same = [one for one in others if offset is not None and text_of(offset_of(one.args[0])) == text_of(offset)]
@@ -101,7 +101,7 @@ def _bare(launch: Recorded, tree: ast.Module, access: ast.Call, argument: Argume
 def _masked(
     launch: Recorded, tree: ast.Module, text: str, access: ast.Call, argument: Argument
 ) -> Iterator[tuple[_Change, str]]:
-    """A tighter bound in the access's mask, or one more condition beside it."""
+    """A tighter bound in the access's mask, or one more condition in it."""
     mask = mask_of(access)
     assert mask is not None
     for compare in [one for one in ast.walk(written(tree, mask, access)) if isinstance(one, ast.Compare)]:
@@ -122,20 +122,20 @@ def _masked(
 
 
 def _sizes(launch: Recorded, argument: Argument) -> list[str]:
-    """The integers among the launch's arguments that count the elements of ``argument``."""
+    """The names of the launch's integer arguments that equal the number of elements of ``argument``."""
     count = math.prod(argument.shape)
     return [name for name, value in _scalars(launch).items() if value == count]
 
 
 def _scalars(launch: Recorded) -> dict[str, int]:
-    """The launch's integers by name, those known at run time first."""
+    """The launch's integer arguments by name, constexprs last."""
     ordered = sorted(launch.arguments, key=lambda one: one.kind == "constexpr")
     found = [one for one in ordered if one.kind in ("scalar", "constexpr") and one.name.isidentifier()]
     return {one.name: one.value for one in found if isinstance(one.value, int) and not isinstance(one.value, bool)}
 
 
 def _other(access: ast.Call, argument: Argument) -> str:
-    """What a load brings where the mask is off, if it does not say so yet."""
+    """The text of an ``other=`` for a load that has none; "" for other accesses."""
     if kind(access) != "load" or not _says_no_other(access):
         return ""
     return ", other=0.0" if "float" in argument.dtype else ", other=0"
@@ -149,7 +149,7 @@ def _says_no_other(load: ast.Call) -> bool:
 
 
 def _known_at(mask: ast.expr | None, tree: ast.Module, access: ast.Call) -> bool:
-    """Whether all that the mask is made of has been assigned above the access."""
+    """Whether all names in the mask are assigned above the access."""
     assert mask is not None
     used = {one.id for one in ast.walk(mask) if isinstance(one, ast.Name)}
     stored = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
@@ -169,13 +169,13 @@ def _end(node: ast.expr) -> tuple[int, int]:
 
 
 def _appended(call: ast.Call, words: str) -> _Change:
-    """One more argument of a call, before the parenthesis that closes it."""
+    """The change that adds an argument at the end of a call."""
     line, column = _end(call)
     return (line, column - 1), (line, column - 1), f", {words}"
 
 
 def _changed(text: str, change: _Change) -> str:
-    """The text with a stretch replaced; as it was where that goes over several lines."""
+    """The text with a stretch replaced; unchanged if the stretch spans several lines."""
     (first, start), (last, stop), words = change
     lines = [line.encode() for line in text.split("\n")]
     if first == last:

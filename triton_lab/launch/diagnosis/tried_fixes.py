@@ -1,4 +1,4 @@
-"""Fixes that were tried: the launch is run again with an edit, on copies of its memory, and checked like any other."""
+"""Tries fixes: replays a launch with an edited source, on copies of its memory, and checks the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
-# A fix may have so many edits, and so many are tried in all; a launch that ran longer is not run again.
+# The most edits in a fix, the most tries, the most seconds of a launch that is tried, and the most loop iterations.
 _EDITS, _TRIES, _SECONDS, _STEPS = 3, 12, 0.5, 10_000
 _ROOM = 64 << 20
 
@@ -36,7 +36,7 @@ Check = Callable[["Launch"], Verdict]
 
 
 def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
-    """What was found; what stopped the launch has its ``fix``, if a simple one was found that mends it."""
+    """The verdict, with a ``fix`` in findings that a simple one mends: what stopped the launch, NaN and infinity."""
     try:
         findings = [_with_fix(launch, one, found.findings, check) for one in found.findings]
         told = {one.argument for one in findings if one.hint.startswith(_MASKED)}
@@ -54,7 +54,7 @@ def _with_fix(launch: Launch, finding: Finding, findings: Sequence[Finding], che
 
 
 def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check: Check) -> Finding:
-    """NaN or infinity that comes from lanes which the mask of a load turns off: with ``other=`` it is gone."""
+    """The finding of NaN or infinity, with a fix if an ``other=`` for masked-off lanes of a load removes it."""
     if not _can_be_tried(launch):
         return finding
     kernel = launch.compiled[0].fn
@@ -81,7 +81,7 @@ def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check
     kernel = launch.compiled[0].fn
     known = {(one.kind, one.argument) for one in findings if one is not finding}
     tries = _TRIES
-    # The edits tried, breadth first: one alone is better than two.
+    # Edits are tried breadth first, since one edit is better than two.
     todo = [(finding, launch, kernel.src, Fix(()))]
     for _ in range(_EDITS):
         further = []
@@ -106,12 +106,12 @@ def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check
 
 
 def _run(launch: Launch, text: str) -> Launch | None:
-    """The launch with another source; None where it does not compile, or cannot be run."""
+    """The launch replayed with another source; None if that does not compile or its accesses do not fit the tape."""
     assert launch.tape is not None
     source, metadata = launch.compiled
     try:
         source, executable = remade(source, metadata, launch.surroundings, ast.parse(text), text)
-    except Exception as error:  # the front end raises anything, and what it refuses is no fix
+    except Exception as error:  # the front end may raise anything, and an edit that it refuses is no fix
         if from_signal(error):
             raise
         return None
@@ -141,7 +141,7 @@ def _run(launch: Launch, text: str) -> Launch | None:
 
 
 def _walks(launch: Launch) -> bool:
-    """Whether what stopped the launch walks from element to element: elsewhere the offsets may be what is wrong."""
+    """Whether the access that stopped the launch has consecutive elements; otherwise its offsets may be wrong."""
     if launch.stopped is None:
         return False
     op, event = launch.stopped
@@ -150,7 +150,7 @@ def _walks(launch: Launch) -> bool:
 
 
 def _kept_out(before: Launch, after: Launch) -> int:
-    """How many lanes of the access that stopped the launch a mask holds back since."""
+    """How many lanes of the access that stopped the launch the new mask turns off."""
     (old,) = (one for one in before.accesses if one.stopped is not None)
     (new,) = (one for one in after.accesses if (one.line, one.column, one.kind) == (old.line, old.column, old.kind))
     lanes = 0
@@ -161,9 +161,9 @@ def _kept_out(before: Launch, after: Launch) -> int:
 
 
 def _keeps_the_rest(before: Launch, after: Launch, wrong: Finding) -> bool:
-    """Whether the lanes that went astray are kept out, and of an argument of one dimension those alone.
+    """Whether the edit masks off the lanes out of bounds, and for a one-dimensional argument only those.
 
-    What is stored to must be so everywhere: where an element is left out, a mask was not all that was missing.
+    A store must still cover each element of its argument; otherwise more than a mask was wrong.
     """
     (old,) = (one for one in before.accesses if one.stopped is not None)
     new = [one for one in after.accesses if (one.line, one.column, one.kind) == (old.line, old.column, old.kind)]
@@ -186,7 +186,7 @@ def _covers(access: Access, elements: int) -> bool:
 
 
 def _same(old: Access, new: Access, turn: int, exactly: bool) -> bool:
-    """The same of one iteration."""
+    """`_keeps_the_rest` for one iteration; ``exactly``: no other lane may be masked off."""
     if turn >= new.iterations:
         return False
     stray = old.strayed(turn)

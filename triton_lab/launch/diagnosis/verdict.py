@@ -1,4 +1,4 @@
-"""What is known of a launch after all checks: what they found, and what nobody could check."""
+"""`Verdict`: the result of all checks of a launch: findings, and what could not be checked."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from triton_lab.interpreter.kernel_errors import from_signal
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.snapshot import CannotReplay
 
-# Where this is set in the environment, faults of ours are raised instead of told: for the tests.
+# If this environment variable is set, triton-lab's own faults are raised instead of reported: for the tests.
 RAISE = "TRITON_LAB_RAISE"
 _PACKAGE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
 class Unchecked:
-    """``what`` (in words that can be listed: ``races``) was not checked, because of ``why``."""
+    """``what`` (a phrase for a list, such as ``races``) was not checked, for the reason ``why``."""
 
     what: str
     why: str
@@ -30,21 +30,21 @@ class Unchecked:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``findings``, errors first, and what was left ``unchecked``, one for each reason."""
+    """``findings``, errors first, and what is ``unchecked``, one entry for each reason."""
 
     findings: list[Finding]
     unchecked: list[Unchecked]
 
 
 class Gathering:
-    """Runs checks one by one; one that fails takes nothing from the others."""
+    """Runs checks one by one; if one fails, the others still run."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self._unchecked: dict[str, list[str]] = {}
 
     def run(self, what: str, check: Callable[[], Iterable[Finding]]) -> None:
-        """Keep what ``check`` finds; where it fails, what it had found until then, and that it failed."""
+        """Add the findings of ``check``; if it fails, add those before that, and note that it failed."""
         try:
             for found in check():
                 self.findings.append(found)
@@ -52,26 +52,26 @@ class Gathering:
             self.left_out(what, reason_of(error))
 
     def left_out(self, what: str, why: str) -> None:
-        """``what`` was not checked."""
+        """Note that ``what`` was not checked."""
         known = self._unchecked.setdefault(why, [])
         if what not in known:
             known.append(what)
 
     @property
     def unchecked(self) -> list[Unchecked]:
-        """One for each reason, so that each is told once."""
+        """One `Unchecked` for each reason, so that each reason is reported once."""
         return [Unchecked(", ".join(whats), why) for why, whats in self._unchecked.items()]
 
 
 def reason_of(error: Exception) -> str:
-    """Why something was not checked: what a launch that cannot be run again says, or else `excuse`."""
+    """Why something was not checked: the text of CannotReplay, or `excuse` for other errors."""
     return str(error) if isinstance(error, CannotReplay) else excuse(error)
 
 
 def excuse(error: Exception) -> str:
-    """What to say of ``error``, which we did not expect, where everything else must go on.
+    """The text for an unexpected ``error`` that must not stop the rest.
 
-    Raises it where the environment asks for that, and where a signal's handler raised it (a timeout).
+    Raises the error if the environment variable `RAISE` is set, or if a signal's handler raised it (a timeout).
     """
     if os.environ.get(RAISE) or from_signal(error):
         raise error
@@ -83,7 +83,7 @@ def excuse(error: Exception) -> str:
 
 
 def _place(error: Exception) -> str:
-    """Where in the package it was raised."""
+    """The place in the package where ``error`` was raised."""
     own = [
         frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(_PACKAGE)
     ]

@@ -1,4 +1,6 @@
-"""What pictures are computed from: who touches an element, how often, in which order.
+"""The data of pictures: which programs touch an element, how often, and in which order.
 
-Arrays and counts, for elements, bytes and programs. It knows no colours and no drawing.
+In: a launch and its accesses. Out: arrays and counts for elements, bytes and programs, without colours or drawing.
+Read `lane_positions` and `overhang` (where lanes are), `access_heat` and `tiling` (over a shape), then `tensor_storage`
+and `storage_accesses` (along a storage).
 """

@@ -1,9 +1,8 @@
-"""How often each element is touched, by which programs, in which iterations, and what comes first.
+"""`Heat`: how often each element is touched, by which programs, in which iterations, and by which first.
 
-Elements that are touched alike share a *class*, as in `tiling`; here a member of a class is a
-program at a *moment*: one iteration of one access. Members are numbered so that the smallest one
-of a class is its first touch, if programs are taken in the order of their numbers, in which a GPU
-starts them.
+Elements that are touched by the same members share a *class*, as in `tiling`. Here a member of a class is a program at
+a *moment*: one iteration of one access. Members are numbered such that the smallest one of a class is its first touch,
+if programs run in the order of their numbers, in which a GPU starts them.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ from triton_lab.launch.maps.tile_groups import Tiles
 from triton_lab.launch.membership_classes import Classes, distinct, grouped
 
 OVER = ("shape", "storage")
-_SPARSE = 4  # times as many: then what lies between the lanes is told of as one
+_SPARSE = 4  # with this many times more positions than lanes, each gap between lanes is one tile
 BY = ("count", "program", "iteration", "reuse", "order")
 
 
 @dataclass(frozen=True)
 class Heat:
-    """Who touches each position when, and how often.
+    """Which programs touch each position, when and how often.
 
-    Over the shape, positions are those of ``drawn`` in reading order (the argument and what hangs
-    over its edges), index = position - ``origin``. Over storage there is one position for each
-    ``unit`` bytes, the first of them ``first`` units after the storage's start.
-    ``tile_classes`` (tiles,) index ``table``, class 0 is touched by nobody; member p * moments + m is
-    an active lane of program p at moment m, and from ``programs * moments`` on a masked one.
-    ``tile_counts`` (tiles,) are the active lanes at each of a tile's positions. ``shown`` is how many
-    programs were looked at, None for all.
+    Over the shape, positions count through ``drawn`` in row-major order (the argument and the margins where lanes
+    overhang its edges), and an element's index is its position in ``drawn`` minus ``origin``. Over storage there is
+    one position for each ``unit`` bytes, and the first is ``first`` units after the storage's start.
+    ``tile_classes`` (tiles,) index ``table``; class 0 is untouched. Member p * moments + m is an active lane of program
+    p at moment m; members from ``programs * moments`` on are masked-off lanes in the same order. ``tile_counts``
+    (tiles,) is the number of active lanes at each of a tile's positions. ``shown`` is the number of programs that were
+    examined, None for all.
     """
 
     shape: tuple[int, ...]
@@ -58,26 +57,26 @@ class Heat:
     active_elsewhere: int = 0
     masked_elsewhere: int = 0
     shown: int | None = None
-    strays: Flags | None = None  # (positions,) where lanes stand that stopped the launch; None where none did
+    strays: Flags | None = None  # (positions,) of lanes that stopped the launch; None if there are none
 
     @cached_property
     def classes(self) -> Ints:
-        """(positions,) the class of each."""
+        """(positions,) the class of each position."""
         return self.tiles.spread(self.tile_classes)
 
     @cached_property
     def counts(self) -> Ints:
-        """(positions,) how many active lanes are at each."""
+        """(positions,) the number of active lanes at each position."""
         return self.tiles.spread(self.tile_counts)
 
     @cached_property
     def inside(self) -> Flags:
-        """(positions,) whether a position is an element of the argument (over storage: always)."""
+        """(positions,) whether a position is an element of the argument (over storage: all True)."""
         return MarginSpace(self.shape, self.origin, self.drawn).inside()
 
     @cached_property
     def leaves(self) -> bool:
-        """Whether active lanes touch what is no element of the argument."""
+        """Whether active lanes touch anything but elements of the argument."""
         if self.active_elsewhere or self.strays is not None:
             return True
         if self.drawn == self.shape:
@@ -88,7 +87,7 @@ class Heat:
 
     @cached_property
     def own_tiles(self) -> tuple[Tiles, Ints] | None:
-        """The tiles that are elements of the argument, and the class of each; None where tiles are not known."""
+        """The tiles of the argument's elements, and the class of each; None if tiles are not known."""
         if self.tiles.edges is None:
             return None
         tiles, which = self.tiles.cut(self.origin, self.shape)
@@ -102,7 +101,7 @@ class Heat:
         return self.classes[MarginSpace(self.shape, self.origin, self.drawn).position(elements)]
 
     def at(self, positions: Ints) -> Heat:
-        """What is known of some positions alone, in that order, each a tile of its own."""
+        """The heat of some positions alone, in that order; each is a tile of its own."""
         strays = None if self.strays is None else self.strays[positions]
         classes, counts = self.classes[positions], self.counts[positions]
         found = replace(self, tiles=Tiles(), tile_classes=classes, tile_counts=counts, strays=strays)
@@ -110,7 +109,7 @@ class Heat:
         return found
 
     def _image(self, masked: bool, of: Callable[[Ints], Ints]) -> Ints:
-        """member -> number, -1 for members of the other kind."""
+        """The image of each member under ``of``; -1 for members of the other kind (active or masked off)."""
         size = self.programs * len(self.moments)
         member = np.arange(2 * size)
         return np.where((member >= size) == masked, of(member % max(1, size)), -1)
@@ -122,26 +121,26 @@ class Heat:
 
     @cached_property
     def masked(self) -> Classes:
-        """For each class, the programs with a masked lane."""
+        """For each class, the programs with a masked-off lane."""
         return self.table.mapped(self._image(True, lambda member: member // max(1, len(self.moments))))
 
     @cached_property
     def iterations(self) -> Classes:
-        """For each class, the iterations in which an active lane was there."""
+        """For each class, the iterations with an active lane."""
         number = np.array([moment.iteration for moment in self.moments], dtype=np.int64)
         return self.table.mapped(self._image(False, lambda member: number[member % max(1, len(self.moments))]))
 
     def first_touch(self) -> Ints:
-        """(classes,) the smallest member that is active, -1 for none."""
+        """(classes,) the smallest active member, -1 for none."""
         size = self.programs * len(self.moments)
         first = np.append(self.table.items, 2 * size)[self.table.starts[:-1]]
         return np.where((self.table.counts > 0) & (first < size), first, -1)
 
     def by(self, what: str) -> Ints:
-        """(classes,) the number that ``what`` asks for, -1 where no lane is active.
+        """(classes,) the quantity ``what`` of each class, -1 if no lane is active.
 
-        ``program``: the first. ``iteration``: the first. ``reuse``: how many programs. ``order``: the
-        rank of its first touch among all first touches.
+        ``program``: the first one. ``iteration``: the first one. ``reuse``: the number of programs. ``order``: the rank
+        of the class's first touch among all first touches.
         """
         if what == "reuse":
             return np.where(self.active.counts > 0, self.active.counts, -1)
@@ -162,10 +161,10 @@ def heat(
     most: int | None = None,
     thin: bool = True,
 ) -> Heat:
-    """What these accesses do to ``argument``, over its ``shape`` or over its ``storage``.
+    """The heat of these accesses to ``argument``, over its ``shape`` or over its ``storage``.
 
-    Over the shape, where each lane would have to be looked at, ``most`` lanes are, of programs at even distances; and
-    then so are some of very many programs, unless they are not to be ``thin``.
+    Over the shape, if each lane must be examined, at most ``most`` lanes are, from programs at even distances. With
+    ``thin``, very many programs are sampled in the same way even if lanes are known as boxes.
     """
     if over == "shape":
         return _over_shape(argument, accesses, Timeline.of_iterations, programs, most, thin)
@@ -178,7 +177,7 @@ def heat(
 def heat_of_accesses(
     argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, most: int | None = None
 ) -> Heat:
-    """The same over the shape, where all iterations of an access are one moment."""
+    """`heat` over the shape, with all iterations of an access as one moment."""
     return _over_shape(argument, accesses, Timeline.of_accesses, programs, most)
 
 
@@ -201,7 +200,7 @@ def _over_shape(
 
 
 def _stopped(accesses: Sequence[TimedAccess]) -> bool:
-    """Whether one of them stopped the launch: the lanes that did are told apart, which boxes are not."""
+    """Whether an access stopped the launch: its failed lanes are marked one by one, which boxes cannot do."""
     return any(access.stopped is not None for access in accesses)
 
 
@@ -237,7 +236,7 @@ def _heat(place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, pro
 
 
 def _few(place: Place, lanes: TouchingLanes) -> Ints | None:
-    """The positions along one line that any lane is at, ascending; None where it is quicker to go by positions."""
+    """The positions along one line with any lane, ascending; None if counting at all positions is faster."""
     if not place.is_line:
         return None
     found, room = [np.zeros(0, dtype=np.int64)], place.positions // _SPARSE
@@ -250,7 +249,7 @@ def _few(place: Place, lanes: TouchingLanes) -> Ints | None:
 
 
 def _of_few(place: Place, lanes: Renumbered, few: Ints, timeline: Timeline, programs: int) -> Heat:
-    """The same, of what is told of the positions that are touched and of the gaps between them."""
+    """The heat with a tile for each touched position, and one for each gap between them."""
     tally = PositionCounts(len(few), lanes.members)
     for some in lanes:
         tally.add(some)
@@ -278,7 +277,7 @@ def _of_few(place: Place, lanes: Renumbered, few: Ints, timeline: Timeline, prog
 
 
 def _of_boxes(boxed: Boxed, storage: OverStorage | None, timeline: Timeline, programs: int) -> Heat:
-    """The same, of what is told of cells between the borders of boxes, in place of positions."""
+    """The heat with a tile for each cell between the borders of boxes."""
     moments, size = len(timeline.moments), programs * len(timeline.moments)
     raster = Raster.of(boxed.padded, [boxes for pair in boxed.visits for boxes in pair], boxed.own)
     salt = salts(size)

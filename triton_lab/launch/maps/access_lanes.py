@@ -1,7 +1,7 @@
-"""The lanes of all accesses to an argument, each at a position and as a member of what it does there.
+"""The lanes of all accesses to an argument, each with its position and its member.
 
-A *moment* is one iteration of one access. A member is a program at a moment: member p * moments + m
-is an active lane of program p at moment m, and from ``programs * moments`` on a masked one.
+A *moment* is one iteration of one access. A member is a program at a moment: member p * moments + m is an active lane
+of program p at moment m; members from ``programs * moments`` on are masked-off lanes in the same order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KEPT = 1 << 22  # lanes
 
 @dataclass(frozen=True)
 class Moment:
-    """One iteration of one access; ``access`` counts among those looked at."""
+    """One iteration of one access; ``access`` is its index in the given list."""
 
     access: int
     iteration: int
@@ -29,7 +29,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class AccessVisit:
-    """One iteration of one access, which takes place at ``moment`` (an index into the timeline's moments)."""
+    """One iteration of one access, with its ``moment`` (an index into the timeline's moments)."""
 
     access: int
     iteration: int
@@ -38,14 +38,14 @@ class AccessVisit:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All iterations of some accesses in the order in which they began, and the moments told apart in it."""
+    """All iterations of some accesses in the order in which they began, and their moments."""
 
     visits: tuple[AccessVisit, ...]
     moments: tuple[Moment, ...]
 
     @classmethod
     def of_iterations(cls, accesses: Sequence[TimedAccess]) -> Timeline:
-        """Each iteration is a moment of its own."""
+        """The timeline in which each iteration is a moment of its own."""
         begun = _in_order(accesses)
         return cls(
             tuple(AccessVisit(access, iteration, moment) for moment, (access, iteration) in enumerate(begun)),
@@ -54,7 +54,7 @@ class Timeline:
 
     @classmethod
     def of_accesses(cls, accesses: Sequence[TimedAccess]) -> Timeline:
-        """All iterations of an access are one moment, which keeps members few."""
+        """The timeline in which all iterations of an access are one moment, so that there are few members."""
         return cls(
             tuple(AccessVisit(access, iteration, access) for access, iteration in _in_order(accesses)),
             tuple(Moment(n, 0, access.line, access.kind) for n, access in enumerate(accesses)),
@@ -62,7 +62,7 @@ class Timeline:
 
 
 def _in_order(accesses: Sequence[TimedAccess]) -> list[tuple[int, int]]:
-    """(access, iteration) of all iterations, those that began first in front."""
+    """(access, iteration) of all iterations, in the order in which they began."""
     begun = sorted(
         (access.order(iteration), number, iteration)
         for number, access in enumerate(accesses)
@@ -73,10 +73,10 @@ def _in_order(accesses: Sequence[TimedAccess]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class AccessLanes:
-    """The active lanes of one visit, or the masked ones.
+    """The active lanes of one visit, or its masked-off lanes.
 
-    ``position`` is (programs, *block), or (lanes,) where some of the block's lanes are not among
-    them; ``member`` broadcasts to it. ``elsewhere`` counts the lanes that have no position.
+    ``position`` is (programs, *block), or (lanes,) if some of the block's lanes are left out; ``member`` broadcasts to
+    it. ``elsewhere`` counts the lanes that have no position.
     """
 
     position: Ints
@@ -85,7 +85,7 @@ class AccessLanes:
     elsewhere: int = 0
 
     def run(self) -> slice | None:
-        """The stretch that the positions of blocks fill one after the other, if they do."""
+        """The range of positions, if the blocks' lanes fill it in order; else None."""
         line = self.position.reshape(-1)
         if self.position.ndim < 2 or not line.size or int(line[-1]) - int(line[0]) != line.size - 1:
             return None
@@ -98,14 +98,14 @@ class AccessLanes:
 
 @dataclass(frozen=True)
 class _Block:
-    """All lanes of one visit: ``position`` (programs, *block), -1 for none; ``member`` has an entry per program."""
+    """All lanes of one visit: ``position`` (programs, *block), -1 for none; ``member`` has one entry per program."""
 
     position: Ints
     mask: Flags
     member: Ints
 
     def parts(self, members: int) -> Iterator[AccessLanes]:
-        """The active lanes, and then the masked ones if there are any; ``members`` there are of each kind."""
+        """The active lanes, then any masked-off lanes; there are ``members`` members of each kind."""
         if self.mask.all() and (not self.position.size or int(self.position.min()) >= 0):
             yield AccessLanes(self.position, self.member, active=True)
             return
@@ -119,13 +119,13 @@ class _Block:
 
 
 class TouchingLanes:
-    """The lanes of every visit, in order. Can be gone through several times; what is small is kept for that."""
+    """The lanes of every visit, in order. Can be iterated several times; small blocks are cached for that."""
 
     def __init__(self, place: Place, accesses: Sequence[TimedAccess], timeline: Timeline, programs: int) -> None:
         self._place = place
         self._accesses = accesses
         self._timeline = timeline
-        # How many members there are of either kind, active and masked.
+        # The number of members of each kind, active and masked off.
         self.members = programs * len(timeline.moments)
         self._kept: dict[AccessVisit, _Block] = {}
         self._room = _KEPT

@@ -1,4 +1,4 @@
-"""What was loaded from or stored to each element, at that time."""
+"""The values that accesses loaded from or stored to each element."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ElementValues:
-    """``last`` (elements,) is the value of the last touch in the order of programs, where ``touched``;
-    ``everything`` holds the values of all active lanes."""
+    """The values of an argument's elements: ``last`` (elements,) at the last touch in program order, if ``touched``.
+
+    ``everything`` holds the values of all active lanes.
+    """
 
     last: npt.NDArray[np.float64]
     touched: npt.NDArray[np.bool_]
@@ -29,7 +31,7 @@ class ElementValues:
 
 
 def element_values(argument: Argument, accesses: Sequence[Access]) -> ElementValues:
-    """Gather what these accesses loaded or stored. The launch is replayed; raises CannotReplay."""
+    """Collect the values that these accesses loaded or stored. Replays the launch; raises CannotReplay."""
     known: Digits | ElementPlaces | None = digits(argument.shape, argument.strides)
     shared = any(stride == 0 and extent > 1 for stride, extent in zip(argument.strides, argument.shape, strict=True))
     first_of = None

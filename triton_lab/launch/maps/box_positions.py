@@ -1,7 +1,7 @@
-"""Where the boxes of lanes stand: over their argument's shape, or along its storage.
+"""The positions of boxes of lanes: over their argument's shape, or along its storage.
 
-The answers are those of `positions` lane by lane. Where lanes are not recorded in a compact form, or where only
-looking at each of them could tell where it stands, there is no answer here.
+The results equal those of `lane_positions`, which goes lane by lane. The functions return None if lanes are not
+recorded in a compact form, or if each lane must be examined to find its position.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from triton_lab.launch.maps.lane_positions import Flags, OverStorage, StoredArgu
 from triton_lab.launch.maps.overhang import space, step_along
 from triton_lab.launch.maps.strided_lanes import Strided, strided
 
-MOST_BOXES = 1 << 22  # beyond, they would take more memory than lanes that are looked at one visit after the other
+MOST_BOXES = 1 << 22  # more boxes would take more memory than lanes, of which one visit at a time is in memory
 
 Blocks = dict[tuple[int, int], Strided]  # by access and iteration
-Pair = tuple[Boxes, Boxes]  # active lanes, and masked ones
+Pair = tuple[Boxes, Boxes]  # active lanes, and masked-off ones
 
 
 @dataclass(frozen=True)
 class Boxed:
-    """The lanes of each visit of a timeline: active ones, and masked ones; and how many of either have no position.
+    """The active and masked-off lanes of each visit of a timeline, and how many of each kind have no position.
 
-    The space is ``padded``, with the argument's own ``shape`` from ``before`` on, as in `overhang`.
+    The space is ``padded``; the argument's own ``shape`` begins at ``before`` in it, as in `overhang`.
     """
 
     shape: tuple[int, ...]
@@ -41,14 +41,14 @@ class Boxed:
 
     @property
     def own(self) -> list[tuple[int, int]]:
-        """Where the argument's own positions begin and end along each dimension of ``padded``."""
-        if len(self.padded) < len(self.shape):  # in reading order
+        """The first position and the end of the argument along each dimension of ``padded``."""
+        if len(self.padded) < len(self.shape):  # elements in row-major order
             return [(0, self.padded[0])]
         return [(low, low + size) for low, size in zip(self.before, self.shape, strict=True)]
 
     def crop(self, raster: Raster, classes: Ints) -> tuple[tuple[int, ...], tuple[int, ...], tuple[slice, ...]]:
-        """Leave out margins where nothing is: the shape drawn, its origin, and the window in ``padded``."""
-        if len(self.padded) < len(self.shape):  # in reading order
+        """Leave out empty margins: returns the shape drawn, its origin, and the window in ``padded``."""
+        if len(self.padded) < len(self.shape):  # elements in row-major order
             return self.shape, (0,) * len(self.shape), (slice(0, *self.padded),)
         grid = classes.reshape(raster.cells_along)
         window, origin = [], []
@@ -64,7 +64,7 @@ class Boxed:
 
 
 def over_shape(argument: StoredArgument, accesses: Sequence[TimedAccess], timeline: Timeline) -> Boxed | None:
-    """Boxes of the argument's indices, or, where blocks walk through several rows, of its elements in reading order."""
+    """Boxes of the argument's indices, or of its row-major elements if blocks continue from one row into the next."""
     shape, strides = tuple(argument.shape), tuple(argument.strides)
     known = digits(shape, strides)
     expanded = any(stride == 0 and extent > 1 for stride, extent in zip(strides, shape, strict=True))
@@ -83,7 +83,7 @@ def over_storage(place: OverStorage, accesses: Sequence[TimedAccess], timeline: 
 
 
 def _blocks(accesses: Sequence[TimedAccess], origin: int, unit: int) -> Blocks | None:
-    """All lanes in compact form, None where some are not."""
+    """All lanes in compact form; None if some are not."""
     found = {}
     for number, access in enumerate(accesses):
         for iteration in range(access.iterations):
@@ -95,7 +95,7 @@ def _blocks(accesses: Sequence[TimedAccess], origin: int, unit: int) -> Blocks |
 
 
 def _line(blocks: Blocks, timeline: Timeline, positions: int, shape: tuple[int, ...]) -> Boxed | None:
-    """Boxes of places that are positions already."""
+    """Boxes along one line, where a lane's offset is its position."""
     visits, elsewhere, room = [], [0, 0], MOST_BOXES
     for visit in timeline.visits:
         one = blocks[visit.access, visit.iteration]
@@ -113,13 +113,13 @@ def _line(blocks: Blocks, timeline: Timeline, positions: int, shape: tuple[int, 
 
 
 def _expected(blocks: Strided, steps: Sequence[BoxStep]) -> int:
-    """About how many boxes these become."""
+    """About how many boxes these lanes become."""
     apart = math.prod(step.axis.extent for step in steps if abs(step.count) != 1)
     return len(blocks.program) * apart * (1 if blocks.full else 1 + 2 * len(steps))
 
 
 class _Shape:
-    """Blocks over a shape whose elements share no place."""
+    """Blocks over a shape whose elements do not overlap."""
 
     def __init__(
         self, shape: tuple[int, ...], strides: tuple[int, ...], known: Digits, blocks: Blocks, accesses: int
@@ -130,7 +130,7 @@ class _Shape:
         self.space = space(shape, [walk for number in range(accesses) if (walk := self._first_walk(number))])
 
     def _first_walk(self, access: int) -> tuple[list[tuple[int, int]], list[int]] | None:
-        """How the first iteration of an access that may hang over the edge walks the dimensions."""
+        """The walk of an access's first iteration that may overhang the edge; None if there is none."""
         for (number, _), one in self.blocks.items():
             if number == access and self._may_overhang(one):
                 steps = self._steps(one)
@@ -138,7 +138,7 @@ class _Shape:
         return None
 
     def _may_overhang(self, one: Strided) -> bool:
-        """Whether a lane is masked, or is outside all elements."""
+        """Whether a lane is masked off, or lies outside the span of the elements."""
         if not len(one.program) or not one.lanes:
             return False
         low, high = one.reach
@@ -154,7 +154,7 @@ class _Shape:
         return found
 
     def boxed(self, timeline: Timeline) -> Boxed | None:
-        """Boxes of indices if all blocks have them; else, if none hangs over the edge, of elements in reading order."""
+        """Boxes of indices if all blocks have them; else, if no block overhangs the edge, of row-major elements."""
         visits: list[Pair] = []
         hanging = rows = False
         elsewhere, room = 0, MOST_BOXES
@@ -172,15 +172,15 @@ class _Shape:
             active, masked = boxes_of(one, corner, steps)
             strays = self._strays(active, one.program[~found])
             if strays and overhang and not self._meets_rows(one, steps, corner, found):
-                return None  # lanes beside the argument that nothing masks: each is looked at
+                return None  # unmasked lanes outside the argument: each must be examined
             if strays or (not overhang and not found.all()):
                 rows = True
                 continue
             hanging |= overhang
-            # Where even the first lane is lost, so are the others; none of them is active.
+            # If a program's first lane has no position, nor have its others; none of them is active.
             kept = ~np.isin(masked.program, one.program[~found])
             there = masked.at(kept)
-            if len(self.shape) == 1:  # a line begins with its first element, as in `positions`
+            if len(self.shape) == 1:  # a line begins with its first element, as in `lane_positions`
                 there = there.clipped(self.space.padded[0], self.space.before[0])
             elsewhere += int(masked.positions.sum() - there.positions.sum())
             visits.append((active, there))
@@ -195,23 +195,23 @@ class _Shape:
         return self.space.holds(space(self.shape, [_walk(steps)]))
 
     def _corners(self, one: Strided) -> tuple[Ints, Flags]:
-        """(programs, dimensions) where first lanes stand, and whether there is such a place."""
+        """(programs, dimensions) the index of each first lane, and whether it is an element."""
         element = self.known.element(one.first)
         index = np.stack(np.unravel_index(np.maximum(element, 0), self.shape), axis=1)
         return index + np.array(self.space.before), element >= 0
 
     def _outside(self, low: Ints, high: Ints) -> Flags:
-        """Whether boxes reach out of the argument."""
+        """(boxes,) whether a box reaches outside the argument."""
         begin = np.array(self.space.before)
         outside: Flags = np.any((low < begin) | (high > begin + self.shape), axis=1)
         return outside
 
     def _strays(self, active: Boxes, lost: Ints) -> bool:
-        """Whether an active lane is not on an element, or in one of the programs that are lost."""
+        """Whether an active lane is not on an element, or belongs to one of the ``lost`` programs."""
         return bool(self._outside(active.low, active.high).any()) or bool(np.isin(active.program, lost).any())
 
     def _meets_rows(self, one: Strided, steps: Sequence[BoxStep], corner: Ints, found: Flags) -> bool:
-        """Whether a lane that left its row is on an element of another: the block walks in reading order."""
+        """Whether a lane past the end of its row is on an element of another row, as in a row-major walk."""
         on = found.copy()
         for step in steps:
             on &= step.axis.lower < step.axis.upper
@@ -227,5 +227,5 @@ class _Shape:
 
 
 def _walk(steps: Sequence[BoxStep]) -> tuple[list[tuple[int, int]], list[int]]:
-    """As `overhang.space` takes it."""
+    """The steps as a walk for `overhang.space`."""
     return [(step.dimension, step.count) for step in steps], [step.axis.extent for step in steps]

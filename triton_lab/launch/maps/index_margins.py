@@ -1,7 +1,7 @@
-"""An argument continued past its end and before its start: where the lanes stand that stopped a launch.
+"""An argument continued beyond both ends: positions for the lanes that stopped a launch.
 
-Its outermost dimension - that of the widest stride - goes on beyond both ends. So a place past the end of a matrix is
-in a row below its last, and one past the end of a line is right behind it: where the address lies, were there memory.
+The outermost dimension, the one with the widest stride, is extended at both ends. So an address past the end of a
+matrix has a position in a row below the last one, and an address past the end of a line is right behind it.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ import numpy as np
 from triton_lab.launch.element_index import Digits, ElementPlaces, Ints, digits, places
 from triton_lab.launch.maps.overhang import MarginSpace, Step
 
-# So many places are drawn on either side: half as many as the argument has elements, within these.
+# Bounds of the places drawn on each side: half as many as the argument has elements, between these.
 LEAST, MOST = 64, 4096
 
 
 @dataclass(frozen=True)
 class Continued:
-    """An argument with ``before`` more indices ahead of its ``dimension`` and ``after`` more behind it."""
+    """An argument with ``before`` more indices at the start of its ``dimension`` and ``after`` more at its end."""
 
     shape: tuple[int, ...]
     dimension: int
     before: int
     after: int
     known: Digits | ElementPlaces
-    shift: int  # from an offset in the argument to one in what is continued, in elements
+    shift: int  # from an offset in the argument to one in the continued argument, in elements
 
     def element(self, offset: Ints) -> Ints:
-        """The element (in reading order of ``shape``) at each offset from the argument's element 0; -1 for none."""
+        """The element (row-major in ``shape``) at each offset from the argument's element 0; -1 for none."""
         return self.known.element(offset + self.shift)
 
     def within(self, where: MarginSpace) -> MarginSpace:
-        """The continued argument's place within margins that are wide enough for it."""
+        """The continued argument's place in ``where``, whose margins must be wide enough."""
         before = list(where.before)
         before[self.dimension] -= self.before
         return MarginSpace(self.shape, tuple(before), where.padded)
 
     def widened(self, where: MarginSpace) -> MarginSpace:
-        """``where`` with margins that have room for what is continued."""
+        """``where`` with margins wide enough for the continued argument."""
         before = [0] * len(where.shape)
         after = [0] * len(where.shape)
         before[self.dimension], after[self.dimension] = self.before, self.after
@@ -52,7 +52,7 @@ class Continued:
 
 
 def continued(shape: tuple[int, ...], strides: tuple[int, ...], astray: Ints) -> Continued | None:
-    """Continue an argument as far as the offsets ``astray`` go, within bounds; None where it has no such dimension.
+    """Continue an argument as far as the offsets ``astray`` go, within bounds; None if it has no such dimension.
 
     Offsets are in elements, from element 0.
     """
@@ -76,6 +76,6 @@ def continued(shape: tuple[int, ...], strides: tuple[int, ...], astray: Ints) ->
 
 
 def covers(steps: Sequence[Step], shape: Sequence[int]) -> bool:
-    """Whether a block walks each dimension of an argument along an axis of its own: a tile of it."""
+    """Whether a block is a tile of an argument: each dimension is walked by a block axis of its own."""
     walked = [dimension for dimension, count in steps if count]
     return len(set(walked)) == len(walked) and {k for k, size in enumerate(shape) if size > 1} <= set(walked)

@@ -1,7 +1,7 @@
-"""Lanes as boxes of positions: one box for as many lanes of a program as stand side by side on every axis.
+"""Lanes as boxes of positions: one box for the lanes of a program that are adjacent along every axis.
 
-A tile that a program touches is one box, however many lanes it has; the positions between the borders of all boxes
-are touched alike, so that what lanes tell of positions can be told of few cells.
+A tile that a program touches is one box, however many lanes it has. All positions in a cell between the borders of
+boxes are touched by the same boxes, so the work is done for a few cells instead of for each position.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from triton_lab.launch.membership_classes import counted, distinct
 
 @dataclass(frozen=True)
 class Boxes:
-    """Box k holds the positions ``low[k] <= index < high[k]``, (boxes, dimensions), for ``program[k]``."""
+    """Box k is the positions ``low[k] <= index < high[k]`` of ``program[k]``; bounds are (boxes, dimensions)."""
 
     low: Ints
     high: Ints
@@ -31,7 +31,7 @@ class Boxes:
 
     @property
     def positions(self) -> Ints:
-        """(boxes,) how many positions each holds."""
+        """(boxes,) the number of positions in each box."""
         found: Ints = np.prod(self.high - self.low, axis=1)
         return found
 
@@ -40,14 +40,14 @@ class Boxes:
         return self if bool(which.all()) else Boxes(self.low[which], self.high[which], self.program[which])
 
     def clipped(self, limit: int, start: int = 0) -> Boxes:
-        """What lies in ``start .. limit - 1``, of boxes of one dimension."""
+        """One-dimensional boxes cut to ``start .. limit - 1``."""
         low, high = np.maximum(self.low, start), np.minimum(self.high, limit)
         return _some(Boxes(low, high, self.program))
 
 
 @dataclass(frozen=True)
 class BoxStep:
-    """A block's axis, and the dimension of positions that it follows, ``count`` positions a lane."""
+    """A block's axis, and the dimension that it follows, ``count`` positions for each lane."""
 
     dimension: int
     count: int
@@ -55,7 +55,7 @@ class BoxStep:
 
 
 def joined(parts: Sequence[Boxes], dimensions: int) -> Boxes:
-    """All of these one after the other."""
+    """All boxes of ``parts``, concatenated."""
     nothing = np.zeros((0, dimensions), dtype=np.int64)
     return Boxes(
         np.concatenate([nothing, *(part.low for part in parts)]),
@@ -82,7 +82,7 @@ def _moving(steps: Sequence[BoxStep], dimension: int) -> Iterator[tuple[int, int
 
 
 def boxes_of(blocks: Strided, corner: Ints, steps: Sequence[BoxStep]) -> tuple[Boxes, Boxes]:
-    """The active lanes of blocks, and the masked ones; ``corner`` (programs, dimensions) is the first lane's place.
+    """The active lanes of blocks, and the masked-off ones; ``corner`` (programs, dimensions) is the first lane's index.
 
     Lanes must be `apart`.
     """
@@ -91,7 +91,7 @@ def boxes_of(blocks: Strided, corner: Ints, steps: Sequence[BoxStep]) -> tuple[B
     for step in steps:
         if step.axis.extent == 1 or abs(step.count) != 1:
             rest.append(step)
-        else:  # of lanes that are apart, one axis alone walks a dimension by steps of one
+        else:  # as lanes are apart, only one axis walks a dimension by steps of one
             wide[step.dimension] = step
     row, low, on = np.arange(len(blocks.program)), corner.copy(), np.ones(len(blocks.program), dtype=bool)
     for step in rest:
@@ -104,7 +104,7 @@ def boxes_of(blocks: Strided, corner: Ints, steps: Sequence[BoxStep]) -> tuple[B
     for dimension, step in wide.items():
         lower[:, dimension], upper[:, dimension] = step.axis.lower[row], step.axis.upper[row]
         most[:, dimension] = step.axis.extent
-        if step.count < 0:  # lanes are counted from where positions begin
+        if step.count < 0:  # count lanes from the lowest position
             low[:, dimension] -= step.axis.extent - 1
             lower[:, dimension], upper[:, dimension] = (
                 step.axis.extent - upper[:, dimension],
@@ -120,7 +120,7 @@ def boxes_of(blocks: Strided, corner: Ints, steps: Sequence[BoxStep]) -> tuple[B
 
 
 def _around(low: Ints, lower: Ints, upper: Ints, most: Ints, program: Ints) -> Iterator[Boxes]:
-    """The part of each box of ``most`` positions that is not between ``lower`` and ``upper``, cut into boxes."""
+    """The part of each box of extents ``most`` outside of ``lower .. upper``, cut into boxes."""
     start, stop = np.zeros_like(most), most.copy()
     for dimension in range(most.shape[1]):
         for begin, end in ((start, lower), (upper, stop)):
@@ -131,24 +131,24 @@ def _around(low: Ints, lower: Ints, upper: Ints, most: Ints, program: Ints) -> I
 
 
 def _some(boxes: Boxes) -> Boxes:
-    """Those that are not empty."""
+    """The boxes that are not empty."""
     return boxes.at(np.all(boxes.low < boxes.high, axis=1))
 
 
 @dataclass(frozen=True)
 class Raster:
-    """A space cut across, along each dimension, wherever a box begins or ends.
+    """A space cut along each dimension wherever a box begins or ends.
 
-    ``edges`` are, for each dimension, where its stretches begin, and the end. What is between is a cell; cells
-    count in reading order.
+    ``edges`` has for each dimension the borders, the end included. The pieces between borders are cells, numbered in
+    row-major order.
     """
 
     edges: tuple[Ints, ...]
-    numbers: tuple[Ints | None, ...]  # by index, its place among the edges; None where that is searched for
+    numbers: tuple[Ints | None, ...]  # index -> its place among the edges; None if a search is used instead
 
     @classmethod
     def of(cls, shape: Sequence[int], boxes: Sequence[Boxes], own: Sequence[tuple[int, int]]) -> Raster:
-        """Cut a space of ``shape`` at the borders of boxes, and along each dimension at two ends of its ``own``."""
+        """Cut a space of ``shape`` at the borders of boxes, and along each dimension at the two ends in ``own``."""
         edges: list[Ints] = []
         numbers: list[Ints | None] = []
         for dimension, size in enumerate(shape):
@@ -165,7 +165,7 @@ class Raster:
         return cls(tuple(edges), tuple(numbers))
 
     def _place(self, dimension: int, index: Ints) -> Ints:
-        """Where borders of boxes are among the edges."""
+        """The places of borders of boxes among the edges."""
         known = self.numbers[dimension]
         return np.searchsorted(self.edges[dimension], index) if known is None else known[index]
 
@@ -178,7 +178,7 @@ class Raster:
         return math.prod(self.cells_along)
 
     def covered(self, boxes: Boxes) -> tuple[Ints, Ints]:
-        """The cells of each box: pairs of box and cell."""
+        """The cells of each box, as two arrays of pairs: box and cell."""
         box = np.arange(len(boxes))
         cell = np.zeros(len(boxes), dtype=np.int64)
         for dimension, along in enumerate(self.cells_along):
@@ -192,7 +192,7 @@ class Raster:
         return box, cell
 
     def cut(self, window: Sequence[slice]) -> tuple[tuple[Ints, ...], tuple[slice, ...]]:
-        """The edges within a window between edges, counted from its corner; and which cells are there."""
+        """The edges within a window that begins and ends at edges, counted from its corner, and its cells."""
         edges, which = [], []
         for own, part in zip(self.edges, window, strict=True):
             first, last = np.searchsorted(own, [part.start, part.stop]).tolist()

@@ -1,4 +1,4 @@
-"""Where the lanes of an access stand: over its argument's shape, or along its storage."""
+"""The positions of an access's lanes: over its argument's shape, or along its storage."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from triton_lab.launch.element_index import Digits, ElementPlaces, Ints, contigu
 from triton_lab.launch.maps.index_margins import Continued, continued, covers
 from triton_lab.launch.maps.overhang import by_walk, space, walk
 
-LINE_BYTES, SECTOR_BYTES = 128, 32  # of a GPU's cache: a line, and what one request to memory brings
+LINE_BYTES, SECTOR_BYTES = 128, 32  # of a GPU's cache: a line, and a sector, the unit of a memory request
 
 Flags = npt.NDArray[np.bool_]
 _SEEN = 1 << 22  # lanes
 
 
 class ArgumentLike(Protocol):
-    """What is needed of an argument; strides are in elements, the address is element 0's."""
+    """The part of an argument that maps need; strides are in elements, the address is element 0's."""
 
     @property
     def name(self) -> str: ...
@@ -35,7 +35,7 @@ class ArgumentLike(Protocol):
 
 
 class AccessLike(Protocol):
-    """What is needed of an access; arrays are (programs, *block)."""
+    """The part of an access that maps need; arrays are (programs, *block)."""
 
     @property
     def kind(self) -> str: ...
@@ -62,7 +62,7 @@ class TimedAccess(AccessLike, Protocol):
 
 
 class StoredArgument(ArgumentLike, Protocol):
-    """An argument and where its storage lies."""
+    """An argument with the place of its storage."""
 
     @property
     def storage_address(self) -> int: ...
@@ -71,7 +71,7 @@ class StoredArgument(ArgumentLike, Protocol):
 
 
 class OverShape:
-    """Places over the argument's shape."""
+    """Positions over the argument's shape, with margins for lanes that overhang it."""
 
     over = "shape"
     unit, first = 0, 0
@@ -83,7 +83,7 @@ class OverShape:
         self.known = Identity(math.prod(self.shape)) if contiguous else places(self.shape, tuple(argument.strides))
         far = [(size - 1) * stride for size, stride in zip(self.shape, argument.strides, strict=True)]
         self.span = sum(min(0, reach) for reach in far), sum(max(0, reach) for reach in far)
-        self._seen: dict[tuple[int, int], tuple[Ints, Ints, Flags]] = {}  # until they are asked for, if small
+        self._seen: dict[tuple[int, int], tuple[Ints, Ints, Flags]] = {}  # small results, until `lanes` takes them
         walks, room = [], _SEEN
         for access in accesses:
             for iteration in range(access.iterations):
@@ -98,7 +98,7 @@ class OverShape:
                         walks.append((steps, offset.shape[1:]))
                     break
         self.where = space(self.shape, walks)
-        # What elements are looked up in, and its place: the argument, or where it goes on for lanes that went astray.
+        # Where elements are looked up, and its space: the argument, or its continuation if lanes stopped the launch.
         self._known: Digits | ElementPlaces | Continued = self.known
         self._space = self.where
         onward = continued(self.shape, tuple(argument.strides), _astray(argument, accesses))
@@ -108,18 +108,18 @@ class OverShape:
         self.padded = self.where.padded
         self.plain = self.padded == self.shape
         self.positions = math.prod(self.padded)
-        # Each element has a place of its own, beside its neighbours.
+        # Whether positions are one line, and no two elements share a place.
         self.is_line = self.plain and len(self.shape) == 1 and self.known.first_of is None
 
     def lanes(self, access: TimedAccess, iteration: int) -> tuple[Ints, Ints, Flags]:
-        """Programs, the position of each of their lanes (-1 for none), and the mask."""
+        """The programs, the position of each of their lanes (-1 for none), and the mask."""
         seen = self._seen.pop((id(access), iteration), None)
         program, offset, mask = seen or offsets_of(self.argument, access, iteration)
         position: Ints | None = None
         if self._may_overhang(offset, mask):
             steps = walk(offset, self.shape, self.argument.strides)
             if steps is not None and self._fits(steps, offset.shape[1:]):
-                # Where a tile that stopped the launch hangs over an edge is worth more than whose memory lies there.
+                # For a tile that stopped the launch, its overhang over an edge matters more than whose memory is there.
                 stops = access.stopped is not None and bool(access.strayed(iteration).any())
                 tile = stops and covers(steps, self.shape)
                 told = self._by_address(offset)
@@ -127,18 +127,18 @@ class OverShape:
         if position is None:
             position = self._by_address(offset)
         if len(self.shape) == 1 and self.where.before[0]:
-            # A line begins with its first element. Were there places ahead of it for who is masked, its rows would
-            # begin at any number, and it would look as if the line itself did.
+            # A line begins with its first element. With positions before it for masked-off lanes, rows would begin at
+            # any number, and the line would seem to begin there.
             position = np.where(mask | (position >= self.where.before[0]), position, -1)
         return program, position, mask
 
     def _by_address(self, offset: Ints) -> Ints:
-        """The position of each lane from its address; -1 for none."""
+        """The position of each lane, found from its address; -1 for none."""
         element = self._known.element(offset)
         return element if self.plain else np.where(element >= 0, self._space.position(np.maximum(element, 0)), -1)
 
     def strays(self, accesses: Sequence[TimedAccess]) -> Flags:
-        """(positions,) where lanes stand that stopped the launch."""
+        """(positions,) whether a lane there stopped the launch."""
         found = np.zeros(self.positions, dtype=np.bool_)
         for access, iteration in _stops(accesses):
             program, position, _ = self.lanes(access, iteration)
@@ -148,7 +148,7 @@ class OverShape:
         return found
 
     def _may_overhang(self, offset: Ints, mask: Flags) -> bool:
-        """Whether a lane is masked, or is outside all elements."""
+        """Whether a lane is masked off, or lies outside the span of the elements."""
         if not offset.size:
             return False
         return not mask.all() or int(offset.min()) < self.span[0] or int(offset.max()) > self.span[1]
@@ -158,14 +158,14 @@ class OverShape:
         return self.where.holds(space(self.shape, [(steps, block)]))
 
     def alias(self, signature: npt.NDArray[np.uint64], counts: Ints) -> None:
-        """Elements that share a place are touched together."""
+        """Give elements that share a place the same signature and counts, as they are touched together."""
         if self.known.first_of is not None:
             inner = self.where.position(np.arange(self.known.elements))
             signature[inner] = signature[inner[self.known.first_of]]
             counts[inner] = counts[inner[self.known.first_of]]
 
     def crop(self, classes: Ints) -> tuple[tuple[int, ...], tuple[int, ...], tuple[slice, ...]]:
-        """Leave out margins where nothing is: the shape drawn, its origin, and the window."""
+        """Leave out empty margins: returns the shape drawn, its origin, and the window."""
         grid = classes.reshape(self.padded)
         window, origin = [], []
         for axis, (size, before) in enumerate(zip(self.shape, self.where.before, strict=True)):
@@ -180,7 +180,7 @@ class OverShape:
 
 
 class OverStorage:
-    """Places along the storage, from the line of the first byte that matters to that of the last."""
+    """Positions along the storage, from the cache line of the first relevant byte to that of the last."""
 
     over = "storage"
 
@@ -217,11 +217,11 @@ class OverStorage:
         return program, np.where((position >= 0) & (position < self.positions), position, -1), mask
 
     def strays(self, accesses: Sequence[TimedAccess]) -> Flags:
-        """In storage what stopped the launch is not told apart."""
+        """All False: over storage, lanes that stopped the launch are not marked."""
         return np.zeros(self.positions, dtype=np.bool_)
 
     def alias(self, signature: npt.NDArray[np.uint64], counts: Ints) -> None:
-        """In storage every place is itself."""
+        """Do nothing: over storage, a position is a place in memory and has no alias."""
 
     def crop(self, classes: Ints) -> tuple[tuple[int, ...], tuple[int, ...], tuple[slice, ...]]:
         return self.shape, (0,), (slice(0, self.positions),)
@@ -231,7 +231,7 @@ Place = OverShape | OverStorage
 
 
 def _stops(accesses: Sequence[TimedAccess]) -> list[tuple[TimedAccess, int]]:
-    """The access that stopped the launch, with the iterations in which its lanes went astray."""
+    """The access that stopped the launch, with the iterations in which its lanes did."""
     stopped = [access for access in accesses if access.stopped is not None]
     return [(one, turn) for one in stopped for turn in range(one.iterations) if one.strayed(turn).any()]
 
@@ -246,7 +246,7 @@ def _astray(argument: ArgumentLike, accesses: Sequence[TimedAccess]) -> Ints:
 
 
 class Identity(ElementPlaces):
-    """The places of a tensor without gaps in reading order: an offset is its element."""
+    """The places of a tensor that is contiguous in row-major order: an offset is its element."""
 
     def __init__(self, elements: int) -> None:
         nothing = np.zeros(0, dtype=np.int64)
@@ -261,8 +261,7 @@ class Identity(ElementPlaces):
 def offsets_of(argument: ArgumentLike, access: AccessLike, iteration: int) -> tuple[Ints, Ints, Flags]:
     """The programs that ran an iteration, their lanes' offsets from element 0, and the mask.
 
-    An access wider than an element (through a cast pointer) gets a last axis for the elements that
-    a lane covers.
+    An access wider than an element (through a cast pointer) gets a last axis for the elements of each lane.
     """
     executed = access.executed(iteration)
     address, mask = access.address(iteration), access.mask(iteration)
@@ -270,7 +269,7 @@ def offsets_of(argument: ArgumentLike, access: AccessLike, iteration: int) -> tu
     if len(program) < len(address):
         address, mask = address[program], mask[program]
     offset = address - argument.address
-    offset >>= argument.itemsize.bit_length() - 1  # a size is a power of two; this rounds down, too
+    offset >>= argument.itemsize.bit_length() - 1  # a size is a power of two, and a shift rounds down
     width = max(1, access.itemsize // argument.itemsize)
     if width > 1:
         offset = offset[..., None] + np.arange(width)

@@ -1,7 +1,7 @@
-"""Which lane of a store gave each element of its argument the value that it kept.
+"""Which lane of a store was the last to write each element of its argument.
 
-Where the store's lanes are known as tiles, nothing is worked out for each element: tiles are asked about the elements
-that somebody wants to know of.
+If the store's lanes are known as tiles, nothing is computed for each element: tiles are queried for the elements that
+a caller needs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from triton_lab.launch.maps.tile_groups import Along, Tiles
 
 
 class StoreLike(Protocol):
-    """What is needed of an access; arrays are (programs, *block)."""
+    """The part of an access that `stored_by` needs; arrays are (programs, *block)."""
 
     @property
     def iterations(self) -> int: ...
@@ -35,10 +35,10 @@ class StoreLike(Protocol):
 
 @dataclass(frozen=True)
 class StoredBy:
-    """``number`` (elements,) of the lane that stored to each element, -1 where the store did not come: of several
-    lanes the last. Lanes are numbered by iteration, then program, ``lanes`` in each of the ``first`` (programs,).
+    """The last lane that stored to each element, as its ``number`` (elements,); -1 for elements not stored to.
 
-    ``first`` is the first element that a program stored to, lane by lane, -1 for none.
+    Lanes are numbered by iteration, then by program, with ``lanes`` lanes in each program. ``first`` (programs,) is the
+    first element that a program stored to, in lane order; -1 for none.
     """
 
     number: Ints
@@ -47,7 +47,7 @@ class StoredBy:
 
     @property
     def program(self) -> Ints:
-        """(elements,) -1 where the store did not come."""
+        """(elements,) the last program that stored to each element; -1 for elements not stored to."""
         return np.where(self.number < 0, -1, self.number // max(1, self.lanes) % max(1, len(self.first)))
 
     def there(self, elements: Ints) -> Flags:
@@ -55,7 +55,7 @@ class StoredBy:
         return np.asarray(self.number[elements] >= 0)
 
     def last(self, element: int) -> tuple[int, int, int] | None:
-        """Program, lane and iteration of the last lane that stored to an element; None for an element without."""
+        """Program, lane and iteration of the last lane that stored to an element; None if there is none."""
         number = int(self.number[element])
         if number < 0:
             return None
@@ -64,18 +64,18 @@ class StoredBy:
         return program, lane, iteration
 
     def middle(self) -> int:
-        """The element in the middle of all that were stored to; -1 where none was."""
+        """The middle one of the elements that were stored to; -1 if none was."""
         stored = np.flatnonzero(self.number >= 0)
         return int(stored[len(stored) // 2]) if len(stored) else -1
 
     def cells(self, along: Sequence[Along] | None, cells: int) -> Flags | None:
-        """The cells in which an element was stored to, as `Tiles.falls` takes them; None where that is not known."""
+        """(cells,) whether an element in the cell was stored to (see `Tiles.falls`); None if that is not known."""
         return None
 
 
 @dataclass(frozen=True)
 class StoredByTiles:
-    """The same, of what is known of tiles: ``heat`` is that of the ``store`` alone, to ``argument``."""
+    """`StoredBy` from tiles: ``heat`` is that of the ``store`` alone, to ``argument``."""
 
     store: Access
     argument: Argument
@@ -139,11 +139,11 @@ class StoredByTiles:
 
 
 def stored_in(store: Access, argument: Argument, programs: int) -> StoredBy | StoredByTiles:
-    """Ask a store about its ``argument``, a tensor."""
+    """The last writers of ``argument``, a tensor, by ``store``; from tiles if they are known."""
     tiled = heat(argument, [store], programs, most=1, thin=False)
     first = (
         None
-        # Of some lanes alone nothing is known of all elements.
+        # A sample of the lanes does not cover all elements.
         if tiled.own_tiles is None or tiled.shown is not None or store.itemsize != argument.itemsize
         else _first(store, argument, programs)
     )
@@ -153,7 +153,7 @@ def stored_in(store: Access, argument: Argument, programs: int) -> StoredBy | St
 
 
 def _first(store: Access, argument: Argument, programs: int) -> Ints | None:
-    """(programs,) as in `StoredBy`; None where only looking at each lane would tell."""
+    """(programs,) `StoredBy.first`; None if each lane must be examined."""
     known = digits(tuple(argument.shape), tuple(argument.strides))
     first = np.full(programs, -1, dtype=np.int64)
     for turn in range(store.iterations):
@@ -165,7 +165,7 @@ def _first(store: Access, argument: Argument, programs: int) -> Ints | None:
             place += axis.lower * axis.step
             on &= axis.lower < axis.upper
         element = known.element(place[on])
-        if bool((element < 0).any()):  # of a lane that is beside the argument: a later one may be on it
+        if bool((element < 0).any()):  # a lane outside the argument: a later lane may be on it
             return None
         program = blocks.program[on]
         new = first[program] < 0
@@ -174,7 +174,7 @@ def _first(store: Access, argument: Argument, programs: int) -> Ints | None:
 
 
 def stored_by(store: StoreLike, shape: tuple[int, ...], programs: int) -> StoredBy:
-    """Ask a store about each element of an argument of this ``shape``."""
+    """The last writers of an argument of this ``shape`` by ``store``, found lane by lane."""
     number = np.full(math.prod(shape), -1, dtype=np.int64)
     first = np.full(programs, -1, dtype=np.int64)
     lanes = 0
@@ -182,7 +182,7 @@ def stored_by(store: StoreLike, shape: tuple[int, ...], programs: int) -> Stored
         elements = store.element(iteration=turn).reshape(programs, -1)
         there = store.mask(turn).reshape(programs, -1) & (elements >= 0)
         lanes = elements.shape[1]
-        # Of several numbers for one place, NumPy keeps the last.
+        # If an index occurs several times, NumPy's assignment uses the last value.
         if there.all():
             number[elements.reshape(-1)] = np.arange(turn * elements.size, (turn + 1) * elements.size)
         else:

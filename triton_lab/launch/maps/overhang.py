@@ -1,9 +1,8 @@
-"""Where a lane stands in its argument's index space, also when it hangs over the edge.
+"""The position of a lane in its argument's index space, also if it overhangs the edge.
 
-A block of pointers usually walks its argument's dimensions: a step along a block axis is a step
-along one dimension. Then a lane past the last column has a place - past the last column - although
-its address may be that of the next row. Where a block does not walk so (gathers, a flat walk over
-a matrix), a lane is where its address is.
+A block of pointers usually walks its argument's dimensions: a step along a block axis is a step along one dimension.
+Then a lane past the last column has a position past the last column, although its address may be that of the next row.
+In other blocks (gathers, a flat walk over a matrix), a lane's position follows from its address.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ import numpy.typing as npt
 
 from triton_lab.launch.element_index import ElementPlaces, Ints, contiguous_strides
 
-Step = tuple[int, int]  # a dimension, and how many indices one lane further means
+Step = tuple[int, int]  # a dimension, and the index step from one lane to the next
 
 
 @dataclass(frozen=True)
 class MarginSpace:
-    """The argument's index space with margins: positions count through ``padded`` in reading order."""
+    """The argument's index space with margins: positions count through ``padded`` in row-major order."""
 
     shape: tuple[int, ...]
     before: tuple[int, ...]
     padded: tuple[int, ...]
 
     def position(self, element: Ints) -> Ints:
-        """The position of elements (linear, in range); -1 where there are no elements at all."""
+        """The positions of elements (linear numbers, in range); -1 if the argument has no elements."""
         if 0 in self.shape:
             return np.full(element.shape, -1, dtype=np.int64)
         strides = contiguous_strides(self.padded)
@@ -38,7 +37,7 @@ class MarginSpace:
         return total
 
     def holds(self, other: MarginSpace) -> bool:
-        """Whether the margins are as wide as the other's, at least."""
+        """Whether the margins are at least as wide as those of ``other``."""
         after = [p - b - s for p, b, s in zip(other.padded, other.before, self.shape, strict=True)]
         room = [p - b - s for p, b, s in zip(self.padded, self.before, self.shape, strict=True)]
         return all(m <= w for m, w in zip((*other.before, *after), (*self.before, *room), strict=True))
@@ -51,7 +50,7 @@ class MarginSpace:
 
 
 def space(shape: Sequence[int], walks: Sequence[tuple[Sequence[Step], Sequence[int]]]) -> MarginSpace:
-    """Margins wide enough for every walk: steps, and the block's extents."""
+    """The index space with margins wide enough for every walk (its steps and the block's extents)."""
     before, after = [0] * len(shape), [0] * len(shape)
     for steps, extents in walks:
         reach_before, reach_after = [0] * len(shape), [0] * len(shape)
@@ -66,9 +65,9 @@ def space(shape: Sequence[int], walks: Sequence[tuple[Sequence[Step], Sequence[i
 
 
 def walk(offset: Ints, shape: Sequence[int], strides: Sequence[int]) -> list[Step] | None:
-    """Which dimension each block axis follows; None if the block is not of that kind.
+    """The dimension that each block axis follows; None if the block does not walk dimensions.
 
-    ``offset`` is (programs, *block), in elements; the steps must be those of every program.
+    ``offset`` is (programs, *block), in elements; all programs must have the same steps.
     """
     if not offset.size or not shape or 0 in shape:
         return None
@@ -93,7 +92,7 @@ def walk(offset: Ints, shape: Sequence[int], strides: Sequence[int]) -> list[Ste
 
 
 def step_along(stride: int, shape: Sequence[int], strides: Sequence[int]) -> Step | None:
-    """The dimension that a lane stride follows: the one it is the smallest multiple of."""
+    """The dimension that a lane stride follows: the one of whose stride it is the smallest multiple; None for none."""
     if stride == 0:
         return 0, 0
     fits = [
@@ -116,10 +115,10 @@ def by_walk(
     told: Ints,
     tile: bool = False,
 ) -> Ints | None:
-    """The position of each lane from its program's first lane and the steps; -1 where that is lost.
+    """The position of each lane, from its program's first lane and the steps; -1 if the first lane has none.
 
-    ``told`` are the positions by address. None if that of an active lane says otherwise, and the block is not known to
-    be a ``tile`` of the argument: then it does not walk the dimensions.
+    ``told`` are the positions by address. Returns None if they differ for an active lane and the block is not known to
+    be a ``tile`` of the argument, since then it does not walk the dimensions.
     """
     corner = (slice(None), *(slice(0, 1) for _ in offset.shape[1:]))
     first = known.element(offset[corner])

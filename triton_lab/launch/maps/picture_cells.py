@@ -1,4 +1,4 @@
-"""What happens to the cells of a picture, each of which stands for one position or for several."""
+"""`HeatCells`: the heat of a picture's cells, each of which represents one or several positions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from triton_lab.launch.maps.lane_positions import Flags
 from triton_lab.launch.maps.tile_groups import TileFalls
 from triton_lab.launch.membership_classes import Classes, classify, distinct, grouped, unions
 
-INSIDE, BESIDE, WRONG = range(3)  # an element; a place over the edge; one that is touched there
+INSIDE, BESIDE, WRONG = range(3)  # an element; a position past the edge; such a position that is touched
 
 
 @dataclass(frozen=True)
 class HeatCells:
-    """``numbers`` (cells,) are classes, 0 where there is no cell; the rest is (classes, ...).
+    """The classes of cells: ``numbers`` (cells,), 0 for a blank cell; the other fields are (classes, ...).
 
-    ``by`` has, for each of `heat.BY`, the class's number, -1 where no lane is active: the greatest
-    count and reuse, and the least program, iteration and order, of the positions in a cell.
-    ``members`` are those of `Heat.table`.
+    ``by`` has for each of `access_heat.BY` the class's value, -1 if no lane is active: the greatest count and reuse,
+    and the least program, iteration and order, of the positions in a cell. ``members`` are as in `Heat.table`.
     """
 
     numbers: Ints
@@ -31,7 +30,7 @@ class HeatCells:
 
 
 def heat_cells(found: Heat, cell_of_position: Ints, cells: int) -> HeatCells:
-    """A cell for each position, and blank ones beside them; ``cell_of_position`` are below ``cells``."""
+    """One cell for each position; other cells are blank. ``cell_of_position`` are below ``cells``."""
     kinds = _kinds(found)
     kept = np.flatnonzero(kinds.shown)
     class_of = np.zeros(len(kinds.shown), dtype=np.int64)
@@ -44,20 +43,20 @@ def heat_cells(found: Heat, cell_of_position: Ints, cells: int) -> HeatCells:
 
 
 def heat_bins(found: Heat, bin_of_position: Ints, bins: int) -> HeatCells:
-    """A cell for each bin of positions; ``bin_of_position`` are below ``bins``."""
+    """One cell for each bin of positions; ``bin_of_position`` are below ``bins``."""
     kinds = _kinds(found)
     return _told(found, kinds, bin_of_position, found.tiles.spread(kinds.of_tile), bins)
 
 
 def heat_fallen(found: Heat, falls: TileFalls) -> HeatCells:
-    """The same, of what is known of tiles alone."""
+    """`heat_bins` from tiles instead of positions."""
     kinds = _kinds(found)
     told = _told(found, kinds, falls.group, kinds.of_tile[falls.tile], falls.groups)
     return replace(told, numbers=falls.spread(told.numbers))
 
 
 def _told(found: Heat, kinds: _Kinds, bin_of: Ints, kind_of: Ints, bins: int) -> HeatCells:
-    """What is told of bins, each of which has all kinds in it that it is paired with."""
+    """The cells of bins; bin ``bin_of[k]`` contains kind ``kind_of[k]``."""
     filled, contents, sets = _contents(kinds, bin_of, kind_of)
     numbers = np.zeros(bins, dtype=np.int64)
     numbers[filled] = contents
@@ -69,10 +68,10 @@ def _told(found: Heat, kinds: _Kinds, bin_of: Ints, kind_of: Ints, bins: int) ->
 
 @dataclass(frozen=True)
 class _Kinds:
-    """Tiles that are alike in all that cells tell are one kind. Kind 0 is no position.
+    """Kinds of tiles: tiles that look the same in a cell are one kind. Kind 0 is no position.
 
-    ``of_tile`` (tiles,); ``classes`` (kinds,) index `Heat.table`, ``shown`` (kinds,) says
-    whether there is something to draw, ``state`` and ``by`` are as in `HeatCells`.
+    ``of_tile`` (tiles,) is the kind of each tile; ``classes`` (kinds,) index `Heat.table`; ``shown`` (kinds,) says
+    whether there is anything to draw; ``state`` and ``by`` are as in `HeatCells`.
     """
 
     of_tile: Ints
@@ -95,7 +94,7 @@ def _kinds(found: Heat) -> _Kinds:
 
 
 def _states(found: Heat) -> Ints:
-    """(tiles,) what each is."""
+    """(tiles,) the state of each tile: INSIDE, BESIDE or WRONG."""
     if found.drawn == found.shape:
         return np.full(len(found.tile_classes), INSIDE)
     plain = found.tiles.edges is None
@@ -104,13 +103,13 @@ def _states(found: Heat) -> Ints:
 
 
 def _contents(kinds: _Kinds, bin_of: Ints, kind_of: Ints) -> tuple[Ints, Ints, Classes]:
-    """The bins in which there is something, the set of kinds in each, and these sets (from 1 up).
+    """The bins that are not empty, the set of kinds in each, and these sets (from 1 up).
 
-    Bins of equal contents have the same set: what is told of them is worked out once.
+    Bins with equal contents share a set, so that each set is computed once.
     """
     count = len(kinds.shown)
     pairs = bin_of * count + kind_of
-    pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is dear
+    pairs = distinct(pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]])  # runs first: sorting is slow
     pairs = pairs[kinds.shown[pairs % count]]
     where = pairs // count
     contents, sets = classify(where, pairs % count)
@@ -119,25 +118,25 @@ def _contents(kinds: _Kinds, bin_of: Ints, kind_of: Ints) -> tuple[Ints, Ints, C
 
 _GREATEST = ("count", "reuse")
 _NEVER = np.iinfo(np.int64).max
-# What a cell is that holds all three: an element makes it one; a lane that went astray shows in any case.
+# The state of a cell with several: an element counts more than a margin, and a touched margin always shows.
 _BY_STRENGTH = np.array([BESIDE, INSIDE, WRONG])
 _STRENGTH = np.argsort(_BY_STRENGTH)
 
 
 def _greatest(values: Ints, sets: Classes) -> Ints:
-    """(sets,) the greatest value in each, -1 in set 0."""
+    """(sets,) the greatest value in each set, -1 in set 0."""
     return np.append(-1, np.maximum.reduceat(values[sets.items], sets.starts[1:-1]))
 
 
 def _least(values: Ints, sets: Classes) -> Ints:
-    """(sets,) the least value from 0 up in each, -1 where there is none."""
+    """(sets,) the least value >= 0 in each set, -1 if there is none."""
     known = np.where(values < 0, _NEVER, values)
     least = np.minimum.reduceat(known[sets.items], sets.starts[1:-1])
     return np.append(-1, np.where(least == _NEVER, -1, least))
 
 
 def _strongest(state: Ints, sets: Classes) -> Ints:
-    """(sets,) the state of a cell that has all of a set in it."""
+    """(sets,) the state of a cell that contains all of a set."""
     strength = np.maximum.reduceat(_STRENGTH[state][sets.items], sets.starts[1:-1])
     return np.append(BESIDE, _BY_STRENGTH[strength])
 

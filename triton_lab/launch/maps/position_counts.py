@@ -1,6 +1,7 @@
-"""What lanes come to at each position: how many there are, and which members touch it, as a sum of salts.
+"""`PositionCounts`: the number of lanes at each position, and a hash of the members that touch it.
 
-Positions with the same members have the same sum, and so they are of one class."""
+The hash is a sum of salts. Positions with the same members have the same sum, and so are in one class.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from triton_lab.launch.element_index import Ints
 from triton_lab.launch.maps.access_lanes import AccessLanes, TouchingLanes
 from triton_lab.launch.membership_classes import Classes, distinct
 
-_FEW = 16  # times as many positions as lanes: what goes by positions then costs more than sorting lanes
+_FEW = 16  # with this many times more positions than lanes, sorting lanes is faster than arrays over positions
 
 
 @dataclass(frozen=True)
 class Renumbered:
-    """Lanes at places counted among ``few`` positions."""
+    """Lanes whose positions are indices into ``few``, the positions that are touched."""
 
     lanes: TouchingLanes
     few: Ints
@@ -35,11 +36,11 @@ class Renumbered:
 
 
 class PositionCounts:
-    """What the lanes added so far come to at each position.
+    """Sums over the lanes added so far, at each position.
 
-    ``signature`` (positions,) sums the salts of the distinct members there, per visit: positions with
-    the same members have the same. ``counts`` (positions,) are active lanes. ``active_elsewhere`` and
-    ``masked_elsewhere`` count lanes that have no position.
+    ``signature`` (positions,) sums the salts of the distinct members there, for each visit, so positions with the same
+    members have the same signature. ``counts`` (positions,) counts active lanes. ``active_elsewhere`` and
+    ``masked_elsewhere`` count lanes without a position.
     """
 
     def __init__(self, positions: int, members: int) -> None:
@@ -49,7 +50,7 @@ class PositionCounts:
         self._salt = salts(members)
 
     def add(self, lanes: AccessLanes) -> None:
-        """Add lanes of one visit."""
+        """Add the lanes of one visit."""
         if lanes.active:
             self.active_elsewhere += lanes.elsewhere
         else:
@@ -61,7 +62,7 @@ class PositionCounts:
             self._add_scattered(lanes)
 
     def _add_run(self, lanes: AccessLanes, run: slice) -> None:
-        """A whole stretch, in order: slices in place of gathers."""
+        """Add lanes that fill a range in order, with slices instead of gathers."""
         self.signature[run].reshape(lanes.position.shape)[...] += self._salt[lanes.member]
         if lanes.active:
             self.counts[run] += 1
@@ -81,7 +82,7 @@ class PositionCounts:
             self.counts += here
 
     def _sign_crowded(self, lanes: AccessLanes) -> None:
-        """Add the salt of each distinct pair of position and member, where several lanes share a position."""
+        """Add the salt of each distinct pair of position and member, if several lanes share a position."""
         position, member, salt = lanes.position, lanes.member, self._salt
         last = np.full(len(self.signature), -1, dtype=np.int64)
         last[position] = member
@@ -117,7 +118,7 @@ def table_of_lanes(lanes: TouchingLanes | Renumbered, heads: Ints, positions: in
 
 @dataclass(frozen=True)
 class _Heads:
-    """The first positions of classes, which ascend."""
+    """The first positions of the classes, ascending."""
 
     heads: Ints
     positions: int
@@ -129,7 +130,7 @@ class _Heads:
         return table
 
     def at(self, position: Ints) -> Ints:
-        """The class of which each position is the head, 0 where it is none."""
+        """The class of which each position is the head; 0 if it is no head."""
         if position.size * _FEW >= self.positions or not len(self.heads):
             return self._table[position]
         number = np.minimum(np.searchsorted(self.heads, position), len(self.heads) - 1)
@@ -137,15 +138,16 @@ class _Heads:
 
 
 def table_of(classes: Ints, members: Ints, count: int, limit: int) -> Classes:
-    """The table of pairs of a class, from 1 to ``count``, and a member of it, below ``limit``."""
+    """The table from pairs of a class, from 1 to ``count``, and one of its members, below ``limit``."""
     limit = max(1, limit)
     keys = distinct(classes * limit + members)
     return Classes(np.searchsorted(keys, np.arange(count + 2) * limit), keys % limit)
 
 
 def salts(members: int) -> npt.NDArray[np.uint64]:
-    """A number other than 0 for each active member, and then for each masked one, as if at random: splitmix64 of Steele
-    and others (2014). NumPy's own are not imported for a first picture, which waits for that.
+    """A pseudorandom number for each active member, then for each masked-off one (splitmix64, Steele and others 2014).
+
+    ``numpy.random`` is not imported, as that would delay the first picture.
     """
     found = np.arange(1, max(1, 2 * members) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,4 +1,4 @@
-"""Some programs in place of all, where a picture of all lanes would keep its reader waiting."""
+"""A sample of the programs, for launches where a picture of all lanes would take too long."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from triton_lab.launch.maps.lane_positions import TimedAccess
 from triton_lab.launch.membership_classes import distinct
 from triton_lab.launch.recording.access_event import AccessEvent
 
-MOST_LANES = 1 << 17  # so many does a first picture look at one by one
-MOST_PROGRAMS = 1 << 16  # and of so many programs, where their lanes are known as a whole
+MOST_LANES = 1 << 17  # the most lanes that a first picture examines one by one
+MOST_PROGRAMS = 1 << 16  # the most programs in a first picture if their lanes are known as boxes
 
 
 def _guilty(accesses: Sequence[Access]) -> NDArray[np.int64]:
-    """The programs that stopped the launch: these are what a picture of it is about."""
+    """The programs that stopped the launch, which its picture must show."""
     stopped = [access.stopped for access in accesses if access.stopped is not None]
     found = [event.programs[event.astray().reshape(len(event.programs), -1).any(axis=1)] for event in stopped]
     return np.unique(np.concatenate([*found, np.zeros(0, dtype=np.int64)]))
@@ -27,9 +27,9 @@ def _guilty(accesses: Sequence[Access]) -> NDArray[np.int64]:
 def sampled(
     accesses: Sequence[TimedAccess], programs: int, most: int | None
 ) -> tuple[Sequence[TimedAccess], int | None]:
-    """What programs at even distances did, and how many they are; all, and None, where that is ``most`` lanes.
+    """The accesses cut to programs at even distances, and their number; all accesses and None up to ``most`` lanes.
 
-    Programs that stopped the launch are among them.
+    Programs that stopped the launch are kept in the sample.
     """
     recorded = [access for access in accesses if isinstance(access, Access)]
     if most is None or len(recorded) < len(accesses):
@@ -40,7 +40,7 @@ def sampled(
 def thinned(
     accesses: Sequence[TimedAccess], programs: int, most: int | None
 ) -> tuple[Sequence[TimedAccess], int | None]:
-    """The same where lanes are told as a whole: where they are bounded, it is `MOST_PROGRAMS` programs in all."""
+    """`sampled` for lanes that are known as boxes: unless ``most`` is None, at most `MOST_PROGRAMS` programs."""
     recorded = [access for access in accesses if isinstance(access, Access)]
     if most is None or len(recorded) < len(accesses):
         return accesses, None
@@ -54,7 +54,7 @@ def _taking_part(access: Access) -> int:
 
 
 def reaching(accesses: Sequence[TimedAccess], low: int, high: int) -> Sequence[TimedAccess]:
-    """What those programs did that may touch an address from ``low`` up to ``high``: all of it, and no others'."""
+    """The accesses cut to the programs that may touch an address in ``low .. high - 1``."""
     found = []
     for access in accesses:
         if isinstance(access, Access):
@@ -65,7 +65,7 @@ def reaching(accesses: Sequence[TimedAccess], low: int, high: int) -> Sequence[T
 
 
 def _reach(event: AccessEvent, low: int, high: int) -> NDArray[np.bool_]:
-    """(programs,) whether one of a program's lanes may point between the two."""
+    """(programs,) whether a lane of a program may point between ``low`` and ``high``."""
     if isinstance(event.pointer, AffineBlock):
         last = [stride * (size - 1) for stride, size in zip(event.pointer.strides, event.pointer.shape, strict=True)]
         base = np.broadcast_to(event.pointer.base.reshape(-1), len(event.programs))

@@ -1,4 +1,4 @@
-"""What each program of a launch does: lanes, bytes, iterations, and what it shares with others."""
+"""`Work`: the lanes, bytes and iterations of each program, and the bytes that programs share."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from triton_lab.launch.membership_classes import Classes, distinct
 
 @dataclass(frozen=True)
 class Work:
-    """(programs,) each. ``lanes`` and ``masked`` count over all accesses and iterations; ``loaded`` and
-    ``stored`` are bytes, an atomic's counted in both; ``iterations`` is the most often that any access ran."""
+    """The work of each program; all fields are (programs,).
+
+    ``lanes`` (active) and ``masked`` (masked off) are counted over all accesses and iterations. ``loaded`` and
+    ``stored`` are bytes; an atomic counts in both. ``iterations`` is the number of times that its most frequent access
+    ran.
+    """
 
     lanes: Ints
     masked: Ints
@@ -28,7 +32,7 @@ class Work:
 
 
 def work(accesses: Sequence[AccessLike], programs: int) -> Work:
-    """Add up what every program does."""
+    """The work of every program over these accesses."""
     total = Work(*(np.zeros(programs, dtype=np.int64) for _ in range(5)))
     for access in accesses:
         done = np.zeros(programs, dtype=np.int64)
@@ -46,7 +50,7 @@ def work(accesses: Sequence[AccessLike], programs: int) -> Work:
 
 
 def _lanes(access: AccessLike, iteration: int, programs: int) -> tuple[Ints, Ints, int]:
-    """(programs,) whether each ran an iteration, and how many active lanes it had; and a block's lanes."""
+    """(programs,) whether each ran the iteration, and its active lanes; and the lanes of a block."""
     blocks = strided(access, iteration, 0, 1)
     if blocks is None:
         mask = access.mask(iteration)
@@ -54,7 +58,7 @@ def _lanes(access: AccessLike, iteration: int, programs: int) -> tuple[Ints, Int
         return ran, mask.reshape(programs, -1).sum(axis=1), mask.size // max(1, programs)
     ran, active = np.zeros((2, programs), dtype=np.int64)
     ran[blocks.program] = 1
-    # The last axis of an access, its own bytes, are one lane.
+    # The last axis counts the bytes of one lane.
     axes = blocks.axes if access.itemsize == 1 else blocks.axes[:-1]
     lanes = np.ones(len(blocks.program), dtype=np.int64)
     for axis in axes:
@@ -65,9 +69,9 @@ def _lanes(access: AccessLike, iteration: int, programs: int) -> tuple[Ints, Int
 
 @dataclass(frozen=True)
 class Input:
-    """An argument that is loaded from: elements that the same programs load are a class.
+    """An argument that programs load from; elements that the same programs load are one class.
 
-    ``nbytes`` (classes,) is what a class's elements take; ``table`` has its programs.
+    ``nbytes`` (classes,) is the bytes of a class's elements; ``table`` has its programs.
     """
 
     name: str
@@ -78,14 +82,14 @@ class Input:
 def inputs(
     arguments: Sequence[StoredArgument], accesses: Sequence[TimedAccess], programs: int, most: int | None = None
 ) -> list[Input]:
-    """The arguments that anything loads from, but those of which more than ``most`` lanes would be looked at."""
+    """The arguments that are loaded from, without those for which more than ``most`` lanes must be examined."""
     found = []
     for argument in arguments:
         loads = [access for access in accesses if access.argument == argument.name and access.kind == "load"]
         if not loads:
             continue
         seen = touches(argument, loads, programs, most)
-        if seen.shown is not None:  # what some programs share says nothing of the others
+        if seen.shown is not None:  # a sample of programs says nothing about sharing with the others
             continue
         sizes = seen.elements() * argument.itemsize
         found.append(Input(argument.name, sizes, seen.active("loads")))
@@ -93,7 +97,7 @@ def inputs(
 
 
 def shared(found: Sequence[Input], program: int, programs: int) -> Ints:
-    """(programs,) how many bytes of its inputs ``program`` has in common with each program, itself included."""
+    """(programs,) how many bytes of its inputs ``program`` shares with each program, itself included."""
     total = np.zeros(programs, dtype=np.int64)
     for one in found:
         mine = np.zeros(len(one.table), dtype=bool)
@@ -106,8 +110,10 @@ def shared(found: Sequence[Input], program: int, programs: int) -> Ints:
 
 @dataclass(frozen=True)
 class Wave:
-    """Programs ``first`` to ``last``, which run at the same time: bytes that they load, each program's
-    counted for itself, and bytes that differ."""
+    """Programs ``first`` to ``last``, which run at the same time.
+
+    ``loaded`` sums the bytes that each program loads; ``distinct`` counts each byte once.
+    """
 
     first: int
     last: int
@@ -116,7 +122,7 @@ class Wave:
 
 
 def waves(found: Sequence[Input], programs: int, sms: int) -> list[Wave]:
-    """The launch cut into waves of ``sms`` programs, as if each program took as long as any other."""
+    """The launch cut into waves of ``sms`` programs, as if all programs took the same time."""
     count = -(-programs // sms)
     loaded, different = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     for one in found:

@@ -1,4 +1,4 @@
-"""Where the programs of a launch that was stopped were then."""
+"""`StoppingPoints`: where each program was when its launch was stopped."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from triton_lab import messages
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-# What a program was at: it may have ended, or wait; was in the operation that stopped the launch; had done nothing.
+# A program's state: it had touched memory and may have ended; it was in the access that stopped the launch; it had
+# touched nothing.
 ELSEWHERE, THERE, UNTOUCHED = range(3)
 
 
 @dataclass(frozen=True)
 class StoppingPoints:
-    """``states`` (programs,): one of the three for each; ``line`` of the operation, where an access stopped it."""
+    """``states`` (programs,) is one of the three for each program; ``line`` is that of the access that stopped it."""
 
     states: npt.NDArray[np.uint8]
     line: int | None
 
     @property
     def says(self) -> list[str]:
-        """What is told of a program in each state; nothing of the first."""
+        """The text for a program in each state; "" for the first."""
         where = "in the access that stopped the launch" if self.line is None else f"in line {self.line}"
         return ["", f"was {where} when the launch was stopped", "had touched no memory when the launch was stopped"]
 
     def text(self) -> list[str]:
-        """How many programs were where."""
+        """How many programs were in each state, in words."""
         told = []
         for state in (THERE, UNTOUCHED):
             count = int((self.states == state).sum())
@@ -42,7 +43,7 @@ class StoppingPoints:
 
 
 def stopped(launch: Launch) -> StoppingPoints | None:
-    """Where the programs were; None of a launch that ended by itself."""
+    """The stopping points of a launch; None if it ended without an error."""
     if launch.error is None:
         return None
     states = np.full(launch.programs, UNTOUCHED, np.uint8)

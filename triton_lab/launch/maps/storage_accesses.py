@@ -1,4 +1,4 @@
-"""Who touches the places of a storage: for the cells of a tensor's picture, and for those of the storage's own."""
+"""Which programs touch the places of a storage, for the cells of a tensor's picture and of the storage's picture."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from triton_lab.launch.membership_classes import Classes, unions
 
 @dataclass(frozen=True)
 class CellTouches:
-    """``classes`` (cells,) index ``table``; class 0 is touched by nobody.
+    """The members that touch each cell: ``classes`` (cells,) index ``table``; class 0 is untouched.
 
-    Member p * moments + m of a class is an active lane of program p at moment m, and from
-    ``programs * moments`` on a masked one, as in `heat`.
+    Member p * moments + m of a class is an active lane of program p at moment m, and members from
+    ``programs * moments`` on are masked-off lanes, as in `Heat`.
     """
 
     classes: Ints
@@ -34,7 +34,7 @@ class CellTouches:
 
 @dataclass(frozen=True)
 class CoverPlace:
-    """Where a tensor lies in a cover: element 0 begins at unit ``base``, each takes ``wide`` units."""
+    """A tensor's place in a `Cover`: element 0 begins at unit ``base``, and each element takes ``wide`` units."""
 
     base: int
     wide: int
@@ -44,11 +44,11 @@ Touching = tuple[int, Ints, Ints]  # a tensor's number; classes of places where 
 
 
 class StridedArgument(StoredArgument, StridedLike, Protocol):
-    """An argument as its place in memory."""
+    """An argument with its place in memory."""
 
 
 class StorageTouches:
-    """What accesses do to ``tensors``, each through its own name; ``most`` is that of `heat`."""
+    """The heats of ``tensors``, each from the accesses by its name; ``most`` is that of `heat`."""
 
     def __init__(
         self,
@@ -64,23 +64,23 @@ class StorageTouches:
             self.add(tensor)
 
     def add(self, tensor: StoredArgument) -> int:
-        """Its number, from now on."""
+        """Add a tensor and return its number."""
         mine = [one for one in self._accesses if one.argument == tensor.name]
         self.heats.append(heat(tensor, mine, self.programs, most=self._most))
         return len(self.heats) - 1
 
     def of_elements(self, tensor: int, cell_of_element: Ints, cells: int) -> CellTouches:
-        """Cells that stand for elements of one tensor; elements with a cell below 0 are left out."""
+        """The touches of cells of one tensor's elements; elements with a cell below 0 are left out."""
         return self._of_tensor(tensor, _elements(self.heats[tensor]), cell_of_element, cells)
 
     def of_some(self, tensor: int, elements: Ints) -> CellTouches:
-        """A cell for each of some elements of one tensor; none for what is below 0."""
+        """The touches of some elements of one tensor, a cell for each; numbers below 0 are no element."""
         cells = np.arange(len(elements))
         classes = self.heats[tensor].of_elements(np.maximum(elements, 0))
         return self._of_tensor(tensor, classes, np.where(elements >= 0, cells, -1), len(elements))
 
     def of_shape(self, tensor: int, along: Sequence[Along] | None, cells: int) -> CellTouches | None:
-        """Cells of a tensor's shape, as `Tiles.falls` takes them; None where they do not fall so."""
+        """The touches of cells of a tensor's shape, from tiles (see `Tiles.falls`); None if tiles do not suffice."""
         found = self.heats[tensor]
         falls = None if found.own_tiles is None else found.own_tiles[0].falls(along, cells)
         if falls is None or found.own_tiles is None:
@@ -90,8 +90,10 @@ class StorageTouches:
         return CellTouches(falls.spread(classes), table, found.moments)
 
     def along_storage(self, number: int, tensor: StridedArgument, place: CoverPlace, right: int) -> Touching:
-        """Who touches cells of ``right`` units of the storage, of one tensor: rows of its tiles are asked, where what
-        lanes do is known of tiles, and else each element."""
+        """The touches of one tensor in cells of ``right`` units along the storage.
+
+        Computed from rows of its tiles if tiles are known, else from each element.
+        """
         tiles = self.heats[number].own_tiles
         found = None if tiles is None else tiles_stretched(tiles[0], tuple(tensor.shape), tuple(tensor.strides))
         if found is None or tiles is None:
@@ -103,7 +105,7 @@ class StorageTouches:
         return number, tiles[1][tile[stretch]], cell
 
     def at_units(self, number: int, tensor: StridedArgument, place: CoverPlace, units: Ints) -> Touching:
-        """The same, where the cells are some ``units`` of the storage alone; what is below 0 is none."""
+        """The touches of one tensor in cells that are single ``units`` of the storage; numbers below 0 are no unit."""
         shape, strides = tuple(tensor.shape), tuple(tensor.strides)
         known = digits(shape, strides)
         there = np.flatnonzero(units >= 0)
@@ -118,7 +120,7 @@ class StorageTouches:
         return number, self.heats[number].of_elements(element), there
 
     def of_cells(self, touching: Sequence[Touching], cells: int) -> CellTouches:
-        """Cells in which elements of several tensors lie."""
+        """The touches of cells that contain elements of several tensors."""
         heats = [self.heats[tensor] for tensor, _, _ in touching]
         moments = tuple(moment for found in heats for moment in found.moments)
         size = self.programs * len(moments)
@@ -147,13 +149,13 @@ class StorageTouches:
 
 
 def _elements(found: Heat) -> Ints:
-    """(elements,) the class of each."""
+    """(elements,) the class of each element."""
     inside = found.inside
     return found.classes if inside.all() else found.classes[inside]
 
 
 def _changes(classes: Ints, cell: Ints) -> tuple[Ints, Ints]:
-    """The same without what has no cell or says again what stands before it: of millions of elements few are left."""
+    """The pairs without those that have no cell or repeat the pair before: of millions, few remain."""
     new = np.append(True, (classes[1:] != classes[:-1]) | (cell[1:] != cell[:-1]))[: len(cell)] & (cell >= 0)
     return classes[new], cell[new]
 

@@ -1,6 +1,6 @@
-"""Stretches of a storage without gaps: where a tensor lies, and where its tiles do.
+"""Stretches of a storage without gaps: the places of a tensor and of its tiles.
 
-What is told of a stretch need not be told of each place in it. Places count elements from element 0.
+A result for a stretch holds for each place in it, so it is computed once. Places count elements from element 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from triton_lab.launch.membership_classes import counted
 
 @dataclass(frozen=True)
 class Stretches:
-    """``starts`` (stretches,) ascend, and ``lengths`` go with them; at each place lie ``times`` elements."""
+    """Stretches with ``starts`` (ascending) and ``lengths``, both (stretches,); each place holds ``times`` elements."""
 
     starts: Ints
     lengths: Ints
@@ -26,7 +26,7 @@ class Stretches:
 
 
 def stretches(shape: tuple[int, ...], strides: tuple[int, ...]) -> Stretches | None:
-    """Where the elements of a tensor lie; None where only looking at each of them would tell."""
+    """The stretches of a tensor's elements; None if each element must be examined."""
     if 0 in shape:
         return Stretches(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1)
     known = digits(shape, strides)
@@ -41,13 +41,13 @@ def stretches(shape: tuple[int, ...], strides: tuple[int, ...]) -> Stretches | N
 
 
 def tiles_stretched(tiles: Tiles, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[Ints, Ints, Ints] | None:
-    """Where tiles of a tensor's elements lie: starts, lengths, and the tile, for each row of each.
+    """The stretches of a tensor's tiles: the start, length and tile number of each row of each tile.
 
-    None where tiles are not known, or where a row of them has gaps.
+    None if tiles are not known, or if a row of a tile has gaps.
     """
     if tiles.edges is None or not shape or 0 in shape or digits(shape, strides) is None:
         return None
-    if len(tiles.edges) < len(shape):  # in reading order
+    if len(tiles.edges) < len(shape):  # elements in row-major order
         if strides != contiguous_strides(shape):
             return None
         return tiles.edges[0][:-1], np.diff(tiles.edges[0]), np.arange(len(tiles.edges[0]) - 1)
@@ -71,7 +71,7 @@ def tiles_stretched(tiles: Tiles, shape: tuple[int, ...], strides: tuple[int, ..
 
 
 def cells_of(starts: Ints, lengths: Ints, wide: int) -> tuple[Ints, Ints]:
-    """The cells of ``wide`` places each that stretches reach: pairs of a stretch and a cell."""
+    """The cells of ``wide`` places that stretches touch, as two arrays of pairs: stretch and cell."""
     first = starts // wide
     count = (starts + lengths - 1) // wide - first + 1
     return np.repeat(np.arange(len(starts)), count), np.repeat(first, count) + counted(count)
@@ -80,7 +80,7 @@ def cells_of(starts: Ints, lengths: Ints, wide: int) -> tuple[Ints, Ints]:
 def united(
     values: npt.NDArray[np.int64] | npt.NDArray[np.bool_], edges: Ints, starts: Ints, ends: Ints
 ) -> npt.NDArray[np.int64]:
-    """The *or* of the values of all stretches between ``edges`` that reach into each range, none of them empty."""
+    """For each range, the *or* of the values of all stretches between ``edges`` that overlap it; no range is empty."""
     if not len(starts):
         return np.zeros(0, dtype=np.int64)
     first = np.searchsorted(edges, starts, side="right") - 1

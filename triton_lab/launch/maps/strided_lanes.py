@@ -1,4 +1,4 @@
-"""The lanes of one iteration of an access in the compact form in which they were recorded, if they were."""
+"""`Strided`: the lanes of one iteration of an access in compact form, if they were recorded so."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from triton_lab.launch.recording.access_event import AccessEvent
 
 @dataclass(frozen=True)
 class StridedAxis:
-    """One axis of a block: lane i of ``extent`` lies ``i * step`` from the first one, and is active in a
-    program where ``lower <= i < upper`` (programs,)."""
+    """One axis of a block with ``extent`` lanes: lane i lies ``i * step`` from the first one.
+
+    It is active in a program if ``lower <= i < upper`` there; both are (programs,).
+    """
 
     step: int
     extent: int
@@ -28,9 +30,9 @@ class StridedAxis:
 
 @dataclass(frozen=True)
 class Strided:
-    """The blocks of ``program`` (programs,), whose first lanes stand at ``first`` (programs,).
+    """The blocks of ``program`` (programs,), with their first lanes at ``first`` (programs,).
 
-    A lane is active where it is so on every axis. Places and steps count the units asked for.
+    A lane is active if it is active on every axis. Places and steps count the units given to `strided`.
     """
 
     program: Ints
@@ -45,13 +47,13 @@ class Strided:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The least and the greatest place at which a lane stands; there is one at least."""
+        """The least and the greatest place of any lane; there must be at least one lane."""
         far = [axis.step * (axis.extent - 1) for axis in self.axes]
         below, above = sum(min(0, each) for each in far), sum(max(0, each) for each in far)
         return int(self.first.min()) + below, int(self.first.max()) + above
 
     def active_reach(self) -> tuple[int, int] | None:
-        """The same of active lanes; None where there are none."""
+        """The least and the greatest place of active lanes; None if there are none."""
         on = np.ones(len(self.first), dtype=bool)
         low, high = self.first.copy(), self.first.copy()
         for axis in self.axes:
@@ -63,10 +65,10 @@ class Strided:
 
 
 def strided(access: AccessLike, iteration: int, origin: int, unit: int) -> Strided | None:
-    """Places as multiples of ``unit`` bytes from the address ``origin``.
+    """The lanes of an iteration, with places in multiples of ``unit`` bytes from the address ``origin``.
 
-    An access wider than a unit gets a last axis for the units that a lane covers. None where lanes were not
-    recorded as an affine pointer and a box, or where they stand between units.
+    An access wider than a unit gets a last axis for the units of each lane. None if the lanes were not recorded as an
+    affine pointer and a mask box, or if they lie between units.
     """
     parts = access.parts(iteration) if isinstance(access, Access) else []
     pointers = [part.pointer for part in parts if isinstance(part.pointer, AffineBlock)]
@@ -102,6 +104,6 @@ def _axis(step: int, extent: int, number: int, parts: Sequence[AccessEvent]) -> 
 
 
 def _each(numbers: Ints, part: AccessEvent) -> Ints:
-    """(programs,) of numbers that may be one for all."""
+    """The numbers as (programs,); there may be one for all programs."""
     line: Ints = numbers.reshape(-1)
     return line if len(line) == len(part.programs) else np.broadcast_to(line, (len(part.programs),))

@@ -1,7 +1,7 @@
-"""Tensors in memory: which bytes each one covers, where several overlap, how an index finds its place.
+"""Tensors in memory: the bytes that each covers, where several overlap, and the offset of an index.
 
-Works on torch tensors (`stored`) and on the tensor arguments of a launch alike: anything with the
-attributes of `StridedLike`. Offsets and strides count elements, addresses and sizes bytes.
+Works on torch tensors (`stored`) and on tensor arguments of a launch: on anything with the attributes of
+`StridedLike`. Offsets and strides count elements; addresses and sizes count bytes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from triton_lab.launch.maps.storage_spans import stretches
 if TYPE_CHECKING:
     import torch
 
-MOST_TENSORS = 63  # as many as a bit set of 64 bits holds
+MOST_TENSORS = 63  # a set of tensors is the bits of a signed 64-bit integer
 
 
 class StridedLike(Protocol):
-    """A tensor as its place in memory. ``offset`` is that of element 0 from the storage's start."""
+    """A tensor's place in memory. ``offset`` is that of element 0 from the storage's start."""
 
     @property
     def name(self) -> str: ...
@@ -61,7 +61,7 @@ class Stored:
 
 
 def stored(tensor: torch.Tensor, name: str) -> Stored:
-    """Where a dense tensor lies. Raises TypeError for anything that has no strides."""
+    """The place of a dense tensor in memory. Raises TypeError for anything without strides."""
     import torch
 
     if not isinstance(tensor, torch.Tensor):
@@ -77,7 +77,7 @@ def stored(tensor: torch.Tensor, name: str) -> Stored:
         int(tensor.storage_offset()),
         str(tensor.dtype).removeprefix("torch."),
         tensor.element_size(),
-        storage.data_ptr() or id(storage),  # a meta tensor has no address: it shares with nobody
+        storage.data_ptr() or id(storage),  # a meta tensor has no address and shares no memory
         storage.nbytes(),
     )
 
@@ -88,7 +88,7 @@ def elements(tensor: StridedLike) -> int:
 
 
 def is_contiguous(tensor: StridedLike) -> bool:
-    """Whether reading order is the order in storage, without gaps (as torch says it)."""
+    """Whether elements lie in storage in row-major order without gaps, as in torch."""
     wanted = contiguous_strides(tuple(tensor.shape))
     return elements(tensor) == 0 or all(
         size == 1 or own == want for size, own, want in zip(tensor.shape, tensor.strides, wanted, strict=True)
@@ -96,14 +96,14 @@ def is_contiguous(tensor: StridedLike) -> bool:
 
 
 def arithmetic(tensor: StridedLike, index: Sequence[int]) -> str:
-    """``2 + 1·6 + 3·1 = 11``: how the offset of one element is found."""
+    """The computation of one element's offset: ``2 + 1·6 + 3·1 = 11``."""
     total = tensor.offset + sum(i * s for i, s in zip(index, tensor.strides, strict=True))
     terms = [str(tensor.offset), *(f"{i}·{s}" for i, s in zip(index, tensor.strides, strict=True))]
     return f"{' + '.join(terms)} = {total}"
 
 
 def traits(tensor: StridedLike) -> list[str]:
-    """What is special about a tensor's strides, in a few words each; ``["contiguous"]`` if nothing."""
+    """Notable properties of a tensor's strides, in a few words each; ``["contiguous"]`` if there are none."""
     count = elements(tensor)
     if not count:
         return ["no elements"]
@@ -146,7 +146,7 @@ class SharedStorage:
 
 
 def memories(tensors: Sequence[StridedLike]) -> list[SharedStorage]:
-    """The memories of these tensors, in the order of their first tensor."""
+    """The shared storages of these tensors, in the order of their first tensor."""
     spans = sorted((t.storage_address, t.storage_address + t.storage_bytes, number) for number, t in enumerate(tensors))
     groups: list[tuple[int, int, list[int]]] = []
     for start, end, number in spans:
@@ -163,7 +163,7 @@ def memories(tensors: Sequence[StridedLike]) -> list[SharedStorage]:
 
 
 def _letter(number: int) -> str:
-    """A ... Z, then AA, AB ..."""
+    """The letters of a number: A ... Z, then AA, AB ..."""
     return (_letter(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
 
 
@@ -171,8 +171,9 @@ def _letter(number: int) -> str:
 class Cover:
     """Which tensors cover which part of a memory, in units of ``unit`` bytes from ``first`` on.
 
-    Units between two ``edges`` (stretches + 1,) are alike: ``stretch_sets`` (stretches,) has bit k set where tensor
-    ``tensors[k]`` covers them; ``stretch_counts`` (tensors, stretches) says with how many of its elements.
+    A stretch is the units between two ``edges`` (stretches + 1,), which are all covered alike. ``stretch_sets``
+    (stretches,) has bit k set if tensor ``tensors[k]`` covers the stretch; ``stretch_counts`` (tensors, stretches) is
+    how many of its elements cover each unit.
     """
 
     unit: int
@@ -184,37 +185,39 @@ class Cover:
 
     @property
     def units(self) -> int:
-        """How many units are told of."""
+        """The number of units."""
         return int(self.edges[-1])
 
     @cached_property
     def several(self) -> npt.NDArray[np.bool_]:
-        """(stretches,) whether a tensor has several elements there."""
+        """(stretches,) whether any tensor has several elements there."""
         return np.asarray((self.stretch_counts > 1).any(axis=0))
 
     @property
     def sets(self) -> Ints:
-        """(units,) the set of each."""
+        """(units,) the set of each unit."""
         return np.repeat(self.stretch_sets, np.diff(self.edges))
 
     @property
     def counts(self) -> npt.NDArray[np.int32]:
-        """(tensors, units) the counts of each."""
+        """(tensors, units) the count of each tensor at each unit."""
         return np.repeat(self.stretch_counts, np.diff(self.edges), axis=1)
 
     def stretch_at(self, units: Ints) -> Ints:
-        """The stretch that each of some units is in."""
+        """The stretch of each of some units."""
         return np.searchsorted(self.edges, units, side="right") - 1
 
     def overlap(self, one: int, other: int) -> int:
-        """How many bytes two tensors (indices as in ``tensors``) have in common."""
+        """How many bytes two tensors (indices as in ``tensors``) share."""
         a, b = self.stretch_counts[self.tensors.index(one)], self.stretch_counts[self.tensors.index(other)]
         return int(np.diff(self.edges)[(a > 0) & (b > 0)].sum()) * self.unit
 
 
 def cover(tensors: Sequence[StridedLike], memory: SharedStorage, slack: int = 16) -> Cover:
-    """The covering of a memory. Where far more lies bare than covered, only the covered stretch and
-    ``slack`` units on either side are told."""
+    """The cover of a memory.
+
+    If far more of it is uncovered than covered, only the covered range and ``slack`` units on each side are included.
+    """
     mine = memory.tensors[:MOST_TENSORS]
     starts = [tensors[t].storage_address - memory.address + tensors[t].offset * tensors[t].itemsize for t in mine]
     unit = math.gcd(*(tensors[t].itemsize for t in mine), *starts) or 1
@@ -225,7 +228,7 @@ def cover(tensors: Sequence[StridedLike], memory: SharedStorage, slack: int = 16
         if end > 4096 and end > 4 * (high - low):
             first, end = max(0, low - slack), min(end, high + slack)
     own = [_covered(tensors[t], start // unit - first, unit) for t, start in zip(mine, starts, strict=True)]
-    # Each is in order already, which a stable sort makes use of.
+    # Each part is sorted already, which a stable sort exploits.
     borders = np.concatenate([np.array([0, end - first]), *(edges for edges, _ in own)])
     borders = np.sort(borders, kind="stable")
     edges = borders[np.append(True, borders[1:] != borders[:-1])]
@@ -238,8 +241,11 @@ def cover(tensors: Sequence[StridedLike], memory: SharedStorage, slack: int = 16
 
 
 def _covered(tensor: StridedLike, base: int, unit: int) -> tuple[Ints, npt.NDArray[np.int32]]:
-    """The units at which it changes with how many elements a tensor covers them, and how many these are: before the
-    first of them, from it on, and so forth. Element 0 begins at unit ``base``."""
+    """The units at which a tensor's number of elements per unit changes, and these numbers.
+
+    The first number holds before the first of these units, the second from there on, and so on. Element 0 begins at
+    unit ``base``.
+    """
     wide = tensor.itemsize // unit
     found = stretches(tuple(tensor.shape), tuple(tensor.strides))
     if found is not None:
@@ -258,6 +264,6 @@ def _covered(tensor: StridedLike, base: int, unit: int) -> tuple[Ints, npt.NDArr
 
 
 def _reach(tensor: StridedLike) -> int:
-    """Bytes from element 0 to the end of the last element in storage."""
+    """The bytes from element 0 to the end of the element with the largest index on each axis."""
     far = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True))
     return (far + 1) * tensor.itemsize

@@ -1,7 +1,7 @@
-"""Positions that are alike because they lie in the same tile, and how tiles fall into the cells of a picture.
+"""`Tiles`: tiles of positions that are touched alike. `TileFalls`: the tiles in each cell of a picture.
 
-What is told of thousands of tiles need not be told of millions of positions: cells between the same borders of tiles
-have the same in them, and it is worked out once.
+With thousands of tiles instead of millions of positions, results are cheap: cells between the same borders of tiles
+contain the same tiles, so their result is computed once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from triton_lab.launch.membership_classes import counted
 
 @dataclass(frozen=True)
 class Along:
-    """A dimension of ``size`` positions in cells: each ``step`` positions further on, the cell's number is ``adds``
-    more."""
+    """A dimension of ``size`` positions cut into cells: every ``step`` positions the cell number grows by ``adds``."""
 
     size: int
     step: int
@@ -28,32 +27,32 @@ class Along:
 
     @property
     def starts(self) -> Ints:
-        """Where the positions of another cell begin."""
+        """The first position of each cell."""
         return np.arange(0, self.size, self.step, dtype=np.int64)
 
     def of_positions(self) -> Ints:
-        """(size,) what each position adds to the number of its cell."""
+        """(size,) what each position adds to its cell's number."""
         return np.arange(self.size, dtype=np.int64) // self.step * self.adds
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """Where tiles begin along each dimension of the positions, and where the last one ends.
+    """Tiles of positions: ``edges`` are their borders along each dimension, the end included.
 
-    Tiles count in reading order. Without ``edges`` every position is a tile. One dimension may stand for the
-    positions of several in reading order.
+    Tiles are numbered in row-major order. Without ``edges`` every position is a tile. One dimension may represent
+    several, with positions in row-major order.
     """
 
     edges: tuple[Ints, ...] | None = None
 
     @property
     def along(self) -> tuple[int, ...]:
-        """How many tiles there are along each dimension."""
+        """The number of tiles along each dimension."""
         assert self.edges is not None
         return tuple(len(edges) - 1 for edges in self.edges)
 
     def spread(self, of_tile: Ints) -> Ints:
-        """What is known of each tile, for each position in reading order."""
+        """Values of tiles repeated for each position, in row-major order."""
         if self.edges is None:
             return of_tile
         found = of_tile.reshape(self.along)
@@ -62,7 +61,7 @@ class Tiles:
         return found.reshape(-1)
 
     def at(self, positions: Ints, shape: Sequence[int]) -> Ints:
-        """The tile that each of some positions of ``shape`` is in."""
+        """The tile of each of some positions of ``shape``."""
         if self.edges is None:
             return positions
         tile = np.zeros(positions.shape, dtype=np.int64)
@@ -73,7 +72,7 @@ class Tiles:
         return tile
 
     def cut(self, origin: Sequence[int], shape: Sequence[int]) -> tuple[Tiles, tuple[slice, ...]]:
-        """The tiles among the positions from ``origin`` on, and which of all they are; as in `within`."""
+        """The tiles inside the window of ``shape`` at ``origin``, and their slices among all tiles; see `within`."""
         assert self.edges is not None
         if len(self.edges) < len(shape):
             origin, shape = (0,), (math.prod(shape),)
@@ -85,7 +84,7 @@ class Tiles:
         return Tiles(tuple(edges)), tuple(which)
 
     def sizes(self) -> Ints:
-        """(tiles,) how many positions each has."""
+        """(tiles,) the number of positions in each tile."""
         assert self.edges is not None
         sizes = np.ones(1, dtype=np.int64)
         for edges in self.edges:
@@ -93,7 +92,7 @@ class Tiles:
         return sizes
 
     def within(self, origin: Sequence[int], shape: Sequence[int]) -> Flags:
-        """(tiles,) whether a tile is among the positions from ``origin`` on; their borders are borders of tiles."""
+        """(tiles,) whether a tile is inside the window of ``shape`` at ``origin``, whose borders are tile borders."""
         assert self.edges is not None
         inside = np.ones(1, dtype=bool)
         for edges, low, size in zip(self.edges, origin, shape, strict=True):
@@ -101,9 +100,10 @@ class Tiles:
         return inside
 
     def falls(self, along: Sequence[Along] | None, cells: int) -> TileFalls | None:
-        """How tiles fall into cells. The cell of a position is the sum of what its indices add, which ascends.
+        """The tiles in each cell.
 
-        None where that, or what tiles there are, is not known dimension by dimension.
+        A position's cell is the sum of what its indices add, and ascends along each dimension. None if the cells or the
+        tiles are not known for each dimension.
         """
         if self.edges is None or along is None or len(along) != len(self.edges):
             return None
@@ -126,10 +126,11 @@ class Tiles:
 
 @dataclass(frozen=True)
 class TileFalls:
-    """Cells between the same borders of tiles are one group, in reading order.
+    """Groups of cells: cells between the same borders of tiles are one group, numbered in row-major order.
 
-    ``group`` and ``tile`` are pairs: the tiles of which a group's cells have positions. ``kinds`` number, for each
-    dimension, the groups' places of rows of cells; ``number`` (rows of cells, multiplied) is the cell there.
+    ``group`` and ``tile`` are pairs: the tiles of which a group's cells have positions. ``kinds`` has for each
+    dimension the group index of each step of cells along it; ``number`` has the cell number at each combination of
+    these steps.
     """
 
     group: Ints
@@ -143,7 +144,7 @@ class TileFalls:
         return math.prod(int(kinds[-1]) + 1 if len(kinds) else 0 for kinds in self.kinds)
 
     def spread(self, of_group: Ints, blank: int = 0) -> Ints:
-        """What is known of each group, for each cell; ``blank`` for cells in which there is no position."""
+        """Values of groups repeated for each cell; ``blank`` for cells without a position."""
         found = of_group.reshape([int(kinds[-1]) + 1 if len(kinds) else 0 for kinds in self.kinds])
         for dimension, kinds in enumerate(self.kinds):
             found = found.take(kinds, axis=dimension)

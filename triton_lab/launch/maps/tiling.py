@@ -1,12 +1,11 @@
-"""Who touches each element of an argument: programs, masked lanes, source lines.
+"""`TilingAccesses`: which programs and accesses touch each element of an argument, also with masked-off lanes.
 
-Elements that are touched alike share a *class*: a set of programs with an active lane on the
-element, a set of programs with a masked lane on it, and a set of accesses. There are few classes
-even where there are millions of elements, so that pictures stay small and a program's elements are
-found by looking at classes only.
+Elements that are touched alike share a *class*: a set of programs with an active lane on the element, a set of programs
+with a masked-off lane on it, and a set of accesses. Even millions of elements have few classes, so pictures stay small,
+and a program's elements are found by searching the classes only.
 
-A block often hangs over the edge of its argument, where masks keep its lanes from memory. Those
-lanes have a place too: beside the elements, as the block's own shape says (`overhang`).
+A block often overhangs the edge of its argument, where lanes are masked off. Those lanes have positions too: outside
+the elements, given by the block's shape (`overhang`).
 """
 
 from __future__ import annotations
@@ -31,14 +30,13 @@ LAYERS = {"loads": (0,), "stores": (1,), "both": (0, 1)}  # the roles of each
 
 @dataclass(frozen=True)
 class TilingAccesses:
-    """Who touches what. Positions are those of ``drawn``, in reading order.
+    """The programs and accesses that touch each position. Positions count through ``drawn`` in row-major order.
 
-    ``drawn`` is the argument's shape and what hangs over its edges; index = position - ``origin``.
-    ``tile_classes`` numbers the class of the positions of each tile; class 0 is touched by nobody. Members of a class
-    are, for program p of n: p for an active lane of a load, n + p for one of a store or atomic,
-    2n + p and 3n + p for masked lanes, and then 4n + a for each access. ``active_elsewhere`` and
-    ``masked_elsewhere`` count lanes that no position stands for. ``shown`` is how many programs were looked at,
-    None for all.
+    ``drawn`` is the argument's shape with margins for lanes that overhang its edges; an element's index is its
+    position in ``drawn`` minus ``origin``. ``tile_classes`` is the class of each tile (0: untouched). The members of a
+    class are, for program p of n: p for an active lane of a load, n + p for one of a store or atomic, 2n + p and 3n + p
+    for masked-off lanes; and 4n + a for each access a. ``active_elsewhere`` and ``masked_elsewhere`` count lanes
+    without a position. ``shown`` is the number of programs that were examined, None for all.
     """
 
     shape: tuple[int, ...]
@@ -57,19 +55,19 @@ class TilingAccesses:
 
     @property
     def strays_drawn(self) -> int:
-        """At how many positions the launch was stopped."""
+        """The number of positions with lanes that stopped the launch."""
         return 0 if self.strays is None else int(self.strays.sum())
 
     def active(self, layer: str = "both") -> Classes:
-        """For each class, the programs with an active lane there."""
+        """For each class, the programs with an active lane there, in a layer of `LAYERS`."""
         return self._having(tuple(LAYERS[layer]))
 
     def masked(self, layer: str = "both") -> Classes:
-        """For each class, the programs with a masked lane there."""
+        """For each class, the programs with a masked-off lane there, in a layer of `LAYERS`."""
         return self._having(tuple(role + 2 for role in LAYERS[layer]))
 
     def _having(self, roles: tuple[int, ...]) -> Classes:
-        """For each class, the programs in these roles; asked for again and again, and told once."""
+        """For each class, the programs in these roles; cached, as it is needed often."""
         if roles not in self._told:
             self._told[roles] = self.table.mapped(self._image(roles))
         return self._told[roles]
@@ -84,7 +82,7 @@ class TilingAccesses:
         return self.table.mapped(np.arange(4 * n + len(self.accesses)) - 4 * n)
 
     def _image(self, roles: Collection[int]) -> Ints:
-        """member -> program for these roles, -1 for the rest."""
+        """The program of each member in these roles; -1 for other members."""
         image = np.full(4 * self.programs + len(self.accesses), -1, dtype=np.int64)
         for role in roles:
             image[role * self.programs : (role + 1) * self.programs] = np.arange(self.programs)
@@ -92,7 +90,7 @@ class TilingAccesses:
 
     @cached_property
     def classes(self) -> Ints:
-        """(positions,) the class of each."""
+        """(positions,) the class of each position."""
         return self.tiles.spread(self.tile_classes)
 
     def at(self, positions: Ints) -> Ints:
@@ -100,7 +98,7 @@ class TilingAccesses:
         return self.tile_classes[self.tiles.at(positions, self.drawn)]
 
     def elements(self, inside: bool = True) -> Ints:
-        """(classes,) how many elements of the argument are in each; or how many places beside them."""
+        """(classes,) the number of elements of the argument in each class; or of positions outside (not ``inside``)."""
         if self.tiles.edges is None or len(self.tiles.edges) < len(self.shape):
             return np.bincount(self.classes[self.inside() == inside], minlength=len(self.table))
         wanted = self.tiles.within(self.origin, self.shape) == inside
@@ -112,11 +110,11 @@ class TilingAccesses:
         return MarginSpace(self.shape, self.origin, self.drawn).inside()
 
     def binned(self, cell_of_position: Ints, cells: int) -> TilingAccesses:
-        """The same for cells of several positions: a cell's members are those of all in it."""
+        """The touches of cells of several positions: a cell has the members of all its positions."""
         return self._with(*unions(self.classes, self.table, self.several, cell_of_position, cells))
 
     def fallen(self, falls: TileFalls) -> TilingAccesses:
-        """The same, of what is known of tiles alone."""
+        """`binned` from tiles instead of positions."""
         classes = self.tile_classes[falls.tile]
         classes, table, several = unions(classes, self.table, self.several, falls.group, falls.groups)
         return self._with(falls.spread(classes), table, several)
@@ -128,13 +126,13 @@ class TilingAccesses:
 def touches(
     argument: StoredArgument, accesses: Sequence[TimedAccess], programs: int, most: int | None = None
 ) -> TilingAccesses:
-    """Who touches each element of ``argument`` through these accesses; ``most`` is that of `heat`."""
+    """The programs that touch each element of ``argument`` by these accesses; ``most`` is that of `heat`."""
     ours = [one for one in accesses if one.argument == argument.name]
     return touches_of(heat_of_accesses(argument, ours, programs, most), tuple((one.line, one.kind) for one in ours))
 
 
 def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> TilingAccesses:
-    """The same as `heat` knows it over the shape, with iterations left out."""
+    """The touches from a `Heat` over the shape, without iterations."""
     programs, moments = found.programs, len(found.moments)
     size, limit = programs * moments, 4 * programs + len(accesses)
     member = found.table.items
@@ -145,7 +143,7 @@ def touches_of(found: Heat, accesses: tuple[tuple[int | None, str], ...]) -> Til
     by = np.where(member < size, 4 * programs + access[moment], who)
     owners = found.table.owners * limit
     keys = distinct(np.concatenate([owners + who, owners + by]))
-    # Classes that only iterations told apart become one.
+    # Classes that differ only in iterations are merged.
     numbers, table = classify(keys // limit, keys % limit)
     renumber = np.zeros(len(found.table), dtype=np.int64)
     renumber[distinct(keys // limit)] = numbers

@@ -1,4 +1,4 @@
-"""How values are spread: counts over even bins, with NaN and the infinities apart."""
+"""`Histogram`: counts of values over even bins, with NaN and the infinities counted separately."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ BINS = 32
 
 @dataclass(frozen=True)
 class Histogram:
-    """``counts`` (bins,) between ``edges`` (bins + 1,), the last bin with its upper edge. ``low`` and
-    ``high`` are the least and the greatest finite value."""
+    """``counts`` (bins,) of values between ``edges`` (bins + 1,); the last bin includes its upper edge.
+
+    ``low`` and ``high`` are the least and the greatest finite value.
+    """
 
     edges: npt.NDArray[np.float64]
     counts: npt.NDArray[np.int64]
@@ -26,12 +28,12 @@ class Histogram:
 
     @property
     def finite(self) -> int:
-        """How many values are numbers."""
+        """The number of finite values."""
         return int(self.counts.sum())
 
 
 def histogram(values: npt.NDArray[Any], bins: int = BINS) -> Histogram:
-    """Bins over the finite values; integers (and booleans) of few values get a bin each."""
+    """Bins over the finite values; integers and booleans with few distinct values get one bin for each value."""
     numbers = as_float(values).reshape(-1)
     finite = numbers[np.isfinite(numbers)]
     whole = np.issubdtype(values.dtype, np.integer) or values.dtype == np.bool_
@@ -46,7 +48,7 @@ def histogram(values: npt.NDArray[Any], bins: int = BINS) -> Histogram:
     if low == high and not whole:
         counts = np.array([finite.size])
     else:
-        # Not np.histogram: it refuses a range that float64 cannot tell apart.
+        # np.histogram refuses a range that is too narrow for float64 to divide.
         place = np.searchsorted(edges, finite, side="right") - 1
         counts = np.bincount(np.clip(place, 0, len(edges) - 2), minlength=len(edges) - 1)
     return Histogram(
@@ -61,7 +63,7 @@ def histogram(values: npt.NDArray[Any], bins: int = BINS) -> Histogram:
 
 
 def as_float(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Any of the kernel's types as float64; small floats go through float32."""
+    """Values of any of the kernel's types as float64; small floats are converted by way of float32."""
     if values.dtype.kind not in "biuf":
         values = values.astype(np.float32)
     return values.astype(np.float64)

@@ -1,4 +1,5 @@
-"""Records a launch while it happens: `record` listens, the tape keeps the accesses, the snapshot keeps memory.
+"""Records a launch while it runs: `record` listens, the tape stores the accesses, the snapshot stores memory.
 
-In: a running launch. Out: a `Recorded` launch (`launch_record`), which everything else asks.
+In: a running launch. Out: a `Recorded` launch (`launch_record`), from which all other folders start. Read `record`,
+`tape`, `access_event`, then `snapshot`.
 """

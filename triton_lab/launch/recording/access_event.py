@@ -1,4 +1,4 @@
-"""One execution of a load, store or atomic, by the programs that ran together."""
+"""`AccessEvent`: one execution of a load, store or atomic by the programs that ran together."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _INT64 = np.dtype(np.int64)
 class AccessEvent:
     """One execution of an access by the ``programs`` (linear numbers, ascending) that ran together.
 
-    ``pointer`` and ``mask`` are in the interpreter's compact forms; ``order`` counts the launch's
-    events. ``took`` says, for a compare-and-swap, which lanes found what they expected. ``strayed`` is
-    None but for the event that stopped the launch, which changed no memory: it has the lanes, bool
-    ``(len(programs), *shape)``, that may not touch what they point at.
+    ``pointer`` and ``mask`` are in the interpreter's compact forms; ``order`` counts the launch's events. For a
+    compare-and-swap, ``took`` says which lanes found the value that they expected. ``strayed`` is None except in the
+    event that stopped the launch, which changed no memory: there it marks the lanes, bool ``(len(programs), *shape)``,
+    that may not touch their addresses.
     """
 
     order: int
@@ -39,7 +39,7 @@ class AccessEvent:
         """Byte addresses, int64 ``(len(programs), *shape)``."""
         pointer = self.pointer
         if isinstance(pointer, AffineBlock):
-            # A copy, since an `AffineBlock` keeps what it has worked out and an event is to stay small.
+            # A copy, since an `AffineBlock` caches its elements and an event must stay small.
             found = AffineBlock(pointer.base, pointer.strides, pointer.shape).elements(_INT64)
         else:
             found = pointer
@@ -54,7 +54,7 @@ class AccessEvent:
 
     @property
     def lanes(self) -> int:
-        """How many lanes touch memory; of a box that is known without looking at each."""
+        """How many lanes touch memory. For a mask box this is computed without visiting each lane."""
         if self.mask is None:
             return len(self.programs) * math.prod(self.shape)
         if isinstance(self.mask, np.ndarray) or self.mask.shape != self.shape:
@@ -70,7 +70,7 @@ class AccessEvent:
         return np.broadcast_to(found, (len(self.programs), *self.shape))
 
     def of(self, rows: Array) -> AccessEvent:
-        """The part of the programs in ``rows`` (positions in ``programs``)."""
+        """The event cut to the programs at ``rows`` (positions in ``programs``)."""
         pointer, mask, took, strayed = (
             None if value is None else take(value, rows) for value in (self.pointer, self.mask, self.took, self.strayed)
         )
@@ -82,7 +82,7 @@ class AccessEvent:
 
     @property
     def nbytes(self) -> int:
-        """What the event holds in memory."""
+        """The bytes that the event's arrays take."""
         pointer = self.pointer.base if isinstance(self.pointer, AffineBlock) else self.pointer
         mask = self.mask.nbytes if isinstance(self.mask, np.ndarray) else 0
         lanes = sum(lanes.nbytes for lanes in (self.took, self.strayed) if lanes is not None)

@@ -1,4 +1,4 @@
-"""Launches in processes that were forked while a record ran: it does not get them, and has to say so."""
+"""Launches in processes that were forked while a record ran. The record cannot hold them, but must report them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = 200  # bytes of a kernel's name
 
 
 class Forked:
-    """Names of kernels in memory that forks share: each fork adds one for each launch, as far as there is room."""
+    """Kernel names in memory that forks share: each fork adds a name for each launch, as long as there is room."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
@@ -20,18 +20,18 @@ class Forked:
 
     @property
     def is_here(self) -> bool:
-        """Whether this is such a fork."""
+        """Whether this process is a fork."""
         return os.getpid() != self._process
 
     def launched(self, kernel: str) -> None:
-        """A fork has launched this. Of two that do at the same moment one may be lost; never all."""
+        """Note that this fork launched ``kernel``. If two forks do so at the same moment, one name may be lost."""
         name = kernel.encode()[:_NAME] + b"\n"
         end = self._shared.find(b"\0")
         if end + len(name) < _ROOM:
             self._shared[end : end + len(name)] = name
 
     def told(self) -> list[str]:
-        """What was launched there since the last time, in words."""
+        """The launches in forks since the last call, in words."""
         names = bytes(self._shared).partition(b"\0")[0].decode(errors="replace").split()
         self._shared[:] = bytes(_ROOM)
         counts = {kernel: messages.count(names.count(kernel), "launch", "launches") for kernel in names}

@@ -1,4 +1,4 @@
-"""The launches of a record, as a list that shows itself."""
+"""`Launches`: the launches of a record, as a list that notebooks show as a table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class Launches(list[Launch]):
-    """What was recorded; the last value of a cell, it is a table by kernel with the card of any launch behind it.
+    """The recorded launches. As the last value of a cell it is a table by kernel, from which any card can be opened.
 
-    ``unseen`` are launches that could not be recorded, in words.
+    ``unseen`` describes the launches that could not be recorded.
 
     >>> launches.plot().title()
     '1 launch of 1 kernel'
@@ -60,7 +60,7 @@ class Launches(list[Launch]):
 
 
 def launched_elsewhere(launches: Launches) -> list[str]:
-    """The launches that forks of this process have made since the last time; they are ``unseen`` from now on."""
+    """The launches by forks of this process since the last call, in words; adds them to ``unseen``."""
     forked = launches.elsewhere
     found = [] if forked is None or forked.is_here else forked.told()
     launches.unseen += found

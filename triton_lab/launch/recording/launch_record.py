@@ -1,6 +1,6 @@
-"""What was written down of a launch: what ran, on what, and what it touched.
+"""`Recorded`: the record of a launch: its kernel, arguments, accesses and memory.
 
-What answers questions about a launch takes this; `Launch` adds the questions.
+Analyses take a `Recorded`; `Launch` adds methods for users.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Recorded:
-    """What is known of a launch without running it again; `Launch` says what its parts mean."""
+    """What is known of a launch without a replay; see `Launch` for what the fields mean."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -40,9 +40,9 @@ class Recorded:
     first_line: int
     file: str
     executable: Executable = field(repr=False)
-    # What Triton compiled the kernel from, and the metadata of the result: for the probed twin.
+    # Triton's source of the kernel and the metadata of the result, from which the probed twin is compiled.
     compiled: tuple[Any, Any] = field(repr=False)
-    # The globals and helpers that the kernel meant then.
+    # The globals and helpers that the kernel used at the launch.
     surroundings: Surroundings = field(repr=False)
     events: Mapping[int, list[AccessEvent]] = field(repr=False, default_factory=dict)
     kinds: Mapping[int, tuple[str, str, int]] = field(repr=False, default_factory=dict)
@@ -52,25 +52,25 @@ class Recorded:
     thread: str = field(default_factory=lambda: threading.current_thread().name)
     seconds: float = 0.0
     time: Time | None = None
-    # What the interpreter took, which runs launches on the GPU too, to see what they touch.
+    # The interpreter's seconds. It also runs the launches of a GPU, to find what they touch.
     interpreted: float = 0.0
     error: BaseException | None = None
-    # Of a launch that was cut: the programs that this part ran.
+    # If this is a part of a launch: the programs that it ran.
     part: range | None = None
-    # Where parts of it met, which ran first: then it ran whole.
+    # Where its parts conflicted in memory; after that it ran whole.
     met: Meeting | None = field(repr=False, default=None)
-    # What an autotuner tried, where one made this launch, now or at a launch before.
+    # What an autotuner tried, if one made this launch, at this launch or an earlier one.
     tuning: Tuning | None = None
     configs: list[tuple[str, float]] = field(default_factory=list)
     printed: str = ""
     dropped: str = ""
-    # Where the accesses of a launch on the GPU come from.
+    # For a launch on the GPU: how its accesses were found.
     remark: str = ""
-    # Of a launch too large to be replayed: what was looked at while it ran, by the check's name.
+    # For a launch too large to replay: the watchers that checked it while it ran, by the check's name.
     watched: Mapping[str, Watcher] = field(repr=False, default_factory=dict)
-    # Of a launch on the GPU: (argument, the GPU's result, the CPU's) for what was written.
+    # For a launch on the GPU: (argument, the GPU's result, the CPU's result) for each written argument.
     outputs: list[tuple[str, Any, Any]] = field(repr=False, default_factory=list)
-    # What `Launch.compile` has given so far, a `compiled.Compiled` each: its card shows them.
+    # The results of `Launch.compile` so far, each a `compiled.Compiled`: the card shows them.
     compilations: list[Any] = field(repr=False, default_factory=list)
 
     @property
@@ -80,11 +80,11 @@ class Recorded:
 
     @property
     def own(self) -> range:
-        """The numbers of the programs that ran: all of the grid's, but where this is a part of a launch."""
+        """The numbers of the programs that ran: the whole grid, or the range of this part of a launch."""
         return range(self.programs) if self.part is None else self.part
 
     def argument(self, name: str) -> Argument:
-        """The argument called ``name``; LookupError lists what there is.
+        """The argument called ``name``; otherwise LookupError, which lists the arguments.
 
         >>> launch.argument("x_ptr").shape
         (1000,)
@@ -100,12 +100,12 @@ class Recorded:
 
     @property
     def stopped(self) -> tuple[int, AccessEvent] | None:
-        """The access that stopped the launch, and what it was about to do; None where none did."""
+        """The operation that stopped the launch, and its event; None if no access stopped it."""
         return None if self.tape is None else self.tape.stopped
 
     @cached_property
     def plan_arguments(self) -> list[Argument]:
-        """The arguments as the plan counts them: no constexprs, and a descriptor's extents apart."""
+        """The arguments as the plan counts them: without constexprs, and with a descriptor's extents and strides."""
         flat: list[Argument] = []
         for argument in self.arguments:
             if argument.kind != "constexpr":
@@ -114,7 +114,7 @@ class Recorded:
         return flat
 
     def owner_of(self, op: int) -> Argument | None:
-        """Which argument access ``op`` belongs to: by where its pointer comes from, else by address.
+        """The argument that access ``op`` belongs to, by the origin of its pointer, else by address.
 
         >>> [launch.owner_of(access.op).name for access in launch.accesses]
         ['x_ptr', 'y_ptr', 'out_ptr']
@@ -132,7 +132,7 @@ class Recorded:
                     if argument.storage_address <= first < argument.storage_address + argument.storage_bytes:
                         return argument
         if roots and self.stopped is not None and self.stopped[0] == op:
-            # What went astray was meant for the nearest of those that it may come from.
+            # The failed access was intended for the nearest of the arguments that its pointer may come from.
             event = self.stopped[1]
             first = int(event.addresses()[event.astray()][0])
             return min(candidates, key=lambda one: one.distance(first), default=None)
@@ -140,7 +140,7 @@ class Recorded:
 
     @cached_property
     def twin(self) -> Twin:
-        """The probed kernel, compiled when first asked for."""
+        """The probed kernel, compiled on first use."""
         from triton_lab.launch.replay.instrumented_copy import build
 
         if self.compiled[0] is None:
@@ -149,5 +149,5 @@ class Recorded:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """Where the kernel's source gives a variable a value."""
+        """The places where the kernel's source gives a variable a value."""
         return self.twin.variables

@@ -1,8 +1,7 @@
-"""Somebody waits while a launch is checked: once that takes a while, they are told, in the midst of it; and it has to
-be over some time.
+"""A callback during long checks of a launch, and a time limit for them.
 
-The checks breathe now and then, on the thread that runs them. So what is shown meanwhile is made where everything else
-is, an interrupt meets both alike, and whoever has nobody waiting pays a look at a variable.
+The checks call `breathe` many times a second, on their own thread. So the callback's output is made on that thread, an
+interrupt stops both, and without a callback the cost is one look at a variable.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from triton_lab.launch.recording.snapshot import CannotReplay
 LATE = "it took too long"
 
 sign: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
-"""Shows, while one is inside, that something is being done, if that takes a while; a notebook puts its own here."""
+"""A context that shows that work is going on, if it takes a while. A notebook replaces it by its own."""
 
 _waiting: ContextVar[tuple[float, Callable[[], None]] | None] = ContextVar("_waiting", default=None)
 
@@ -28,12 +27,12 @@ _until: ContextVar[float] = ContextVar("_until", default=math.inf)
 
 
 class TookTooLong(CannotReplay):
-    """What was asked of a launch was given up after a while."""
+    """An analysis of a launch was given up because it took too long."""
 
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """What is asked of a launch inside takes about so long at most, and then raises TookTooLong."""
+    """Limit the analyses inside to about ``seconds``; after that they raise TookTooLong."""
     token = _until.set(min(_until.get(), time.monotonic() + seconds))
     try:
         yield
@@ -42,13 +41,13 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def is_late() -> bool:
-    """Whether the time is over."""
+    """Whether the time limit has passed."""
     return time.monotonic() > _until.get()
 
 
 @contextlib.contextmanager
 def waiting(until: float, then: Callable[[], None]) -> Iterator[None]:
-    """Where checks inside go on past ``until`` (of `time.monotonic`), ``then`` is called, once."""
+    """Call ``then`` once if the checks inside run past ``until`` (of `time.monotonic`)."""
     token = _waiting.set((until, then))
     try:
         yield
@@ -57,7 +56,7 @@ def waiting(until: float, then: Callable[[], None]) -> Iterator[None]:
 
 
 def breathe() -> None:
-    """Called by what may take long, many times a second. Raises TookTooLong."""
+    """Check the time; long work calls this many times a second. Raises TookTooLong."""
     if is_late():
         raise TookTooLong(LATE)
     found = _waiting.get()

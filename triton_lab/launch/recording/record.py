@@ -1,4 +1,4 @@
-"""`record`: keeps what happens in launches, for those who want to look."""
+"""`record`: records the launches made inside a ``with`` block."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from triton_lab.launch.source_lines import SourceLines
 if TYPE_CHECKING:
     from triton_lab.launch.sharding.sharded_run import Apart, Cut
 
-# What a record keeps by default of a launch's memory, and of its accesses, in bytes; and of all its launches.
+# The default bounds in bytes: for a launch's memory and accesses, and for all launches of a record.
 MAX_BYTES = 256 << 20
 MAX_TOTAL_BYTES = 512 << 20
 _MOST_RUNS = 1 << 16
 
 
 class LaunchNotRecorded(UserWarning):
-    """A launch ran on the GPU alone, and is in no record: the CPU target does not run its kernel."""
+    """A launch ran on the GPU alone and was not recorded, because the CPU target cannot run its kernel."""
 
 
 class _Record(Recorder):
@@ -84,7 +84,7 @@ class _Record(Recorder):
         kept = snapshot.take(call.memory, values, call.owners, room)
         watching: dict[str, Watcher] = {}
         if kept.missing:
-            # What a replay would tell is looked at now, while it happens.
+            # There will be no replay, so the checks that need one watch the launch now.
             tape.blank |= still_poisoned(tape.unwritten, lambda start, stop: _bytes(call, start, stop))
             tape.unwritten = NOTHING
             watching = watchers(described(call, tape, kept))
@@ -118,7 +118,7 @@ class _Record(Recorder):
         tape, kept, watching = self.pending.pop(id(call))
         cut = self.cuts.pop(id(call), None)
         if cut is not None and cut.done:
-            if cut.error is None:  # else nothing was written
+            if cut.error is None:  # with an error nothing was written
                 self.fresh.written(tape.fresh & Ranges.joined(one.changed for one in cut.done))
             self._keep(call, _of_parts(call, cut, tape, kept))
             return
@@ -148,13 +148,13 @@ class _Record(Recorder):
         launch.tuning = call.tuning
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
         if not launch.configs and call.tuning is not None and not call.tuning.earlier:
-            launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # on a GPU nobody hears of trials
+            launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # a GPU's driver reports no trials
         self.trials = [trial for trial in self.trials if trial[0] != launch.kernel]
         self.launches.append(launch)
 
 
 def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot) -> Launch:
-    """A launch of which its parts are known: what they have found, and nothing that they have kept."""
+    """A launch that ran in parts: it has their findings, but not their accesses or memory."""
     from triton_lab.launch.sharding.merge import verdict
 
     assert cut.whole is not None
@@ -171,9 +171,9 @@ def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot) -
 
 
 def _written(tape: Tape, plan: Plan) -> Ranges:
-    """What the launch wrote of the memory that was unwritten before; all of it, where accesses were dropped.
+    """The bytes that the launch wrote of the memory that was unwritten before; all of these if accesses were dropped.
 
-    Without what it wrote lane by lane in many places: that is long to sort, and hardly looks like poison.
+    Large scattered writes are left out: they take long to sort, and their bytes rarely look like poison.
     """
     if tape.dropped:
         return tape.fresh
@@ -189,7 +189,7 @@ def _written(tape: Tape, plan: Plan) -> Ranges:
 
 
 def _bytes(call: LaunchCall, start: int, stop: int) -> NDArray[Any]:
-    """What memory holds at addresses ``start .. stop - 1`` of one region."""
+    """The bytes of memory at addresses ``start .. stop - 1`` of one region."""
     region = call.memory.holding(start)
     assert region is not None
     data: NDArray[Any] = region.data[start - region.start : stop - region.start]
@@ -202,7 +202,7 @@ def _is_small(event: AccessEvent) -> bool:
 
 
 def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot) -> Launch:
-    """The `Launch` of a call that has ended, well or badly."""
+    """The `Launch` of a call that has ended, with or without an error."""
     function = call.source.fn
     return Launch(
         kernel=call.metadata.name,
@@ -231,7 +231,7 @@ def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot) -> Launch:
 
 
 def configuration(call: LaunchCall) -> str:
-    """What an autotuner chose for this launch: constexprs, warps and stages."""
+    """An autotuner's configuration for this launch as text: constexprs, warps and stages."""
     parts = [
         f"{name}={value}"
         for name, value in call.objects.items()
@@ -247,24 +247,25 @@ def record(
 ) -> Iterator[Launches]:
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
-    The list grows by one `Launch` for each, in the order in which they end; an autotuner's trials
-    are not among them. The last value of a cell, it is a table of the launches, and one of them its
-    card. ``max_bytes`` bounds the bytes that a launch may hold on to, for its memory and for its accesses,
-    ``max_total_bytes`` those of all launches together; ``launch.dropped`` says what that cost.
+    Each launch adds one `Launch` to the list when it ends; an autotuner's trials are left out. As the last value of a
+    cell, the list is a table of the launches, and a launch is its card. ``max_bytes`` bounds the bytes that are stored
+    of a launch, for its memory and for its accesses; ``max_total_bytes`` bounds those of all launches together.
+    ``launch.dropped`` says what was left out.
 
-    ``time`` measures what kernels take on a GPU, as ``launch.time``: each is run again, on copies and after a warm-up,
-    for a tenth of a second, and all of them for two seconds at most; the others have the time of their own run.
+    ``time`` measures the kernels' time on a GPU, as ``launch.time``. Each kernel runs again, on copies and after a
+    warm-up, for a tenth of a second; all together run for two seconds at most. The others have the time of their own
+    run.
 
-    With ``parts``, the programs of a launch on the CPU target are cut into so many ranges at most. Each runs and is
-    checked by itself, from what memory held before: here one after another, so that many more programs fit into
-    ``max_bytes``, and on the workers of a scheduler (`target`) at once. Written bytes, integer atomics and findings are
-    put together; the accesses themselves are not kept. A launch whose programs meet in memory, wait for one another or
-    ask an atomic what it found runs whole, and ``launch.remark`` says why.
+    ``parts`` cuts the programs of a launch on the CPU target into that many ranges at most. Each part runs and is
+    checked by itself, from the memory before the launch. Here the parts run one after another, so that many more
+    programs fit into ``max_bytes``; on the workers of a scheduler (`target`) they run at once. Written bytes, integer
+    atomics and findings are merged; the accesses are not stored. A launch runs whole if its programs conflict in
+    memory, wait for one another, or use the value that an atomic returns; then ``launch.remark`` says why.
 
-    What `torch.empty` gives out inside, on this thread, holds NaNs and huge integers instead of
-    whatever was there before, so that reads of it can be told (`fresh`).
+    Memory from `torch.empty` inside, on this thread, is filled with NaNs and huge integers, so that reads of
+    uninitialised memory can be detected (`uninitialized_memory`).
 
-    Raises NotRecorded for launches that cannot be seen: by Triton's interpreter, or by another driver.
+    Raises NotRecorded for launches that cannot be recorded: by Triton's interpreter, or by another driver.
 
     >>> x, y = torch.arange(1000.0), torch.ones(1000)
     >>> with lab.record() as launches:

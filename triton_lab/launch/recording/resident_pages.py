@@ -1,6 +1,6 @@
-"""Which memory was ever touched: what the system has not given a page yet was written by nobody, and holds zeros.
+"""Which memory was ever touched: memory without a page was never written, and holds zeros.
 
-So a tensor of many gigabytes that `torch.empty` gave out costs nothing to keep, as long as it is not filled.
+So a snapshot of a tensor of many gigabytes from `torch.empty` costs nothing, as long as the tensor is not filled.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from triton_lab.launch.byte_ranges import NOTHING, Ranges, true_ranges
 
 PAGE = mmap.PAGESIZE
-# In /proc/self/pagemap: the page is in memory, or in swap.
+# The bits of /proc/self/pagemap for a page that is in memory or in swap.
 _HELD = np.uint64(3 << 62)
 
 
 def untouched(start: int, stop: int) -> Ranges:
-    """The bytes in ``start .. stop - 1`` on pages that nobody has touched yet; none where the system does not tell.
+    """The bytes in ``start .. stop - 1`` on pages that were never touched; none if the system does not report it.
 
-    Of private memory alone: what is mapped from a file, or shared, holds something before it is touched.
+    Only private memory is considered: memory that is shared or mapped from a file has content before it is touched.
     """
     try:
         own = _private(start, stop)
@@ -36,14 +36,14 @@ def untouched(start: int, stop: int) -> Ranges:
                 entries = np.frombuffer(os.pread(pages.fileno(), (last - first) * 8, first * 8), np.uint64)
         except OSError:
             return NOTHING
-        # What is missing of a short answer counts as touched.
+        # Pages missing from a short read count as touched.
         runs = true_ranges(entries & _HELD == 0)
         found.append(Ranges.of((first + runs.start) * PAGE, (first + runs.stop) * PAGE))
     return Ranges.joined(found)
 
 
 def _private(start: int, stop: int) -> list[tuple[int, int]]:
-    """The parts of the range that are mapped from no file and shared with nobody."""
+    """The parts of the range that are neither mapped from a file nor shared."""
     found = []
     with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
         for line in maps:

@@ -1,4 +1,4 @@
-"""What memory held before a launch, so that it can be run again."""
+"""`Snapshot`: a copy of memory from before a launch, so that the launch can be replayed."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Array = NDArray[Any]
 
 
 class CannotReplay(RuntimeError):
-    """The launch cannot be run again, for the reason given."""
+    """The launch cannot be replayed; the message gives the reason."""
 
 
-# Regions of so many bytes or more lie in a file in memory: each replay maps it anew, and copies what it writes.
+# Regions of at least this many bytes are stored in a file in memory: each replay maps it copy-on-write.
 _MAPPED = 16 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class SavedRegion:
-    """The bytes of one region, and what a kernel may do there: see `MemoryRegion`.
+    """The bytes of one region, with the flags of `MemoryRegion`.
 
-    ``nbytes`` are those that take memory; ``file`` is where large regions lie, None for others.
+    ``nbytes`` counts the bytes that take memory. ``file`` is the file descriptor of a large region, None for others.
     """
 
     start: int
@@ -57,11 +57,11 @@ class SavedRegion:
         return held
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A file in memory stays where it is, its bytes travel."""
+        """Pickle the bytes; a file in memory stays in its process."""
         return SavedRegion, (self.start, np.array(self.data), self.verified, self.writable, self.nbytes)
 
     def region(self, instead: tuple[Ranges, int] | None = None) -> MemoryRegion:
-        """A region of its own with these bytes, but for those ``instead``: addresses, and the byte to be there."""
+        """A new region with these bytes; ``instead`` gives addresses and the byte to put there."""
         if self.file is None:
             data = self.data.copy()
         else:
@@ -75,7 +75,7 @@ class SavedRegion:
 
 
 def _file(size: int) -> int | None:
-    """A file in memory, all zeros, of which only what is written takes memory; None where there is none to be had."""
+    """A file in memory, all zeros, which takes memory only where it is written; None if it cannot be made."""
     try:
         file = os.memfd_create("triton_lab")
     except OSError:  # too many files are open
@@ -85,20 +85,20 @@ def _file(size: int) -> int | None:
 
 
 def blank(region: MemoryRegion) -> Ranges:
-    """What holds zeros because nobody has touched it; of the process's own memory, since a copy holds what it is of."""
+    """The bytes that are zero because they were never touched; none for a region that is a copy."""
     return untouched(region.start, region.stop) if region.data.ctypes.data == region.start else NOTHING
 
 
 def _weight(region: MemoryRegion) -> int:
-    """How many bytes a copy of the region takes."""
+    """The bytes that a copy of the region takes."""
     return region.size - (blank(region).size if region.size >= _MAPPED else 0)
 
 
 @dataclass(eq=False)
 class Snapshot:
-    """The arguments' values and a copy of each region's bytes, or the reason why there is none.
+    """The arguments' values and a copy of each region's bytes, or in ``missing`` the reason why there is none.
 
-    ``owners`` says for each argument where the regions begin that it points into (None: anywhere).
+    ``owners`` has for each argument the start addresses of the regions that it may point into (None: any region).
     """
 
     arguments: tuple[Value, ...]
@@ -111,14 +111,14 @@ class Snapshot:
         return sum(held.nbytes for held in self.regions)
 
     def held(self, start: int, stop: int) -> Array:
-        """The bytes that were at addresses ``start .. stop - 1`` of one region."""
+        """The saved bytes at addresses ``start .. stop - 1`` of one region. Raises LookupError without one."""
         for held in self.regions:
             if held.start <= start and stop <= held.start + len(held.data):
                 return held.data[start - held.start : stop - held.start]
         raise LookupError(f"no region holds the addresses {start:#x} to {stop:#x}")
 
     def zeroed(self, start: int, stop: int) -> Snapshot:
-        """The same with zeros at the addresses ``start .. stop - 1``."""
+        """This snapshot with zeros at the addresses ``start .. stop - 1``."""
         kept = []
         for held in self.regions:
             if held.start < stop and start < held.start + len(held.data):
@@ -129,14 +129,14 @@ class Snapshot:
         return replace(self, regions=tuple(kept))
 
     def exchanged(self, one: int, two: int) -> Snapshot:
-        """The same with two of the arguments in each other's place."""
+        """This snapshot with two arguments exchanged."""
         order = list(range(len(self.arguments)))
         order[one], order[two] = two, one
         arguments = tuple(self.arguments[k] for k in order)
         return replace(self, arguments=arguments, owners=tuple(self.owners[k] for k in order))
 
     def memory(self, instead: tuple[Ranges, int] | None = None) -> Memory:
-        """A fresh memory with the bytes of then, at the addresses of then; ``instead``: see `SavedRegion.region`."""
+        """A new memory with the saved bytes at their addresses; ``instead`` as in `SavedRegion.region`."""
         if self.missing:
             raise CannotReplay(self.missing)
         return Memory([held.region(instead) for held in self.regions])
@@ -145,13 +145,13 @@ class Snapshot:
 def take(
     memory: Memory, arguments: tuple[Value, ...], owners: Sequence[frozenset[MemoryRegion] | None], limit: int
 ) -> Snapshot:
-    """Copy all regions, if they take ``limit`` bytes at most; those that the launch finds later, when it does.
+    """Copy all regions, if they take at most ``limit`` bytes. Regions that the launch finds later are copied then.
 
-    What was never touched takes none.
+    Memory that was never touched takes no bytes.
     """
     starts = tuple(None if regions is None else tuple(r.start for r in regions) for regions in owners)
     snapshot = Snapshot(arguments, (), starts)
-    # Before the first copy, so that a record that is too large costs nothing.
+    # Checked before the first copy, so that a record that is too large costs nothing.
     if not _too_large(snapshot, sum(map(_weight, memory.regions)), limit):
         snapshot.regions = tuple(SavedRegion.of(region) for region in memory.regions)
     resolve = memory.resolve
@@ -168,7 +168,7 @@ def take(
 
 
 def _too_large(snapshot: Snapshot, size: int, limit: int) -> bool:
-    """Whether ``size`` bytes are too many, which the snapshot then says instead of holding any."""
+    """Whether ``size`` bytes are too many. If so, the snapshot drops its regions and sets ``missing``."""
     if size > limit and not snapshot.missing:
         snapshot.regions = ()
         snapshot.missing = (

@@ -1,4 +1,4 @@
-"""The tape: what a launch touches, written down while it runs, in as few bytes as will do."""
+"""`Tape`: the events of a launch, recorded while it runs, in compact form."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from triton_lab.messages import count
 
 Array = NDArray[Any]
 
-# What an event takes in memory besides its arrays, about: the bound must hold for many small ones, too.
+# About the bytes that an event takes besides its arrays: the bound must also hold for many small events.
 _EVENT_BYTES = 400
 
 
 class Tape(Watcher):
-    """Writes down each access of one launch.
+    """Records each access of one launch.
 
-    ``events`` and ``kinds`` go by operation. ``barriers`` are those within programs: ``(order,
-    programs)``. ``strange`` are the operations that had NaN or infinity among the values to store,
-    perhaps in lanes that the mask turns off. ``unwritten`` are the bytes that nobody was seen writing
-    before the launch, if they hold the poison; ``blank`` those of which that is known to be so, and
-    ``unknown`` those of which nobody can tell. ``unverified`` is the memory that was found by its address alone.
-    ``stopped`` is the operation that stopped the launch, with its event: it did nothing, and is not among ``events``.
+    ``events`` and ``kinds`` are keyed by operation. ``barriers`` are those within programs: ``(order, programs)``.
+    ``strange`` are the operations with NaN or infinity among the values to store, perhaps in masked-off lanes.
+    Bytes for which no write was seen before the launch are in one of three sets: ``unwritten`` are uninitialised if
+    they still hold the poison, ``blank`` are known to be uninitialised, and for ``unknown`` it cannot be decided.
+    ``unverified`` is the memory that was found by its address alone. ``stopped`` is the operation that stopped the
+    launch, with its event: it changed nothing, and is not in ``events``.
 
-    Once ``room`` bytes are full nothing more is kept: what is there is the launch up to some moment,
-    without gaps, and ``dropped`` counts the accesses after it.
+    Once ``room`` bytes are full, nothing more is recorded: the tape then holds the launch up to some moment, without
+    gaps, and ``dropped`` counts the later accesses.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class Tape(Watcher):
         self.unknown = unknown
         self.unverified: Ranges = NOTHING
         self.stopped: tuple[int, AccessEvent] | None = None
-        # A replay cuts the grid into the same batches, so that its events are these.
+        # A replay cuts the grid into the same batches, so that it has the same events.
         self.limits = Limits(batch=limits.batch, memory=limits.memory, steps=limits.steps)
-        # How many iterations of loops the launch ran; None where that is not known.
+        # How many loop iterations the launch ran; None if that is not known.
         self.steps: int | None = None
         self.dropped = 0
         self._count = 0
@@ -75,7 +75,7 @@ class Tape(Watcher):
             self.events[op.index] = []
         shape = block_shape(frame, op, pointer)
         event = AccessEvent(order, frame.programs, _bare(pointer), mask, shape, _took(frame, op, values))
-        # Programs that go on together share one list of their numbers.
+        # Programs that run on together share one array of their numbers.
         shared = frame.programs is self._programs
         self._programs = frame.programs
         if self._fits(_EVENT_BYTES + event.nbytes - shared * frame.programs.nbytes):
@@ -90,18 +90,18 @@ class Tape(Watcher):
 
     @property
     def fresh(self) -> Ranges:
-        """All that nobody was seen writing."""
+        """All bytes for which no write was seen."""
         return Ranges.joined([self.unwritten, self.blank, self.unknown])
 
     @property
     def cut(self) -> str:
-        """What was not kept, in words; empty if all was."""
+        """What was not recorded, in words; empty if everything was."""
         told = count(self.dropped, "access was", "accesses were")
         return f"{told} not kept: use record(max_bytes=...)" if self.dropped else ""
 
     @property
     def nbytes(self) -> int:
-        """What is kept, about."""
+        """About the bytes that the tape takes."""
         return self.room - self._room
 
     def _fits(self, size: int) -> bool:
@@ -112,7 +112,7 @@ class Tape(Watcher):
         return True
 
     def ended(self, call: LaunchCall) -> None:
-        """The launch is over. A store that failed wrote nothing: it is taken back, and kept as what `stopped` it."""
+        """Finish the tape after the launch. A failed store wrote nothing: its event moves to `stopped`."""
         strangers = [region for region in call.memory.regions if not region.verified]
         self.unverified = Ranges.of([r.start for r in strangers], [r.stop for r in strangers])
         self.steps = call.steps
@@ -122,12 +122,12 @@ class Tape(Watcher):
             self.failed(call.error, call.executable.plan)
 
     def cut_short(self, steps: int | None) -> None:
-        """The launch was stopped in its iteration ``steps``, not by anything that it did: a replay stops there, too."""
+        """Note that the launch was stopped from outside in iteration ``steps``, so that a replay stops there too."""
         if steps is not None:
             self.limits.steps = max(0, steps - 1)
 
     def failed(self, error: KernelError, plan: Plan) -> None:
-        """The launch was stopped."""
+        """Note the access that stopped the launch, if an access did."""
         if error.op is not None and error.fault is not None:
             events = self.events.get(error.op.index)
             if error.fault.access == "store" and events and not self.dropped:
@@ -135,7 +135,7 @@ class Tape(Watcher):
             self._keep_stopped(plan, error, error.op, error.fault)
 
     def _keep_stopped(self, plan: Plan, error: KernelError, op: Op, fault: AccessFault) -> None:
-        """Whatever room there is: without it nobody could see what went wrong."""
+        """Set `stopped` even if there is no room, as it shows what went wrong."""
         if error.together is None:
             return
         types = next(one.types for one in plan.functions.values() if op in one.walk())
@@ -150,19 +150,19 @@ class Tape(Watcher):
 
 
 def _bare(pointer: AffineBlock | Array) -> AffineBlock | Array:
-    """Without the elements that the interpreter may have worked out on the way."""
+    """The pointer without the elements that the interpreter may have cached in it."""
     return AffineBlock(pointer.base, pointer.strides, pointer.shape) if isinstance(pointer, AffineBlock) else pointer
 
 
 def _kind(types: Sequence[Type], op: Op, kind: str) -> tuple[str, str, int]:
-    """Kind, dtype and bytes of the elements that the pointer or the descriptor points at."""
+    """The access's kind, and the dtype and bytes of the elements that its pointer or descriptor points at."""
     pointee = types[op.operands[effects.operands_of(op).address]].pointee
     assert pointee is not None
     return kind, user_name(pointee.element), max(1, pointee.bits // 8)
 
 
 def block_shape(frame: Frame, op: Op, pointer: Any) -> tuple[int, ...]:
-    """The shape of the block that one program touches: through a descriptor, it has an address for each element."""
+    """The shape of the block that one program touches; a descriptor's access has one address for each element."""
     if isinstance(pointer, AffineBlock):
         return pointer.shape
     type = frame.type(op.operands[effects.operands_of(op).address])
@@ -170,7 +170,7 @@ def block_shape(frame: Frame, op: Op, pointer: Any) -> tuple[int, ...]:
 
 
 def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:
-    """Which lanes of a compare-and-swap found what they expected, and so wrote."""
+    """Which lanes of a compare-and-swap found the expected value and so wrote; None for other operations."""
     position = effects.operands_of(op).expected
     if position is None or found is None or not effects.writes(op):
         return None
@@ -183,7 +183,7 @@ def _took(frame: Frame, op: Op, found: Array | None) -> Array | None:
 
 
 def brought(frame: Frame, op: Op, values: Array | None) -> Array | None:
-    """What a load loaded, a store stores, and an atomic brings along (if it does; else what it found)."""
+    """The values that a load loaded, a store stores, or an atomic combines (if it has any, else those it found)."""
     position = effects.operands_of(op).value
     if position is None or not effects.updates(op):
         return values
@@ -191,7 +191,7 @@ def brought(frame: Frame, op: Op, values: Array | None) -> Array | None:
 
 
 def _stored_finite(frame: Frame, op: Op, values: Array | None) -> bool:
-    """Whether all that ``op`` is about to store, or that an atomic brought along, is finite."""
+    """Whether all values that ``op`` is about to store, or that an atomic combines, are finite."""
     if not effects.writes(op):
         return True
     values = brought(frame, op, values)

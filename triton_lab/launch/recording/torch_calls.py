@@ -1,7 +1,7 @@
-"""Who wants to hear of torch's operations: any number on a thread, that come and go in any order.
+"""Listeners to torch's operations: any number on a thread, added and removed in any order.
 
-A dispatch mode of torch's is left in the reverse order of entering. Records overlap otherwise - two tasks of
-asyncio, each with its own -, so all of a thread share one mode, which the last to leave takes off again.
+Torch's dispatch modes must be left in the reverse order of entering. Records may overlap in other ways, for example in
+two tasks of asyncio. So all listeners of a thread share one mode, which the last one removes.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 
 class Listener(Protocol):
-    """Hears of each operation, before and after."""
+    """Gets a call before and after each operation of torch."""
 
     def before(self, func: Any, args: tuple[Any, ...]) -> Any:
-        """``func`` is about to be called. What this returns `after` gets."""
+        """``func`` is about to be called. The result is passed to `after` as ``told``."""
 
     def after(self, func: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any, told: Any) -> None:
         """``func`` has been called."""
 
 
 class TorchCalls(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base has no types
-    """One thread's."""
+    """The dispatch mode of one thread, which calls its listeners."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -31,11 +31,11 @@ class TorchCalls(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
-        return True  # what torch.compile makes goes on as if nobody watched
+        return True  # code from torch.compile is not observed
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        # Else torch imports its compiler with the first tensor that is made: a second, for nothing.
+        # Otherwise torch imports its compiler with the first tensor, which takes a second and is not needed.
         return False
 
     def __torch_dispatch__(
@@ -50,21 +50,21 @@ class TorchCalls(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's
         return result
 
     def tell(self, listener: Listener) -> None:
-        """Let ``listener`` hear of what this thread calls from now on."""
+        """Add ``listener``: it is called for this thread's operations from now on."""
         if not any(each is self for each in _get_current_dispatch_mode_stack()):
             self.__enter__()  # type: ignore[no-untyped-call]
         self._listeners = (*self._listeners, listener)
 
     def leave(self, listener: Listener) -> None:
-        """``listener`` has heard enough; if it was the last, torch's calls go their usual way again."""
-        # By identity: the last one of several that are entered twice, too.
+        """Remove ``listener``; if it was the last one, the mode is left."""
+        # Compared by identity, the last entry first: a listener may be there twice.
         at = max(k for k, each in enumerate(self._listeners) if each is listener)
         self._listeners = self._listeners[:at] + self._listeners[at + 1 :]
         if not self._listeners and self is getattr(_of_thread, "calls", None):
             self._take_off()
 
     def _take_off(self) -> None:
-        """Leave the mode, from under others that were entered since if need be."""
+        """Leave the mode, even if other modes were entered since."""
         stack = _get_current_dispatch_mode_stack()
         if not any(each is self for each in stack):
             return

@@ -1,4 +1,4 @@
-"""Operations of torch's that only move elements: run on flags instead of elements they move those."""
+"""Torch's operations that only move elements: run on flags, they show where each element came from."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import torch
 Flags = npt.NDArray[np.bool_]
 
 _ATEN = torch.ops.aten
-# Operation -> the arguments whose elements it moves, by position. Those that it takes besides - indices,
-# conditions - say where to.
+# Operation -> the positions of the arguments whose elements it moves. Its other arguments (indices, conditions) say
+# where to.
 _MOVED = {
     _ATEN.clone: (0,),
     _ATEN._to_copy: (0,),
@@ -34,17 +34,17 @@ _MOVED = {
     _ATEN.constant_pad_nd: (0,),
     _ATEN.masked_fill: (0,),
 }
-# What these put in, beside what they move, is known: no flag. By position.
+# Operation -> the position of a fill value, whose elements have no flag.
 _PUT_IN = {_ATEN.constant_pad_nd: 2, _ATEN.masked_fill: 2}
 
 
 def copied(
     func: Any, args: tuple[Any, ...], named: dict[str, Any], flagged: Callable[[Any], Flags | None]
 ) -> Flags | None:
-    """Which elements of ``func``'s result come from elements that are ``flagged``; None if none does.
+    """Which elements of ``func``'s result come from elements that are ``flagged``; None if no element does.
 
-    ``flagged`` says of a tensor which of its elements are, or None. Of operations in place the result is
-    the tensor that is written.
+    ``flagged`` returns the flags of a tensor's elements, or None. For an in-place operation the result is the tensor
+    that it writes.
     """
     positions = _MOVED.get(func.overloadpacket)
     if positions is None or len(args) <= positions[-1]:
@@ -78,7 +78,7 @@ def copied(
 
 
 def _on_the_cpu(value: Any) -> Any:
-    """Where the flags are."""
+    """``value`` with its tensors moved to the CPU, where the flags are."""
     if isinstance(value, torch.Tensor):
         return value.cpu()
     return [_on_the_cpu(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -1,15 +1,14 @@
-"""Memory that nobody has written: what `torch.empty` gave out while a record was running.
+"""Uninitialised memory: storages from `torch.empty` while a record is running.
 
-Such storages are filled with a pattern, the *poison*, before anyone sees them. A byte counts as
-uninitialised while nobody was seen writing it (torch's operations and recorded launches are seen)
-and while it still holds the poison (NumPy and other libraries write unseen).
+Such storages are filled with a pattern, the *poison*, before the program gets them. A byte counts as uninitialised if
+no write to it was seen (torch's operations and recorded launches are seen) and it still holds the poison (NumPy and
+other libraries write unseen).
 
-What is copied from such memory - by `clone`, `to`, `cat` - is as uninitialised as that was: the poison is
-laid anew where the copy lies, since a conversion changes its bytes.
+A copy of such memory (by `clone`, `to`, `cat`) is uninitialised too: the poison is written again where the copy lies,
+since a conversion changes its bytes.
 
-Read as a float of 16, 32 or 64 bits the poison is NaN, read as an integer of 32 or 64 bits it is
-huge: a result that depends on it does not look like a result. Its eight bytes differ, and none is 0
-or 255, so that memory which was written hardly looks like it.
+The poison is NaN as a float of 16, 32 or 64 bits, and huge as an integer of 32 or 64 bits, so a result that depends on
+it looks wrong. Its eight bytes differ, and none is 0 or 255, so written memory rarely looks like it.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ Bytes = npt.NDArray[np.uint8]
 
 POISON = np.array([0xF9, 0x7F, 0xFE, 0x7F, 0xFB, 0x7F, 0xFD, 0x7F], np.uint8)
 
-# Larger storages are not filled with it.
+# Storages of more bytes are not filled with the poison.
 POISONED = 256 << 20
 
-# One byte alone equals the poison by chance in one of 256 cases: so many in a row do not.
+# One byte equals the poison by chance in one of 256 cases; this many in a row do not.
 _LEAST = 4
 
 _ATEN = torch.ops.aten
@@ -49,30 +48,30 @@ _GIVES_EMPTY = frozenset(
     }
 )
 _RESIZES = frozenset({_ATEN.resize_, _ATEN.resize_as_})
-# They change what a tensor is, not what it holds.
+# These change the tensor, not the memory.
 _WRITES_NOTHING = frozenset({*_RESIZES, _ATEN.set_, _ATEN.requires_grad_, _ATEN.empty})
 
 
 def pattern(start: int, size: int) -> Bytes:
-    """The poison of ``size`` bytes at address ``start``: its phase goes by address."""
+    """The poison for ``size`` bytes at address ``start``; its phase depends on the address."""
     phase = start % len(POISON)
     return np.resize(np.roll(POISON, -phase), size)
 
 
 class FreshMemory:
-    """While entered, fills what `torch.empty` and its kin give out on this thread, and keeps track of it.
+    """A context that fills memory from `torch.empty` and similar functions on this thread, and tracks its writes.
 
-    Storages of more than ``limit`` bytes are not filled, since they may be larger than the machine's memory as
-    long as nobody touches them: what is known of those are the writes alone. Tensors from before, or of
-    another thread, count as initialised. Several may be entered at a time, and left in any order.
+    Storages of more than ``limit`` bytes are not filled, since untouched they may be larger than the machine's memory:
+    only their writes are tracked. Tensors from before, or from another thread, count as initialised. Several of these
+    contexts may be open at a time and close in any order.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        # What is left of each storage, by its address, with its size: a storage that takes the place of
-        # another one replaces it.
+        # By a storage's address: its size, and its bytes that were not written. A new storage at the same address
+        # replaces the old one.
         self._left: dict[int, tuple[int, Ranges]] = {}
-        # The same of storages that hold no poison, being too large.
+        # The same for storages that are too large for the poison.
         self._large: dict[int, tuple[int, Ranges]] = {}
         self._written_by: dict[Any, tuple[tuple[int, str], ...]] = {}
         self._calls: TorchCalls | None = None
@@ -89,14 +88,14 @@ class FreshMemory:
         self._calls.leave(self)
 
     def before(self, func: Any, args: tuple[Any, ...]) -> Any:
-        """Torch is about to call ``func``: where the storage lies that it will resize, and how large it is."""
+        """The address and size of the storage that ``func`` will resize; None for other operations."""
         if func.overloadpacket in _RESIZES and _has_memory(args[0]):
             storage = args[0].untyped_storage()
             return storage.data_ptr(), storage.nbytes()
         return None
 
     def after(self, func: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any, storage: Any) -> None:
-        """Torch has called ``func``; ``storage`` is what `before` said."""
+        """Update the records after torch has called ``func``; ``storage`` is the result of `before`."""
         if storage is not None:
             self._resized(args[0], *storage)
             return
@@ -106,7 +105,7 @@ class FreshMemory:
         places = self._written_by.get(func)
         if places is None:
             places = self._written_by[func] = _written(func)
-        # Asked before what is written counts as written: a tensor may be copied onto itself.
+        # Computed before the writes are noted, as a tensor may be copied onto itself.
         garbage = copied(func, args, named, self._unwritten_elements) if self._left else None
         for position, name in places:
             self._tensors_written(args[position] if position < len(args) else named.get(name))
@@ -132,7 +131,7 @@ class FreshMemory:
         self._left[start] = size, Ranges.of([start], [start + size])
 
     def _resized(self, tensor: torch.Tensor, old: int, old_size: int) -> None:
-        """What was in a storage has moved with it, and what has been added to it is new."""
+        """Move the records of a resized storage to its new address; the added bytes are uninitialised."""
         storage = tensor.untyped_storage()
         start, size = storage.data_ptr(), storage.nbytes()
         if (start, size) == (old, old_size) or not 0 < size <= self.limit or _filled_by_torch():
@@ -143,7 +142,7 @@ class FreshMemory:
         self._lay(tensor, kept | added)
 
     def _spread(self, tensor: torch.Tensor, garbage: npt.NDArray[np.bool_], new: bool) -> None:
-        """The elements of ``tensor`` that are ``garbage`` were copied from what nobody has written."""
+        """Mark the elements of ``tensor`` that are ``garbage``: they were copied from uninitialised memory."""
         storage = tensor.untyped_storage()
         start, size = storage.data_ptr(), storage.nbytes()
         if not 0 < size <= self.limit:
@@ -154,7 +153,7 @@ class FreshMemory:
         self._lay(tensor, true_ranges(flags, start), before)
 
     def _lay(self, tensor: torch.Tensor, where: Ranges, besides: Ranges = NOTHING) -> None:
-        """Fill these bytes of a tensor's storage with poison; ``besides`` hold it already."""
+        """Fill the bytes ``where`` of a tensor's storage with poison; the bytes ``besides`` hold it already."""
         storage = tensor.untyped_storage()
         start, size = storage.data_ptr(), storage.nbytes()
         if len(where):
@@ -171,7 +170,7 @@ class FreshMemory:
             self._left.pop(start, None)
 
     def _unwritten_elements(self, tensor: Any) -> npt.NDArray[np.bool_] | None:
-        """Which elements of a tensor nobody has written; None where all have been, as far as anyone knows."""
+        """Which elements of a tensor are uninitialised; None if none is known to be."""
         if not _has_memory(tensor):
             return None
         storage = tensor.untyped_storage()
@@ -197,9 +196,9 @@ class FreshMemory:
                 self.written(_extent(value))
 
     def written(self, where: Ranges) -> None:
-        """These bytes have been written."""
+        """Note that these bytes have been written."""
         for known in (self._left, self._large):
-            # A copy of the items, since launches of other threads ask meanwhile.
+            # A copy of the items, since launches on other threads may change them meanwhile.
             for start, (size, left) in list(known.items()):
                 if where.meets(start, start + size):
                     rest = left - where
@@ -209,11 +208,11 @@ class FreshMemory:
                         del known[start]
 
     def unwritten(self, extents: Iterable[tuple[int, int]]) -> Ranges:
-        """What nobody was seen writing, in these ranges of addresses ``(start, stop)``, and which held the poison."""
+        """The bytes in these address ranges ``(start, stop)`` that were poisoned and for which no write was seen."""
         return _inside(self._left, extents)
 
     def unfilled(self, extents: Iterable[tuple[int, int]]) -> Ranges:
-        """What nobody was seen writing of storages that are too large for the poison."""
+        """The bytes in these address ranges of storages too large for the poison, for which no write was seen."""
         return _inside(self._large, extents)
 
 
@@ -226,7 +225,7 @@ def _inside(known: dict[int, tuple[int, Ranges]], extents: Iterable[tuple[int, i
 
 
 def _filled_by_torch() -> bool:
-    """Whether torch itself fills new memory, as its documentation says it does in deterministic runs."""
+    """Whether torch itself fills new memory, as its documentation says for deterministic runs."""
     return torch.are_deterministic_algorithms_enabled() and bool(torch.utils.deterministic.fill_uninitialized_memory)  # type: ignore[attr-defined]
 
 
@@ -236,7 +235,7 @@ def _bytes(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _bytes_of_elements(tensor: torch.Tensor, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """A view of ``flags``, one for each byte of the storage, as ``(*tensor.shape, itemsize)``."""
+    """A view of ``flags`` (one for each byte of the storage) as ``(*tensor.shape, itemsize)``."""
     size = tensor.element_size()
     first = tensor.storage_offset() * size
     return np.lib.stride_tricks.as_strided(
@@ -245,7 +244,7 @@ def _bytes_of_elements(tensor: torch.Tensor, flags: npt.NDArray[np.bool_]) -> np
 
 
 def _has_memory(value: Any) -> bool:
-    """Whether it is a plain tensor on a device whose memory has addresses."""
+    """Whether ``value`` is a plain tensor on a device whose memory has addresses."""
     return (
         type(value) in (torch.Tensor, torch.nn.Parameter)
         and value.layout == torch.strided
@@ -254,7 +253,7 @@ def _has_memory(value: Any) -> bool:
 
 
 def _written(func: Any) -> tuple[tuple[int, str], ...]:
-    """Positions and names of the arguments that an operation of torch's writes to."""
+    """The positions and names of the arguments that a torch operation writes to."""
     if func.overloadpacket in _WRITES_NOTHING or torch.Tag.inplace_view in func.tags:
         return ()
     return tuple(
@@ -269,15 +268,15 @@ def _extent(tensor: torch.Tensor) -> Ranges:
     return tensor_bytes(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), tensor.element_size())
 
 
-# Memory is compared with the poison in pieces of so many bytes.
+# Memory is compared with the poison in pieces of this many bytes.
 _PIECE = 1 << 24
 
 
 def still_poisoned(unwritten: Ranges, held: Callable[[int, int], Bytes]) -> Ranges:
-    """Those of the ``unwritten`` bytes that hold the poison, too: nobody wrote them, seen or unseen.
+    """The ``unwritten`` bytes that still hold the poison, so that unseen writes are excluded too.
 
-    ``held(start, stop)`` is what memory held. Where it does not hold for all of them in a row, fewer
-    than four that look so may do it by chance.
+    ``held(start, stop)`` returns the bytes of memory. If only some bytes of a piece match, runs of fewer than four are
+    left out, as they may match by chance.
     """
     found = NOTHING
     if not len(unwritten):

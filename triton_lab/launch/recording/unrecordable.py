@@ -1,4 +1,4 @@
-"""Launches that a record does not see: those of Triton's interpreter, and of drivers that are not ours."""
+"""Launches that cannot be recorded: those of Triton's interpreter, and of drivers of other backends."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _INSTEAD = (
 
 
 class NotRecorded(RuntimeError):
-    """Something was launched, or would be, that nobody can record; the message says what to do instead."""
+    """A launch cannot be recorded; the message says what to do instead."""
 
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
-    """Inside, launches that cannot be recorded are errors.
+    """Make launches that cannot be recorded errors inside this context.
 
-    Raises NotRecorded: at once where ``TRITON_INTERPRET`` is set, at the end where a kernel that was
-    defined so has run. A launch by another driver raises it where it happens, before the kernel runs.
+    Raises NotRecorded: at once if ``TRITON_INTERPRET`` is set; at the end if a kernel that was defined with it has run;
+    and at a launch by another driver, before the kernel runs.
     """
     from triton import knobs
 
     if knobs.runtime.interpret:
         raise NotRecorded(f"TRITON_INTERPRET is set, and what Triton's interpreter runs cannot be recorded: {_INSTEAD}")
     before = _interpreted()
-    # Somebody may have put a plain function in the place of the chain.
+    # The user may have replaced the chain by a plain function.
     chain: Any = knobs.runtime.launch_enter_hook
     hook = _Hook()
     if hasattr(chain, "add"):
@@ -43,7 +43,7 @@ def refused() -> Iterator[None]:
 
 
 def interpreted(before: Any = None) -> None:
-    """Raises NotRecorded where Triton's interpreter has run a kernel since ``before``, what it was last told then."""
+    """Raise NotRecorded if Triton's interpreter has run a kernel since ``before`` (a result of `_interpreted`)."""
     if _interpreted() is not before:
         raise NotRecorded(
             "a kernel was run by Triton's interpreter, which cannot be recorded, since TRITON_INTERPRET was set when "
@@ -52,7 +52,7 @@ def interpreted(before: Any = None) -> None:
 
 
 class _Hook:
-    """Called at each launch that Triton makes. Each record has its own: a chain holds equal ones once."""
+    """A hook that Triton calls at each launch. Each record has its own, as a chain holds equal hooks once."""
 
     def __call__(self, metadata: Any) -> None:
         from triton.runtime import driver
@@ -76,6 +76,6 @@ def _name(metadata: Any) -> str:
 
 
 def _interpreted() -> Any:
-    """A new object after each launch by Triton's interpreter: the grid that it was last told."""
+    """The grid of the last launch by Triton's interpreter: a new object after each launch."""
     module = sys.modules.get("triton.runtime.interpreter")
     return None if module is None else getattr(module.interpreter_builder, "grid_dim", None)

@@ -1,4 +1,4 @@
-"""Who watches a launch, while it runs or when it is run again."""
+"""`Watcher`: the base class of observers of a launch or of its replay."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Array = NDArray[Any]
 
 
 class Watcher:
-    """An observer that ignores everything; subclasses look at what they need."""
+    """An observer that ignores everything; subclasses override the methods that they need."""
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         """``op`` has run."""
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        """``op`` touches memory."""
+        """``op`` accesses memory."""
 
     def barrier(self, frame: Frame, op: Op) -> None:
         """The lanes of each program have waited for one another."""
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        """Values of ``frame`` go on, into a region or out of one."""
+        """Values of ``frame`` are passed into a region or out of one."""
 
     def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        """``result`` was put together from parts of other values."""
+        """``result`` was merged from parts of other values."""

@@ -1,4 +1,4 @@
-"""Runs a recorded launch again, to see what the record does not hold: values, steps, origins, counts.
+"""Replays a recorded launch to find what the record does not hold: values, steps, origins, counts.
 
-`replay_run` runs it from its snapshot with an observer; each other module is one question.
+Read `replay_run` first: it runs a launch from its snapshot with an observer. Each other module finds one of these.
 """

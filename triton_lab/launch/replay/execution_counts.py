@@ -1,6 +1,6 @@
 """How often each operation of a launch ran, over all programs.
 
-A block of the plan runs as often as an access in it was recorded. Where a block holds none, the launch is replayed.
+A block of the plan runs as often as any recorded access in it. If a block has no access, the launch is replayed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import CannotReplay, replay
 
 LOOPS = ("scf.for", "scf.while")
-# What is inside them is told with them: how two numbers become one.
+# The operations inside these combine two values into one, and are not counted by themselves.
 COMBINING = ("tt.reduce", "tt.scan", "tt.map_elementwise")
 
 
 @dataclass(frozen=True, eq=False)
 class Executed:
-    """``times`` by the number of the operation, over all programs; ``depth``, the loops around it in its function.
+    """Execution counts by operation number: ``times`` over all programs, ``depth`` the loops around it in its function.
 
-    ``problem`` says why some are not known; they are left out.
+    ``problem`` says why some counts are not known; these are left out.
     """
 
     times: Mapping[int, int]
@@ -36,9 +36,9 @@ class Executed:
 
 
 def executed(launch: Recorded, replays: bool = True) -> Executed:
-    """Of all operations but those inside of reductions and scans.
+    """Count the executions of all operations except those inside of reductions and scans.
 
-    Unless it ``replays``, what only another run could tell is left out.
+    Without ``replays``, counts that need a replay are left out.
 
     >>> from triton_lab.launch.replay.execution_counts import executed
     >>> found = executed(launch)
@@ -76,7 +76,7 @@ def executed(launch: Recorded, replays: bool = True) -> Executed:
 
 
 def depths(plan: Plan) -> dict[int, int]:
-    """How many loops of its function are around each operation, but for those inside of reductions and scans.
+    """How many loops of its function surround each operation; operations inside of reductions and scans are left out.
 
     >>> from triton_lab.launch.replay.execution_counts import depths
     >>> set(depths(launch.executable.plan).values())
@@ -91,7 +91,7 @@ def _has_access_that_never_ran(block: Block, recorded: Mapping[int, int], launch
 
 
 def _placed(plan: Plan) -> Iterator[tuple[Block, int]]:
-    """Each block that runs by itself, with the number of loops around it."""
+    """Each block outside of reductions and scans, with the number of loops around it."""
     for function in plan.functions.values():
         for block in function.body.blocks:
             yield from _inner(block, 0)

@@ -1,9 +1,8 @@
 """The probed twin of a kernel: the same source, with a marker after each assignment.
 
-The compiler's own names for values are missing or wrong for aliases, tuple targets, constants and
-merged values. So a launch whose variables are asked for is replayed with a twin, which goes
-through the same front end: after each assignment a print, which survives all passes, hands the
-variable's value to whoever listens. Lines stay those of the original.
+The compiler's own names for values are missing or wrong for aliases, tuple targets, constants and merged values. So to
+find variables, the launch is replayed with a twin that goes through the same front end. After each assignment the twin
+has a print, which survives all passes and passes the variable's value to an observer. Line numbers stay the same.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Twin:
-    """The probed kernel, ready to run. ``fixed`` holds what is known when compiling: no tensors."""
+    """The probed kernel, ready to run. ``fixed`` holds values known at compile time that are no tensors or numbers."""
 
     executable: Executable
     variables: tuple[Variable, ...]
@@ -44,21 +43,21 @@ class Twin:
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """What a kernel's names meant at some time: ``scope`` its globals, ``known`` all of it, to compare."""
+    """The globals and helpers of a kernel at some time: ``scope`` its globals, ``known`` a fingerprint to compare."""
 
     scope: dict[str, Any]
     known: tuple[Any, ...]
 
     @classmethod
     def of(cls, kernel: Any) -> Surroundings:
-        """Those of now."""
+        """The present surroundings of ``kernel``."""
         scope = {name: value for name, value in used(kernel) if name in kernel.fn.__globals__}
         return cls(scope, fingerprint(kernel))
 
     def restore(self, kernel: Any) -> dict[str, Any]:
-        """Globals in which ``kernel`` means what it meant then.
+        """The globals with which ``kernel`` does the same as it did then.
 
-        Raises CannotReplay where that is not to be had: for closures, and for what helpers use in turn.
+        Raises CannotReplay if they cannot be restored: for changed closures, and for changes in what helpers use.
         """
         changed = dict(_entries(self.known))
         for name, entry in _entries(fingerprint(kernel)):
@@ -74,19 +73,19 @@ def _entries(known: tuple[Any, ...]) -> list[tuple[str, Any]]:
 
 
 def _inner(entry: Any) -> Any:
-    """What a helper used, by its entry; None for plain values."""
+    """The fingerprint in a helper's entry; None for plain values."""
     return entry[2] if entry is not None and len(entry) == 3 else None
 
 
 def fingerprint_of_helper(value: Any) -> Any:
-    """What the helper ``value`` uses now; None for plain values."""
+    """The present fingerprint of the helper ``value``; None for plain values."""
     return None if as_callable(value) is None else fingerprint(value)
 
 
 def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
     """The twin of the kernel that ``source`` (Triton's ASTSource) was compiled from.
 
-    ``surroundings`` are those of the launch. Raises CannotReplay where they cannot be had any more.
+    ``surroundings`` are those of the launch. Raises CannotReplay if they cannot be restored.
     """
     kernel = source.fn
     if kernel.fn is None:
@@ -97,7 +96,7 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
     fixed: dict[int, Any] = {}
     weaver = _Weaver(first_line(kernel) - 1)
     woven = ast.fix_missing_locations(weaver.visit(ast.parse(kernel.src)))
-    # The text is only hashed: the remark tells the twin from the kernel in Triton's cache.
+    # The text is only hashed: the remark keeps the twin apart from the kernel in Triton's cache.
     probe = {_PROBE: _probe(fixed)}
     _, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", probe)
     return Twin(executable, tuple(weaver.variables), fixed)
@@ -111,10 +110,10 @@ def remade(
     text: str,
     names: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Executable]:
-    """The kernel of ``source`` (Triton's ASTSource) with another ``tree``, which ``text`` stands for in Triton's cache,
-    and with ``names`` among its globals: its own source, and what runs it.
+    """Compile the kernel of ``source`` (Triton's ASTSource) with another ``tree``; return its source and executable.
 
-    Raises what Triton's front end does, and CannotReplay where the surroundings cannot be had any more.
+    ``text`` identifies the tree in Triton's cache, and ``names`` are added to its globals. Raises the errors of
+    Triton's front end, and CannotReplay if the surroundings cannot be restored.
     """
     import triton
     from triton.compiler import ASTSource
@@ -124,7 +123,7 @@ def remade(
     from triton_lab.backend.source.muted_output import unheard
 
     kernel = source.fn
-    packed = pickle.dumps(tree)  # Triton asks for a tree of its own: `copy.deepcopy` takes five times as long
+    packed = pickle.dumps(tree)  # Triton needs its own copy of the tree: `copy.deepcopy` takes five times as long
 
     class OtherFunction(JITFunction):  # type: ignore[misc]
         def parse(self) -> ast.Module:
@@ -134,7 +133,7 @@ def remade(
     other._unsafe_update_src(text)
     other.__globals__ = {**surroundings.restore(kernel), **(names or {})}
     made = ASTSource(other, source.signature, dict(source.constants), source.attrs)
-    # What probes find while compiling is not in Triton's cache: compile in any case.
+    # The probes find `fixed` values while compiling, and Triton's cache does not hold those: always compile.
     with triton.knobs.compilation.scope(), unheard():
         triton.knobs.compilation.always_compile = True
         compiled = triton.compile(made, target=TARGET, options=options_of(metadata))
@@ -179,7 +178,7 @@ class _Weaver(ast.NodeTransformer):
             for name, argument in zip(names, (*node.args.args, *node.args.kwonlyargs), strict=True)
         ]
         body = self._body(node.body)
-        # A docstring has to stay first.
+        # A docstring must stay first.
         head = 1 if isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant) else 0
         node.body = [*body[:head], *probes, *body[head:]]
         return node

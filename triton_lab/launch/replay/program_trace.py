@@ -1,4 +1,4 @@
-"""One program, step by step: its assignments and accesses in the order in which they happened."""
+"""`Trace`: the assignments and accesses of one program, step by step in execution order."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _INT64 = np.dtype(np.int64)
 
 @dataclass(frozen=True, eq=False)
 class TraceStep:
-    """One thing that the program did.
+    """One assignment or access of the program.
 
-    ``kind`` is ``assign``, ``load``, ``store`` or ``atomic``; ``name`` the variable or the argument
-    whose memory was touched (None where it is nobody's). ``values`` is the block assigned, loaded,
-    stored, or found by an atomic; ``addresses`` and ``mask`` are those of an access.
+    ``kind`` is ``assign``, ``load``, ``store`` or ``atomic``. ``name`` is the variable, or the argument whose memory
+    was touched (None if it belongs to no argument). ``values`` is the block assigned, loaded, stored, or found by an
+    atomic; ``addresses`` and ``mask`` are those of an access.
     """
 
     number: int

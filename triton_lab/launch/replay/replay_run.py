@@ -1,4 +1,4 @@
-"""Running a recorded launch again, to see what the record does not hold."""
+"""`replay`: runs a recorded launch again with observers, to find what the record does not hold."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from triton_lab.messages import count
 Array = NDArray[Any]
 
 _LOOP = "scf.while"
-PATIENCE = 10_000  # iterations that a replay waits for a loop which the launch itself never ran
-# What a replay may take: so many seconds, and so many times what the launch took; of a changed kernel, so many times
-# the launch's iterations of loops, and so many more.
+PATIENCE = 10_000  # iterations that a replay allows a loop which the launch itself never ran
+# A replay may take this many seconds plus this many times the launch's time. A changed kernel may run `_OFTEN` times
+# the launch's loop iterations plus `_SPARE`.
 SECONDS, TIMES = 30.0, 30.0
 _OFTEN, _SPARE = 4, 10_000
 
 
 class _Only(Watcher):
-    """Passes on what the given programs do, in a run of others, too."""
+    """Passes only the events of the given programs to an observer, in a run of all programs."""
 
     def __init__(self, observer: Observer, programs: Array) -> None:
         self.observer = observer
@@ -87,16 +87,16 @@ def replay(
     strict: bool = False,
     held: tuple[Ranges, int] | None = None,
 ) -> Memory:
-    """Run ``launch`` again on the memory of then, and return what that has become; the user's tensors are not touched.
+    """Run ``launch`` again on a copy of its memory from before it, and return that memory after the run.
 
-    ``executable`` may stand in for the launch's own, if it takes the same arguments. A launch that
-    failed fails again at the same place, silently unless ``strict``. The grid is cut into the batches
-    of then unless ``limits`` say otherwise. Of programs that wait for others all run, and ``programs``
-    are those that are observed. ``held`` are addresses and the byte that memory is to have held there
-    instead. Raises CannotReplay.
+    The user's tensors are not touched. ``executable`` may replace the launch's own if it takes the same arguments. A
+    launch that failed fails again at the same place, silently unless ``strict``. The grid is cut into the same batches
+    as before, unless ``limits`` say otherwise. Only ``programs`` are run and observed; if programs wait for others, all
+    run and only ``programs`` are observed. ``held`` gives addresses and the byte to put there before the run. Raises
+    CannotReplay.
 
-    No replay goes on for ever: it is held to the launch's own limit on iterations, one that was stopped in a loop is
-    stopped there again, and after a while any replay is given up (`meanwhile.within`), which raises CannotReplay.
+    Every replay ends: it obeys the launch's own limit on iterations; a launch that was stopped in a loop is stopped
+    there again; and after a time limit (`progress_callback.within`) the replay raises CannotReplay.
     """
     snapshot = launch.snapshot
     if snapshot is None:
@@ -108,7 +108,7 @@ def replay(
         access_observer = access_observer and _Only(access_observer, programs)
         programs = None
     if runs.waiting_loops and is_cut_short(launch) and observer is None and access_observer is None:
-        access_observer = Watcher()  # watched programs take turns otherwise, and the launch was watched
+        access_observer = Watcher()  # programs take turns differently under an observer, and the launch had one
     machine = _Patient(
         _only_in(runs, launch.executable),
         runs,
@@ -120,7 +120,7 @@ def replay(
         limits=_limits(launch, limits, strict and executable is not None),
         progress=_between_batches,
     )
-    # Regions are named by where they start: those of the replay stand for those of the run.
+    # Regions are matched by their start addresses: the replay's regions replace those of the launch.
     machine.allow(runs.reach(memory.beginning_at(snapshot.owners)))
     try:
         with within(SECONDS + TIMES * max(launch.seconds, launch.interpreted)):
@@ -145,13 +145,13 @@ def _between_batches(done: int, total: int) -> None:
 
 
 def is_cut_short(launch: Recorded) -> bool:
-    """Whether the launch was stopped in the midst of a loop, by a limit or by hand."""
+    """Whether the launch was stopped inside a loop, by a limit or by hand."""
     error = launch.error
     return error is not None and (isinstance(error, StepLimit) or not isinstance(error, KernelError))
 
 
 def _limits(launch: Recorded, given: Limits | None, changed: bool) -> Limits:
-    """What a replay is held to; ``changed``: it runs another kernel, of which nobody knows whether it ends."""
+    """The limits of a replay; ``changed`` means that it runs another kernel, which may never end."""
     tape = launch.tape
     limits = given or (Limits() if tape is None else tape.limits)
     if tape is None or tape.steps is None:
@@ -165,7 +165,7 @@ def _limits(launch: Recorded, given: Limits | None, changed: bool) -> Limits:
 
 
 def _told_late(machine: Machine) -> str:
-    """That a replay was given up, and how far it had come."""
+    """The message that a replay was given up, and how far it had come."""
     steps = f" and {count(machine.steps, 'loop iteration')}" if machine.steps else ""
     return f"running it again was given up after {count(machine.ended, 'program')}{steps}, since it took too long"
 
@@ -175,11 +175,11 @@ class _Late(KernelError):
 
 
 class _Endless(KernelError):
-    """A loop that the launch never ran goes on and on."""
+    """A loop that the launch never ran does not end."""
 
 
 class _Patient(Machine):
-    """Gives up on the loops ``left_out`` (by index), which the launch itself never ran, and which may never end."""
+    """Stops loops in ``left_out`` (by index) after `PATIENCE`: the launch never ran them, and they may never end."""
 
     def __init__(self, left_out: Collection[int], *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -204,7 +204,7 @@ class _Patient(Machine):
 
 
 def _only_in(runs: Executable, launched: Executable) -> set[int]:
-    """The loops without bounds of their own that are not in the launched kernel."""
+    """The indices of the ``scf.while`` loops that are not in the launched kernel."""
     if runs is launched:
         return set()
     kept = {op.location for op in launched.plan.walk() if op.name == _LOOP}
@@ -222,13 +222,13 @@ class _Values(Watcher):
 
 
 def recall(launch: Recorded, ops: Collection[int]) -> dict[int, list[Array]]:
-    """What each execution of these accesses loaded or stored, in order: ``(programs, *block)`` arrays."""
+    """The values that each execution of these accesses loaded or stored, in order: ``(programs, *block)`` arrays."""
     watcher = _Values(ops)
     replay(launch, access_observer=watcher)
     return {
         op: [
             np.broadcast_to(values, (len(event.programs), *event.shape))
-            # Of a launch that failed, or was too long to be kept whole, fewer events are kept than ran.
+            # A launch that failed, or was too long to be recorded whole, has fewer events than it ran.
             for values, event in zip(watcher.values[op], launch.events.get(op, ()), strict=False)
         ]
         for op in ops

@@ -1,9 +1,8 @@
-"""Where a stored value came from: followed back, lane by lane, through all operations to the loads.
+"""The origin of a stored value: traced back, lane by lane, through all operations to the loads.
 
-One program is replayed and every operation written down with the objects it took and gave. Then
-the need for an element is passed back from results to operands, each operation saying which
-elements of its operands an element of its result depends on. Operations that only move elements
-say so by being run on positions in place of values.
+One program is replayed, and every operation is recorded with its operand and result objects. Then the need for an
+element is passed back from results to operands: each operation determines which elements of its operands an element of
+its result depends on. Operations that only move elements are run on positions instead of values to find this.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ _MOVES = frozenset({"tt.reshape", "tt.trans", "tt.join", "tt.cat", "tt.split", "
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Elements that one execution of a load brought in.
+    """Elements that one execution of a load read.
 
-    ``lanes`` (row-major in the block) are those that were needed, ``elements`` their places in the
-    argument (row-major over its shape, -1 for what is no element of it).
+    ``lanes`` (row-major in the block) are the needed lanes, and ``elements`` their elements of the argument (row-major
+    over its shape, -1 for none).
 
     >>> launch.origins(launch.accesses[2], program=0, lane=3)[0]
     Origin(line=21, argument='x_ptr', iteration=0, lanes=array([3]), elements=array([3]))
@@ -78,7 +77,7 @@ class _Recorder(Watcher):
 
 
 def extent(value: Value) -> tuple[int, ...]:
-    """The shape in which the elements of ``value`` are counted: as it is kept, not broadcast."""
+    """The shape in which the elements of ``value`` are counted: as it is stored, not broadcast."""
     if isinstance(value, np.ndarray):
         return value.shape
     if isinstance(value, Descriptor):
@@ -87,9 +86,9 @@ def extent(value: Value) -> tuple[int, ...]:
 
 
 def origins(launch: Recorded, access: Access, program: int, lane: int, iteration: int = 0) -> list[Origin]:
-    """The loads that feed what ``program`` stored in ``lane`` (row-major) of ``access``.
+    """The loads behind the value that ``program`` stored in ``lane`` (row-major) of ``access``, in execution order.
 
-    In the order of execution. Raises ValueError for an access that stores nothing there.
+    Raises ValueError if ``access`` is no store, or if the program does not reach this iteration of it.
     """
     if access.kind != "store":
         raise ValueError(f"the {access.kind} on line {access.line} stores nothing: ask this of a store")
@@ -115,7 +114,7 @@ def origins(launch: Recorded, access: Access, program: int, lane: int, iteration
 
 
 def _makers(nodes: Sequence[_Node]) -> dict[int, list[tuple[int, int]]]:
-    """For each object, by identity: the operations (position, result) that gave it, in order."""
+    """For each object, by identity: the operations (position, result) that produced it, in order."""
     makers: dict[int, list[tuple[int, int]]] = {}
     for position, node in enumerate(nodes):
         for number, result in enumerate(node.results):
@@ -124,8 +123,8 @@ def _makers(nodes: Sequence[_Node]) -> dict[int, list[tuple[int, int]]]:
 
 
 def _ask(makers: dict[int, list[tuple[int, int]]], before: int, value: Value, need: Array, nodes: list[_Node]) -> None:
-    """Note that the elements ``need`` of ``value`` are needed, with whoever made it before ``before``."""
-    # An operation may hand on its operand unchanged: the last one to do so passes the need further.
+    """Note that the elements ``need`` of ``value`` are needed, at the last operation before ``before`` that made it."""
+    # An operation may return its operand unchanged: the last one to do so passes the need on.
     for position, number in reversed(makers.get(id(value), ())):
         if position < before:
             old = nodes[position].need[number]
@@ -134,7 +133,7 @@ def _ask(makers: dict[int, list[tuple[int, int]]], before: int, value: Value, ne
 
 
 def _fold(need: Array, shape: tuple[int, ...]) -> Array:
-    """``need`` in the coordinates of a value that broadcasts to it: an axis of one serves all."""
+    """``need`` in the coordinates of a value that broadcasts to it: an axis of extent 1 covers all positions."""
     axes = tuple(axis for axis, (n, m) in enumerate(zip(need.shape, shape, strict=True)) if m == 1 and n != 1)
     folded: Array = np.any(need, axis=axes, keepdims=True)
     return folded if axes else need
@@ -151,7 +150,7 @@ def _pass_back(nodes: list[_Node], makers: dict[int, list[tuple[int, int]]], pos
 
 
 def _needs(node: _Node) -> list[Array | None]:
-    """Which elements of each operand the needed elements of the results depend on."""
+    """The elements of each operand that the needed elements of the results depend on."""
     name = node.op.name
     shapes = [extent(operand) for operand in node.operands]
     need = next(n for n in node.need if n is not None)
@@ -193,7 +192,7 @@ def _along_axis(node: _Node, shapes: Sequence[tuple[int, ...]]) -> list[Array | 
             _elementwise(np.broadcast_to(np.expand_dims(need, axis), _with(shape, need, axis)), shape)
             for shape in shapes
         ]
-    # A scan's element depends on itself and on those before it (after it, if it runs in reverse).
+    # A scan's element depends on itself and on the elements before it (after it, if the scan runs in reverse).
     forward = not node.op.attributes.get("reverse")
     flipped = np.flip(need, axis) if forward else need
     before = np.logical_or.accumulate(flipped, axis=axis)
@@ -207,7 +206,7 @@ def _with(shape: tuple[int, ...], need: Array, axis: int) -> tuple[int, ...]:
 
 
 def _moved(node: _Node, shapes: Sequence[tuple[int, ...]]) -> list[Array | None]:
-    """Run the operation on positions: what comes out says where each element was."""
+    """The needs of an operation that moves elements: it runs on positions, and its result says where each was."""
     sizes = [int(np.prod(shape)) for shape in shapes]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     positions: list[Value] = [

@@ -1,4 +1,4 @@
-"""The values that a kernel's variables took, in each program and iteration."""
+"""`Values`: the values of a kernel's variable in each program and iteration."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ class Assignment:
 
 
 class Values:
-    """A variable at one place of the source, over the programs and iterations that were asked for.
+    """The values of a variable at one place of the source, for the chosen programs and all iterations.
 
-    ``programs`` are their linear numbers; an iteration is a program's first, second, ... execution
-    of the assignment.
+    ``programs`` are linear numbers; an iteration is a program's first, second, ... execution of the assignment.
 
     >>> launch.values("mask")
     mask on line 20: bool of shape (128,), 8 programs, 1 iteration
@@ -59,18 +58,18 @@ class Values:
         grid: tuple[int, int, int] | None = None,
     ) -> None:
         self.name = name
-        # Whose memory a pointer may lie in.
+        # The arguments whose memory a pointer may point into.
         self.arguments = tuple(arguments)
         self.line = line
         self.programs = programs
         self.grid = grid or (int(programs.max(initial=0)) + 1, 1, 1)
         self.assignments = assignments
-        # What the compiler knew already (a string, a type, a function): then there are no arrays.
+        # The value if it is known at compile time (a string, a type, a function); then there are no arrays.
         self.fixed = fixed
         self._rows = np.full(int(programs.max(initial=-1)) + 1, -1)
         self._rows[programs] = np.arange(len(programs))
-        # By iteration: the assignments in which a program is there, with the iteration of each of its programs. Of
-        # thousands of iterations each is asked for by itself.
+        # By iteration: the assignments that any program executes in it, with the iteration of each of their programs.
+        # An index, since there may be thousands of iterations and each is queried by itself.
         self._by_iteration: dict[int, list[tuple[Assignment, Array]]] = {}
         done = np.zeros(len(programs), np.int64)
         for assignment in assignments:
@@ -92,7 +91,7 @@ class Values:
         return str(self.assignments[0].values.dtype) if self.assignments else type(self.fixed).__name__
 
     def at(self, iteration: int = 0) -> Array:
-        """``(programs, *block)``; zero in programs that do not get there (see `reached`).
+        """The values, ``(programs, *block)``; zero in programs that do not reach this iteration (see `reached`).
 
         >>> launch.values("x").at()[7, 100:106]
         array([996., 997., 998., 999.,   0.,   0.], dtype=float32)
@@ -108,7 +107,7 @@ class Values:
         return result
 
     def reached(self, iteration: int = 0) -> Array:
-        """Bool ``(programs,)``: which programs executed the assignment that often.
+        """Bool ``(programs,)``: which programs reached this iteration of the assignment.
 
         >>> launch.values("x").reached()
         array([ True,  True,  True,  True,  True,  True,  True,  True])
@@ -119,7 +118,7 @@ class Values:
         return result
 
     def view(self, program: int | None = None, iteration: int = 0) -> VariableView:
-        """The values as a picture; the result itself shows one, too.
+        """The values as a picture, which a notebook also shows for the `Values` itself.
 
         >>> print(launch.values("x").view(program=7).text())
         x on line 21: float32 of shape (128,), 8 programs, 1 iteration
@@ -155,7 +154,7 @@ class Values:
 
 
 class _Listener(Watcher):
-    """Collects what the probes say."""
+    """Collects the values from the probes."""
 
     def __init__(self, wanted: frozenset[int] | None, variables: Sequence[Variable]) -> None:
         self.wanted = wanted
@@ -172,7 +171,7 @@ class _Listener(Watcher):
 
 
 def assigned(frame: Frame, op: Op, value: Value) -> Array:
-    """The block that probe ``op`` hands on; integers that the kernel counts as unsigned come out so."""
+    """The block that probe ``op`` prints; integers that are unsigned in the kernel become unsigned here."""
     type = frame.type(op.operands[0])
     array = spread(value, type)
     if type.is_integer and type.bits > 1 and not op.attributes["isSigned"][0]:
@@ -181,7 +180,7 @@ def assigned(frame: Frame, op: Op, value: Value) -> Array:
 
 
 def probe_number(op: Op) -> int | None:
-    """Which probe ``op`` is, if it is one."""
+    """The number of the probe ``op``; None if it is no probe."""
     if op.name != "tt.print":
         return None
     prefix = str(op.attributes["prefix"]).strip()
@@ -191,7 +190,7 @@ def probe_number(op: Op) -> int | None:
 def listen(
     launch: Recorded, twin: Twin, wanted: frozenset[int] | None = None, programs: Array | None = None
 ) -> list[Assignment]:
-    """Replay ``launch`` with its twin, in ``programs`` alone if given, and return what was assigned."""
+    """Replay ``launch`` with its twin, only in ``programs`` if given, and return the assignments."""
     listener = _Listener(wanted, twin.variables)
     replay(launch, executable=twin.executable, observer=listener, programs=programs)
     return listener.heard
@@ -204,7 +203,7 @@ def values(launch: Recorded, name: str, line: int | None = None, programs: Seque
     if not named:
         raise LookupError(f"{launch.kernel} has no variable {name!r}; it has {_listing(twin)}")
     if line is None and len({v.line for v in named}) > 1:
-        # The last assignment outside doubt is what a reader means by the name alone.
+        # A name without a line refers to its last assignment.
         line = named[-1].line
     chosen = [variable for variable in named if line is None or variable.line == line]
     if not chosen:

@@ -1,9 +1,9 @@
-"""Whether a launch from a file may be run: what it would take is estimated before it runs.
+"""Whether a launch from a file may run: its cost is estimated before it runs.
 
-The estimate is of seconds on one slow core: each operation costs something for each batch of programs, and each of its
-lanes a little. Loops whose rounds only the run can tell are bounded by a number of rounds instead, so that all rounds
-together take no longer than what is left. Blocks are held to the shapes that their operations need, since NumPy would
-broadcast others to sizes that no type claims.
+The estimate is in seconds on one slow core: each operation has a cost for each batch of programs and a small cost for
+each lane. The number of a loop's rounds is not known before the run, so it is bounded such that all rounds together
+take no longer than the time that is left. Blocks must have the shapes that their operations need, since NumPy would
+broadcast other shapes to sizes that no type declares.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from triton_lab.launch.saving.archive import SavedLaunchError
 from triton_lab.launch.saving.checked_fields import hold
 
 MAX_SECONDS = 20.0
-"""What running a launch from a file may take, as it is estimated."""
-# What a plan may be: operations, regions inside each other, axes of a block.
+"""The most seconds that a launch from a file may take, by the estimate."""
+# Bounds of a plan: operations, depth of nested regions, axes of a block.
 _OPERATIONS = 50_000
 _DEPTH = 64
 _AXES = 8
 
-# Seconds: an operation for a batch of programs, with what watches it; one lane of most operations.
+# Seconds for an operation on a batch of programs, with observers, and for one lane of most operations.
 _OPERATION = 15e-6
 _LANE = 2e-9
-# Lanes of operations that take longer, in lanes of others.
+# The cost of a lane of slower operations, relative to other operations.
 _HEAVY = {
     "arith.remf": 8,
     "tt.histogram": 16,
@@ -50,14 +50,14 @@ _HEAVY = {
     "tt.descriptor_reduce": 100,
 }
 _HEAVY_MATH = 12
-# Products that a dot adds up in the time of a lane.
+# How many products a dot adds in the time of one lane.
 _PRODUCTS = 8
 _LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """Of running some operations once: seconds for each batch, and for each program in it."""
+    """The cost of running some operations once: seconds for each batch, and for each program in it."""
 
     batch: float = 0.0
     program: float = 0.0
@@ -73,7 +73,7 @@ class _Cost:
 
 
 def hold_plan(plan: Plan, block: int) -> None:
-    """Its size is such as kernels have, and no block has more than ``block`` elements. Raises SavedLaunchError."""
+    """Check that the plan has a kernel's size and no block of more than ``block`` elements. Raises SavedLaunchError."""
     operations = 0
     for function in plan.functions.values():
         for type in function.types:
@@ -88,7 +88,7 @@ def hold_plan(plan: Plan, block: int) -> None:
 
 
 def hold_shapes(plan: Plan) -> None:
-    """Each operation's operands and results have shapes that go together. Raises SavedLaunchError."""
+    """Check that each operation's operands and results have compatible shapes. Raises SavedLaunchError."""
     for function in plan.functions.values():
         for op in function.walk():
             hold(_fit(op, function), f"the shapes of {op.name}")
@@ -103,9 +103,9 @@ def _walk(function: Function) -> Iterator[tuple[Op, int]]:
 
 
 def admitted(executable: Executable, programs: int, limits: Limits, seconds: float) -> Limits:
-    """``limits`` with at most so many rounds of loops that a launch of ``programs`` takes no more than ``seconds``.
+    """``limits`` with loop rounds bounded such that a launch of ``programs`` takes at most ``seconds``.
 
-    Raises SavedLaunchError for one that takes more without any loop.
+    Raises SavedLaunchError if it takes more even without its loops.
     """
     estimate = _Estimate(executable)
     name = executable.plan.kernel.name
@@ -124,7 +124,7 @@ def admitted(executable: Executable, programs: int, limits: Limits, seconds: flo
 
 
 def too_long(limits: Limits) -> SavedLaunchError:
-    """What to say of a launch that took more rounds than `admitted` allowed."""
+    """The error for a launch that took more rounds than `admitted` allowed."""
     return SavedLaunchError(
         f"its loops take more than {messages.count(limits.steps or 0, 'round')}, which is all that the time allows: "
         "use lab.load(path, max_seconds=...) if you trust it"
@@ -143,7 +143,7 @@ def _batch(executable: Executable, limits: Limits) -> int:
 
 
 class _Estimate:
-    """Costs of functions without the bodies of their loops; ``rounds`` has those bodies, by the loop's index."""
+    """Costs of functions without loop bodies; ``rounds`` has the cost of each loop's body, by the loop's index."""
 
     def __init__(self, executable: Executable) -> None:
         self._plan = executable.plan
@@ -178,7 +178,7 @@ class _Estimate:
             return own
         body = self._blocks(function, inner)
         if op.name in ("tt.reduce", "tt.scan"):
-            # What is combined is halved again and again; a scan goes over all of it each time.
+            # A reduction halves the block in each round; a scan goes over the whole block in each round.
             extent = max((math.prod(function.types[value].shape) for value in op.operands), default=1)
             rounds = max(1, extent.bit_length())
             each = body.program / _LANE * extent * (rounds if op.name == "tt.scan" else 2)
@@ -190,7 +190,7 @@ class _Estimate:
 
 
 def lanes(function: Function, op: Op) -> float:
-    """The lanes of one operation, in those of a cheap one."""
+    """The cost of one operation, in lanes of a cheap operation."""
     types = [function.types[value] for value in (*op.operands, *op.results)]
     shapes = [(type.pointee if type.is_descriptor and type.pointee else type).shape for type in types]
     most = max((math.prod(shape) for shape in shapes), default=1)
@@ -203,13 +203,13 @@ def lanes(function: Function, op: Op) -> float:
     return float(most * heavy)
 
 
-# Operations that do the same with each lane: all blocks have one shape.
+# Elementwise operations: all blocks have the same shape.
 _ELEMENTWISE = (
     *("tt.addptr", "tt.approx_divf", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_rmw", "tt.atomic_store"),
     *("tt.bitcast", "tt.clampf", "tt.extern_elementwise", "tt.fp_to_fp", "tt.int_to_ptr", "tt.load", "tt.mulhiui"),
     *("tt.precise_divf", "tt.precise_sqrt", "tt.ptr_to_int", "tt.scan", "tt.store", "tt.map_elementwise"),
 )
-# Operations that only put elements elsewhere: there are as many afterwards.
+# Operations that only move elements: the number of elements stays the same.
 _SAME_SIZE = ("tt.cat", "tt.expand_dims", "tt.join", "tt.reshape", "tt.split", "tt.trans", "ttg.convert_layout")
 
 

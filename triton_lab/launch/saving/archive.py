@@ -1,4 +1,4 @@
-"""The archive: numbered arrays and one JSON object, read within bounds whatever the file claims."""
+"""The archive of a saved launch: numbered arrays and one JSON object, read within bounds for any file."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 HEAD = "head.json"
-# What a file may hold, whoever wrote it: members, bytes of the object (and its texts), and its depth.
+# Bounds of any file: members, bytes of the object (with its texts), and its depth.
 _MEMBERS = 4096
 _HEAD_BYTES = 64 << 20
-_NAMES = 1 << 20  # bytes of an archive beside what it packs
+_NAMES = 1 << 20  # bytes of an archive besides its packed members
 _DEPTH = 32
 _KINDS = "biuf"
-_LARGE = 1 << 30  # bytes of a member from which on its size is written in 64 bits
+_LARGE = 1 << 30  # a member of more bytes has its size written in 64 bits
 
 
 class SavedLaunchError(ValueError):
-    """A file is no launch that triton-lab has saved, or more than may be read; the message says why."""
+    """A file is no launch saved by triton-lab, or it is larger than allowed; the message says why."""
 
 
 class Writer:
-    """Collects arrays, and writes them with the object that refers to them."""
+    """Collects arrays and writes them with the object that refers to them."""
 
     def __init__(self) -> None:
         self._arrays: list[Array] = []
         self._near: dict[int, int] = {}
 
     def array(self, array: Array, near: int | None = None) -> int:
-        """The number under which the array is kept. Dtypes that NumPy has not are kept as bytes.
+        """Add an array and return its number. Arrays of dtypes that NumPy does not have are stored as bytes.
 
-        ``near``: an array that differs little, of the same shape and dtype; what is kept is where bits differ.
+        ``near`` is the number of a similar array of the same shape and dtype: then only the differing bits are stored.
         """
         number = len(self._arrays)
         self._arrays.append(np.ascontiguousarray(array))
@@ -49,11 +49,11 @@ class Writer:
         return number
 
     def write(self, path: Path, head: Mapping[str, Any]) -> None:
-        """The whole file, at once: a half-written one is never left."""
+        """Write the whole file at once, so that no half-written file remains."""
         path.write_bytes(self.packed(head))
 
     def packed(self, head: Mapping[str, Any], *, compressed: bool = True) -> bytes:
-        """The archive itself."""
+        """The bytes of the archive."""
         whole = io.BytesIO()
         method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
         with zipfile.ZipFile(whole, "w", method, compresslevel=6) as archive:
@@ -71,15 +71,15 @@ def _name(number: int, near: int | None = None) -> str:
 
 
 def _differing(one: Array, other: Array) -> Array:
-    """Where the bits of two arrays differ; what differs from ``other`` there is ``one`` again."""
+    """The exclusive or of two arrays' bits; combined with ``other`` again, it gives ``one``."""
     return (one.view(np.uint8) ^ other.view(np.uint8)).view(one.dtype)
 
 
 class Reader:
-    """Of a file or its bytes: the object as ``head``, and the arrays on request.
+    """Reads an archive from a file or its bytes: ``head`` is the object, and `array` returns an array.
 
-    ``members`` and ``depth`` bound how many arrays there may be, and how deep the object. Raises SavedLaunchError for
-    what may not be read.
+    ``members`` bounds the number of arrays and ``depth`` the nesting of the object. Raises SavedLaunchError for files
+    that break a bound or the format.
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class Reader:
                 whole = file.read(max_bytes + _NAMES + 1)
         else:
             whole = source
-        self._near: dict[str, int] = {}  # by the name of a member, the array that it is told from
+        self._near: dict[str, int] = {}  # member name -> the number of the array from which its bits differ
         if len(whole) > max_bytes + _NAMES:
             raise SavedLaunchError(f"it is larger than the {max_bytes / 2**20:.0f} MB that it may unpack to")
         try:
-            # In memory, so that no damage makes it seek where a file has nothing: that is an error of the system's.
+            # In memory, since in a damaged file a seek to a wrong place would be an OSError.
             with zipfile.ZipFile(io.BytesIO(whole)) as archive:
                 self._members = self._read(archive)
         except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
@@ -147,7 +147,7 @@ class Reader:
         return head
 
     def array(self, number: Any) -> Array:
-        """One of the arrays, read-only."""
+        """The array with this number, read-only."""
         data = self._members.get(_name(number)) if type(number) is int else None
         if data is None:
             raise SavedLaunchError(f"it has no array {number!r:.40}")
@@ -166,7 +166,7 @@ class Reader:
         return array if near is None else self._from_near(array, near, number)
 
     def _from_near(self, differing: Array, near: int, number: int) -> Array:
-        # An array is told from one before it, which is told by itself: no chain, and no circle.
+        # The other array must come earlier and be stored whole, so that there is no chain and no cycle.
         other = self.array(near) if near < number and _name(near) not in self._near else None
         if other is None or (other.shape, other.dtype) != (differing.shape, differing.dtype) or not other.shape:
             raise SavedLaunchError(f"its array {number} is told from one that it is not like")
@@ -176,7 +176,7 @@ class Reader:
 
 
 def _apart(name: str) -> tuple[str, int | None]:
-    """A member's name without the number of the array that it is told from, and that number."""
+    """A member's name without the number of its other array, and that number (None if it is stored whole)."""
     told = re.fullmatch(r"(arrays/\d{1,6})-(\d{1,6})\.npy", name)
     return (name, None) if told is None else (f"{told[1]}.npy", int(told[2]))
 

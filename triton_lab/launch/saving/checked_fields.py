@@ -1,4 +1,4 @@
-"""The fields of a saved launch's description, each held to its type: a stranger's file may say anything."""
+"""Type checks for the fields of a saved launch, since a file from outside may contain anything."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ T = TypeVar("T")
 
 
 def hold(condition: bool, what: str) -> None:
-    """``condition`` is so, or ``what`` is wrong. Raises SavedLaunchError, as all of these."""
+    """Raise SavedLaunchError about ``what`` unless ``condition`` holds. All functions here raise it."""
     if not condition:
         raise SavedLaunchError(f"{what} cannot be right")
 
 
 def of(kind: type[T], value: Any) -> T:
-    """``value``, if it is of that very type."""
+    """``value``, which must have exactly this type."""
     hold(type(value) is kind, f"a {type(value).__name__} where {kind.__name__} belongs")
     return value  # type: ignore[no-any-return]
 
 
 def maybe(kind: type[T], value: Any) -> T | None:
-    """`of`, or None."""
+    """``value``, which must be None or have exactly this type."""
     return None if value is None else of(kind, value)
 
 
 def real(value: Any) -> float:
-    """A number of either kind."""
+    """``value`` as a float; it must be an int or a float."""
     hold(type(value) in (int, float), "a number")
     return float(value)
 
 
 def ints(values: Sequence[Any]) -> tuple[int, ...]:
-    """Integers, and no other numbers."""
+    """``values`` as a tuple; each must be an int."""
     check: Callable[[Any], int] = lambda value: of(int, value)  # noqa: E731
     return tuple(map(check, values))
 
 
 def ranges(given: Any) -> Ranges:
-    """Sorted ranges of addresses that keep apart: a list of where they start, and one of where they stop."""
+    """Sorted address ranges that do not overlap, given as a list of starts and a list of stops."""
     starts, stops = (ints(one) for one in given)
     hold(len(starts) == len(stops), "ranges of addresses")
     ends = [end for pair in zip(starts, stops, strict=True) for end in pair]

@@ -1,4 +1,4 @@
-"""`load`: a saved launch, checked field by field; nothing of a stranger's file is executed as Python."""
+"""`load`: reads a saved launch and checks it field by field. Nothing in a file is executed as Python."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ from triton_lab.providers import provided
 Array = NDArray[Any]
 
 MAX_BYTES = 1 << 30
-# What a launch from a file may be, before it is run: elements of a block, programs, characters of a kernel, loop
+# Bounds of a launch from a file, checked before it runs: elements of a block, programs, characters of a kernel, loop
 # iterations, bytes of values.
 _BLOCK = 1 << 20
 _PROGRAMS = 1 << 24
 _TEXT = 16 << 20
 _STEPS = 10_000_000
 _MEMORY = 1 << 30
-_TWIN = 2  # times as long may the kernel with probes take
+_TWIN = 2  # the probed kernel may take this many times as long
 _ADDRESSES = 1 << 63
 _AXES = 16
 _NUMBERS = ("itemsize", "offset", "address", "storage_address", "storage_bytes")
 
 
 class Shown:
-    """What stands for a value that files do not keep: it shows itself as that did."""
+    """Stands for a value that files do not hold: its ``repr`` is that of the value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -66,12 +66,12 @@ class Shown:
 def load(
     path: str | PathLike[str], *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS
 ) -> Launch:
-    """The launch that `Launch.save` has written to ``path``: results, findings, pictures and all.
+    """Read the launch that `Launch.save` has written to ``path``, with results, findings and pictures.
 
-    Such a file is data: whoever wrote it, nothing in it is run as Python, and its kernel touches the memory in the
-    file alone, within limits of time and memory. ``max_bytes`` bounds what it may unpack to; ``max_seconds`` what a run
-    of its kernel may take, which is estimated from its blocks, programs and loops before it runs. Raises
-    SavedLaunchError for anything else than a launch that was saved, and OSError where the file cannot be read.
+    The file is treated as data from outside: nothing in it is run as Python, and its kernel touches only the memory in
+    the file, within limits of time and memory. ``max_bytes`` bounds the unpacked size. ``max_seconds`` bounds a run of
+    its kernel, whose time is estimated from its blocks, programs and loops before it runs. Raises SavedLaunchError if
+    the file is no saved launch, and OSError if it cannot be read.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "add.launch")
@@ -86,7 +86,7 @@ def load(
 def unpacked(
     whole: bytes, *, max_bytes: int = MAX_BYTES, max_seconds: float = admission.MAX_SECONDS, steps: int = _STEPS
 ) -> Launch:
-    """The launch of a file's bytes (see `save`). One that was not checked is run again and checked here.
+    """Read a launch from the bytes of a file (see `save`). If it holds no findings, it is checked here.
 
     ``steps`` bounds the iterations of its loops. Raises SavedLaunchError.
     """
@@ -103,7 +103,7 @@ def _read(source: Path | bytes, name: str, max_bytes: int, seconds: float, steps
     except RecursionError:
         told = "parts of it lie too deep in each other"
         raise SavedLaunchError(f"{name} is no launch that can be loaded: {told}") from None
-    except Exception as error:  # a field that is not what it should be, a kernel that breaks the rules
+    except Exception as error:  # a wrong field, or a kernel that is not valid
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
         raise SavedLaunchError(f"{name} is no launch that can be loaded: it breaks the format ({told})") from error
 
@@ -117,10 +117,10 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
         raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads up to {FORMAT}")
     executable = _executable(of(str, head["plan"]))
     x, y, z = (of(int, extent) for extent in head["grid"])
-    least = 0 if head["findings"] is None else 1  # what was not checked may have no program
+    least = 0 if head["findings"] is None else 1  # an unchecked launch may have no program
     hold(min(x, y, z) >= least and x * y * z <= _PROGRAMS, f"a grid of {messages.count(x * y * z, 'program')}")
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
-    kept = maybe(int, head.get("steps"))  # not in files of before
+    kept = maybe(int, head.get("steps"))  # missing in older files
     hold(kept is None or kept >= 0, "the limit on iterations")
     limits = Limits(
         batch=batch, steps=steps if kept is None else min(kept, steps), memory=min(memory or _MEMORY, _MEMORY)
@@ -143,7 +143,7 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
         snapshot=_snapshot(reader),
         thread=of(str, head["thread"]),
         seconds=real(head["seconds"]),
-        time=timings.time(head.get("time")),  # not in files of before
+        time=timings.time(head.get("time")),  # missing in older files
         tuning=timings.tuning(head.get("tuning")),
         error=None if error is None else (StepLimit if head.get("cut_short") is True else KernelError)(error),
         configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
@@ -161,17 +161,17 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
         )
     if head["twin"] is not None:
         vars(launch)["twin"] = twin = _twin(head["twin"])
-        # It has a probe behind each assignment, and computes what the compiler left out of the kernel.
+        # The twin has a probe after each assignment, and computes what the compiler removed from the kernel.
         limits = admission.admitted(twin.executable, max(1, x * y * z), limits, _TWIN * seconds)
     _watch(launch, limits, *(ranges(one) for one in head.get("unwritten") or ()))
     return launch
 
 
 def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: Ranges = NOTHING) -> None:
-    """Run it again, to see what it touches."""
+    """Run the launch again to record its accesses."""
     assert launch.snapshot is not None
     tape = Tape(_MEMORY, limits, unwritten, blank)
-    tape.limits = limits  # replays of this launch are bound by them, too
+    tape.limits = limits  # replays of this launch have these limits too
     launch.tape = tape
     start = clock.perf_counter()
     try:
@@ -284,7 +284,7 @@ def _finding(reader: Reader, given: Any) -> Finding:
     texts: dict[str, Any] = {name: of(str, given[name]) for name in FINDING_TEXTS}
     arrays: dict[str, Any] = {name: reader.array(given[name]) for name in FINDING_ARRAYS}
     hold(texts["kind"] in SEVERITY, "a finding's kind")
-    if "extent" in given:  # a file of 2026-11 may not have it
+    if "extent" in given:  # missing in older files
         arrays["extent"] = reader.array(given["extent"])
         hold(arrays["extent"].ndim == 2 and arrays["extent"].shape[1] == 2, "a finding's extent")
     return Finding(

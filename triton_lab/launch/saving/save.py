@@ -1,4 +1,4 @@
-"""`Launch.save`: a launch as a file."""
+"""`save`: writes a launch to a file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def save(launch: Launch, path: str | PathLike[str]) -> None:
 
 
 def packed(launch: Launch) -> bytes:
-    """What such a file holds. Raises CannotReplay."""
+    """The bytes of the file of a launch. Raises CannotReplay."""
     writer = Writer()
     head = _head(launch, writer) | {
         "twin": _twin(launch),
@@ -46,7 +46,7 @@ def packed(launch: Launch) -> bytes:
 
 
 def packed_unchecked(launch: Launch) -> bytes:
-    """The same without findings: who reads it checks the launch. Raises CannotReplay."""
+    """The bytes of the file without findings: the reader checks the launch. Raises CannotReplay."""
     writer = Writer()
     head = _head(launch, writer)
     tape = launch.tape
@@ -112,7 +112,7 @@ def _simple(value: Any) -> Any:
 
 
 def _twin(launch: Launch) -> dict[str, Any] | None:
-    """The probed kernel, for the values of variables; None where there is none to be had."""
+    """The probed kernel, for the values of variables; None if it cannot be built."""
     try:
         twin = launch.twin
     except CannotReplay:
@@ -132,7 +132,7 @@ def _argument(argument: Argument) -> dict[str, Any]:
 
 
 def _value(writer: Writer, value: Value) -> dict[str, Any]:
-    """What the plan's kernel is given: numbers and addresses, or a descriptor."""
+    """An argument of the plan's kernel: a number, an address or a descriptor."""
     if isinstance(value, Descriptor):
         return {
             "base": writer.array(value.base),
@@ -145,14 +145,14 @@ def _value(writer: Writer, value: Value) -> dict[str, Any]:
 
 
 def _raw(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What its bits are kept as: itself, where NumPy's files know it."""
+    """The dtype for storing the bits: ``dtype`` itself if NumPy's file format has it, else an unsigned integer."""
     return dtype if dtype.kind in "biu" or dtype.name in ("float16", "float32", "float64") else np.dtype(
         f"u{dtype.itemsize}"
     )  # fmt: skip
 
 
 def _both(writer: Writer, theirs: Any, ours: Any) -> tuple[int, int]:
-    """The results of the GPU and of the interpreter: of most elements the bits are the same, or nearly so."""
+    """Store the results of the GPU and of the interpreter. Most bits are the same, so the second is a difference."""
     first = _raw_bits(theirs)
     number = writer.array(first)
     second = _raw_bits(ours)

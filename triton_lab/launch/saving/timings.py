@@ -1,4 +1,4 @@
-"""The times in a saved launch: of the kernel on a GPU, and of what an autotuner tried."""
+"""The times in a saved launch: the kernel's on a GPU, and those of an autotuner's trials."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triton_lab.launch.saving.checked_fields import hold, of, real
 
 
 def time(given: Any) -> Time | None:
-    """How long the kernel took on a GPU. Raises SavedLaunchError or what else a wrong field raises, as `tuning`."""
+    """The kernel's time on a GPU. Like `tuning`, raises SavedLaunchError or another error for a wrong field."""
     if given is None:
         return None
     median, low, high, runs, compiling, device = given

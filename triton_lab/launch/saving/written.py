@@ -1,4 +1,4 @@
-"""The lines of the source in a saved launch."""
+"""The source lines in a saved launch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_lab.launch.source_lines import UserLine
 
 
 def lines_of(given: Any) -> dict[int, UserLine | None]:
-    """By operation. Raises what a wrong field raises."""
+    """The source line of each operation, by its index. Raises SavedLaunchError or another error for a wrong field."""
     found: dict[int, UserLine | None] = {}
     for index, line, column, excerpt, file in given:
         shown = tuple(of(str, one) for one in excerpt)

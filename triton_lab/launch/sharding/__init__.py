@@ -1,4 +1,5 @@
-"""A launch in shards: ranges of its programs, each run and checked by itself, in any process.
+"""Runs a launch in shards: ranges of its programs, each run and checked by itself, in any process.
 
-`sharded_run` cuts and runs, `shard` is one range, `merge` joins the findings, `shard_conflict` finds where shards met.
+In: a launch before its run. Out: its merged memory and findings, or the reason why it must run whole. Read `shard` (one
+range), `sharded_run` (cuts, runs and merges memory), `shard_conflict` (a conflict of shards), then `merge` (findings).
 """

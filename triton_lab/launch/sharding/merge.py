@@ -1,4 +1,4 @@
-"""What was found in the parts of a launch, told once: as if the launch had been checked whole."""
+"""Merges the findings of a launch's parts, as if the launch had been checked whole."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from triton_lab.launch.diagnosis.verdict import Gathering, Verdict
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.sharding.shard import Done, Whole
 
-# Of these a part knows nothing: they are about all of the launch.
+# These findings are about the whole launch, so no part can make them.
 _OF_ALL = ("idle-program", "unwritten", "precedence")
 _ALWAYS_TRUE = "always-true-mask"
-# What messages count at their end, each told by its first.
+# What the messages count at their end.
 _COUNTED = ("lane", "program")
 
 
 def verdict(launch: Launch, whole: Whole, done: Sequence[Done]) -> Verdict:
-    """Of a launch that ran in parts that did not meet; ``launch`` has none of its accesses."""
+    """The verdict of a launch that ran in parts without conflicts; ``launch`` itself has no accesses."""
     gathering = Gathering()
     plan = launch.executable.plan
     errors = [stopped.error(plan) for one in done for stopped in one.stopped]
@@ -48,7 +48,7 @@ def verdict(launch: Launch, whole: Whole, done: Sequence[Done]) -> Verdict:
 
 
 def united(done: Sequence[Done]) -> list[Finding]:
-    """The findings of all parts: those of one kind at one operation and argument are one."""
+    """The findings of all parts; those of one kind at one operation and argument are merged."""
     found: dict[tuple[object, ...], list[Finding]] = {}
     for one in done:
         for each in one.verdict.findings:
@@ -58,12 +58,12 @@ def united(done: Sequence[Done]) -> list[Finding]:
 
 
 def _holds(op: object, parts: Sequence[Finding], done: Sequence[Done]) -> bool:
-    """Whether what was found in ``parts`` is true of all that came there; of who was stopped nobody knows."""
+    """Whether all parts that ran ``op`` have this finding; False if a part was stopped, as its rest is not known."""
     return not any(one.stopped for one in done) and len(parts) == sum(op in one.touched for one in done)
 
 
 def _united(parts: Sequence[Finding]) -> Finding:
-    """One of several; each lists its lanes by program, and so do they one after another."""
+    """One finding from several; its lanes are listed in the order of the parts, and so of the programs."""
     first = parts[0]
     if len(parts) == 1:
         return replace(first, events=np.full_like(first.events, -1))
@@ -91,18 +91,18 @@ def _united(parts: Sequence[Finding]) -> Finding:
 
 
 def _counted(parts: Sequence[Finding], count: int) -> str:
-    """What the first part says, with the number of all."""
+    """The first part's message, with the count of all parts."""
     first = parts[0]
     ends = [(part, noun) for part in parts for noun in _COUNTED if part.count > 1]
     noun = next((noun for part, noun in ends if part.message.endswith(messages.in_all(part.count, noun))), None)
     if noun is None and (ends or first.kind == _ALWAYS_TRUE):
-        return first.message  # it counts nothing
+        return first.message  # this message has no count
     noun = noun or ("program" if first.kind == "lost-precision" and first.argument is None else "lane")
     return first.message.removesuffix(messages.in_all(first.count, noun)) + messages.in_all(count, noun)
 
 
 def _extent(parts: Sequence[Finding]) -> Ints:
-    """What all parts concern; nothing where one does not know it."""
+    """The extent of all parts; empty if it is not known for one part."""
     known = [part.extent for part in parts]
     first, stop = np.concatenate(known if all(map(len, known)) else [known[0][:0]]).T
     return stretches(first, stop)

@@ -1,4 +1,4 @@
-"""A range of a launch's programs, run and checked by itself: in any process, on what memory held before the launch."""
+"""Runs and checks a range of a launch's programs by itself, in any process, on the memory before the launch."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """A launch that has not run yet, as data: what all of its parts need.
+    """A launch before its run, as data for its parts.
 
-    ``plan`` is the kernel as our backend has made it, ``room`` the bytes that a part may keep of its accesses;
-    ``unwritten``, ``blank`` and ``unknown`` are those of `Tape`.
+    ``plan`` is the kernel's plan as text, and ``room`` the bytes that a part's tape may take; ``unwritten``, ``blank``
+    and ``unknown`` are those of `Tape`.
     """
 
     kernel: str
@@ -54,12 +54,12 @@ class Whole:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """What became of the programs ``own``.
+    """The result of running the programs ``own``.
 
-    ``touched`` has the bytes by operation, ``kinds`` what `Tape` says of it, ``owners`` the argument that they belong
-    to; ``changed`` are those that were written, and ``data`` what they hold now, in order. ``idle`` are ranges of the
-    programs that touched nothing. ``stopped`` are the errors of the programs that failed, the first of them first;
-    ``lost`` says in words that accesses were not kept, and then nothing here is complete.
+    By operation: ``touched`` has the bytes it touched, ``kinds`` is as in `Tape`, and ``owners`` has the name of its
+    argument. ``changed`` are the bytes that were written, and ``data`` their new content in order. ``idle`` are ranges
+    of programs that touched nothing. ``stopped`` has the errors of the programs that failed, the first one first.
+    ``lost`` says in words that accesses were not recorded; then nothing here is complete.
     """
 
     own: range
@@ -76,7 +76,7 @@ class Done:
 
 
 def perform(whole: Whole, own: range) -> Done:
-    """Run the programs ``own``, on a copy of the memory, and check what they did."""
+    """Run the programs ``own`` on a copy of the memory, and check them."""
     from triton_lab.launch.checks import check
     from triton_lab.launch.checks.analysis.evidence import Evidence
     from triton_lab.launch.checks.rules.fault import more
@@ -112,13 +112,13 @@ def perform(whole: Whole, own: range) -> Done:
 
 
 def held_by(memory: Memory, where: Ranges) -> Bytes:
-    """What memory holds at these bytes, in order."""
+    """The content of these bytes, in order."""
     parts = [region.data[low:high] for region, low, high in pieces(memory, where)]
     return np.concatenate([np.empty(0, np.uint8), *parts])
 
 
 def pieces(memory: Memory, where: Ranges) -> Iterator[tuple[MemoryRegion, int, int]]:
-    """The same range by range, each in one region: from which of its bytes on, and up to which."""
+    """These bytes as pieces of regions: ``(region, first byte, end)``, counted from the region's start."""
     for start, stop in zip(where.start.tolist(), where.stop.tolist(), strict=True):
         while start < stop:
             region = memory.holding(start)
@@ -129,7 +129,7 @@ def pieces(memory: Memory, where: Ranges) -> Iterator[tuple[MemoryRegion, int, i
 
 
 def _run(launch: Launch, whole: Whole, printed: list[str]) -> Memory:
-    """Run the part, with its tape listening; an error of the kernel's is the launch's. What memory has become."""
+    """Run the part with its tape as observer; return its memory. A kernel error goes to ``launch.error``."""
     snapshot, tape = whole.snapshot, launch.tape
     assert tape is not None
     memory = snapshot.memory()

@@ -1,4 +1,4 @@
-"""Where the parts of a launch met, which is then no longer the sum of its parts."""
+"""`Meeting`: a conflict between parts of a launch, after which its parts cannot be merged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from triton_lab.launch.byte_ranges import Ranges
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """Where parts meet: ``text`` says who does what, ``op`` is the later part's operation, ``where`` the bytes.
+    """A conflict in memory: ``text`` describes it, ``op`` is the later part's operation, ``where`` the bytes.
 
-    ``kind`` is that of the finding which it is: "" where it is none, since atomics may meet.
+    ``kind`` is the kind of the finding: "" if it is none, since atomics may share memory.
     """
 
     text: str

@@ -1,7 +1,7 @@
-"""A launch cut into parts: each runs and is checked by itself, and what they did is put together.
+"""Runs a launch in parts: each part runs and is checked by itself, and the results are merged.
 
-That is the launch run whole if no part touched what another one wrote: then each has read what it would have read
-there. What cannot be put together so is told, and the launch runs whole.
+The result equals that of the whole launch if no part touched bytes that another part wrote, since then each part has
+read the same values. Otherwise the reason is reported, and the launch runs whole.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from triton_lab.launch.source_lines import SourceLines, UserLine
 Apart = Callable[[Callable[[Whole, range], Done], Whole, Sequence[range]], list[Done]]
 Array = NDArray[Any]
 
-# How what several parts made of one element is one number: from what it is so far, what one part made of it, and what
-# it was before. Sums wrap, so that their order is nobody's business.
+# How to merge the values that several parts' atomics leave in an element: from the merged value so far, one part's
+# value, and the value before the launch. Sums wrap, so their order does not matter.
 _COMBINED: Mapping[Rmw, tuple[str, Callable[[Array, Array, Array], Array]]] = {
     Rmw.ADD: ("u", lambda now, part, before: now + (part - before)),
     Rmw.AND: ("u", lambda now, part, before: now & part),
@@ -55,7 +55,7 @@ _COMBINED: Mapping[Rmw, tuple[str, Callable[[Array, Array, Array], Array]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """How a launch ran in parts; or, with no ``done``, ``why`` it is to run whole, in words."""
+    """The result of running a launch in parts; without ``done``, ``why`` says in words why it must run whole."""
 
     whole: Whole | None = None
     done: tuple[Done, ...] = ()
@@ -65,9 +65,9 @@ class Cut:
 
 
 def in_parts(call: LaunchCall, tape: Tape, kept: Snapshot, most: int, apart: Apart) -> Cut:
-    """Run ``call`` in ``most`` parts or fewer, and put what they did into its memory.
+    """Run ``call`` in at most ``most`` parts, and write their results into its memory.
 
-    ``tape`` and ``kept`` are what a record has made ready for it. Where a part was stopped nothing is written.
+    ``tape`` and ``kept`` come from the record. If a part was stopped by an error, nothing is written.
     """
     plan, lines = call.executable.plan, SourceLines(call.source, call.executable)
     why = kept.missing or _reason(call, lines)
@@ -94,7 +94,7 @@ def in_parts(call: LaunchCall, tape: Tape, kept: Snapshot, most: int, apart: Apa
 
 
 def ranges(programs: int, most: int) -> list[range]:
-    """The numbers of all programs in at most so many ranges, alike but for the last."""
+    """The numbers of all programs in at most ``most`` ranges of equal length, except the last."""
     size = -(-programs // most) or 1
     return [range(first, min(first + size, programs)) for first in range(0, programs, size)]
 
@@ -120,12 +120,12 @@ def _whole(call: LaunchCall, lines: SourceLines, tape: Tape, kept: Snapshot) -> 
 
 
 def _plain(argument: Argument) -> Argument:
-    """Values of constexprs may be anything, and no part asks for them."""
+    """The argument without a value that is no plain number or text: it may be any object, and no part needs it."""
     return argument if type(argument.value) in (int, float, bool, str) else replace(argument, value=None)
 
 
 def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
-    """Why the programs of a kernel cannot run apart, in words; "" where nothing speaks against it before they ran."""
+    """Why the kernel's programs cannot run in parts, in words; "" if nothing known before the run forbids it."""
     executable = call.executable
     if executable.waiting_loops:
         return "its programs wait for one another"
@@ -146,7 +146,7 @@ def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
 
 
 def _rmw(op: Op) -> Rmw | None:
-    """What an atomic does, where its order is nobody's business and it holds against other programs."""
+    """The operation of an atomic whose order does not matter and that is atomic between programs; None for others."""
     number = op.attributes.get("atomic_rmw_op")
     if op.name != "tt.atomic_rmw" or number not in list(_COMBINED) or not effects.is_shared(op):
         return None
@@ -157,11 +157,11 @@ def _sums(plan: Plan) -> dict[int, Rmw]:
     return {op.index: rmw for op in plan.walk() if (rmw := _rmw(op)) is not None}
 
 
-# --- Where parts meet --------------------------------------------------------------------------------
+# --- Conflicts between parts -------------------------------------------------------------------------
 
 
 def meeting(whole: Whole, plan: Plan, done: Sequence[Done]) -> Meeting | None:
-    """Where two parts meet in memory, other than by loads alone, or by atomics of one kind and width alone."""
+    """The first conflict between two parts: they touch the same bytes, not only by loads or by atomics of one kind."""
     ops = {op.index: op for op in plan.walk()}
     before: dict[_Key, Ranges] = {}
     for number, one in enumerate(done):
@@ -178,7 +178,7 @@ def meeting(whole: Whole, plan: Plan, done: Sequence[Done]) -> Meeting | None:
     return None
 
 
-# "load", "store", or what an atomic does to elements of so many bytes of which argument.
+# "load", "store", or for an atomic: its operation, the bytes of its elements, and its argument.
 _Key = str | tuple[int, int, str]
 
 
@@ -195,14 +195,14 @@ def _agree(one: _Key, other: _Key) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Two:
-    """Two parts that meet at some bytes."""
+    """A conflict of two parts at the bytes ``both``."""
 
     whole: Whole
     ops: Mapping[int, Op]
     both: Ranges
 
     def told(self, earlier: Sequence[Done], other: _Key, part: Done, key: _Key) -> Meeting:
-        """Who does what there: the part and the first of those before it."""
+        """The `Meeting` of ``part`` with the first earlier part that touches these bytes."""
         first = self.both[:1]
         there = next(one for one in earlier if self._op(one, other, first) is not None)
         first_op, op = self._op(there, other, first), self._op(part, key, first)
@@ -219,7 +219,7 @@ class _Two:
         return Meeting(text, self.ops[op], "" if owner is None else owner.name, self.both, kind)
 
     def _op(self, done: Done, key: _Key, where: Ranges) -> int | None:
-        """The operation by which a part does that."""
+        """The part's operation with this key that touches ``where``; None if there is none."""
         return next(
             (at for at, bytes in done.touched.items() if _key(self.ops[at], done) == key and len(bytes & where)), None
         )
@@ -241,13 +241,13 @@ _DEEDS = {"load": "loads", "store": "stores to", "atomic": "updates"}
 
 
 def _made(done: Done, where: Ranges) -> Array:
-    """The bytes that a part has left there; it has written them all."""
+    """The content that a part has left at ``where``, all of which it has written."""
     left: Array = done.data[_positions(done.changed, where)]
     return left
 
 
 def _positions(whole: Ranges, some: Ranges) -> Array:
-    """Where the bytes of ``some`` are in the data of ``whole``, which has them all."""
+    """The positions of the bytes of ``some`` in the data of ``whole``, which contains them all."""
     sizes = whole.stop - whole.start
     begins = np.cumsum(sizes) - sizes
     at = whole.number(some.start) - 1
@@ -256,11 +256,11 @@ def _positions(whole: Ranges, some: Ranges) -> Array:
     return positions
 
 
-# --- One memory of many ---------------------------------------------------------------------------------
+# --- Merging memory -------------------------------------------------------------------------------------
 
 
 def _put(memory: Memory, whole: Whole, done: Sequence[Done], sums: Mapping[int, Rmw]) -> None:
-    """What the parts have written, into the memory of the launch; what several have updated, combined."""
+    """Write the parts' results into the memory of the launch; combine elements that several parts updated."""
     seen: dict[tuple[Rmw, int], Ranges] = {}
     for one in done:
         updated: dict[tuple[Rmw, int], list[Ranges]] = {}

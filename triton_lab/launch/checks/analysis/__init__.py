@@ -1,4 +1,5 @@
-"""What the checks have in common: the evidence, and what is followed through a replay or bounded from the plan.
+"""The analyses that checks share: the evidence, values followed through a replay, and bounds from the plan.
 
-`evidence` has the accesses as runs of bytes; `finding_text` names programs, lines and elements in findings.
+Read `evidence` first (the accesses as runs of bytes), then `finding_text` (names programs, lines and elements in
+findings).
 """

@@ -1,4 +1,4 @@
-"""What atomics add to elements of memory in narrow floats, with the same sum in float64 beside it."""
+"""Sums that atomics add to memory in narrow floats, compared with the same sums in float64."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from triton_lab.launch.recording.watcher import Watcher
 
 Array = NDArray[Any]
 
-# After so many lanes what they have added is put together, element by element.
+# After this many lanes, their sums are combined by element.
 _MOST_LANES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Total(Inexact):
-    """What one element of memory came to. ``program`` and ``lane`` were the last to add."""
+    """The sum in one element of memory. ``program`` and ``lane`` were the last to add to it."""
 
     address: int
 
 
 class _Sums(NamedTuple):
-    """What atomics have added, by element or lane by lane, in the order in which they did.
+    """The sums that atomics have added, by element or by lane, in execution order.
 
-    ``start`` is what the first of them found at ``address``; ``sum`` and ``squares`` are of the ``number`` terms in
-    float64. The last of them found ``before`` and added ``term``, in ``lane`` of ``program``.
+    ``start`` is the value that the first atomic found at ``address``; ``sum`` and ``squares`` are sums over the
+    ``number`` terms in float64. The last atomic found ``before`` and added ``term``, in ``lane`` of ``program``.
     """
 
     address: Array
@@ -52,7 +52,7 @@ class _Sums(NamedTuple):
 
 
 def _by_element(parts: Sequence[_Sums]) -> _Sums:
-    """One of each element."""
+    """The sums combined, one for each element."""
     whole = _Sums(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     order = np.argsort(whole.address, kind="stable")
     heads = np.flatnonzero(np.concatenate([[True], np.diff(whole.address[order]) != 0])[: len(order)])
@@ -76,7 +76,7 @@ def _by_element(parts: Sequence[_Sums]) -> _Sums:
 
 
 class Atomics(Watcher):
-    """False if the kernel has no such atomics."""
+    """Watches floating-point atomic additions in narrow types; False if the kernel has none."""
 
     def __init__(self, launch: Recorded) -> None:
         plan = launch.executable.plan
@@ -121,7 +121,7 @@ class Atomics(Watcher):
             self._since.clear()
 
     def totals(self) -> Iterator[tuple[Op, list[Total]]]:
-        """By operation, one for each element whose sum has lost too much."""
+        """For each operation, a `Total` for each element whose sum has lost too much."""
         for index, parts in sorted(self._seen.items()):
             if not parts:
                 continue

@@ -1,6 +1,6 @@
-"""Where the threads of a program wait for one another: `tl.debug_barrier`, and atomics on a scalar.
+"""The barriers between a program's threads: `tl.debug_barrier`, and atomics on a scalar.
 
-One thread does such an atomic. If its result is used, the others get it through shared memory, behind a barrier.
+One thread does such an atomic. If its result is used, the other threads get it through shared memory, after a barrier.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from triton_lab.ir.value_flow import taken
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence
 
-# A program's number and a time make one key.
+# A key is a program's number times this, plus a time.
 TIMES = np.int64(1) << 32
 
 
 def results_used(plan: Plan) -> set[int]:
-    """The operations, by index, of which some result is looked at."""
+    """The indices of the operations of which any result is used."""
     found: set[int] = set()
     for function in plan.functions.values():
         ops = list(function.walk())
@@ -38,7 +38,7 @@ class Barriers:
         self._keys = np.sort(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
 
     def last(self, program: Ints, time: Ints | int, never: int = 0) -> Ints:
-        """When each program last met a barrier before a time."""
+        """The time of each program's last barrier before a time; ``never`` if there is none."""
         if not len(self._keys):
             return np.full(len(program), never, np.int64)
         at = np.searchsorted(self._keys, program * TIMES + time, side="left") - 1

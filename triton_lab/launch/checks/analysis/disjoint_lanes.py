@@ -1,6 +1,6 @@
-"""Accesses of which it can be told without a look at their lanes that different lanes of a program never meet.
+"""Accesses for which it is known, without examining lanes, that different lanes of a program never overlap.
 
-Most kernels that read what they write do so lane by lane: the addresses of all their accesses are one block, moved.
+Most kernels that read what they write do so lane by lane: all their accesses have the same block of addresses, shifted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from triton_lab.launch.membership_classes import ordering
 
 
 def never_meet(part: Sequence[SeenAccess]) -> bool:
-    """Whether each program's lane is the only one that touches what it touches; False where it takes a closer look."""
+    """Whether no two lanes of a program touch the same byte; False if that needs each lane to be examined."""
     if len({sight.itemsize for sight in part}) != 1:
         return False
     if all(isinstance(sight.event.pointer, np.ndarray) for sight in part):
@@ -30,7 +30,7 @@ def never_meet(part: Sequence[SeenAccess]) -> bool:
     span = itemsize
     for stride, extent in form[::-1]:
         if stride < span:
-            return False  # lanes of one block meet
+            return False  # lanes of one block overlap
         span += stride * (extent - 1)
     program, base = _bases(part)
     order = ordering(program, base)
@@ -41,7 +41,7 @@ def never_meet(part: Sequence[SeenAccess]) -> bool:
 
 
 def _form(sight: SeenAccess) -> tuple[tuple[int, int], ...] | None:
-    """Strides and extents of the block, the longest steps first, if they ascend as its axes do."""
+    """The block's strides and extents, if the strides are positive and descend from axis to axis; else None."""
     pointer = sight.event.pointer
     if not isinstance(pointer, AffineBlock):
         return None
@@ -59,7 +59,7 @@ def _bases(part: Sequence[SeenAccess]) -> tuple[Ints, Ints]:
 
 
 def _whole_tiles(base: Ints, form: tuple[tuple[int, int], ...]) -> bool:
-    """Whether all blocks are tiles of one grid, so that any two are the same or apart."""
+    """Whether all blocks are tiles of one grid, so that any two are equal or disjoint."""
     rest = base - base.min()
     room = None
     for stride, extent in form:
@@ -67,13 +67,13 @@ def _whole_tiles(base: Ints, form: tuple[tuple[int, int], ...]) -> bool:
         if (place % extent).any():
             return False
         if room is not None and ((place + extent) * stride > room).any():
-            return False  # it goes on into the next row
+            return False  # the block continues in the next row
         room = stride
     return not rest.any()
 
 
 def _equal_and_rising(part: Sequence[SeenAccess]) -> bool:
-    """Whether all accesses have the very same addresses, no two lanes of a program the same one."""
+    """Whether all accesses have equal addresses, and these are distinct within each program."""
     first = part[0].event
     there = np.asarray(first.pointer)
     for event in (sight.event for sight in part[1:]):

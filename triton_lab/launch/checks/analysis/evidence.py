@@ -1,4 +1,4 @@
-"""What all checks look at: the accesses of a launch as runs of bytes, worked out once."""
+"""`Evidence`: the accesses of a launch as runs of bytes, computed once for all checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SeenAccess:
-    """One execution of an access: the operation, how wide its elements are, and the event."""
+    """One execution of an access: the operation, its kind, the bytes of an element, and the event."""
 
     op: Op
     kind: str
@@ -42,14 +42,14 @@ class EvidenceLanes:
 
     @classmethod
     def timeless(cls, program: Ints, lane: Ints, address: Ints) -> EvidenceLanes:
-        """Lanes of which nobody knows when they did it: the accesses that were stopped among them."""
+        """Lanes whose time is not known, for example of accesses that were stopped."""
         return cls(program, lane, address, _all(-1, len(program)))
 
     def __len__(self) -> int:
         return len(self.program)
 
     def where(self, chosen: Flags) -> EvidenceLanes:
-        """Some of the lanes."""
+        """The lanes for which ``chosen`` is True."""
         return self if bool(chosen.all()) else self.at(np.flatnonzero(chosen))
 
     def at(self, positions: Ints) -> EvidenceLanes:
@@ -60,7 +60,7 @@ class EvidenceLanes:
 
 
 class Evidence:
-    """A launch under examination."""
+    """The record of a launch with cached results for its checks."""
 
     def __init__(self, launch: Recorded, tape: Tape) -> None:
         self.launch = launch
@@ -76,7 +76,7 @@ class Evidence:
         return not self.tape.dropped and self.launch.error is None
 
     def sights(self, *kinds: str) -> Iterator[SeenAccess]:
-        """All executions of accesses of these kinds, operation by operation."""
+        """All executions of accesses of these kinds, by operation."""
         for index in sorted(self.tape.events):
             kind, _, itemsize = self.tape.kinds[index]
             if kind in kinds:
@@ -85,11 +85,11 @@ class Evidence:
 
     @cached_property
     def in_order(self) -> list[SeenAccess]:
-        """All executions of all accesses as they happened."""
+        """All executions of all accesses, in execution order."""
         return sorted(self.sights("load", "store", "atomic"), key=lambda sight: sight.event.order)
 
     def runs(self, sight: SeenAccess) -> ByteRuns:
-        """The bytes that it touched."""
+        """The runs of bytes that an execution touched."""
         breathe()
         order = sight.event.order
         if order not in self._runs:
@@ -97,25 +97,25 @@ class Evidence:
         return self._runs[order]
 
     def hull(self, sight: SeenAccess) -> tuple[int, int]:
-        """Bounds of its addresses."""
+        """The bounds of an execution's addresses, high exclusive."""
         order = sight.event.order
         if order not in self._hulls:
             self._hulls[order] = hull(sight.event, sight.itemsize)
         return self._hulls[order]
 
     def owner(self, op: Op) -> Argument | None:
-        """The one argument that the access's pointer comes from."""
+        """The argument that the access belongs to; see `Recorded.owner_of`."""
         if op.index not in self._owners:
             self._owners[op.index] = self.launch.owner_of(op.index)
         return self._owners[op.index]
 
     def is_bound(self, op: Op) -> bool:
-        """Whether the plan alone says which argument the pointer comes from."""
+        """Whether the plan alone determines the argument that the pointer comes from."""
         roots = self.launch.executable.roots.get(op.index)
         return roots is not None and len(roots) == 1
 
     def active_lanes(self, sight: SeenAccess) -> EvidenceLanes:
-        """All lanes that touch memory, by program, then lane."""
+        """All lanes that touch memory, sorted by program, then lane."""
         breathe()
         event = sight.event
         size = max(1, int(np.prod(event.shape)))
@@ -129,7 +129,7 @@ class Evidence:
         )
 
     def lanes(self, sight: SeenAccess, within: Ranges, whole: bool = False) -> EvidenceLanes:
-        """The active lanes that touch a byte of ``within``, or whose bytes are all of it."""
+        """The active lanes that touch a byte of ``within``; with ``whole``, those whose bytes all lie in it."""
         lanes = self.active_lanes(sight)
         address, last = lanes.address, lanes.address + sight.itemsize - 1
         if whole:
@@ -139,7 +139,7 @@ class Evidence:
         else:
             hit = within.covers(address) | within.covers(last)
             if within.shortest < sight.itemsize - 1:
-                # A range may lie between the two.
+                # A range may lie between the first and the last byte.
                 hit |= within.number(address) != within.number(last)
         return lanes.where(hit)
 

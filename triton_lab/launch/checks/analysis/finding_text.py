@@ -1,4 +1,4 @@
-"""How findings name what they have at hand: of a launch its programs and lines, of addresses the elements."""
+"""Builds findings: names programs, lines and elements in messages, and selects the lanes to list."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from triton_lab.launch.membership_classes import distinct, ordering
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
-# So many lanes a finding lists.
+# The most lanes that a finding lists.
 LISTED = 100
 
 
 def program(launch: Recorded, number: int) -> str:
-    """``program (3, 0, 0)``, as it stands in a sentence."""
+    """``program (3, 0, 0)``, for the middle of a sentence."""
     return messages.who(number, launch.grid)
 
 
 def programs(launch: Recorded, numbers: Ints) -> str:
-    """The first of them, and how many more there are."""
+    """The first program, and the number of the others."""
     return messages.programs(distinct(numbers).tolist(), launch.grid)
 
 
 def element(argument: Argument | None, address: int) -> str:
-    """``x_ptr[3, 5]``, or how many bytes before or behind ``x_ptr`` an address lies."""
+    """``x_ptr[3, 5]``, or the element or byte of the storage of ``x_ptr`` if the address is none of its elements."""
     if argument is None:
         return messages.address(address)
     number = int(elements_at(np.array([address - argument.address]), argument)[0])
@@ -46,12 +46,12 @@ def element(argument: Argument | None, address: int) -> str:
 
 
 def others(count: int) -> str:
-    """What follows the first of ``count`` lanes."""
+    """The text behind the first of ``count`` lanes."""
     return messages.in_all(count, "lane")
 
 
 def line_of(launch: Recorded, op: Op) -> str:
-    """``line 12``, for use in the middle of a sentence; of a helper in another file, where that is."""
+    """``line 12``, for the middle of a sentence; with the file if that is not the kernel's."""
     place = launch.lines.get(op.index)
     if place is None:
         return "another place"
@@ -59,9 +59,9 @@ def line_of(launch: Recorded, op: Op) -> str:
 
 
 class LaneTally:
-    """Lanes that were found bit by bit: how many, those that can be among the first of them all, and where all are.
+    """Lanes that are found step by step: their number, those that may be listed, and the bytes of all.
 
-    Each touches so many bytes as ``itemsize`` says; 0 where lanes have no addresses.
+    Each lane touches ``itemsize`` bytes; 0 if lanes have no addresses.
     """
 
     def __init__(self, itemsize: int = 0) -> None:
@@ -69,11 +69,11 @@ class LaneTally:
         self._itemsize = itemsize
         self._parts: list[EvidenceLanes] = []
         self._where: list[Ranges] = []
-        # Whether lanes are among them of which it is not known where they are.
+        # Whether the addresses of some lanes are not known.
         self._nowhere = False
 
     def add(self, lanes: EvidenceLanes) -> None:
-        """Some more lanes, by program, then lane."""
+        """Add lanes, sorted by program, then lane."""
         self.count += len(lanes)
         self._parts.append(_may_be_listed(lanes))
         if len(self._parts) > LISTED:
@@ -85,7 +85,7 @@ class LaneTally:
                 self._where = [Ranges.joined(self._where)]
 
     def join(self, other: LaneTally) -> None:
-        """All that another one has."""
+        """Add all lanes of another tally."""
         self.count += other.count
         self._parts += other._parts
         self._where += other._where
@@ -93,7 +93,7 @@ class LaneTally:
 
     @property
     def where(self) -> Ranges:
-        """The bytes that all of them touch; nothing where that is not known of each."""
+        """The bytes that the lanes touch; nothing if they are not known for all lanes."""
         return NOTHING if self._nowhere else Ranges.joined(self._where)
 
     def listed(self) -> EvidenceLanes:
@@ -102,7 +102,7 @@ class LaneTally:
 
 
 class FoundLanes:
-    """The lanes that a check has found, by operation: how many, the first of them, and where they all are if asked."""
+    """The lanes that a check has found, by operation: number, lanes to list, and with ``whole`` the bytes of all."""
 
     def __init__(self, whole: bool = False) -> None:
         self._whole = whole
@@ -112,7 +112,7 @@ class FoundLanes:
         self._counts: dict[int, int] = {}
 
     def add(self, sight: SeenAccess, lanes: EvidenceLanes) -> None:
-        """Some more lanes, by program, then lane; none are no finding."""
+        """Add lanes, sorted by program, then lane; without lanes there is no finding."""
         if len(lanes):
             index = sight.op.index
             self._ops[index] = sight.op
@@ -125,23 +125,23 @@ class FoundLanes:
                     where[:] = [Ranges.joined(where)]
 
     def where(self, op: Op) -> Ranges:
-        """The bytes that all lanes of an operation touch; nothing where nobody asked for them."""
+        """The bytes that all lanes of an operation touch; nothing without ``whole``."""
         return Ranges.joined(self._where.get(op.index, ()))
 
     def __iter__(self) -> Iterator[tuple[Op, EvidenceLanes, int]]:
-        """Operations, the lanes to list, and how many there are in all."""
+        """For each operation: the operation, the lanes to list, and the number of all lanes."""
         for index in sorted(self._ops):
             yield self._ops[index], listed(self._parts[index]), self._counts[index]
 
 
 def stretches(first: Ints, stop: Ints) -> Ints:
-    """(stretches, 2) what lies in any of some stretches, as `Finding.extent` has it; none where there are too many."""
+    """(stretches, 2) the union of stretches, for `Finding.extent`; empty if there are too many."""
     found = Ranges.of(first, stop)
     return np.stack([found.start, found.stop], axis=1)[: len(found) if len(found) <= MOST_STRETCHES else 0]
 
 
 def listed(parts: Sequence[EvidenceLanes]) -> EvidenceLanes:
-    """The first lanes of all parts, of as many programs as possible, sorted by program; a part is sorted so, too."""
+    """The lanes to list: the first of all parts, from as many programs as possible; parts are sorted by program."""
     few = [_may_be_listed(part) for part in parts]
     program, lane, address, time = (
         np.concatenate([getattr(part, name) for part in few]) for name in ("program", "lane", "address", "time")
@@ -152,7 +152,7 @@ def listed(parts: Sequence[EvidenceLanes]) -> EvidenceLanes:
 
 
 def _may_be_listed(lanes: EvidenceLanes) -> EvidenceLanes:
-    """Those of a part that can be among the first of all: millions need not be kept for a hundred."""
+    """The lanes of a part that may be listed, so that millions need not stay in memory."""
     if len(lanes) <= LISTED:
         return lanes
     number, rank = _ranks(lanes)
@@ -161,14 +161,14 @@ def _may_be_listed(lanes: EvidenceLanes) -> EvidenceLanes:
 
 
 def _ranks(lanes: EvidenceLanes) -> tuple[Ints, Ints]:
-    """Which program a lane is of, counted from 1, and which lane of it, counted from 0."""
+    """For each lane: its program's number in this list from 1, and its own number in the program from 0."""
     heads = np.concatenate([[True], lanes.program[1:] != lanes.program[:-1]])
     index = np.arange(len(lanes))
     return np.cumsum(heads), index - np.maximum.accumulate(np.where(heads, index, 0))
 
 
 def named_file(launch: Recorded, file: str) -> str:
-    """``file`` where a line alone would not do, in a notebook's cell or in another file than the kernel; else ""."""
+    """``file`` if a line alone is not enough: in a notebook's cell or in another file than the kernel's; else ""."""
     return file if file and (file != launch.file or messages.cell(file)) else ""
 
 
@@ -185,9 +185,9 @@ def finding(
     where: Ranges = NOTHING,
     **more: Any,
 ) -> Finding:
-    """A `Finding` at ``op``'s line, with the lanes that are `listed`; ``count`` where there are more than these.
+    """A `Finding` at ``op``'s line, with the lanes that are `listed`.
 
-    ``where`` has the bytes of all of them.
+    ``count`` is the number of all lanes if there are more, and ``where`` has the bytes of all lanes.
     """
     place = None if op is None else launch.lines.get(op.index)
     if lanes is not None:

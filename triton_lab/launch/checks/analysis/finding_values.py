@@ -1,4 +1,4 @@
-"""The values of the lanes that findings list: one replay brings them for all findings together."""
+"""The values of the lanes that findings list, found by one replay for all findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 
 def with_values(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, with the values of the lanes that they list where a replay can tell."""
+    """The findings, with the values of their listed lanes if a replay is possible."""
     watcher = _Watcher(findings)
     if not watcher.wanted:
         return list(findings)
@@ -44,10 +44,10 @@ def _with(finding: Finding, values: dict[int, Any] | None) -> Finding:
 
 
 class _Watcher(Watcher):
-    """Counts events as the tape does, and picks the listed lanes of each."""
+    """Counts events as the tape does, and collects the values of the listed lanes."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
-        # By event: finding, position in its list, program, lane.
+        # By event: number of the finding, position in its list, program, lane.
         self.wanted: dict[int, list[tuple[int, int, int, int]]] = {}
         self.values: dict[int, dict[int, Any]] = {}
         self._count = 0

@@ -1,6 +1,6 @@
-"""How far the integers of a launch can reach: bounds of every value, from the plan and the launch's arguments.
+"""Bounds of a launch's integers, computed from the plan and the launch's arguments.
 
-Where the bounds stay within a type nothing can wrap, and nobody needs to run anything to know it.
+If the bounds stay within a type, nothing can wrap, and no replay is needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Bounds = tuple[int, int]
 
-# Values that pass on what they are made of; the bounds of several are joined.
+# Operations that return their operands' elements; the bounds of several operands are joined.
 _MOVES = frozenset(
     {
         "tt.splat",
@@ -40,7 +40,7 @@ _MOVES = frozenset(
 
 
 class IntegerBounds:
-    """The bounds of a launch's integers, ``(least, greatest)``, worked out when asked."""
+    """The bounds of a launch's integers, ``(least, greatest)``, computed on demand."""
 
     def __init__(self, launch: Recorded, flow: Flow) -> None:
         self._launch = launch
@@ -61,15 +61,15 @@ class IntegerBounds:
         return self._types[value.function][value.number]
 
     def bounds(self, value: Value) -> Bounds:
-        """What the value lies between."""
+        """The bounds of a value."""
         if value not in self._known:
-            # While it is being worked out - a value carried round a loop - it may be anything.
+            # While it is being computed (a value carried by a loop), it may be anything.
             self._known[value] = self._any(value)
             self._known[value] = self._within(value, self._found(value))
         return self._known[value]
 
     def unwrapped(self, op: Op) -> Bounds | None:
-        """What an addition, subtraction, product, shift, sum or narrowing gives before it is cut to its type."""
+        """The bounds of the exact result of an addition, subtraction, product, shift, sum or narrowing."""
         function = self._flow.function_of[op.index]
         operands = [self.bounds(Value(function, number)) for number in op.operands]
         if adds_up(op):
@@ -79,7 +79,7 @@ class IntegerBounds:
         return _arithmetic(op.name, operands) if len(operands) == 2 else None
 
     def _sum(self, op: Op, function: str) -> Bounds:
-        """What as many numbers as lie along the axis of a reduction or scan add up to."""
+        """The bounds of a sum reduction or scan over its axis."""
         operand = Value(function, op.operands[0])
         least, most = self.bounds(operand)
         terms = self.type(operand).shape[op.attributes["axis"]]
@@ -121,7 +121,7 @@ class IntegerBounds:
         return _arithmetic(maker.name, [self.bounds(each) for each in operands]) or self._any(value)
 
     def _loop_counter(self, value: Value) -> Bounds | None:
-        """The bounds of a for loop's counter: it never reaches the upper one."""
+        """The bounds of a for loop's counter, which never reaches the upper bound; None for other values."""
         loop = self._flow.counters.get(value)
         if loop is None:
             return None
@@ -153,13 +153,13 @@ def _joined(bounds: list[Bounds]) -> Bounds:
 
 
 def _arithmetic(name: str, operands: list[Bounds]) -> Bounds | None:
-    """Bounds of an operation's exact result; None for operations that are not followed."""
+    """The bounds of an operation's exact result; None for operations that are not followed."""
     followed = _FOLLOWED.get(name)
     return followed(*operands) if followed is not None and len(operands) == 2 else None
 
 
 def _of_corners(function: Callable[[int, int], int], one: Bounds, other: Bounds) -> Bounds:
-    """Bounds of a function that takes its extremes where its operands do."""
+    """The bounds of a function whose extremes are at the extremes of its operands."""
     corners = [function(a, b) for a in one for b in other]
     return min(corners), max(corners)
 
@@ -173,7 +173,7 @@ def _shifted(one: Bounds, by: Bounds) -> Bounds | None:
 
 
 def _quotient(one: Bounds, by: Bounds) -> Bounds | None:
-    """Rounded towards zero."""
+    """The bounds of a quotient that is rounded towards zero."""
     return _of_corners(lambda n, m: abs(n) // m * (1 if n >= 0 else -1), one, by) if by[0] > 0 else None
 
 
@@ -182,7 +182,7 @@ def _unsigned_quotient(one: Bounds, by: Bounds) -> Bounds | None:
 
 
 def _remainder(one: Bounds, by: Bounds) -> Bounds | None:
-    """Of the sign of what is divided."""
+    """The bounds of a remainder that has the dividend's sign."""
     if by[0] <= 0:
         return None
     return (0, min(one[1], by[1] - 1)) if one[0] >= 0 else (1 - by[1], by[1] - 1)
@@ -195,7 +195,7 @@ def _unsigned_remainder(one: Bounds, by: Bounds) -> Bounds | None:
 
 
 def _bits_of_both(one: Bounds, other: Bounds) -> Bounds | None:
-    """Whatever the other is, the result has no bits that a non-negative one lacks."""
+    """The bounds of a bitwise *and*: the result is at most any non-negative operand."""
     most = [high for low, high in (one, other) if low >= 0]
     return (0, min(most)) if most else None
 

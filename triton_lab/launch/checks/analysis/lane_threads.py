@@ -1,8 +1,8 @@
-"""Which thread does what, as far as the plan tells: lane by lane, and scalars apart.
+"""The threads of lanes and scalars, as far as the plan determines them.
 
-A lane of a block belongs to the same thread in all blocks of its shape: the compiler gives accesses of one shape one
-layout, wherever it can. A scalar is stored, or updated, by one thread and loaded by all of them; what only goes into
-scalar stores again matters to the one that stores.
+A lane of a block belongs to the same thread in all blocks of its shape, since the compiler gives accesses of one shape
+the same layout wherever it can. A scalar is stored or updated by one thread and loaded by all threads; a value that
+only goes into scalar stores matters only to the thread that stores.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from triton_lab.ir.value_flow import BRANCHES, decisive
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import SeenAccess
 
-# Operations that bring the lanes of a block together: through shared memory, and so behind a barrier.
+# Operations that combine lanes of a block through shared memory, and so have a barrier.
 _CROSSING = frozenset({"tt.reduce", "tt.scan", "tt.dot", "tt.dot_scaled", "tt.histogram", "tt.gather"})
 _ONE, _ALL = 0, 1
 _SHAPES = 40  # bits of a lane's number
@@ -37,20 +37,20 @@ class Threads:
         return Flow.of(self._plan)
 
     def of(self, sight: SeenAccess, lane: Ints) -> Ints:
-        """A number for the thread of each lane; those of different numbers may be different threads."""
+        """A number for the thread of each lane; lanes with different numbers may be in different threads."""
         shape = tuple(extent for extent in sight.event.shape if extent > 1)
         if not shape:
             return np.full(len(lane), _ALL if self.all_load(sight) else _ONE)
         return lane + ((self._shapes.setdefault(shape, len(self._shapes)) + 1) << _SHAPES)
 
     def all_load(self, sight: SeenAccess) -> bool:
-        """Whether it is a scalar that all threads load, each for itself, and that matters to others than one."""
+        """Whether it is a scalar load that every thread does, and whose value matters to several threads."""
         if sight.kind != "load" or any(extent > 1 for extent in sight.event.shape):
             return False
         return Value(self._flow.function_of[sight.op.index], sight.op.results[0]) in self._spread
 
     def barrier_between(self, first: Op, second: Op) -> bool:
-        """Whether what the second access works on went, after the first one, through an operation with a barrier."""
+        """Whether an operand of the second access passed through an operation with a barrier after the first access."""
         key = first.index, second.index
         if key not in self._between:
             values = [Value(self._flow.function_of[second.index], operand) for operand in second.operands]
@@ -62,7 +62,7 @@ class Threads:
 
     @cached_property
     def _spread(self) -> set[Value]:
-        """All values that go into a block, or decide whether or how often blocks are worked on."""
+        """All values that go into a block, or decide whether or how often operations on blocks run."""
         start: list[Value] = []
         for function in self._plan.functions.values():
             for op in function.walk():
@@ -79,7 +79,7 @@ class Threads:
 
 
 def _has_block(types: Sequence[Type], op: Op) -> bool:
-    """Whether ``op``, or what is in it, works on a block."""
+    """Whether ``op``, or an operation in its regions, works on a block."""
     if any(types[value].shape for value in (*op.operands, *op.results)):
         return True
     return any(_has_block(types, each) for region in op.regions for block in region.blocks for each in block.ops)

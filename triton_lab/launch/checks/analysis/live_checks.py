@@ -1,4 +1,4 @@
-"""Checks that look on while a launch runs that is too large to be kept and replayed."""
+"""Checks that watch a launch while it runs, if it is too large for a replay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from triton_lab.launch.recording.watcher import Watcher
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
-# By the name under which each finds its watcher again, in `Launch.watched`.
+# By the name of each watcher in `Launch.watched`.
 _CHECKS = {
     "overflow": overflow.watcher,
     "narrow": narrow_overflow.watcher,
@@ -32,7 +32,7 @@ _CHECKS = {
 
 
 def watchers(launch: Recorded) -> dict[str, Watcher]:
-    """Who is to hear of each operation of ``launch``, which is about to run, by what they look for."""
+    """The watchers for ``launch``, which is about to run, by the names of their checks."""
     assert launch.tape is not None
     evidence = Evidence(launch, launch.tape)
     found = {name: watcher(evidence) for name, watcher in _CHECKS.items()}

@@ -1,9 +1,9 @@
-"""Whether what a program reads makes a difference, told while it runs: for launches that cannot be run again.
+"""Whether a program's reads have an effect, found while it runs: for launches that cannot be replayed.
 
-Lanes that were loaded from memory that nobody has written are marked, and what is made of them is. What is
-marked makes a difference once it is stored or printed, says where an access goes, or which way control does.
-`where` lets go of what it does not choose, and so does an ``and`` with zero. A maximum that hides it counts as
-different all the same: `uses`, which runs the launch again with other bytes there, knows better.
+Lanes that were loaded from uninitialised memory are marked, and so are values computed from them. A marked value has an
+effect if it is stored or printed, is part of an address, or decides control flow. `where` drops the marks of what it
+does not choose, and so does an ``and`` with zero. A maximum keeps marks even if the marked value does not win:
+`read_effects`, which replays the launch with other bytes there, is more precise.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ _LANES_ALONE = MOVES | {
 
 
 class LiveUses(Watcher):
-    """``where`` are the bytes that nobody had written before the launch.
+    """Follows values loaded from ``where``, the bytes that were not written before the launch.
 
-    ``decided_by`` is what one side of an operation must be for the other to be all the same.
+    ``decided_by`` is the value of one operand with which the other operand has no effect on the result.
     """
 
     decided_by: Mapping[str, int] = MappingProxyType({"arith.andi": 0, "arith.muli": 0, "arith.ori": -1})
@@ -66,7 +66,7 @@ class LiveUses(Watcher):
         self._where = where
         self._marks: Marks[int] = Marks()
         self._inside = inside_of_others(plan)
-        # Conditions that end a block, which no operation is told of.
+        # Conditions in terminators, which `after` does not report.
         self._conditions = {
             dataflow.Value(function.name, number)
             for function in plan.functions.values()
@@ -74,14 +74,14 @@ class LiveUses(Watcher):
             if op.name in TERMINATORS
             for number in decisive(op)
         }
-        # What the access that runs now has loaded of such memory.
+        # The lanes that the present access has loaded from such memory.
         self._loaded: Array | None = None
-        # The lanes of it that are on.
+        # The active lanes of the present access.
         self._active: Array | None = None
         self._used: dict[int, Flags] = {}
 
     def of(self, index: int) -> Flags:
-        """Which programs use what load ``index`` has read there."""
+        """Which programs use what load ``index`` has read from such memory."""
         return self._used.get(index, np.zeros(self._programs, np.bool_))
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
@@ -131,7 +131,7 @@ class LiveUses(Watcher):
             self._marks.put(value, found)
 
     def _accessed(self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]) -> None:
-        """What an access is given: all but what a load gives for lanes that are off makes a difference."""
+        """Note the effects of an access's operands: all have one, except ``other`` and masked-off lanes."""
         for position, each in enumerate(marks):
             if self._is_other(op, position):
                 continue
@@ -146,7 +146,7 @@ class LiveUses(Watcher):
     def _passed(
         self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]
     ) -> dict[int, Array]:
-        """What the operands' marks mean for the result."""
+        """The result's marks, from those of the operands."""
         if not op.results:
             return {}
         parts: dict[int, list[Array]] = {}
@@ -174,7 +174,7 @@ class LiveUses(Watcher):
     def _decided(
         self, frame: Frame, op: Op, operands: Sequence[Value], position: int, marks: dict[int, Array]
     ) -> Array:
-        """Where this side alone says what the result is, and has been written."""
+        """The lanes where the operand at ``position`` alone decides the result, and is not marked."""
         side = frame.elements(op, position, operands[position])
         rank = len(frame.result_type(op).shape)
         side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side

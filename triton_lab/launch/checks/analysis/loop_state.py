@@ -1,7 +1,7 @@
-"""What programs carry round a loop, program by program: for when they part and meet again.
+"""Values that a loop carries, for each program: needed if programs diverge and join again.
 
-Programs that part are run in frames of their own, and what they carry is put together anew: no object leads
-from one iteration to the next. What a program has carried is known again by its value.
+Programs that diverge run in frames of their own, and their carried values are merged into new objects. So values cannot
+be followed by identity from one iteration to the next; a carried value is recognised by being equal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """Of a value: the sum in float64, and that of its terms' squares, which says how large it may be by chance."""
+    """A sum in float64, and the sum of its terms' squares, which bounds the size that it may have by chance."""
 
     sum: Array
     squares: Array
@@ -25,14 +25,14 @@ class Exact:
 
 @dataclass(frozen=True, eq=False)
 class LoopState:
-    """What ``programs`` (ascending) last had: ``value``, and what it should be. Arrays broadcast to the block."""
+    """The last ``value`` of ``programs`` (ascending), and its ``exact`` value. Arrays broadcast to the block."""
 
     programs: Array
     value: Array
     exact: Exact
 
     def recalled(self, programs: Array, value: Array) -> tuple[Array, Exact] | None:
-        """Where ``value`` is what these programs had, and what it should be there; None if nowhere."""
+        """The lanes where ``value`` equals these programs' last value, and its exact value; None if none is known."""
         rows = np.minimum(np.searchsorted(self.programs, programs), len(self.programs) - 1)
         ours = self.programs[rows] == programs
         if not ours.any():
@@ -42,7 +42,7 @@ class LoopState:
         return same, Exact(_rows(self.exact.sum, rows), _rows(self.exact.squares, rows))
 
     def updated(self, later: LoopState) -> LoopState:
-        """With what some of the programs, or others, have had since."""
+        """This state with the later values of some of its programs, or of others."""
         if np.array_equal(self.programs, later.programs):
             return later
         programs = np.union1d(self.programs, later.programs)

@@ -1,4 +1,4 @@
-"""Float sums that a loop carries, with the same sum in float64 beside each."""
+"""Float sums that a loop carries, compared with the same sums in float64."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from triton_lab.launch.recording.watcher import Watcher
 
 Array = NDArray[Any]
 
-# Bits of the fraction, the hidden one included, of the floats that are narrow.
+# Bits of the fraction, the hidden bit included, of narrow floats.
 FRACTION = {"f16": 11, "bf16": 8}
-# So many roundings may a sum be off before it is told, and so many terms it has at least.
+# A sum is reported if it is off by more than `COSTLY` roundings and has at least `MANY` terms.
 COSTLY, MANY = 8.0, 8
 
 _ADDS = frozenset({"arith.addf", "arith.subf", "math.fma", "tt.dot"})
 _CASTS = frozenset({"arith.extf", "arith.truncf", "tt.fp_to_fp"})
-# What a sum may pass through on its way round.
+# Operations that a sum may pass through in the loop.
 _ROUND = _ADDS | _CASTS | {"arith.mulf", "arith.divf", "arith.negf", "arith.select", "tt.broadcast", "tt.splat"}
 
 
 @dataclass(frozen=True)
 class Inexact:
-    """A sum and what it comes to in float64, in ``lane`` of ``program``; ``cost`` counts roundings of its ``type``."""
+    """A sum and its float64 value, in ``lane`` of ``program``; ``cost`` is the error in roundings of its ``type``."""
 
     program: int
     lane: int
@@ -46,9 +46,9 @@ class Inexact:
 
 @dataclass(frozen=True)
 class Loss(Inexact):
-    """What became of one program's sum, in the lane that lost most.
+    """The loss of one program's sum, in the lane with the largest loss.
 
-    ``step`` is what was added without effect, where it is the same each time; ``lanes`` are all that lost.
+    ``step`` is the term that was added without effect, if it is a constant; ``lanes`` are all lanes with a loss.
     """
 
     step: Any = None
@@ -56,21 +56,21 @@ class Loss(Inexact):
 
 
 class CarriedSums(Watcher):
-    """False if the kernel has none."""
+    """Watches the float sums that loops carry; False if the kernel has none."""
 
     def __init__(self, launch: Recorded) -> None:
         self.launch = launch
         plan = launch.executable.plan
         self._ops = {op.index: op for op in plan.walk()}
-        # Operations of a sum's way round a loop; those at which it is compared, with the operand that is a constant.
+        # The operations of a sum in a loop; those at which it is compared, with the position of a constant operand.
         self._round: set[int] = set()
         self._told: dict[int, int | None] = {}
-        # What such a sum is called where control flow has brought it.
+        # The values of such sums that control flow carries, such as loop arguments.
         self._parts: set[dataflow.Value] = set()
         loops = any(op.name in ("scf.for", "scf.while") for op in plan.walk())
         if loops and any(type.is_float for function in plan.functions.values() for type in function.types):
             self._look(dataflow.Flow.of(plan))
-        # By object, in the order in which they were computed: a sum is looked for one iteration later at most.
+        # By object identity, in the order of computation; a sum is needed at most one iteration later.
         self._exact: dict[int, tuple[Value, Exact]] = {}
         self._kept = 8 * len(self._round) + 8
         # The same by operation and program.
@@ -85,13 +85,13 @@ class CarriedSums(Watcher):
         return bool(self._told)
 
     def losses(self) -> Iterator[tuple[Op, list[Loss]]]:
-        """By operation, one for each program whose sum has lost too much."""
+        """For each operation, a `Loss` for each program whose sum has lost too much."""
         for index, worst in sorted(self._worst.items()):
             if worst:
                 yield self._ops[index], [worst[program] for program in sorted(worst)]
 
     def _look(self, flow: dataflow.Flow) -> None:
-        """Find the sums."""
+        """Find the sums in the plan."""
         types = {name: function.types for name, function in self.launch.executable.plan.functions.items()}
 
         def through(op: Op) -> bool:
@@ -126,7 +126,7 @@ class CarriedSums(Watcher):
                 self._told[index] = step if index == op.index and set(way) == {op.index} else None
 
     def _step(self, flow: dataflow.Flow, value: dataflow.Value, op: Op) -> int | None:
-        """Which operand of ``op`` is a constant that it adds each time; None if it adds anything else."""
+        """The position of the constant that ``op`` adds each time; None if it adds anything else."""
         if op.name != "arith.addf":
             return None
         for number in op.operands:
@@ -157,18 +157,18 @@ class CarriedSums(Watcher):
         while whole.parent is not None:
             whole = whole.parent
         if whole.programs[0] > self._until and not waits:
-            self._carried.clear()  # the next batch
+            self._carried.clear()  # a new batch begins
         self._until = max(self._until, int(whole.programs[-1]))
         value = _block(np.asarray(result), len(frame.result_type(op).shape))
         now = LoopState(frame.programs, value, exact)
         before = self._carried.pop(op.index, None)
         if before is not None:
             now = before.updated(now)
-        # The latest comes last.
+        # The latest state comes last.
         self._carried[op.index] = now
 
     def _recalled(self, frame: Frame, value: Array) -> Exact | None:
-        """What ``value`` should be where it is what the programs carried last."""
+        """The exact value of ``value`` in the lanes where it equals what the programs carried last."""
         found: Exact | None = None
         for carried in self._carried.values():
             if carried.value.dtype != value.dtype:
@@ -184,7 +184,7 @@ class CarriedSums(Watcher):
         return found
 
     def _of(self, frame: Frame, op: Op, position: int, operands: Sequence[Value], term: bool) -> Exact:
-        """An operand in float64: as it was carried on, or as it is."""
+        """An operand in float64: its exact value if that is followed, else the operand itself."""
         value = operands[position]
         known = self._exact.get(id(value))
         if known is not None and known[0] is value:
@@ -200,7 +200,7 @@ class CarriedSums(Watcher):
         return Exact(wide, wide * wide if term else np.zeros(1).reshape((1,) * wide.ndim))
 
     def _carried_on(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Exact:
-        """What ``op`` gives in float64."""
+        """The exact result of ``op`` in float64."""
         if op.name == "arith.select":
             chosen = frame.elements(op, 0, operands[0])
             rank = len(frame.result_type(op).shape)
@@ -228,7 +228,7 @@ class CarriedSums(Watcher):
         return parts[0]
 
     def _compare(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, exact: Exact) -> None:
-        """Which programs' sums have lost too much by now. What was told before is told anew or taken back."""
+        """Update which programs' sums have lost too much by now; earlier losses are replaced or removed."""
         type = frame.result_type(op)
         narrow: Array = np.asarray(result)
         shape = (frame.count, *type.shape)
@@ -277,7 +277,7 @@ class CarriedSums(Watcher):
             )
 
     def _cost(self, element: str, narrow: Array, exact: Exact) -> Array:
-        """How far sums are off, in roundings of their type; infinity and NaN have a check of their own."""
+        """The errors of sums, in roundings of their type; infinity and NaN have their own check."""
         wide = narrow.astype(np.float64)
         scale = np.maximum(np.abs(exact.sum), np.sqrt(np.maximum(exact.squares, 0)))
         off = np.abs(wide - exact.sum) / np.where(scale > 0, scale, np.inf)
@@ -285,7 +285,7 @@ class CarriedSums(Watcher):
         return cost
 
     def _terms_of(self, op: Op, frame: Frame) -> NDArray[np.int64]:
-        """How many terms each program has added by now."""
+        """The number of terms that each program has added by now."""
         if op.index in self._terms:
             return self._terms[op.index][frame.programs]
         counts = [terms[frame.programs] for terms in self._terms.values()]

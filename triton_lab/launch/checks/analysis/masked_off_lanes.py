@@ -1,4 +1,4 @@
-"""Loads that leave lanes without a value: those that their mask turns off, where no ``other=`` is said."""
+"""Loads whose masked-off lanes have no value, since they have no ``other=``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-# What may be done to a value, lane by lane.
+# Operations that work lane by lane.
 _LANE_BY_LANE = (
     "arith.",
     "math.",
@@ -41,7 +41,7 @@ _LANE_BY_LANE = (
 
 
 def suspects(plan: Plan) -> Iterator[Op]:
-    """The loads with a mask and no ``other``, but for those that only feed stores under the same mask, lane by lane."""
+    """The loads with a mask and no ``other``, except those that only feed stores under the same mask, lane by lane."""
     flow = dataflow.Flow.of(plan)
     for function in plan.functions.values():
         users: dict[int, list[Op]] = {}
@@ -55,7 +55,7 @@ def suspects(plan: Plan) -> Iterator[Op]:
 
 
 def _stays(flow: dataflow.Flow, function: Function, users: Mapping[int, list[Op]], load: Op) -> bool:
-    """Whether the lanes of a load never leave their places, and end in stores of lanes that it has loaded."""
+    """Whether the lanes of a load are only used lane by lane, and end in stores of lanes that the mask loads."""
     position = effects.operands_of(load).mask
     assert position is not None
     mask, shape = dataflow.Value(function.name, load.operands[position]), function.types[load.results[0]].shape
@@ -82,7 +82,7 @@ def _stays(flow: dataflow.Flow, function: Function, users: Mapping[int, list[Op]
 
 
 class Off:
-    """The first lane that a load leaves without a value, by program."""
+    """The first masked-off lane of a load in each program."""
 
     def __init__(self) -> None:
         self.lanes: dict[int, int] = {}
@@ -91,7 +91,7 @@ class Off:
         return bool(self.lanes)
 
     def add(self, event: AccessEvent) -> None:
-        """One more time that the load has run."""
+        """Add an execution of the load."""
         if event.mask is None or (isinstance(event.mask, MaskBox) and event.mask.is_full()):
             return
         off = ~event.active().reshape(len(event.programs), -1)
@@ -101,12 +101,12 @@ class Off:
 
 
 class TurnedOff(LiveUses):
-    """Follows such lanes of ``loads`` (by index) while a launch runs, to what is stored of them.
+    """Follows the masked-off lanes of ``loads`` (by index) while a launch runs, up to stores.
 
-    ``off`` and ``reached`` go by load; in ``reached`` are the lanes of stores.
+    ``off`` and ``reached`` are keyed by load; ``reached`` has the lanes of stores.
     """
 
-    # No number is so large that zero times it is not zero.
+    # Zero times any number is zero.
     decided_by = MappingProxyType({**LiveUses.decided_by, "arith.mulf": 0})
 
     def __init__(self, launch: Recorded, loads: Sequence[int]) -> None:
@@ -114,7 +114,7 @@ class TurnedOff(LiveUses):
         self.off = {index: Off() for index in loads}
         self.reached: dict[int, FoundLanes] = {}
         self._event: tuple[str, AccessEvent] | None = None
-        # Events as the tape counts them.
+        # The number of events, counted as the tape does.
         self._count = 0
 
     def barrier(self, frame: Frame, op: Op) -> None:
@@ -158,7 +158,7 @@ class TurnedOff(LiveUses):
         return super()._mark(frame, op, operands, position, mark)
 
     def _times(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
-        """The elements of a product of blocks to which such lanes of one add more than zeros."""
+        """The elements of a matrix product to which marked lanes of one operand add more than zeros."""
         other = frame.spread(op, 1 - position, operands[1 - position]) != 0
         for marks in self._marks.of(frame, op.operands[1 - position], operands[1 - position]).values():
             other = other | marks

@@ -1,8 +1,7 @@
-"""A cell for each element that a launch's stores may write to, painted by those who come by.
+"""`MemoryCells`: one cell for each element that a launch's stores may write, to find sharing without sorting.
 
-Where millions of lanes meet, sorting them takes longer than the launch did. To write each one's
-program into the cells that it touches, and to look which programs find another one's there, takes
-two passes over the lanes and no sorting.
+If millions of lanes overlap, sorting them takes longer than the launch. Instead, a first pass over the lanes writes
+their program into the cells that they touch, and a second pass finds the cells that hold another program.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class MemoryCells:
     def __init__(self, evidence: Evidence, sights: Sequence[SeenAccess], unit: int) -> None:
         hulls = np.array([evidence.hull(sight) for sight in sights], np.int64)
         self.unit = unit
-        # Lanes that are masked out may stand anywhere, on odd addresses too.
+        # Masked-off lanes may point anywhere, also to odd addresses.
         self.where = Ranges.of(hulls[:, 0] // unit * unit, -(-hulls[:, 1] // unit) * unit)
         # The number of the first cell of each range.
         self._first = np.concatenate([[0], np.cumsum((self.where.stop - self.where.start) // self.unit)])
@@ -43,7 +42,7 @@ class MemoryCells:
         return np.where((number >= 0) & (address < self.where.stop[number]), cell, -1)
 
     def ranges(self, chosen: Flags) -> Ranges:
-        """The bytes of some cells."""
+        """The bytes of the cells for which ``chosen`` is True."""
         cells = true_ranges(chosen)
         parts = []
         for start, first, last in zip(self.where.start, self._first[:-1], self._first[1:], strict=True):
@@ -52,11 +51,11 @@ class MemoryCells:
         return Ranges.joined(parts)
 
     def shared(self, evidence: Evidence, stores: Sequence[SeenAccess], others: Sequence[SeenAccess]) -> Ranges:
-        """The bytes that some program stores to and another one touches."""
+        """The bytes that one program stores to and another one touches."""
         owner = np.full(self.count, _NOBODY, np.int32)
         for cell, program in self._touched(evidence, stores):
             owner[cell] = program
-        # Whoever stored there last: of two programs that came by, one finds the other.
+        # A cell holds the last program that stored to it. Of two programs, at least one finds the other there.
         found = np.zeros(self.count, np.bool_)
         for cell, program in self._touched(evidence, [*stores, *others]):
             there = owner[cell]
@@ -64,7 +63,7 @@ class MemoryCells:
         return self.ranges(found)
 
     def met(self, evidence: Evidence, updates: Sequence[SeenAccess], loads: Sequence[SeenAccess]) -> Ranges:
-        """The bytes that some program updates and another one loads; that several update them is no matter."""
+        """The bytes that one program updates and another one loads; several updates alone do not count."""
         owner = np.full(self.count, _NOBODY, np.int32)
         several = np.zeros(self.count, np.bool_)
         for cell, program in self._touched(evidence, updates):
@@ -78,7 +77,7 @@ class MemoryCells:
         return self.ranges(found)
 
     def _touched(self, evidence: Evidence, sights: Iterable[SeenAccess]) -> Iterator[tuple[Ints, Ints]]:
-        """The cells that each sight touches, and the programs that do."""
+        """The cells that each sight touches, with the programs."""
         for sight in sights:
             if not self.where.meets(*evidence.hull(sight)):
                 continue
@@ -94,7 +93,7 @@ class MemoryCells:
         return self.of(np.repeat(runs.start, length) + counted(length) * self.unit), program
 
     def all_same(self, stored: Iterable[tuple[EvidenceLanes, NDArray[Any]]], where: Ranges) -> bool:
-        """Whether all that is stored to a byte of ``where`` is the same: lanes, and the value of each."""
+        """Whether all values stored to each byte of ``where`` are equal; ``stored`` has lanes and their values."""
         held = np.zeros(self.count, f"u{self.unit}")
         known = []
         for lanes, values in stored:

@@ -1,8 +1,8 @@
-"""Where NaN and infinity come into being, and which lanes have theirs from there.
+"""The operations at which NaN and infinity arise, and the lanes whose NaN or infinity comes from them.
 
-An infinity that the kernel writes down, or is passed, or that a load gives for what is masked out, is
-meant; so is what else is made of it, as long as that is no NaN: ``exp(-inf)`` is 0, and ``-inf - -inf`` is a
-NaN that nobody meant. What was loaded was born elsewhere.
+An infinity is intended if it is a constant of the kernel, an argument, or the ``other`` of a load. What is computed
+from it is intended too, unless it is NaN: ``exp(-inf)`` is 0, but ``-inf - -inf`` is an unintended NaN. Values that
+were loaded arose elsewhere.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
 
 Array = NDArray[Any]
-# The operation at which it came into being, and the one that made an integer of it, if any did.
+# The operation at which it arose, and the one that converted it to an integer, if any.
 Birth = tuple[int, int | None]
 
 CASTS = frozenset({"arith.fptosi", "arith.fptoui"})
 _BITCASTS = frozenset({"arith.bitcast", "tt.bitcast"})
-# These pass on what they get and make nothing.
+# These operations pass on values and create no NaN or infinity.
 _PASS = MOVES | {"arith.select", "tt.split", "tt.gather", "tt.unsplat", "ttg.convert_layout", "arith.constant"}
-# An infinity among what these are made of does not make one of the other sign.
+# In these, an infinite operand does not cause an infinite result of the other sign.
 _KEEP_THE_SIGN = frozenset({"tt.reduce", "tt.scan", "arith.addf"})
-# The lesser of two is infinite by the doing of one of them alone only below zero, the greater only above.
+# One infinite operand alone makes a minimum infinite only if it is negative, and a maximum only if positive.
 _LESSER = frozenset({"arith.minimumf", "arith.minnumf"})
 _GREATER = frozenset({"arith.maximumf", "arith.maxnumf"})
 _ANSWERS = frozenset({"arith.cmpf", "arith.cmpi"})
 
 
 class Births(Watcher):
-    """Watches a replay; `of_operand` tells the lanes of what an operation is about to store."""
+    """Watches a replay; `of_operand` gives the origins in the lanes of a value, for example one to be stored."""
 
     def __init__(self, launch: Recorded) -> None:
         plan = launch.executable.plan
@@ -68,7 +68,7 @@ class Births(Watcher):
         self.marks.joined(pieces, programs, result)
 
     def of_operand(self, frame: Frame, number: int) -> dict[Birth, Array]:
-        """The marks of a value that is alive."""
+        """The marks of a live value."""
         return self.marks.of(frame, number, frame.environment[number])
 
     def _of_float(self, frame: Frame, op: Op, operands: Sequence[Value], value: Array) -> dict[Birth, Array]:
@@ -99,7 +99,7 @@ class Births(Watcher):
         return found
 
     def _inherited(self, frame: Frame, op: Op, operands: Sequence[Value]) -> dict[Birth, Array]:
-        """What the operands' marks make of the result's lanes."""
+        """The result's marks, from those of the operands."""
         parts: dict[Birth, list[Array]] = {}
         if self.marks:
             for position, (number, value) in enumerate(zip(op.operands, operands, strict=True)):
@@ -111,7 +111,7 @@ class Births(Watcher):
     def _bear(
         self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, bad: Array, found: dict[Birth, Array]
     ) -> None:
-        """Add the lanes that ``op`` itself makes to ``found``, and take out those that are meant all the same."""
+        """Add to ``found`` the lanes in which ``op`` itself creates NaN or infinity; remove those that are intended."""
         nan = np.isnan(value)
         meant = self._meant(frame, op, operands, value, nan)
         if meant is not None:
@@ -124,7 +124,7 @@ class Births(Watcher):
             found[op.index, None] = born
 
     def _meant(self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, nan: Array) -> Array | None:
-        """Where the result is NaN by a NaN that is meant, or infinite by such an infinity."""
+        """The lanes where the result is NaN or infinite because of an intended NaN or infinity."""
         parts = []
         for position, (number, operand) in enumerate(zip(op.operands, operands, strict=True)):
             type = frame.type(number)

@@ -1,4 +1,4 @@
-"""Follows integers that have wrapped through a replay, from the operation to what is done with them."""
+"""Follows wrapped integers through a replay, from the operation that wraps to the accesses and loops that use them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
 Array = NDArray[Any]
-# For each operation that wrapped, the lanes that are wrong because of it: they broadcast to the block.
+# For each operation that wrapped, the lanes that are wrong because of it; they broadcast to the block.
 Origins = dict[int, Array]
 
 
 class WrapExample(NamedTuple):
-    """What an operation did: ``exact``, in words how it came about, did not fit ``bits`` and became ``wrapped``."""
+    """A result that wrapped: ``exact`` (computed as ``words`` say) did not fit ``bits`` and became ``wrapped``."""
 
     words: str
     exact: int
@@ -38,10 +38,10 @@ class WrapExample(NamedTuple):
     bits: int
 
 
-# So many programs are kept as examples of an operation that wraps; findings list those of a hundred.
+# The most programs stored as examples of an operation that wraps; findings list a hundred of them.
 _MOST_EXAMPLES = 4096
 
-# A mask is wrong where what it compares is.
+# A mask is wrong if the values that it compares are.
 _COMPARES = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
 _EXACT = {
     "arith.addi": np.add,
@@ -53,11 +53,12 @@ SIGNS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.shli": 
 
 
 class Taint(Watcher):
-    """``suspects`` are the operations that may wrap, and whether they are signed; ``passes`` those that pass it on.
+    """Follows wrapped values through a replay.
 
-    ``reached`` are the lanes of accesses and the programs of loops (second key) that went wrong because of
-    an operation (first key). Of ``mixers`` masks and loops tell nothing: who draws a number by wrapping compares
-    it on purpose. ``examples`` show what an operation (first key) did in a program (second key).
+    ``suspects`` are the operations that may wrap (True: signed), and ``passes`` those that pass such values on.
+    ``reached`` has the lanes of accesses and the programs of loops (second key) that are wrong because of an operation
+    (first key). For ``mixers``, masks and loops are ignored: a kernel that makes random numbers by wrapping compares
+    them on purpose. ``examples`` shows the wrapped result of an operation (first key) in a program (second key).
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Taint(Watcher):
         self._itemsize = {
             op.index: _itemsize(function, op) for function in plan.functions.values() for op in function.walk()
         }
-        # What was last known of each pointer, by number: an access that fails tells nothing itself.
+        # The last marks of each pointer, by value number, since an access that fails is not observed.
         self._pointers: dict[int, tuple[Array, Origins]] = {}
         self.examples: dict[tuple[int, int], WrapExample] = {}
         self._shown: Counter[int] = Counter()
@@ -105,7 +106,7 @@ class Taint(Watcher):
         self._marks.joined(pieces, programs, result)
 
     def failed(self, error: KernelError) -> None:
-        """The replay was stopped: count the lanes that were stopped for an address that had gone wrong."""
+        """Note the lanes with wrong addresses at which the replay was stopped."""
         op, fault = error.op, error.fault
         if op is None or fault is None or error.programs is None or not effects.is_access(op):
             return
@@ -120,7 +121,7 @@ class Taint(Watcher):
                 self.reached.setdefault((origin, op.index), LaneTally(self._itemsize[op.index])).add(found)
 
     def _passed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Origins:
-        """What the operands' marks mean for the result."""
+        """The result's marks, from those of the operands."""
         if op.name in _COMPARES and frame.result_type(op).element != "i1":
             return {}
         result: Origins = {}
@@ -133,7 +134,7 @@ class Taint(Watcher):
         return {origin: mark for origin, mark in result.items() if mark.any()}
 
     def _undecided(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, origin: int) -> Array:
-        """Where this side of an ``and`` (``or``) does not decide it whatever the other is."""
+        """The lanes where this operand of an ``and`` (``or``) does not decide the result alone."""
         side = frame.elements(op, position, operands[position])
         rank = len(frame.result_type(op).shape)
         side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
@@ -148,7 +149,7 @@ class Taint(Watcher):
         found, exact, given = _exactly(frame, op, operands, result, signed)
         wrong = exact != found
         if op.name == "arith.trunci":
-            # Who takes the lower half on its own may mean either sign by it.
+            # The low half alone may be intended as signed or as unsigned.
             wrong = wrong & ((exact < -(1 << (bits - 1))) | (exact >= 1 << bits) if not signed else wrong)
         for mark in marks.values():
             wrong = wrong & ~mark
@@ -166,7 +167,7 @@ class Taint(Watcher):
                 self.examples.setdefault((op.index, int(frame.programs[row])), example)
 
     def _loop(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
-        """A loop whose bounds have wrapped: it runs too long, or not at all."""
+        """Note a loop whose bounds have wrapped: it runs too long, or not at all."""
         for number, value in zip(decisive(op), operands, strict=False):
             for origin, mark in self._marks.of(frame, number, value).items():
                 programs = frame.programs[np.broadcast_to(mark, (frame.count,))]
@@ -176,7 +177,7 @@ class Taint(Watcher):
                     self.reached.setdefault((origin, op.index), LaneTally()).add(lanes)
 
     def _access(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
-        """Which lanes of an access go elsewhere, and are on or would perhaps be."""
+        """Note the lanes of an access with wrong addresses or masks that are active or might be."""
         if not self._marks:
             return
         at = effects.operands_of(op)
@@ -211,7 +212,7 @@ class Taint(Watcher):
                 self.reached.setdefault((origin, op.index), LaneTally(self._itemsize[op.index])).add(lanes)
 
     def _described(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
-        """The programs that give a descriptor coordinates that have wrapped, or made it with such extents."""
+        """Note the programs that use a descriptor with wrapped coordinates or extents."""
         at = effects.operands_of(op)
         descriptor = operands[at.address]
         assert isinstance(descriptor, Descriptor)
@@ -233,7 +234,7 @@ class Taint(Watcher):
 
 
 def _itemsize(function: Function, op: Op) -> int:
-    """The bytes of an element that an access by pointers touches; 0 for any other operation."""
+    """The bytes of an element of an access by pointers; 0 for other operations."""
     if not effects.is_access(op) or effects.by_descriptor(op):
         return 0
     pointee = function.types[op.operands[effects.operands_of(op).address]].pointee
@@ -247,7 +248,7 @@ def _spread(mark: Array, rank: int) -> Array:
 def _exactly(
     frame: Frame, op: Op, operands: Sequence[Value], result: Any, signed: bool
 ) -> tuple[Array, Array, list[Array]]:
-    """What ``op`` found, what it should have found, and the operands to show, all in 64 bits."""
+    """The result of ``op``, its exact result, and the operands to show, all in 64 bits."""
     found = _exact(result, signed)
     if op.name in ("tt.reduce", "tt.scan"):
         array = _exact(frame.spread(op, 0, operands[0]), signed)

@@ -1,7 +1,7 @@
-"""Whether what a program read makes a difference: the launch is run again with other bytes there.
+"""Whether a program's reads have an effect: the launch is replayed with other bytes there.
 
-A program that stores the same to the same places whatever the bytes were has not used them: it has
-discarded them by a `where`, or not looked at them at all.
+A program that stores the same values to the same places for all these bytes has not used them: it has discarded them by
+a `where`, or never used them.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.uint64]
 
-# What is put in the place of the bytes: zeros, and numbers of either sign that are large as floats and as integers.
-# A comparison or a maximum that hides one of them hardly hides all.
+# The bytes to put there: zeros, and numbers of either sign that are large as floats and as integers. A comparison or a
+# maximum that hides one of them rarely hides all.
 _INSTEAD = (0x00, 0x71, 0xF1)
-# A loop whose end depends on such bytes may not end at all.
+# A loop whose end depends on such bytes may never end.
 _STEPS = 10_000
 _CONTROL = ("scf.", "cf.")
 _MIX, _LANE, _TIME = (np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class ReadEffects:
-    """Of one launch. Raises CannotReplay where it cannot be run again."""
+    """The effects of one launch's reads. Raises CannotReplay."""
 
     def __init__(self, launch: Recorded) -> None:
         self.launch = launch
@@ -47,7 +47,7 @@ class ReadEffects:
         replay(launch, **self._as_it_was.observers)
 
     def of(self, where: Ranges) -> Flags:
-        """Which programs do something else when memory held something else at these addresses."""
+        """Which programs do something else if memory holds other bytes at these addresses."""
         differ = np.zeros(self.launch.programs, np.bool_)
         for byte in _INSTEAD:
             differ |= self._with(where, byte)
@@ -56,7 +56,7 @@ class ReadEffects:
         return differ
 
     def _with(self, where: Ranges, byte: int) -> Flags:
-        """Those that do with ``byte`` there. Some may fail then: the others run again without them."""
+        """The programs that do something else with ``byte`` there. If some fail, the others run again without them."""
         launch = self.launch
         differ = np.zeros(launch.programs, np.bool_)
         left = np.asarray(launch.own)
@@ -77,7 +77,7 @@ class ReadEffects:
         return differ
 
     def _same(self, error: KernelError) -> bool:
-        """Whether the launch was stopped like that when it ran."""
+        """Whether the launch itself was stopped by the same error."""
         then = self.launch.error
         if not isinstance(then, KernelError) or then.op is None or error.op is None or then.op.index != error.op.index:
             return False
@@ -94,9 +94,9 @@ def _numbers(error: KernelError) -> npt.NDArray[np.int64]:
 
 
 class _Deeds(Watcher):
-    """``number`` has an entry for each program.
+    """Hashes what each program does into ``number`` (programs,).
 
-    It is another one if the program touches, stores or prints anything else, or takes another branch.
+    The number differs if the program touches, stores or prints anything else, or takes another branch.
     """
 
     def __init__(self, launch: Recorded) -> None:
@@ -106,7 +106,7 @@ class _Deeds(Watcher):
         self.observers: dict[str, Any] = {"access_observer": self, "observer": self if others else None}
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        # Which way a program takes shows in the operations that it comes by.
+        # The operations that a program runs show which branches it takes.
         self.number[frame.programs] = self.number[frame.programs] * _TIME + np.uint64(op.index)
         if op.name == "tt.print":
             for number, value in zip(op.operands, operands, strict=True):
@@ -129,7 +129,7 @@ class _Deeds(Watcher):
                 self._add(frame, op, frame.elements(op, expected, frame.environment[op.operands[expected]]), shape)
 
     def _add(self, frame: Frame, op: Op, array: Any, shape: tuple[int, ...], on: Any = None) -> None:
-        """Another array that the programs show, ``on`` where they do."""
+        """Add an array to the programs' hashes, in the lanes that are ``on``."""
         rank = len(shape)
         block = array.reshape(array.shape[0], *(1,) * rank) if array.ndim == 1 else array
         bits = np.ascontiguousarray(block).view(f"u{block.dtype.itemsize}").astype(np.uint64)

@@ -1,4 +1,4 @@
-"""The cells of memory that several threads of one program touch, found by sorting: of scattered lanes mostly few."""
+"""The cells of memory that several threads of one program touch, found by sorting; scattered lanes share few."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, 
 from triton_lab.launch.checks.analysis.lane_threads import Threads
 from triton_lab.launch.membership_classes import distinct
 
-_TOGETHER = 1 << 20  # lanes that are sorted at a time: they stay in the processor's cache
-_SHAPES = 40  # as in `threads`: bits of a lane's number
+_TOGETHER = 1 << 20  # lanes that are sorted at a time, so that they fit into the processor's cache
+_SHAPES = 40  # as in `lane_threads`: bits of a lane's number
 
 
 @dataclass(frozen=True, eq=False)
 class SharedCells:
-    """Lanes of one access, by program; ``thread`` (lanes,) as `Threads.of` numbers them, ``cell`` (lanes, wide)."""
+    """Lanes of one access, sorted by program; ``thread`` (lanes,) is from `Threads.of`, ``cell`` is (lanes, wide)."""
 
     lanes: EvidenceLanes
     thread: Ints
@@ -26,7 +26,7 @@ class SharedCells:
 
 
 def shared_cells(touching: Sequence[SharedCells]) -> Ints | None:
-    """The cells, ascending, that two threads of a program touch; None where the numbers are too large to sort."""
+    """The cells, ascending, that two threads of a program touch; None if the keys do not fit 63 bits."""
     touching = [one for one in touching if len(one.lanes)]
     if not touching:
         return np.zeros(0, np.int64)
@@ -41,14 +41,14 @@ def shared_cells(touching: Sequence[SharedCells]) -> Ints | None:
         keys = np.concatenate([_keys(one, first, stop, low, cells, lane, threads) for one in touching])
         keys.sort()
         place = keys >> threads
-        # The same place next to itself under another thread.
+        # Equal places of different threads are neighbours.
         twice = (place[1:] == place[:-1]) & (keys[1:] != keys[:-1])
         found.append(place[1:][twice] & ((1 << cells) - 1))
     return distinct(np.concatenate(found)) + low
 
 
 def touch(one: SharedCells, cells: Ints) -> Ints:
-    """The positions of the lanes that touch one of these cells, which ascend."""
+    """The positions of the lanes that touch any of these cells, which ascend."""
     if not len(cells):
         return np.zeros(0, np.int64)
     low, high = int(cells[0]), int(cells[-1])
@@ -65,9 +65,9 @@ def touch(one: SharedCells, cells: Ints) -> Ints:
 def where_threads_meet(
     evidence: Evidence, part: list[SeenAccess], threads: Threads, unit: int, low: int
 ) -> dict[int, EvidenceLanes] | None:
-    """By each sight's order its lanes in cells that several threads of a program touch; None where that is too dear.
+    """The lanes of each sight, by its order, in cells that several threads of a program touch; None as `shared_cells`.
 
-    What the other lanes leave in memory meets nobody, and of scattered lanes they are nearly all.
+    The other lanes, which are nearly all if lanes are scattered, conflict with no thread.
     """
     touching: dict[int, SharedCells] = {}
     for sight in part:
@@ -86,7 +86,7 @@ def cells_of(lanes: EvidenceLanes, sight: SeenAccess, start: int, unit: int) -> 
 
 
 def _programs(touching: Sequence[SharedCells]) -> Iterator[tuple[int, int]]:
-    """Cuts the programs into stretches ``first .. stop - 1`` of about as many lanes as are sorted at a time."""
+    """Cut the programs into ranges ``first .. stop - 1`` of about `_TOGETHER` lanes."""
     first = min(int(one.lanes.program[0]) for one in touching)
     stop = max(int(one.lanes.program[-1]) for one in touching) + 1
     lanes = sum(one.cell.size for one in touching)
@@ -96,7 +96,7 @@ def _programs(touching: Sequence[SharedCells]) -> Iterator[tuple[int, int]]:
 
 
 def _keys(one: SharedCells, first: int, stop: int, low: int, cells: int, lane: int, threads: int) -> Ints:
-    """Program, cell and thread of the lanes of some programs as one number each."""
+    """Keys for the lanes of some programs: program, cell and thread packed into one number."""
     a, b = np.searchsorted(one.lanes.program, (first, stop))
     thread = one.thread[a:b]
     compact = ((thread >> _SHAPES) << lane) | (thread & ((1 << _SHAPES) - 1))

@@ -1,4 +1,4 @@
-"""Where lanes of a value are stored: what is wrong with a number in a register is seen where it comes to memory."""
+"""The memory elements to which lanes of a value are stored, so that a wrong value can be shown in memory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from triton_lab.launch.byte_ranges import Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.diagnosis.finding import MOST_ENDS
 
-# What a value may pass through on its way: each lane stays where it is.
+# Operations that a value may pass through: each lane stays in its place.
 _LANE_BY_LANE = ("arith.", "math.", "tt.fp_to_fp", "tt.extern_elementwise")
 
 
 def stored_from(evidence: Evidence, op: Op, where: Ranges) -> tuple[tuple[str, Ints], ...]:
-    """The elements of each argument in which these lanes of ``op``'s result were stored last, by program, then lane.
+    """The elements of each argument to which these lanes of ``op``'s result were last stored, by program, then lane.
 
-    ``where`` has the lanes, numbered through over all programs. Lane by lane: where a block is summed up or turned on
-    its way, or stored by another operation than ``tl.store``, nobody knows.
+    ``where`` has the lanes, numbered over all programs. Only values that stay in their lanes are followed: not if a
+    block is reduced or transposed before the store, or stored by another operation than ``tl.store``.
     """
     flow = dataflow.Flow.of(evidence.launch.executable.plan)
     sights: dict[str, list[SeenAccess]] = {}
@@ -41,7 +41,7 @@ def stored_from(evidence: Evidence, op: Op, where: Ranges) -> tuple[tuple[str, I
 
 
 def _last(sights: Sequence[SeenAccess], where: Ranges) -> Ints:
-    """The addresses to which the lanes were stored last, by program, then lane."""
+    """The addresses to which the lanes were last stored, by program, then lane."""
     lanes, addresses = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for sight in reversed(sights):
         event = sight.event
@@ -61,7 +61,7 @@ def _last(sights: Sequence[SeenAccess], where: Ranges) -> Ints:
 
 
 def _keeps(evidence: Evidence, flow: dataflow.Flow, op: Op, store: Op) -> bool:
-    """Whether what is stored is computed from the result of ``op``, lane by lane."""
+    """Whether the stored value is computed from the result of ``op``, lane by lane."""
     function, position = flow.function_of[store.index], effects.operands_of(store).value
     if position is None:
         return False

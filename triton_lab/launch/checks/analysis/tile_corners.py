@@ -1,8 +1,7 @@
-"""Tiles of a matrix that no two programs share, told from their corners alone.
+"""Tiles of a matrix that no two programs share, found from their corners alone.
 
-A tile of 64 rows is 64 runs of bytes, and one rectangle: row and column of a byte are its distance from
-the first one, divided by the step from row to row. Where rectangles do not meet nobody races, and nobody
-need go through the bytes.
+A tile of 64 rows is 64 runs of bytes, but one rectangle: a byte's row and column are its distance from the first byte,
+divided by the row stride. If the rectangles do not overlap, there is no race, and the bytes need not be examined.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.membership_classes import distinct
 
-# The most pieces that a matrix is cut into where edges of rectangles are.
+# The most pieces that a matrix is cut into along the edges of rectangles.
 _MOST_PIECES = 1 << 22
 
 
 def not_known_apart(evidence: Evidence, sights: Sequence[SeenAccess], stores: Iterable[SeenAccess]) -> list[SeenAccess]:
-    """Those of ``sights`` that may touch a byte which another program touches and a program stores to."""
+    """The ``sights`` that may touch a byte that several programs touch and one of them stores to."""
     storing = {id(sight) for sight in stores}
     kept: list[SeenAccess] = []
     for group in _groups(evidence, sights):
@@ -34,7 +33,7 @@ def not_known_apart(evidence: Evidence, sights: Sequence[SeenAccess], stores: It
 
 
 def _groups(evidence: Evidence, sights: Sequence[SeenAccess]) -> Iterator[list[SeenAccess]]:
-    """The sights in parts that have no byte in common."""
+    """The sights in groups that have no byte in common."""
     ordered = sorted(((evidence.hull(sight), number) for number, sight in enumerate(sights)))
     group: list[SeenAccess] = []
     end = 0
@@ -49,7 +48,7 @@ def _groups(evidence: Evidence, sights: Sequence[SeenAccess]) -> Iterator[list[S
 
 
 def _apart(group: Sequence[SeenAccess], stores: np.typing.NDArray[np.bool_]) -> bool:
-    """Whether it is sure that no byte is touched by two programs and stored to by one."""
+    """Whether certainly no byte is touched by two programs and stored to by one of them."""
     if not stores.any():
         return True
     blocks = []
@@ -68,7 +67,7 @@ def _apart(group: Sequence[SeenAccess], stores: np.typing.NDArray[np.bool_]) -> 
         for block, sight, storing in zip(blocks, group, stores.tolist(), strict=True)
     ]
     found = np.concatenate(parts)
-    # A program that comes to its own tile again meets nobody.
+    # A program that touches its own tile again has no conflict.
     found = found[np.lexsort(found[:, [5, 0, 1, 2, 3, 4]].T)]
     same = np.concatenate([[False], (found[1:, :5] == found[:-1, :5]).all(axis=1)])
     heads = np.flatnonzero(~same)
@@ -77,7 +76,7 @@ def _apart(group: Sequence[SeenAccess], stores: np.typing.NDArray[np.bool_]) -> 
 
 
 def _rectangles(block: Folded, programs: Ints, origin: int, step: int, storing: int) -> Ints:
-    """(n, 6): first and last row and column, both exclusive at the end, then program and whether it stores."""
+    """(n, 6): begin and end row, begin and end column (ends exclusive), program, and whether it stores."""
     count = len(programs)
     one = np.ones(1, np.int64)
     lower, upper = block.rest[0][2:] if block.rest else (0 * one, one)
@@ -88,7 +87,7 @@ def _rectangles(block: Folded, programs: Ints, origin: int, step: int, storing: 
 
 
 def _none_meet(found: Ints, storing: Ints, step: int) -> bool:
-    if int(found[:, 3].max()) > step:  # a run that goes on in the next row
+    if int(found[:, 3].max()) > step:  # a run continues in the next row
         return False
     rows, columns = distinct(found[:, :2].reshape(-1)), distinct(found[:, 2:4].reshape(-1))
     if len(rows) * len(columns) > _MOST_PIECES:

@@ -1,4 +1,4 @@
-"""Marks on values during a replay: which lanes of a value have something to do with something."""
+"""`Marks`: flags on the lanes of values during a replay, which follow where values come from."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from triton_lab.ir.value_flow import HANDS_ON
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
 
-# These only move elements: run on marks they move those.
+# These only move elements: run on marks, they move the marks.
 MOVES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.join", "tt.cat"})
 
 
 class Marks(Generic[Key]):
-    """By value and key, arrays of flags (or numbers of another ``kind``) that broadcast to ``(programs, *block)``.
+    """Arrays of flags (or numbers of another ``kind``) by value and key, which broadcast to ``(programs, *block)``.
 
-    Marks go by object, as long as it lives: a value that is carried round a loop is the same object there. What
-    control flow takes apart and puts together are new ones, of which `handed` and `joined` tell.
+    Marks belong to an object while it lives: a value that a loop carries stays the same object. If control flow splits
+    or merges values, new objects arise; `handed` and `joined` give them their marks.
     """
 
     def __init__(self, kind: Any = np.bool_) -> None:
@@ -38,12 +38,12 @@ class Marks(Generic[Key]):
         return bool(self._known)
 
     def put(self, value: Value, marks: dict[Key, Array]) -> None:
-        """``value`` has been computed, and has these marks."""
+        """Set the marks of a computed ``value``."""
         if not marks:
             return
         number = id(value)
         try:
-            # Once it is gone another may take its place in memory.
+            # After its end, another object may get the same id.
             alive: Callable[[], Value | None] = weakref.ref(value, lambda _: self._known.pop(number, None))
         except TypeError:
 
@@ -53,7 +53,7 @@ class Marks(Generic[Key]):
         self._known[number] = (alive, marks)
 
     def of(self, frame: Frame, number: int, value: Any) -> dict[Key, Array]:
-        """The marks of a value, in this frame or in the one that this is a part of."""
+        """The marks of a value, from this frame or from the frame that this is a part of."""
         known = self._of_object(value)
         if known:
             return known
@@ -69,12 +69,12 @@ class Marks(Generic[Key]):
         }
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        """What came from the frame around this one is an object of its own here, and goes on."""
+        """Copy the marks of values that come from the parent frame, which are new objects in this frame."""
         for number, value in zip(numbers, values, strict=True) if self._known else ():
             self.put(value, self.of(frame, number, value))
 
     def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        """Where programs part and meet again, each brings its own marks."""
+        """Merge the marks of values when programs that diverged join again."""
         known = [
             (rows, at, marks)
             for rows, source, at in (pieces if self._known else ())
@@ -98,14 +98,14 @@ class Marks(Generic[Key]):
 
 
 def inside_of_others(plan: Plan) -> set[int]:
-    """The operations, by index, that reductions, scans and maps are made of: lanes are programs to them."""
+    """The indices of the operations inside reductions, scans and maps, in which lanes take the place of programs."""
     return {
         inner.index for op in plan.walk() if op.regions and op.name not in HANDS_ON for inner in list(op.walk())[1:]
     }
 
 
 def passed_on(frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
-    """Which lanes of the (first) result an operand's marked lanes make: its own, or all that are made of it."""
+    """The lanes of the (first) result that depend on an operand's marked lanes."""
     type, result = frame.type(op.operands[position]), frame.result_type(op)
     if mark.ndim == 1 and type.shape:
         mark = mark.reshape(-1, *(1,) * len(type.shape))
@@ -125,7 +125,7 @@ def passed_on(frame: Frame, op: Op, operands: Sequence[Value], position: int, ma
         return whole[..., :, None] if position == 0 else whole[..., None, :]
     if type.shape in (result.shape, ()):
         return mark.reshape(-1, *(1,) * len(result.shape)) if not type.shape else mark
-    # Whatever it does with them: any lane may be made of any.
+    # For other operations, any lane may depend on any lane.
     rows = np.asarray(mark.reshape(mark.shape[0], -1).any(axis=1))
     return rows.reshape(-1, *(1,) * len(result.shape))
 
@@ -135,7 +135,7 @@ def _whole(mark: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _along(op: Op, mark: Array) -> Array:
-    """Marks of a reduction's or a scan's result."""
+    """The marks of a reduction's or a scan's result."""
     axis = op.attributes["axis"] + 1
     if op.name == "tt.reduce":
         reduced: Array = mark.any(axis=axis)
@@ -146,7 +146,7 @@ def _along(op: Op, mark: Array) -> Array:
 
 
 def moved(frame: Frame, op: Op, position: int, mark: Array, operands: int) -> Array:
-    """The marks of an operation's result that only moves elements."""
+    """The marks of the result of an operation that only moves elements."""
     shape = frame.type(op.operands[position]).shape
     whole = np.broadcast_to(mark, (mark.shape[0], *shape)) if shape else mark.reshape(-1)
     given = [np.zeros_like(whole)] * operands
@@ -156,7 +156,7 @@ def moved(frame: Frame, op: Op, position: int, mark: Array, operands: int) -> Ar
 
 
 def joined(parts: list[Array]) -> Array | None:
-    """Where any of them is set; None of none."""
+    """The *or* of all parts; None if there are none."""
     if not parts:
         return None
     result = parts[0]

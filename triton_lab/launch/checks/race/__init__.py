@@ -1,5 +1,5 @@
 """The parts of the race check: bytes that programs contend for, and the order between accesses.
 
-`conflicts` finds the bytes, `candidates` the pairs to look at, `happens_before` the order, and `outcomes` what a race
-leaves in memory.
+In: the evidence of a launch. Out: racing pairs of accesses. Read `conflicts` (finds the bytes), `candidates` (the pairs
+to examine), `happens_before` (the order), then `outcomes` (what a race leaves in memory).
 """

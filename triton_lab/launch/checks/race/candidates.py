@@ -1,7 +1,7 @@
-"""Which pairs of accesses to a stretch of bytes must be looked at, to know whether all that contend there are ordered.
+"""The pairs of accesses to a stretch of bytes that must be examined to decide whether they all are ordered.
 
-What comes before is known by transitivity, so that a store need only be ordered with its neighbours in time. Atomics
-that update are in no order among themselves, and each of them has to be ordered with every load beside it.
+Order is transitive, so a store need only be ordered with its neighbours in time. Atomic updates are not ordered among
+themselves, so each of them must be ordered with every load of the stretch.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from triton_lab.launch.checks.race.conflicts import ConflictRows, parts_of
 from triton_lab.launch.membership_classes import counted, mixed
 
 Pairs = tuple[Ints, Ints]
-# Of these pairs, by the position of their rows, those that are in no order: `first` comes before `second` in time.
+# For pairs of row positions, `first` before `second` in time: whether each pair is unordered.
 Unordered = Callable[[Ints, Ints], Flags]
-# So many pairs are looked at at a time.
+# The number of pairs that are examined at a time.
 _PAIRS = 1 << 22
 
 
 def racing_pairs(rows: ConflictRows, unordered: Unordered) -> Pairs:
-    """Pairs of rows that race: some of each row's, and at least one on every stretch where there is any."""
+    """Pairs of rows that race: not all of them, but at least one on every stretch that has a race."""
     if not len(rows):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     first, second = _racing(rows, unordered, [_beside_stores(rows), *_nearest_updates(rows)])
@@ -40,7 +40,7 @@ def _racing(rows: ConflictRows, unordered: Unordered, parts: list[Pairs]) -> Pai
 
 
 def _begins(rows: ConflictRows) -> Ints:
-    """Where each row's stretch begins."""
+    """The first row of each row's stretch."""
     heads = np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]])
     return np.maximum.accumulate(np.where(heads, np.arange(len(rows)), 0))
 
@@ -50,13 +50,13 @@ def _reversed(rows: ConflictRows) -> ConflictRows:
 
 
 def _last_before(some: Flags) -> Ints:
-    """For each row the last of ``some`` before it, -1 for none."""
+    """For each row, the last row of ``some`` before it; -1 for none."""
     upto = np.maximum.accumulate(np.where(some, np.arange(len(some)), -1))
     return np.concatenate([[-1], upto[:-1]])
 
 
 def _beside_stores(rows: ConflictRows) -> Pairs:
-    """Neighbours in time of which one at least stores: if all of these are ordered, all pairs with a store are."""
+    """Neighbours in time of which at least one stores: if all of these are ordered, all pairs with a store are."""
     last, begins = _last_before(rows.stores), _begins(rows)
     after = np.flatnonzero(last >= begins)
     backward = _reversed(rows)
@@ -67,7 +67,7 @@ def _beside_stores(rows: ConflictRows) -> Pairs:
 
 
 def _nearest_updates(rows: ConflictRows) -> Iterator[Pairs]:
-    """For each load the update of another program next to it in time, on both sides, and the other way round."""
+    """For each load, the nearest updates of other programs in time, before and after; and the reverse."""
     backward, end = _reversed(rows), len(rows) - 1
     for one, other in (("updates", "loads"), ("loads", "updates")):
         yield _nearest(rows, getattr(rows, one), getattr(rows, other))
@@ -76,12 +76,12 @@ def _nearest_updates(rows: ConflictRows) -> Iterator[Pairs]:
 
 
 def _nearest(rows: ConflictRows, some: Flags, others: Flags) -> Pairs:
-    """For each of ``others`` the last of ``some`` before it that is of another program."""
+    """For each row of ``others``, the last row of ``some`` before it that is of another program."""
     positions = np.flatnonzero(some)
     program = rows.program[positions]
     heads = np.concatenate([[True], program[1:] != program[:-1]])[: len(positions)]
     run = np.maximum.accumulate(np.where(heads, np.arange(len(positions)), 0))
-    # The last one of another program than each of ``some``.
+    # For each row of ``some``, the last one before it of another program.
     before = np.full(len(rows), -1, np.int64)
     before[positions[run > 0]] = positions[run[run > 0] - 1]
     asking = np.flatnonzero(others)
@@ -93,12 +93,14 @@ def _nearest(rows: ConflictRows, some: Flags, others: Flags) -> Pairs:
 
 
 class _Alike:
-    """The stretches with loads and updates on which no race is known yet. Where the same accesses came by, in the same
-    order, one stands for all: ``rows`` are those of the ones that do."""
+    """Classes of stretches with loads and updates on which no race is known yet.
+
+    Stretches with the same accesses in the same order are one class; ``rows`` are those of one stretch of each class.
+    """
 
     def __init__(self, rows: Ints, heads: Ints, kind: Ints, first: Ints) -> None:
         self.rows = rows
-        # By stretch: where it begins, and what kind it is of (-1: not asked). By kind: the stretch that stands for it.
+        # By stretch: its first row, and its class (-1: not examined). By class: the stretch that represents it.
         self._heads, self._kind, self._first = heads, kind, first
 
     @classmethod
@@ -109,14 +111,14 @@ class _Alike:
         asked = np.logical_or.reduceat(rows.loads, heads) & np.logical_or.reduceat(rows.updates, heads)
         asked[number[racing]] = False
         kind = np.full(len(heads), -1, np.int64)
-        # What came by is known by a sum of random numbers, as in `classes.classify`.
+        # The accesses are identified by a sum of hashes, as in `membership_classes.classify`.
         mark = mixed(rows.time.astype(np.uint64) << np.uint64(32) | rows.program.astype(np.uint64))
         _, first, kind[asked] = np.unique(np.add.reduceat(mark, heads)[asked], return_index=True, return_inverse=True)
         first = np.flatnonzero(asked)[first]
         return cls(np.flatnonzero(np.isin(number, first)), heads, kind, first)
 
     def everywhere(self, first: Ints, second: Ints) -> Pairs:
-        """The pairs, and those like them on the stretches that are alike."""
+        """The pairs, and the same pairs on all other stretches of their classes."""
         if not len(first):
             return first, second
         stretch = np.searchsorted(self._heads, first, side="right") - 1
@@ -128,12 +130,12 @@ class _Alike:
 
 
 def _all_with_updates(rows: ConflictRows, among: Ints) -> Iterator[Pairs]:
-    """All pairs of an update and a load on one stretch, part by part."""
+    """All pairs of an update and a load on the same stretch, part by part."""
     chosen = rows.at(among)
     begins = _begins(chosen)
     for some, others in ((chosen.updates, chosen.loads), (chosen.loads, chosen.updates)):
         positions, asking = np.flatnonzero(some), np.flatnonzero(others)
-        # Each of `others` is asked for all of `some` that come before it on its stretch.
+        # Each row of `others` is paired with all rows of `some` before it on its stretch.
         low, high = np.searchsorted(positions, begins[asking]), np.searchsorted(positions, asking)
         for start, stop in parts_of(high - low, _PAIRS):
             count = (high - low)[start:stop]

@@ -1,7 +1,7 @@
-"""Bytes that several programs contend for: all accesses cut along each other's borders.
+"""Bytes that several programs contend for: all accesses are cut along each other's borders.
 
-Between two neighbouring borders every access touches all bytes or none, so that a stretch of bytes
-is one question, however many lanes it stands for.
+Between two neighbouring borders, an access touches all bytes or none. So each stretch of bytes is examined once,
+however many lanes touch it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from triton_lab.launch.checks.analysis.tile_corners import not_known_apart
 from triton_lab.launch.checks.race.happens_before import hands_on
 from triton_lab.launch.membership_classes import counted, distinct, ordering
 
-# So many rows are looked at at once.
+# The number of rows that are examined at once.
 _ROWS = 1 << 22
-# More runs than this are painted into cells, if they take fewer cells a run than that.
+# More than `_MANY` runs are marked in an array of cells, if they take fewer than `_SHORT` cells a run.
 _MANY, _SHORT = 1 << 14, 64
-# Beyond all programs.
+# Larger than all program numbers.
 _FAR = np.int64(1) << 62
 
 
 @dataclass(frozen=True, eq=False)
 class ConflictRows:
-    """Who touches each stretch: parallel arrays, by stretch, then time, then program.
+    """The touches of stretches: parallel arrays, sorted by stretch, then time, then program.
 
-    ``start`` and ``stop`` are the stretch's bytes, ``sight`` numbers the execution, ``stores`` marks plain
-    stores (atomics that do not hold against other programs among them), ``updates`` the other atomics
-    that write, ``loads`` plain loads, and ``alone`` what one thread does by itself.
+    ``start`` and ``stop`` are the stretch's bytes, and ``sight`` is the number of the execution. ``stores`` marks plain
+    stores, and atomics that are not atomic between programs; ``updates`` marks the other atomics that write; ``loads``
+    marks plain loads; and ``alone`` marks accesses by a single thread.
     """
 
     stretch: Ints
@@ -66,7 +66,7 @@ def is_plain_store(sight: SeenAccess) -> bool:
 
 
 def is_update(sight: SeenAccess) -> bool:
-    """Whether it is an atomic that holds against other programs and has written something."""
+    """Whether it is an atomic between programs that has written something."""
     if not effects.is_shared_update(sight.op):
         return False
     return sight.event.took is None or bool((sight.event.took & sight.event.active()).any())
@@ -78,7 +78,7 @@ def is_plain_load(sight: SeenAccess) -> bool:
 
 
 def relevant(evidence: Evidence) -> list[SeenAccess]:
-    """The plain stores with what else may touch the bytes that they write; atomics and the loads beside them."""
+    """The plain stores and the accesses that may touch their bytes; the atomic updates and loads that may overlap."""
     stores = [sight for sight in evidence.in_order if is_plain_store(sight)]
     updates = [sight for sight in evidence.in_order if is_update(sight)]
     loads = _near(evidence, filter(is_plain_load, evidence.in_order), updates)
@@ -94,7 +94,7 @@ def relevant(evidence: Evidence) -> list[SeenAccess]:
 
 
 def _near(evidence: Evidence, sights: Iterable[SeenAccess], others: Iterable[SeenAccess]) -> list[SeenAccess]:
-    """Those whose addresses may meet those of the others."""
+    """The ``sights`` whose addresses may overlap those of the others."""
     there = _hulls(evidence, others)
     if not len(there):
         return []
@@ -107,7 +107,7 @@ def _hulls(evidence: Evidence, sights: Iterable[SeenAccess]) -> Ranges:
 
 
 def shared_bytes(evidence: Evidence, sights: list[SeenAccess]) -> Ranges:
-    """The bytes on which several programs contend."""
+    """The bytes that several programs contend for."""
     sights = not_known_apart(evidence, sights, [s for s in sights if is_plain_store(s) or is_update(s)])
     if not sights:
         return NOTHING
@@ -116,7 +116,7 @@ def shared_bytes(evidence: Evidence, sights: list[SeenAccess]) -> Ranges:
     stores, updates = ([s for s in sights if some(s)] for some in (is_plain_store, is_update))
     unit = min(sight.itemsize for sight in sights)
     cells = MemoryCells(evidence, stores + updates, unit)
-    # Long runs are few to sort, short ones are soon painted.
+    # Long runs are few, and sorting is fast; short runs are marked quickly.
     if count > _MANY and size // cells.unit + cells.count < _SHORT * count:
         return _painted(evidence, sights, stores, updates, unit)
     return Ranges.joined(contested(evidence, sights, ALL))
@@ -133,9 +133,10 @@ def _painted(
 
 
 def contested(evidence: Evidence, sights: list[SeenAccess], within: Ranges) -> Iterator[ConflictRows]:
-    """The stretches on which several programs contend, part by part: one stores to it, or one updates and one loads it.
+    """The stretches that several programs contend for, part by part.
 
-    Runs that touch no byte of ``within`` are left out.
+    On such a stretch one program stores, or one updates and another loads. Runs that touch no byte of ``within`` are
+    left out.
     """
     touches = _Touches.of(evidence, sights, within)
     if not touches.meet():
@@ -148,7 +149,7 @@ def contested(evidence: Evidence, sights: list[SeenAccess], within: Ranges) -> I
 
 
 def parts_of(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
-    """Cuts a list of things of these sizes into parts ``first .. last - 1`` of ``most`` in all, or of one thing."""
+    """Cut a list of items of these sizes into parts ``first .. last - 1`` of total size ``most``, or of one item."""
     ends = np.cumsum(sizes)
     first = 0
     while first < len(ends):
@@ -160,7 +161,7 @@ def parts_of(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class _Sights:
-    """When each execution was, and of which kind: arrays by its number. See `ConflictRows`."""
+    """The time and kind of each execution: arrays by its number. See `ConflictRows`."""
 
     time: Ints
     stores: Flags
@@ -179,7 +180,7 @@ class _Sights:
 
 @dataclass(frozen=True, eq=False)
 class _Touches:
-    """Who touches which run of bytes: parallel arrays, by ``start``; ``sight`` is the execution's number."""
+    """The byte runs of all executions: parallel arrays, sorted by ``start``; ``sight`` is the execution's number."""
 
     start: Ints
     stop: Ints
@@ -198,16 +199,16 @@ class _Touches:
         return cls(start[order], stop[order], program[order], sight[order])
 
     def meet(self) -> bool:
-        """Whether two runs have a byte in common."""
+        """Whether any two runs have a byte in common."""
         return bool((self.start[1:] < np.maximum.accumulate(self.stop)[:-1]).any())
 
 
 @dataclass(frozen=True, eq=False)
 class _Stretches:
-    """The stretches that are in question, between neighbouring ``borders`` of runs.
+    """The stretches that may have a conflict, between neighbouring ``borders`` of runs.
 
-    ``number`` says which of all stretches each is, and ``sizes`` how many runs lie over it. Run ``r`` lies over those
-    from ``low[r]`` to ``high[r] - 1``.
+    ``number`` is the number of each among all stretches, and ``sizes`` the number of runs that cover it. Run ``r``
+    covers those from ``low[r]`` to ``high[r] - 1``.
     """
 
     borders: Ints
@@ -231,7 +232,7 @@ class _Stretches:
         return cls(borders, number, touched[number], before[first], before[last])
 
     def rows(self, touches: _Touches, sights: _Sights, first: int, last: int) -> ConflictRows:
-        """Who touches the stretches from ``first`` to ``last - 1``: a row for each run over each of them."""
+        """The rows of the stretches ``first`` to ``last - 1``: one for each run that covers each of them."""
         lower, upper = np.clip(self.low, first, last), np.clip(self.high, first, last)
         count = upper - lower
         run = np.repeat(np.arange(len(count)), count)
@@ -264,13 +265,13 @@ def _within(evidence: Evidence, sight: SeenAccess, within: Ranges) -> ByteRuns:
 
 
 def _cover(first: Ints, last: Ints, borders: int) -> Ints:
-    """How many runs lie over each stretch."""
+    """The number of runs that cover each stretch."""
     change = np.bincount(first, minlength=borders) - np.bincount(last, minlength=borders)
     return np.cumsum(change)[:-1]
 
 
 def _contending(rows: ConflictRows) -> Flags:
-    """Rows of stretches on which several programs contend."""
+    """Which rows are of stretches that several programs contend for."""
     if not len(rows):
         return np.zeros(0, np.bool_)
     heads = np.flatnonzero(np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]]))
@@ -291,5 +292,5 @@ def _contending(rows: ConflictRows) -> Flags:
 
 
 def _alone(sight: SeenAccess) -> bool:
-    # In a block of atomics that release, each thread hands on what it did itself.
+    # In a block of atomics that release, each thread releases its own accesses.
     return int(np.prod(sight.event.shape)) == 1 or (sight.kind == "atomic" and hands_on(sight.op))

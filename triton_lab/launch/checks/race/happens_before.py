@@ -1,15 +1,13 @@
 """Which accesses of different programs are ordered: happens-before, by vector clocks.
 
-An atomic that *releases* hands on what its program did before; an atomic on the same address that
-*acquires* afterwards takes it over, with all that was handed on to it in turn. Nothing else orders
-two programs: not relaxed atomics, not ``scope="cta"`` (a program is a CTA), not the order in which
-this machine happened to run them.
+An atomic that *releases* publishes what its program did before. A later atomic on the same address that *acquires* is
+ordered after all this, and after everything that the releasing program had acquired. Nothing else orders two programs:
+not relaxed atomics, not ``scope="cta"`` (a program is a CTA), not the order in which this machine happened to run them.
 
-A block is stored by many threads and an atomic on a scalar is done by one of them, so a release
-hands on a program's blocks only up to the last barrier before it (`barriers`). Triton 3.9 puts a
-barrier before such an atomic, Triton 3.6 does not.
-An acquire whose result nobody looks at teaches nothing: whether it came before or after the release
-is luck.
+A block is stored by many threads, but an atomic on a scalar is done by one of them. So a release publishes a program's
+blocks only up to the last barrier before it (`barriers`). Triton 3.9 puts a barrier before such an atomic, Triton 3.6
+does not.
+An acquire whose result is not used orders nothing, since it may have come before or after the release.
 """
 
 from __future__ import annotations
@@ -25,24 +23,24 @@ from triton_lab.launch.byte_ranges import Flags, Ints
 from triton_lab.launch.checks.analysis.barriers import TIMES, Barriers, results_used
 from triton_lab.launch.checks.analysis.evidence import Evidence
 
-# Clocks are kept for so many pairs of programs at a time.
+# The number of pairs of programs whose clocks are in memory at a time.
 _CLOCKS = 1 << 22
 
 
 def hands_on(op: Op) -> bool:
-    """Whether an atomic releases what its program did before to other programs."""
+    """Whether an atomic releases its program's earlier accesses to other programs."""
     return effects.is_shared(op) and effects.releases(op)
 
 
 def takes_over(op: Op, used: set[int]) -> bool:
-    """Whether an atomic acquires what others release: ``used`` are the operations whose results are looked at."""
-    # A wait without an end teaches by being over.
+    """Whether an atomic acquires what others release; ``used`` are the operations whose results are used."""
+    # A wait without a timeout has acquired when it ends, even if its result is not used.
     seen = op.index in used or (effects.waits(op) and effects.operands_of(op).timeout is None)
     return seen and effects.is_shared(op) and effects.acquires(op)
 
 
 class HappensBefore:
-    """The order that a launch's atomics make."""
+    """The order that a launch's atomics create."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._used = results_used(evidence.launch.executable.plan)
@@ -50,11 +48,11 @@ class HappensBefore:
         self._barriers = Barriers(evidence, self._used)
 
     def __bool__(self) -> bool:
-        """Whether anything is ordered at all."""
+        """Whether the launch's atomics order anything."""
         return len(self._steps.address) > 0
 
     def before(self, program: Ints, time: Ints, alone: Flags, later: Ints, later_time: Ints) -> Flags:
-        """Whether what ``program`` did at ``time`` is known to be done when ``later`` acts at ``later_time``.
+        """Whether the access of ``program`` at ``time`` happens before that of ``later`` at ``later_time``.
 
         Times are the orders of events; ``alone`` marks accesses by a single thread. Arrays are parallel.
         """
@@ -66,7 +64,7 @@ class HappensBefore:
             mine = np.flatnonzero((program >= part[0]) & (program <= part[-1]))
             column = 2 * np.searchsorted(part, program[mine]) + alone[mine]
             keys, clocks = self._clocks(part)
-            # The last thing that `later` took over before it acted, or by this very atomic.
+            # The last acquire of `later` before its access, or the access itself.
             known = np.searchsorted(keys, later[mine] * TIMES + later_time[mine], side="right") - 1
             some = (known >= 0) & (keys[np.maximum(known, 0)] // TIMES == later[mine]) if len(keys) else known >= 0
             chosen = np.flatnonzero(some)
@@ -74,10 +72,10 @@ class HappensBefore:
         return result
 
     def _clocks(self, sources: Ints) -> tuple[Ints, npt.NDArray[np.int64]]:
-        """What each program knows of ``sources`` after each acquire: keys (program, time) and clocks.
+        """The clocks of each program for ``sources`` after each acquire: keys (program, time) and clocks.
 
-        A clock has two numbers for each source: its blocks, and its single threads' accesses, that came
-        before this time are done.
+        A clock has two times for each source: its accesses by blocks are done before the first, and those by single
+        threads before the second.
         """
         steps = self._steps
         position = {int(program): k for k, program in enumerate(sources)}
@@ -107,7 +105,7 @@ class HappensBefore:
 
 
 class _Steps:
-    """The atomics that hand on or take over, in the order in which they happened: parallel arrays."""
+    """The atomics that release or acquire, in the order in which they ran: parallel arrays."""
 
     def __init__(self, columns: list[Any]) -> None:
         self.time, self.program, self.address, self.acquires, self.releases = columns
@@ -121,7 +119,7 @@ class _Steps:
         time, program, lane, address, acquires, releases = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
-        # Only an address where someone hands on and someone takes over can order anything.
+        # Only an address with both a release and an acquire can order anything.
         useful = np.isin(address, np.intersect1d(address[acquires], address[releases]))
         order = np.lexsort((lane[useful], program[useful], time[useful]))
         return cls([column[useful][order] for column in (time, program, address, acquires, releases)])

@@ -1,4 +1,4 @@
-"""What a race leaves in either order: the contested element after two stores, or what a load finds beside a store."""
+"""The outcomes of a race in either order: the element after two stores, or the value that a load finds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Act:
-    """What a program did to an element: ``value`` is what it stored or loaded."""
+    """One access of a program to an element: ``value`` is what it stored or loaded."""
 
     when: int
     who: int
@@ -28,7 +28,7 @@ class _Act:
 
 
 def with_orders(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings; a race says what either order leaves, or loads, where the values are known and differ."""
+    """The findings, with ``orders`` for races: what either order leaves or loads, if values are known and differ."""
     return [replace(one, orders=_orders(launch, one)) if one.kind == "race" else one for one in findings]
 
 
@@ -47,7 +47,7 @@ def _orders(launch: Recorded, race: Finding) -> tuple[str, ...]:
 
 
 def _acts(launch: Recorded, race: Finding) -> dict[int, list[_Act]]:
-    """By element, in the order in which they were done."""
+    """The acts of a race by element, in the order in which they ran."""
     assert launch.tape is not None
     kinds = {event.order: launch.tape.kinds[op][0] for op, events in launch.tape.events.items() for event in events}
     found: dict[int, list[_Act]] = {}
@@ -61,7 +61,7 @@ def _acts(launch: Recorded, race: Finding) -> dict[int, list[_Act]]:
 
 
 def _two_stores(launch: Recorded, acts: Sequence[_Act], place: str) -> tuple[str, ...]:
-    """What is left there, whichever of two programs stores last."""
+    """The element's value if the first of two programs stores last, and if the other does."""
     by = {act.who: act.value for act in acts if act.kind == "store"}
     first = min(by, default=None)
     other = next((who for who in sorted(by) if first is not None and str(by[who]) != str(by[first])), None)
@@ -71,13 +71,13 @@ def _two_stores(launch: Recorded, acts: Sequence[_Act], place: str) -> tuple[str
 
 
 def _store_and_load(launch: Recorded, acts: Sequence[_Act], place: str, before: object) -> tuple[str, ...]:
-    """What one program loads before and after another stores there, once; ``before`` is what was there at the start."""
+    """What one program loads before and after another's only store; ``before`` is the value at the start."""
     stores = [act for act in acts if act.kind == "store"]
     load = next((act for act in acts if act.kind == "load" and stores and act.who != stores[0].who), None)
     if load is None or len(stores) > 1 or any(act.kind not in ("store", "load") for act in acts):
         return ()
     (store,) = stores
-    # Whoever loaded it first has seen what was there.
+    # A load before the store has found the value at the start.
     before = next((act.value for act in acts if act.kind == "load" and act.when < store.when), before)
     if before is None or str(before) == str(store.value):
         return ()
@@ -89,7 +89,7 @@ def _store_and_load(launch: Recorded, acts: Sequence[_Act], place: str, before: 
 
 
 def _at_the_start(launch: Recorded, race: Finding, argument: Argument, where: int) -> object:
-    """What an element held before the launch; None where that is not known, or not all who raced for it are."""
+    """The value of an element before the launch; None if it is not known, or if not all racing lanes are listed."""
     if launch.snapshot is None or launch.snapshot.missing or race.count > len(race.elements):
         return None
     start = argument.address + where * argument.itemsize

@@ -1,4 +1,4 @@
-"""The checks: one module for each kind of finding, with `check(evidence)`.
+"""The checks: one module for each kind of finding, with a function `check`.
 
-They read `Evidence` (`checks/analysis/evidence`) and yield findings. `launch.checks.check` runs all of them.
+In: `Evidence` (`checks/analysis/evidence`). Out: findings. `launch.checks.check` runs all of them.
 """

@@ -1,4 +1,4 @@
-"""Writes through one argument to memory that the kernel reads through another."""
+"""Finds writes through one argument to memory that the kernel reads through another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEND = "Fine if each element is read before it is written; if not, pass a clone
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each access that writes what is read elsewhere."""
+    """One finding for each access that writes memory that is read through another argument."""
     launch = evidence.launch
     tensors = [argument for argument in launch.arguments if argument.storage_bytes]
     partners = {a.name: {b.name for b in tensors if b.name != a.name and _meet(a, b)} for a in tensors}

@@ -1,4 +1,4 @@
-"""Masks that never turned a lane off."""
+"""Finds masks that never turned a lane off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEND = "Keep it if other sizes need it; if none does, the access is cheaper wit
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each access with such a mask."""
+    """One finding for each access with such a mask."""
     if not evidence.complete:
         return
     launch = evidence.launch

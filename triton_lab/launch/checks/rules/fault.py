@@ -1,4 +1,4 @@
-"""What stopped the launch: accesses out of bounds, failed assertions, deadlock."""
+"""Reports what stopped the launch: accesses out of bounds, failed assertions, deadlock."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ from triton_lab.launch.replay.replay_run import CannotReplay, replay
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
-# The kinds of what operations are stopped for that touch no memory.
+# The kinds of findings for operations that touch no memory.
 _REFUSED = {"tt.assert": "assertion", "tt.gather": "out-of-bounds"}
-# A launch is replayed so many times at most to hear of all programs that fail.
+# The most replays of a launch to find all programs that fail.
 ROUNDS = 16
 
 
 def check(launch: Recorded, parts: Sequence[KernelError] | None = None) -> Iterator[Finding]:
-    """What the launch stopped at, and all other programs that would have stopped it: ``parts`` has their errors, where
-    the parts of the launch have been asked already."""
+    """Findings for what stopped the launch, and for all other programs that would have stopped it.
+
+    ``parts`` has the other programs' errors if the launch ran in parts; otherwise replays find them.
+    """
     error = launch.error
     if not isinstance(error, KernelError) or isinstance(error, (Unsupported, StepLimit)):
         return
@@ -45,7 +47,7 @@ def check(launch: Recorded, parts: Sequence[KernelError] | None = None) -> Itera
 
 
 def _refused(launch: Recorded, error: KernelError, others: Iterable[KernelError]) -> Iterator[Finding]:
-    """An operation that was stopped for its values and touches no memory."""
+    """The finding for an operation that touches no memory and was stopped because of its values."""
     name = "" if error.op is None else error.op.name
     kind = _REFUSED.get(name)
     if kind is None:
@@ -66,16 +68,16 @@ def _refused(launch: Recorded, error: KernelError, others: Iterable[KernelError]
 
 
 def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
-    """The programs that wait, and for what; places are listed where all wait at one tensor."""
+    """The finding for programs that wait, and for what; elements are listed if all wait for the same tensor."""
     numbers = _numbers(error)
     op, where, argument = error.op, "", None
     elements = np.empty(0, np.int64)
     if op is not None and effects.waits(op):
-        # It is no event before it is over.
+        # A wait is recorded as an event only when it ends.
         argument = launch.owner_of(op.index)
         where = "" if argument is None else f" for {argument.name}"
     elif len(numbers) and (last := _last_looks(launch, numbers[:LISTED]))[0] is not None:
-        # What a program that waits looked at last is what it waits for.
+        # A waiting program waits for what it touched last.
         index, address = last[0]
         op = next(one for one in launch.executable.plan.walk() if one.index == index)
         argument = launch.owner_of(index)
@@ -101,7 +103,7 @@ _Look = tuple[int, int]  # an operation's index and the address of its first lan
 
 
 def _last_looks(launch: Recorded, numbers: Ints) -> list[_Look | None]:
-    """What each of the programs touched last; None of one that touched nothing."""
+    """The last access of each program; None for a program that touched nothing."""
     found: list[_Look | None] = [None] * len(numbers)
     latest = np.full(len(numbers), -1, np.int64)
     for index, events in launch.events.items():
@@ -117,7 +119,7 @@ def _owner(launch: Recorded, look: _Look | None) -> Argument | None:
 
 
 def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError]) -> Iterator[Finding]:
-    """One for each kind and operation."""
+    """One finding for each kind of fault and operation."""
     found: dict[tuple[int, str], list[tuple[Op, AccessFault, EvidenceLanes]]] = {}
     failed, impossible = [error], None
     try:
@@ -126,7 +128,7 @@ def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError])
         impossible = reason
     for one in failed:
         if one.fault is not None:
-            assert one.op is not None and one.programs is not None  # whom the machine stopped, and at what
+            assert one.op is not None and one.programs is not None  # the machine has set both
             lanes = EvidenceLanes.timeless(one.programs, one.fault.lanes, one.fault.addresses)
             found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
     for (_, kind), parts in sorted(found.items()):
@@ -150,7 +152,7 @@ def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError])
 
 
 def _stray(launch: Recorded, op: Op, fault: AccessFault, lanes: EvidenceLanes, total: int) -> messages.Stray:
-    """What the first of the lanes did, in the words of the error that it is stopped with."""
+    """The first of the lanes, described as in the error that stopped it."""
     address = int(lanes.address[0])
     flat = launch.plan_arguments
     tensors = [tensor for argument in launch.arguments if (tensor := _tensor(argument))]
@@ -172,7 +174,7 @@ def _stray(launch: Recorded, op: Op, fault: AccessFault, lanes: EvidenceLanes, t
 
 
 def _guard(launch: Recorded, op: Op, owner: messages.TensorText | None) -> messages.AccessGuard:
-    """What should have held the lanes back, as the kernel has it."""
+    """The mask or descriptor that let the lanes pass, in the kernel's names."""
     kind, place = guard(op, launch.executable.plan), launch.lines.get(op.index)
     if owner is None or place is None or place.file != launch.file:
         return messages.AccessGuard(kind)
@@ -182,17 +184,17 @@ def _guard(launch: Recorded, op: Op, owner: messages.TensorText | None) -> messa
 
 
 def _tensor(argument: Argument) -> messages.TensorText | None:
-    """The argument as it is told; None for a scalar, and for a pointer of which only an address is known."""
+    """The argument for messages; None for a scalar, and for a pointer of which only the address is known."""
     if not argument.itemsize:
         return None
     return messages.TensorText(**{one.name: getattr(argument, one.name) for one in fields(messages.TensorText)})
 
 
 def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
-    """The faults of programs that had not run yet when the launch stopped.
+    """The errors of programs that had not run yet when the launch stopped.
 
-    Each round leaves out those that have failed, so that what is found does not depend on how the
-    grid was cut into batches. Programs that wait for others cannot go on without them.
+    Each replay leaves out the programs that have failed, so that the result does not depend on the batches of the grid.
+    There are none for programs that wait for others, since these cannot run without them.
     """
     if launch.executable.waiting_loops:
         return
@@ -206,7 +208,7 @@ def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
             if another.programs is None or another.op is None:
                 return
             known = launch.executable.roots.get(another.op.index) is not None
-            # Memory that the launch would have found on its way is not there in a replay.
+            # A replay lacks memory that the launch would have found later.
             if another.fault is None or known or another.fault.kind == "null-pointer":
                 yield another
             left = np.setdiff1d(left, another.programs)

@@ -1,4 +1,4 @@
-"""Programs that touch nothing."""
+"""Finds programs that touch no memory."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 _MEND = "A smaller grid would do: triton.cdiv of the number of elements by the size of a block."
 _EMPTY = "n // BLOCK is 0 where n is less than a block: triton.cdiv(n, BLOCK) rounds up."
-# Where no program does anything, fewer of them would do no more.
+# If no program does anything, a smaller grid is no remedy.
 _HELD_BACK = "Look at the masks, and at the conditions around loads and stores: they are false for all programs."
 _NO_ACCESS = "It has no tl.load and no tl.store: what a kernel computes or returns is lost, unless it is stored."
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """At most one, about all of them."""
+    """At most one finding, about all idle programs."""
     if evidence.complete:
         yield from told(evidence.launch, idle(evidence))
 
 
 def idle(evidence: Evidence) -> Ints:
-    """The numbers of the programs that touched nothing."""
+    """The numbers of the programs that touched no memory."""
     own = evidence.launch.own
     idle = np.ones(len(own), np.bool_)
     for sight in evidence.in_order:
@@ -45,7 +45,7 @@ def idle(evidence: Evidence) -> Ints:
 
 
 def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
-    """What to say of these programs, or of a grid without any; nothing where all do something."""
+    """The finding about these programs, or about a grid without programs; none if there are no idle ones."""
     if not launch.programs and all(math.prod(argument.shape) for argument in launch.arguments):
         yield finding(launch, "idle-program", "the grid has no programs: nothing ran", _EMPTY)
     if not len(numbers):
@@ -53,7 +53,7 @@ def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
     mend = _MEND
     if len(numbers) == launch.programs:
         operations = list(launch.executable.plan.walk())
-        if any(op.name == "tt.print" for op in operations):  # that is what it is for
+        if any(op.name == "tt.print" for op in operations):  # a kernel that only prints
             return
         mend = _HELD_BACK if any(map(effects.is_access, operations)) else _NO_ACCESS
     verb = messages.noun(len(numbers), "touches", "touch")

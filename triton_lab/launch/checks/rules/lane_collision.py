@@ -1,9 +1,9 @@
-"""Lanes of one program that store to one element with one operation.
+"""Finds lanes of one program that store to the same element with one operation.
 
-Which of them comes last is not said anywhere: PTX leaves it open for the threads of a warp, and warps run on by
-themselves. So different values are an error. Lanes that store the same value - a block that is one element over and
-over - do no harm, unless each of them has loaded the element before and stores what it made of that: then all but one
-update are lost (`out[index[i]] += 1`), however equal the values are.
+Their order is not defined: PTX leaves it open for the threads of a warp, and warps run independently. So different
+values are an error. Lanes that store equal values are correct, for example a block whose lanes are all one element. But
+if each of them has loaded the element before and stores a value computed from it, all updates except one are lost
+(`out[index[i]] += 1`), even if the values are equal.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from triton_lab.launch.recording.tape import block_shape
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import CannotReplay, replay
 
-# So many cells a lane may there be, for painting them to be cheaper than sorting the lanes.
+# With at most this many cells for each lane, an array of cells is cheaper than sorting the lanes.
 _SPARSE = 16
 _MEND = "Give each lane an element of its own, let one of them store (a mask), or add with tl.atomic_add."
 _MEND_LOST = "Use tl.atomic_add (or another atomic), which lets each of the lanes have its turn."
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
-    """One for each store of which lanes of a program collide. Where programs race, that is reported instead."""
+    """One finding for each store whose lanes collide within a program. Bytes with a race are left to the race check."""
     meetings = [found for sight in evidence.sights("store") if (found := _met(evidence, sight)) is not None]
     if not meetings:
         return
@@ -48,7 +48,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
     try:
         different, impossible = _different(evidence, meetings), None
     except CannotReplay as reason:
-        # What is lost can be told all the same.
+        # Lost updates can be found without a replay.
         different, impossible = [np.zeros(len(meeting), np.bool_) for meeting in meetings], reason
     known = _Lost(evidence)
     collisions: dict[int, list[_Collision]] = {}
@@ -64,7 +64,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class _Meeting:
-    """Lanes of one execution, and for each the lane of its program that it meets: ``there`` are their numbers."""
+    """Lanes of one execution, and in ``there`` for each the number of a lane of its program at the same address."""
 
     sight: SeenAccess
     lanes: EvidenceLanes
@@ -79,7 +79,7 @@ class _Meeting:
 
 @dataclass(frozen=True, eq=False)
 class _Collision:
-    """Which of the lanes of a meeting store something different, and which lose an update."""
+    """The lanes of a meeting that store different values, and those that lose an update."""
 
     meeting: _Meeting
     different: Flags
@@ -96,7 +96,7 @@ def _met(evidence: Evidence, sight: SeenAccess) -> _Meeting | None:
 
 
 def _is_injective(event: AccessEvent, itemsize: int) -> bool:
-    """Whether it can be seen at once that no two lanes of a program have the same address."""
+    """Whether a quick test shows that no two lanes of a program have the same address."""
     pointer = event.pointer
     if isinstance(pointer, AffineBlock):
         span = itemsize
@@ -114,7 +114,7 @@ def _is_injective(event: AccessEvent, itemsize: int) -> bool:
 
 
 def _same_place(address: Ints, itemsize: int) -> Ints:
-    """For each lane one lane at its address, the same one for all that are there."""
+    """For each lane, a representative lane at its address."""
     if not len(address):
         return address
     low = int(address.min())
@@ -133,7 +133,7 @@ def _same_place(address: Ints, itemsize: int) -> Ints:
 
 
 class _Values(Watcher):
-    """Compares what the lanes that meet store, while the launch runs again. Counts events as the tape does."""
+    """Compares the values that colliding lanes store, during a replay. Counts events as the tape does."""
 
     def __init__(self, meetings: list[_Meeting]) -> None:
         self._wanted = {meeting.sight.event.order: k for k, meeting in enumerate(meetings)}
@@ -159,14 +159,14 @@ class _Values(Watcher):
 
 
 def _different(evidence: Evidence, meetings: list[_Meeting]) -> list[Flags]:
-    """Of each meeting the lanes that do not store what the other one stores. Raises CannotReplay."""
+    """For each meeting, the lanes that store another value than their partner. Raises CannotReplay."""
     watcher = _Values(meetings)
     replay(evidence.launch, access_observer=watcher)
     return watcher.different
 
 
 class _Lost:
-    """Stores of what was made of the element that is stored to."""
+    """Finds stores of values that were computed from the element that is stored to."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -176,14 +176,14 @@ class _Lost:
         self._loads: dict[int, list[int]] = {}
 
     def of(self, meeting: _Meeting) -> Flags:
-        """The lanes that loaded the element, with no barrier since, as did the lane that they meet."""
+        """The lanes that loaded the element, as their partner did, with no barrier since."""
         found = np.zeros(len(meeting), np.bool_)
         for op in self._behind(meeting.sight.op):
             found |= self._loaded(meeting, op)
         return found
 
     def _behind(self, store: Op) -> list[int]:
-        """The loads that what ``store`` stores is computed from."""
+        """The loads from which the value of ``store`` is computed."""
         if store.index not in self._loads:
             position = effects.operands_of(store).value
             assert position is not None
@@ -218,7 +218,7 @@ class _Lost:
 
 
 def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
-    """What collides at one operation."""
+    """The finding for the collisions at one operation."""
     launch = evidence.launch
     lost = any(bool(each.lost.any()) for each in collisions)
     found = FoundLanes(whole=True)
@@ -247,7 +247,7 @@ def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
 
 
 def _both(evidence: Evidence, meeting: _Meeting) -> EvidenceLanes:
-    """The lanes and those that they meet, by program, then lane."""
+    """The lanes and their partners, sorted by program, then lane."""
     size = np.int64(max(1, int(np.prod(meeting.sight.event.shape))))
     mine = meeting.lanes.program * size + meeting.lanes.lane
     keys = distinct(np.concatenate([mine, meeting.lanes.program * size + meeting.there]))

@@ -1,9 +1,9 @@
-"""Threads of one program that meet in memory, one of them writing, without a barrier between the two.
+"""Finds threads of one program that touch the same memory, one of them writing, without a barrier between the two.
 
-Triton's compiler makes threads wait for each other where they exchange values through shared memory, and nowhere else:
-a block that is stored and loaded again, shifted, is a row of `st.global` and a row of `ld.global` with nothing between
-(seen in the PTX for sm_90). A warp that is ahead reads what another has not yet written, or overwrites what another has
-yet to read. It goes well as long as the program is one warp, or luck has it: hence a warning.
+Triton's compiler puts barriers only where threads exchange values through shared memory. A block that is stored and
+loaded again, shifted, is a row of `st.global` and a row of `ld.global` with nothing between (seen in the PTX for
+sm_90). So a warp that is ahead may read an element before another warp writes it, or overwrite one before another warp
+reads it. The result is right if the program is one warp, or by chance; so this is a warning.
 """
 
 from __future__ import annotations
@@ -35,16 +35,19 @@ _MEND = (
     "Call tl.debug_barrier() between the two: the threads of a program run on by themselves, and the compiler makes "
     "them wait for each other only where they share values, not memory."
 )
-# So many cells a lane may there be, for addresses to be cells at once; else they are numbered first.
+# With at most this many cells for each lane, addresses are used as cells; else they are numbered first.
 _SPARSE = 16
-# Of so many lanes at least, and at most, those that meet nobody are left out first.
+# With more than `_FEW` and at most `_SORTED` lanes, lanes without a conflict are left out first, by sorting.
 _FEW, _SORTED = 1 << 12, 1 << 26
-# So many cells are looked at at a time, of about 40 bytes each.
+# The number of cells that are examined at a time, of about 40 bytes each.
 _CELLS = 1 << 22
 
 
 def check(evidence: Evidence, races: Races, told: Collection[tuple[int | None, int | None]]) -> Iterator[Finding]:
-    """One for each access that meets an earlier one; ``told`` are places (line, column) of races and collisions."""
+    """One finding for each access that conflicts with an earlier one.
+
+    ``told`` are the places (line, column) of races and collisions, which are not reported again.
+    """
     writers = [sight for sight in evidence.in_order if _writes(sight)]
     if not writers:
         return
@@ -84,7 +87,7 @@ def check(evidence: Evidence, races: Races, told: Collection[tuple[int | None, i
 def _meetings(
     evidence: Evidence, part: list[SeenAccess], threads: Threads, barriers: Barriers
 ) -> Iterator[tuple[SeenAccess, EvidenceLanes, Small]]:
-    """Accesses, the lanes that meet another thread, and the time of what each of them meets: window by window."""
+    """Accesses, their lanes that conflict with another thread, and the time of each conflicting access, by windows."""
     hulls = [_hull(evidence, sight) for sight in part]
     unit = min(sight.itemsize for sight in part)
     low, end = min(low for low, _ in hulls) // unit * unit, max(high for _, high in hulls)
@@ -110,7 +113,7 @@ def _writes(sight: SeenAccess) -> bool:
 
 
 def _together(evidence: Evidence, writers: list[SeenAccess]) -> Iterator[list[SeenAccess]]:
-    """The executions that touch one run of memory, of runs that somebody writes to."""
+    """Groups of executions that touch the same written run of memory."""
     hulls = {sight.event.order: _hull(evidence, sight) for sight in writers}
     written = Ranges.of([low for low, _ in hulls.values()], [high for _, high in hulls.values()])
     parts: list[list[SeenAccess]] = [[] for _ in range(len(written))]
@@ -126,7 +129,7 @@ def _together(evidence: Evidence, writers: list[SeenAccess]) -> Iterator[list[Se
 
 
 def _of_one_batch(part: list[SeenAccess]) -> Iterable[list[SeenAccess]]:
-    """Executions by the same programs, where no two groups have a program in common; else all together."""
+    """Groups of executions by the same programs, if no two groups share a program; else all as one group."""
     groups: dict[bytes, list[SeenAccess]] = {}
     names: dict[int, bytes] = {}
     for sight in part:
@@ -138,7 +141,7 @@ def _of_one_batch(part: list[SeenAccess]) -> Iterable[list[SeenAccess]]:
 
 
 def _hull(evidence: Evidence, sight: SeenAccess) -> tuple[int, int]:
-    """Bounds of the addresses; masked lanes that point anywhere do not count."""
+    """Bounds of the addresses; masked-off lanes with scattered addresses do not count."""
     if isinstance(sight.event.pointer, AffineBlock):
         return evidence.hull(sight)
     runs = evidence.runs(sight)
@@ -146,7 +149,7 @@ def _hull(evidence: Evidence, sight: SeenAccess) -> tuple[int, int]:
 
 
 def _may_meet(part: list[SeenAccess], threads: Threads) -> bool:
-    """Whether it takes a look at all lanes to know whether different threads of a program meet."""
+    """Whether different threads of a program may conflict, so that all lanes must be examined."""
     if all(sight.kind == "atomic" for sight in part):
         return False
     if all(not sight.event.shape for sight in part):
@@ -156,7 +159,7 @@ def _may_meet(part: list[SeenAccess], threads: Threads) -> bool:
 
 @dataclass(eq=False)
 class _Side:
-    """Who came by each cell last: program, time, thread, and whether an atomic."""
+    """The last access to each cell: its program, time and thread, and whether it was an atomic."""
 
     program: Small
     time: Small
@@ -169,7 +172,7 @@ class _Side:
         return cls(nobody, never, np.zeros(cells, np.int64), np.zeros(cells, np.bool_))
 
     def here(self, cell: Ints, program: Ints, since: Ints) -> Flags:
-        """Whether it was the same program, after its last barrier."""
+        """Whether the last access to each cell was by ``program`` after the time ``since`` of its last barrier."""
         found: Flags = (self.program[cell] == program) & (self.time[cell] > since)
         return found
 
@@ -178,7 +181,7 @@ class _Side:
 
 
 class _Memory:
-    """Some memory in which everybody leaves a trace. Of programs that share a cell the last one covers the others'."""
+    """The last accesses to some memory. If programs share a cell, the last program replaces the others."""
 
     def __init__(
         self,
@@ -191,9 +194,9 @@ class _Memory:
         stop: int | None,
         chosen: Mapping[int, EvidenceLanes] | None = None,
     ) -> None:
-        """Cells of ``unit`` bytes from ``start`` to ``stop``; without ``stop`` there is one for each address in use.
+        """Make cells of ``unit`` bytes from ``start`` to ``stop``; without ``stop``, one for each address in use.
 
-        ``chosen`` are the lanes that count, by their sight's order; all that are active by themselves.
+        ``chosen`` are the lanes to examine, by their sight's order; by default all active lanes.
         """
         self._chosen = chosen
         self._evidence, self._part, self._threads, self._barriers = evidence, part, threads, barriers
@@ -205,7 +208,7 @@ class _Memory:
         else:
             self._count = -(-(stop - start) // unit)
         self._written, self._read = _Side.nobody(self._count), _Side.nobody(self._count)
-        # When another thread than the last one has read it, -1 for never.
+        # The last time when another thread than the last reader has read the cell; -1 for never.
         self._read_by_other = np.full(self._count, -1, np.int32)
         self._sights = {sight.event.order: sight for sight in part}
 
@@ -219,7 +222,7 @@ class _Memory:
         return self._evidence.active_lanes(sight) if self._chosen is None else self._chosen[sight.event.order]
 
     def _cells(self, lanes: EvidenceLanes, sight: SeenAccess) -> tuple[Ints, Ints]:
-        """The cells that lanes touch, by their distance from the first, and the lane of each."""
+        """The cells that lanes touch, counted from the start, and the lane of each."""
         cell = cells_of(lanes, sight, self._start, self._unit)
         return cell.reshape(-1), np.repeat(np.arange(len(lanes)), cell.shape[1])
 
@@ -263,7 +266,7 @@ class _Memory:
             written.paint(cell, program, time, thread, atomic)
 
     def _without_own(self, sight: SeenAccess, cell: Ints, met: Flags) -> Flags:
-        """Without what the thread itself stored there as well: a block that is one element over and over."""
+        """``met`` without cells that the loading thread itself has stored to: blocks whose lanes share one element."""
         if sight.kind != "load" or self._threads.all_load(sight) or not met.any():
             return met
         for time in distinct(self._written.time[cell[met]]).tolist():
@@ -272,7 +275,7 @@ class _Memory:
         return met
 
     def _without_exchanged(self, sight: SeenAccess, times: Small, met: Flags) -> Flags:
-        """Without those since which what the access works on went through a barrier."""
+        """``met`` without accesses since which the operands of this access passed through a barrier."""
         if not met.any():
             return met
         for time in distinct(times[met]).tolist():
@@ -282,14 +285,14 @@ class _Memory:
 
 
 def _same_lanes(one: AccessEvent, other: AccessEvent) -> bool:
-    """Whether each lane of each program is at the same address in both."""
+    """Whether each lane of each program has the same address in both, and is active in ``other`` if in ``one``."""
     if one.shape != other.shape or not np.array_equal(one.programs, other.programs):
         return False
     return np.array_equal(one.addresses(), other.addresses()) and bool((one.active() <= other.active()).all())
 
 
 def _told(evidence: Evidence, sight: SeenAccess, one: EvidenceLanes, before: SeenAccess, threads: Threads) -> str:
-    """What the first lane does, and what was done there before."""
+    """The message for the first lane: what it does, and what the earlier access did there."""
     launch = evidence.launch
     place = element(evidence.owner(sight.op), int(one.address[0]))
     who = program(launch, int(one.program[0]))

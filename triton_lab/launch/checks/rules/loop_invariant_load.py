@@ -1,6 +1,7 @@
-"""Loads in a loop whose mask goes on with it, and whose offsets do not: each iteration loads the same elements.
+"""Finds loads in a loop whose mask changes with the iteration but whose offsets do not.
 
-It may be meant, where one block is needed up to another length each time: so it is a note.
+Each iteration then loads the same elements. This may be intended, if each iteration needs another length of one block,
+so it is a note.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MEND = (
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each such load of which a program loads an element again."""
+    """One finding for each such load, if a program loads an element again."""
     launch = evidence.launch
     flow = dataflow.Flow.of(launch.executable.plan)
     for function in launch.executable.plan.functions.values():
@@ -37,7 +38,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _stands(flow: dataflow.Flow, function: str, load: Op, carried: set[dataflow.Value]) -> bool:
-    """Whether its mask hangs on what changes from iteration to iteration, and its address does not."""
+    """Whether the mask of ``load`` depends on values that the loop carries, and its address does not."""
     at = effects.operands_of(load)
     if at.mask is None:
         return False
@@ -46,7 +47,7 @@ def _stands(flow: dataflow.Flow, function: str, load: Op, carried: set[dataflow.
 
 
 def _told(evidence: Evidence, op: Op) -> Iterator[Finding]:
-    """The programs whose first lane loads its element in more than one iteration."""
+    """The finding for programs whose first lane loads its element in more than one iteration."""
     launch, argument = evidence.launch, evidence.owner(op)
     first: dict[int, int] = {}
     for event in evidence.tape.events.get(op.index, ()):
@@ -71,7 +72,7 @@ def _told(evidence: Evidence, op: Op) -> Iterator[Finding]:
 
 
 def _first_lane(event: AccessEvent) -> Flags:
-    """In which programs the first lane is on."""
+    """(programs,) whether the first lane is active."""
     on: Flags = np.ones(1, np.bool_)
     if isinstance(event.mask, MaskBox):
         for lower, upper in zip(event.mask.lower, event.mask.upper, strict=True):

@@ -1,8 +1,8 @@
-"""Numbers that a store changes without a word: Triton converts what is stored to the type that the pointer points at.
+"""Finds numbers that a store changes silently: Triton converts them to the type that the pointer points at.
 
-0.7 becomes 0 in a tensor of integers, and 300 becomes 44 in one of int8. A conversion that the kernel asks for, by
-``.to``, is meant; in the IR the other kind stands at the place of the store itself. Told is only what lost something in
-this launch. What rounds to the next float is no loss, and what becomes infinite is told by `non_finite`.
+0.7 becomes 0 in a tensor of integers, and 300 becomes 44 in one of int8. A conversion by ``.to`` is intended; in the
+IR, an implicit one has the source location of the store itself. Only losses that occurred in this launch are reported.
+Rounding to the next float is no loss, and `non_finite` reports what becomes infinite.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
 
-# Whoever works on bits wants the lowest of them.
+# After bitwise operations, losing the high bits is intended.
 _ON_BITS = frozenset({"arith.andi", "arith.ori", "arith.xori", "arith.shli", "arith.shrsi", "arith.shrui"})
 _CASTS = frozenset({*narrow_overflow.CASTS, "arith.trunci"})
 
 
 @dataclass(frozen=True)
 class _Store:
-    """A store that converts: by an operation of the plan, or of a ``number`` that was written down, when compiled.
+    """A store that converts: by the operation ``cast``, or at compile time for a literal ``number``.
 
-    ``unsigned`` are the numbers that it keeps; ``source`` and ``target`` are the types, as torch calls them.
+    ``unsigned`` says whether it stores unsigned numbers; ``source`` and ``target`` are torch's names of the types.
     """
 
     source: str
@@ -53,7 +53,7 @@ class _Store:
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each store, or atomic, that changed a number."""
+    """One finding for each store or atomic that changed a number."""
     launch = evidence.launch
     if launch.snapshot is None:
         return
@@ -94,13 +94,13 @@ def _mend(store: _Store, beyond: bool) -> str:
 
 
 def watcher(evidence: Evidence) -> Watcher | None:
-    """Who is to look on at the launch itself; None where no store converts."""
+    """The watcher for the running launch; None if no store converts."""
     stores = _stores(evidence)
     return _Watcher(evidence, stores) if stores else None
 
 
 def _looked(evidence: Evidence) -> _Watcher:
-    """What was seen while the launch ran, or else in a replay. Raises CannotReplay."""
+    """The watcher after the launch, or after a replay. Raises CannotReplay."""
     seen = evidence.launch.watched.get("lossy")
     if isinstance(seen, _Watcher):
         return seen
@@ -111,17 +111,20 @@ def _looked(evidence: Evidence) -> _Watcher:
 
 
 class _Watcher(Watcher):
-    """``stores`` by operation; ``examples`` say what the first of them was given, and what arrived."""
+    """Compares numbers before and after stores.
+
+    By operation: ``stores``, and ``examples`` with the number given and the number stored.
+    """
 
     def __init__(self, evidence: Evidence, stores: dict[int, _Store]) -> None:
         self.stores = stores
         self.found = FoundLanes(whole=True)
         self.examples: dict[int, tuple[str, str]] = {}
         self.beyond: dict[int, bool] = {}
-        # Events as the tape counts them.
+        # The number of events, counted as the tape does.
         self.count = 0
         self._casts = {store.cast.index for store in stores.values() if store.cast is not None}
-        # What the conversion that has run last was given: its store comes next.
+        # The operand of the last conversion, whose store comes next.
         self._given: Array | None = None
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
@@ -168,7 +171,7 @@ class _Watcher(Watcher):
 
 
 def _beyond(given: Array, store: _Store) -> Array:
-    """Which of some numbers are beyond what the type holds, but for the fraction."""
+    """Which numbers are outside the type's range, apart from their fractions."""
     least, most = (0, 1 << store.bits) if store.unsigned else (-(1 << (store.bits - 1)), 1 << (store.bits - 1))
     whole = given if given.dtype.kind == "i" else np.trunc(given.astype(np.float64))
     outside: Array = (whole < least) | (whole >= most)
@@ -212,7 +215,7 @@ def _stores(evidence: Evidence) -> dict[int, _Store]:
 
 
 def _on_purpose(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value) -> bool:
-    """Whether a number is made by way of its bits, or as hashes are: of such the lowest bits are wanted."""
+    """Whether a number comes from bitwise operations or from a hash: then losing the high bits is intended."""
     functions = evidence.launch.executable.plan.functions
     makers = [
         flow.maker[one] for one in flow.behind([value], lambda op: not effects.is_access(op)) if one in flow.maker
@@ -224,7 +227,7 @@ def _on_purpose(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value) 
 
 
 def _source(flow: dataflow.Flow, function: Function, cast: Op) -> str:
-    """The type of what is converted, which may go by float32."""
+    """The type that is converted, which may be widened to float32 on the way."""
     maker = flow.maker.get(dataflow.Value(function.name, cast.operands[0]))
     widened = maker is not None and maker.name == "arith.extf" and maker.location == cast.location
     number = maker.operands[0] if widened and maker is not None else cast.operands[0]
@@ -236,7 +239,7 @@ def _named(type: Type, unsigned: bool) -> str:
 
 
 def _written(launch: Recorded, op: Op) -> float | None:
-    """The number with a fraction that the kernel's own source has as what this operation stores; None for others."""
+    """The literal with a fraction that the kernel's source stores at this operation; None for anything else."""
     line, source = launch.lines.get(op.index), launch.compiled[0]
     if (
         line is None

@@ -1,7 +1,7 @@
-"""Sums that lose what is added to them: many terms in a narrow float, and counters that stand still.
+"""Finds sums that lose their terms: many terms in a narrow float, and counters that stand still.
 
-A sum carried round a loop is carried on in float64 beside it, and so is what atomics add to an element of
-memory. `tl.sum` and `tl.cumsum` are not looked at: they add up in a tree, which costs little.
+Sums that a loop carries, and sums of atomics in memory, are also computed in float64 and compared. `tl.sum` and
+`tl.cumsum` are not examined: they add in a tree, which loses little.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MEND_ATOMIC = "Add to a float32 tensor, and convert when all have added."
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each operation that adds."""
+    """One finding for each addition with a loss."""
     launch = evidence.launch
     if launch.snapshot is None:
         return
@@ -47,13 +47,13 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def watcher(evidence: Evidence) -> Watcher | None:
-    """Who is to look on at the launch itself; None where nothing is added up."""
+    """The watcher for the running launch; None if it has no such sums."""
     looked = _Watcher(evidence.launch)
     return looked if looked.sums or looked.atomics else None
 
 
 def _looked(evidence: Evidence) -> _Watcher:
-    """What was seen while the launch ran, or else in a replay. Raises CannotReplay."""
+    """The watcher after the launch, or after a replay. Raises CannotReplay."""
     launch = evidence.launch
     seen = launch.watched.get("accumulation")
     if isinstance(seen, _Watcher):
@@ -65,7 +65,7 @@ def _looked(evidence: Evidence) -> _Watcher:
 
 
 class _Watcher(Watcher):
-    """Both kinds of sums."""
+    """Watches both kinds of sums."""
 
     def __init__(self, launch: Recorded) -> None:
         self.sums, self.atomics = CarriedSums(launch), Atomics(launch)
@@ -123,5 +123,5 @@ def _number(value: Any) -> str:
 
 
 def _off(sum: Any, exact: float) -> str:
-    """How far off, in words."""
+    """The relative error in words."""
     return f" ({abs(float(sum) - exact) / abs(exact):.2g} of it lost)" if exact else ""

@@ -1,4 +1,4 @@
-"""A kernel that returns its result, and stores nothing: a launch hands nothing back."""
+"""Finds kernels that return their result and store nothing: a launch returns nothing."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from triton_lab.launch.checks.analysis.finding_text import named_file
 from triton_lab.launch.diagnosis.finding import Finding
 
 _MEND = "A launch hands nothing back: pass a tensor for the result, out = torch.empty_like(x), and tl.store it there."
-# What a kernel may do beside storing.
+# Other effects that a kernel may have instead of storing.
 _SEEN = ("tt.print", "tt.assert")
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """At most one, at the first ``return`` with a value."""
+    """At most one finding, at the first ``return`` with a value."""
     launch = evidence.launch
     source = launch.compiled[0]
     operations = launch.executable.plan.walk()

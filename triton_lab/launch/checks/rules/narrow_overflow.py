@@ -1,7 +1,7 @@
-"""Numbers of 8 and 16 bits that wrap: products, sums carried round a loop, and floats too large to become one.
+"""Finds numbers of 8 and 16 bits that wrap: products, sums that a loop carries, and floats too large to convert.
 
-Whoever takes their bits apart afterwards - by masks, shifts or remainders - wraps on purpose. What feeds addresses,
-masks and loops is told by `overflow`.
+If the kernel then uses masks, shifts or remainders on the result, it wraps on purpose. `overflow` reports numbers that
+go into addresses, masks and loops.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Array = NDArray[Any]
 
 _MEND = "Convert one side first, with .to(tl.int32), and make the result narrow again only when it is known to fit."
 _MEND_FLOAT = "Clamp it with tl.clamp to what the type holds before the conversion: for tl.int8, -128.0 to 127.0."
-# How many bits a narrow number has, and what makes one of a float: whether its result is signed.
+# The bits of narrow numbers, and the conversions from floats (True: the result is signed).
 BITS = (8, 16)
 CASTS = {"arith.fptosi": True, "arith.fptoui": False}
 _EXACT = {"arith.muli": np.multiply, "arith.addi": np.add, "arith.subi": np.subtract}
@@ -41,7 +41,7 @@ _UNSIGNED = frozenset({"arith.extui", "arith.uitofp", "arith.divui", "arith.maxu
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each operation that wraps."""
+    """One finding for each operation that wraps."""
     launch = evidence.launch
     if launch.snapshot is None:
         return
@@ -64,13 +64,13 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def watcher(evidence: Evidence) -> Watcher | None:
-    """Who is to look on at the launch itself; None where nothing can wrap."""
+    """The watcher for the running launch; None if nothing can wrap."""
     suspects = _suspects(evidence)
     return _Watcher(suspects) if suspects else None
 
 
 def _looked(evidence: Evidence) -> _Watcher:
-    """What was seen while the launch ran, or else in a replay. Raises CannotReplay."""
+    """The watcher after the launch, or after a replay. Raises CannotReplay."""
     launch = evidence.launch
     seen = launch.watched.get("narrow")
     if isinstance(seen, _Watcher):
@@ -82,12 +82,12 @@ def _looked(evidence: Evidence) -> _Watcher:
 
 
 class _Watcher(Watcher):
-    """``suspects`` are the operations that may wrap, and whether they count as signed."""
+    """Finds wrapped results of ``suspects``, the operations that may wrap (True: signed)."""
 
     def __init__(self, suspects: dict[int, bool]) -> None:
         self.suspects = suspects
         self.found: dict[int, LaneTally] = {}
-        # By operation: what happened in the first lane, and the shape of its block.
+        # By operation: the text for the first lane, and the shape of its block.
         self.examples: dict[int, tuple[str, tuple[int, ...]]] = {}
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
@@ -99,7 +99,7 @@ class _Watcher(Watcher):
         if op.name in CASTS:
             exact = np.trunc(given[0].astype(np.float64))
             least, most = (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if signed else (0, (1 << type.bits) - 1)
-            # NaN and infinity have a check of their own.
+            # NaN and infinity have their own check.
             wrong = np.isfinite(exact) & ((exact < least) | (exact > most))
         else:
             given = [_wide(array, signed) for array in given]
@@ -117,7 +117,7 @@ class _Watcher(Watcher):
             self.examples[op.index] = _told(op, first, f"{'int' if signed else 'uint'}{type.bits}"), type.shape
         size = max(1, type.size)
         programs, lane = frame.programs[chosen // size], chosen % size
-        # In no memory yet: they are numbered through, over all programs, as `stored_from` wants it.
+        # The lanes have no addresses: they are numbered over all programs, as `stored_from` needs.
         lanes = EvidenceLanes.timeless(programs, lane, programs * size + lane)
         self.found.setdefault(op.index, LaneTally(1)).add(lanes)
 
@@ -169,7 +169,7 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
 
 
 def _uses(flow: dataflow.Flow) -> dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]]:
-    """What each value is used for: the values made of it, and the operations that make them."""
+    """The uses of each value: the values computed from it, and the operations that compute them."""
     uses: dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]] = {}
     for value, feeds in flow.feeds.items():
         for feed in feeds:
@@ -178,7 +178,7 @@ def _uses(flow: dataflow.Flow) -> dict[dataflow.Value, list[tuple[dataflow.Value
 
 
 def _ahead(uses: dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]], start: dataflow.Value) -> list[Op]:
-    """The operations on what is made of a narrow value as long as it is an integer."""
+    """The operations that a narrow value goes into, as long as the results are integers."""
     found: list[Op] = []
     seen, todo = {start}, [start]
     while todo:
@@ -196,12 +196,12 @@ def _is_an_end(op: Op) -> bool:
 
 
 def _is_carried(flow: dataflow.Flow, value: dataflow.Value) -> bool:
-    """Whether a value is made of itself: it is carried round a loop."""
+    """Whether a value depends on itself: a loop carries it."""
     return value in flow.behind(flow.feeds.get(value, ()))
 
 
 def _of_unsigned(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value) -> bool:
-    """Whether it is made of elements of an unsigned tensor."""
+    """Whether it is computed from elements of an unsigned tensor."""
     for each in flow.behind([value]):
         maker = flow.maker.get(each)
         if maker is not None and effects.is_access(maker):

@@ -1,7 +1,7 @@
-"""NaN and infinity that a program stores, or integers made of them, though nothing that it loaded was either.
+"""Finds NaN and infinity that a program stores, or integers computed from them, if all that it loaded was finite.
 
-What the kernel writes down, is passed or takes for what is masked out (``float("-inf")``) is meant: what
-counts is where they come into being, which `births` follows.
+Constants, arguments and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones
+arise.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Array = NDArray[Any]
 _MEND = (
     "Look at what goes to zero, overflows, or is -inf minus -inf: guard a division, subtract the maximum before exp."
 )
-# A conversion that makes infinity of a number which was finite.
+# Conversions that may turn a finite number into infinity.
 _NARROWING = frozenset({"arith.truncf", "tt.fp_to_fp", "arith.sitofp", "arith.uitofp"})
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each store of that kind."""
+    """One finding for each store of such a value."""
     launch = evidence.launch
     plan = launch.executable.plan
     if launch.snapshot is None or not (evidence.tape.strange or any(op.name in CASTS for op in plan.walk())):
@@ -78,7 +78,7 @@ def _mend(launch: Recorded, birth: Op, store: Op) -> str:
 
 
 def _mend_conversion(launch: Recorded, birth: Op) -> str:
-    """What to do about a number that is finite, and too large for the type that it is converted to."""
+    """The advice for a finite number that is too large for the type that it is converted to."""
     types = next(one.types for one in launch.executable.plan.functions.values() if birth in one.walk())
     source, target = types[birth.operands[0]], types[birth.results[0]]
     most = float(ml_dtypes.finfo(dtype_of(target)).max)  # type: ignore[no-untyped-call]
@@ -90,23 +90,23 @@ def _mend_conversion(launch: Recorded, birth: Op) -> str:
 
 
 def watcher(evidence: Evidence) -> Watcher | None:
-    """Who is to look on at the launch itself; None where it has no floats."""
+    """The watcher for the running launch; None if it has no floats."""
     functions = evidence.launch.executable.plan.functions.values()
     floats = any(type.is_float for function in functions for type in function.types)
     return _Watcher(evidence) if floats else None
 
 
 class _Watcher(Watcher):
-    """Compares what is stored with what `Births` knows of it."""
+    """Finds stores of lanes in which `Births` has seen NaN or infinity arise."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.births = Births(evidence.launch)
         self.found = FoundLanes(whole=True)
-        # Events as the tape counts them.
+        # The number of events, counted as the tape does.
         self.count = 0
-        # By store: what a program stores there, and the operation at which that came into being.
+        # By store: the text of a stored value, and the operation at which it arose.
         self.examples: dict[int, tuple[str, int]] = {}
-        # Programs that have loaded something that is not finite.
+        # Programs that have loaded NaN or infinity.
         self.spoilt = np.zeros(evidence.launch.programs, np.bool_)
         self.in_integers = _floats_in_integers(evidence.launch.executable.plan)
 
@@ -173,7 +173,7 @@ class _Watcher(Watcher):
 
 
 def _floats_in_integers(plan: Plan) -> set[np.dtype[Any]]:
-    """The float types that the kernel makes of the bits of integers: what it loads as integers may be such floats."""
+    """The float types that the kernel bitcasts integers to: loaded integers may be such floats."""
     found = set()
     for function in plan.functions.values():
         for op in function.walk():

@@ -1,7 +1,6 @@
-"""Accesses through an argument that land in its storage, and in none of its elements.
+"""Finds accesses through an argument that touch its storage outside of its elements.
 
-A GPU does not mind, and mostly nor does anyone else: what lies there belongs to the tensor that the
-argument is a view of.
+A GPU allows this, and it is often harmless: the memory belongs to the tensor of which the argument is a view.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _MEND = (
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each access that leaves its view."""
+    """One finding for each access that leaves its view."""
     views: dict[str, ViewBytes] = {}
     found = FoundLanes()
     for sight in evidence.sights("load", "store", "atomic"):
@@ -56,7 +55,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _leaves(evidence: Evidence, sight: SeenAccess, view: ViewBytes) -> bool:
-    """Whether some active lane touches what is not the view's."""
+    """Whether an active lane touches bytes outside the view."""
     low, high = evidence.hull(sight)
     if int(view.ahead(np.array([low]))[0]) >= high - low:
         return False
@@ -65,7 +64,7 @@ def _leaves(evidence: Evidence, sight: SeenAccess, view: ViewBytes) -> bool:
 
 
 def _is_all(argument: Argument) -> bool:
-    """Whether every byte of the storage is an element's."""
+    """Whether every byte of the storage belongs to an element."""
     count = 1
     for extent in argument.shape:
         count *= extent

@@ -1,8 +1,8 @@
-"""Arithmetic of offsets, lengths and coordinates that does not fit its 32 bits: what wraps goes elsewhere.
+"""Finds arithmetic of offsets, lengths and coordinates that wraps because it does not fit its 32 bits.
 
-Looked at is what says where an access goes, whether it does, and how often a loop runs. Only operations
-that could leave their type at all, by the bounds of what they are made of, are looked at; a launch without
-any is not replayed. Lanes that a mask turns off do not count, unless the mask was computed from what wrapped.
+Only values that decide addresses, masks and loop bounds are examined, and only operations that may leave their type, by
+the bounds of their operands. A launch without any such operation is not replayed. Masked-off lanes do not count, unless
+the mask was computed from a wrapped value.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from triton_lab.launch.replay.replay_run import replay
 _MEND = "Compute the offset in 64 bits: convert one side of it first, with .to(tl.int64)."
 _MEND_SUM = "Sum in 64 bits: convert the terms first, with .to(tl.int64)."
 _MEND_NARROWING = "Keep the number in 64 bits: drop the conversion to the narrower type."
-# From here on a constant factor or term is no stride: it is what generators of random numbers multiply with.
+# Constants from here on are no strides: generators of random numbers multiply or add them.
 _MIXES = 1 << 15
 
-# What an offset passes through on its way to a pointer. Not among them: bits that are masked out, shifted
-# down or taken as unsigned remainders - so hashes are made, which wrap on purpose.
+# Operations that an offset passes through on its way to a pointer. Bit masks, right shifts and unsigned remainders are
+# left out: they make hashes, which wrap on purpose.
 _ON_THE_WAY = frozenset(
     {
         *SIGNS,
@@ -65,7 +65,7 @@ _ANSWERS = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each operation that wraps and argument that is missed."""
+    """One finding for each operation that wraps and each argument whose access is wrong."""
     launch = evidence.launch
     if launch.snapshot is None:
         return
@@ -98,13 +98,13 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def watcher(evidence: Evidence) -> Taint | None:
-    """Who is to look on at the launch itself; None where nothing can wrap."""
+    """The watcher for the running launch; None if nothing can wrap."""
     which = suspects(evidence)
     return _taint(evidence, which) if which else None
 
 
 def _looked(evidence: Evidence) -> list[Taint]:
-    """What was seen while the launch ran, or else in replays. Raises CannotReplay."""
+    """The watchers after the launch, or after replays. Raises CannotReplay."""
     launch = evidence.launch
     seen = launch.watched.get("overflow")
     if isinstance(seen, Taint):
@@ -127,7 +127,7 @@ def _mend(op: Op) -> str:
 
 
 def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
-    """What the replay of all programs tells; where some fail, first what each of these was stopped for."""
+    """The watchers of replays: if programs fail, one replay for each failure, then one of the remaining programs."""
     launch = evidence.launch
     left = np.asarray(launch.own)
     for _ in range(ROUNDS):
@@ -146,7 +146,7 @@ def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
 
 
 def suspects(evidence: Evidence) -> dict[int, bool]:
-    """The operations that feed addresses, masks and loops and may leave their type; whether they count as signed."""
+    """The operations that decide addresses, masks and loops and may leave their type (True: signed)."""
     launch = evidence.launch
     flow = Flow.of(launch.executable.plan)
     reach = IntegerBounds(launch, flow)
@@ -176,9 +176,9 @@ def suspects(evidence: Evidence) -> dict[int, bool]:
 
 
 def _sinks(evidence: Evidence, flow: Flow) -> list[Value]:
-    """What says where accesses go and whether, and how often loops run."""
+    """The values that are addresses, coordinates, masks or loop bounds."""
     found = []
-    # The access that a launch failed at is not on its tape.
+    # All operations of the plan, as the access at which a launch failed is not on its tape.
     for op in evidence.ops.values():
         if effects.is_access(op):
             at = effects.operands_of(op)
@@ -197,7 +197,7 @@ def _may_wrap(op: Op) -> bool:
 
 
 def mixes(launch: Recorded, op: Op) -> bool:
-    """Whether ``op`` is a step of a generator of random numbers, or of a hash: it adds or multiplies by a large odd."""
+    """Whether ``op`` is a step of a random number generator or hash: it has a large odd constant as an operand."""
     plan = launch.executable.plan
     makers = {result: one for function in plan.functions.values() for one in function.walk() for result in one.results}
     for number in op.operands:
@@ -209,7 +209,7 @@ def mixes(launch: Recorded, op: Op) -> bool:
 
 
 def _unpacked(plan: Plan) -> dict[str, set[int]]:
-    """Numbers of 64 bits of which a kernel takes the upper half, too, by function: their lower one is no mistake."""
+    """By function, the 64-bit numbers whose upper half the kernel takes too: taking the lower half is intended."""
     return {
         function.name: {op.operands[0] for op in function.walk() if op.name in ("arith.shrui", "arith.shrsi")}
         for function in plan.functions.values()

@@ -1,4 +1,4 @@
-"""Comparisons in the kernel that Python reads otherwise than they look."""
+"""Finds comparisons in the kernel whose operator precedence in Python differs from how they look."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check(launch: Recorded, known: Iterable[Finding]) -> Iterator[Finding]:
-    """One for each place, but where the advice of those that are ``known`` names it: a stray access has its mask."""
+    """One finding for each place, except those that the advice of ``known`` findings already names."""
     if launch.compiled[0] is None:  # a launch that was loaded from a file, with its findings
         return
     hints = [one.hint for one in known]

@@ -1,7 +1,7 @@
-"""Data races: two programs on one byte in no order, one of them with a plain store, or a load beside an atomic.
+"""Finds data races: unordered accesses of two programs to a byte, one a plain store, or a load and an atomic update.
 
-Reported at the stores, and at loads that only atomics race with: each lists the lanes that take part, its own and
-those that they meet. Stores of one value to one element are told apart: they are no error.
+They are reported at the stores, and at loads that race with atomics only. Each finding lists the lanes that take part,
+on both sides. Stores of the same value to an element are reported separately, as they are no error.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _MEND_SAME = (
 
 
 class Races:
-    """The races of a launch, found once for all who ask."""
+    """The races of a launch, found once for several checks."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.sights = relevant(evidence)
         order = HappensBefore(evidence) if self.sights else None
         self.order = order if order else None
-        # Where nothing is ordered all who meet there race, and nobody needs to list them.
+        # If nothing is ordered, all accesses to shared bytes race, and rows are not needed.
         self._where = shared_bytes(evidence, self.sights)
         self._rows: ConflictRows | None = None
         if self.order is not None:
@@ -65,18 +65,18 @@ class Races:
                 self._where = Ranges.joined([self._rows])
 
     def bytes(self) -> Ranges:
-        """Where races happen."""
+        """The bytes with races."""
         return self._where
 
     def bytes_of(self, numbers: Sequence[int]) -> Ranges:
-        """Where the executions with these ``numbers`` in `sights` take part in one."""
+        """The bytes on which the executions with these ``numbers`` in `sights` take part in a race."""
         if self._rows is not None:
             return Ranges.joined([self._rows_of(number) for number in numbers])
         near = [n for n in numbers if self._where.meets(*self.evidence.hull(self.sights[n]))]
         return Ranges.joined([self.evidence.runs(self.sights[number]) for number in near]) & self._where
 
     def lanes(self, number: int, within: Ranges) -> EvidenceLanes | None:
-        """The lanes of an execution that take part in races on ``within``, which are some of all; None for none."""
+        """The lanes of an execution that take part in races on ``within``, bytes with races; None if there are none."""
         sight = self.sights[number]
         if not within.meets(*self.evidence.hull(sight)):
             return None
@@ -85,14 +85,14 @@ class Races:
         rows = self._rows_of(number)
         rows = rows.where(within.covers(rows.start))
         lanes = self.evidence.lanes(sight, Ranges.joined([rows]))
-        # Another program of the same execution may touch these bytes in order.
+        # In the same execution, another program's access to these bytes may be ordered.
         starts = distinct(rows.start)
         keys = np.searchsorted(starts, rows.start) * self.evidence.launch.programs + rows.program
         at = np.maximum(np.searchsorted(starts, lanes.address + sight.itemsize - 1, side="right") - 1, 0)
         return lanes.where(np.isin(at * self.evidence.launch.programs + lanes.program, keys)) or None
 
     def at(self, address: int) -> ConflictRows:
-        """All who race on the byte at ``address``, by time, then program."""
+        """The rows that race on the byte at ``address``, by time, then program."""
         if self._rows is None:
             (rows,) = contested(self.evidence, self.sights, Ranges.of([address], [address + 1]))
         else:
@@ -114,10 +114,10 @@ def _by_sight(parts: list[ConflictRows]) -> ConflictRows:
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
-    """One for each plain store that takes part in a race, and for each load that races with atomics alone."""
+    """One finding for each plain store that takes part in a race, and for each load that races only with atomics."""
     stores, loads = _by_op(races, is_plain_store), _by_op(races, is_plain_load)
     if not any(is_update(sight) for sight in races.sights):
-        loads = {}  # each race has a store in it
+        loads = {}  # then each race has a store
     stored = NOTHING
     for op, numbers in sorted(stores.items()):
         where = races.bytes() if len(stores) == 1 and not loads else races.bytes_of(numbers)
@@ -131,7 +131,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
 
 
 def met(evidence: Evidence) -> Iterator[Finding]:
-    """What is known, although not all accesses were kept, since parts of the launch ran before it and met."""
+    """The finding for a conflict between the launch's parts, which is known even if accesses were dropped."""
     launch, meeting = evidence.launch, evidence.launch.met
     if meeting is None or not meeting.kind:
         return
@@ -142,7 +142,7 @@ def met(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _by_op(races: Races, some: Callable[[SeenAccess], bool]) -> dict[int, list[int]]:
-    """The executions that are so, by operation."""
+    """The numbers of the executions for which ``some`` is true, by operation."""
     found: dict[int, list[int]] = {}
     for number, sight in enumerate(races.sights):
         if some(sight):
@@ -151,7 +151,7 @@ def _by_op(races: Races, some: Callable[[SeenAccess], bool]) -> dict[int, list[i
 
 
 def _racing_pairs(rows: ConflictRows, order: HappensBefore, alone: Flags) -> tuple[Ints, Ints]:
-    """Pairs of rows that race, where ``alone`` says what a single thread did."""
+    """Pairs of rows that race; ``alone`` marks accesses by a single thread."""
 
     def unordered(first: Ints, second: Ints) -> Flags:
         program, time = rows.program, rows.time
@@ -161,7 +161,7 @@ def _racing_pairs(rows: ConflictRows, order: HappensBefore, alone: Flags) -> tup
 
 
 def _unordered(rows: ConflictRows, order: HappensBefore) -> Flags:
-    """The rows that take part in a race."""
+    """Which rows take part in a race."""
     racing = np.zeros(len(rows), np.bool_)
     first, second = _racing_pairs(rows, order, rows.alone)
     racing[first] = racing[second] = True
@@ -169,7 +169,7 @@ def _unordered(rows: ConflictRows, order: HappensBefore) -> Flags:
 
 
 def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Finding:
-    """What races at ``op``, which touches ``where``: all lanes that touch the same."""
+    """The finding for the races of ``op`` on ``where``, with all lanes that take part."""
     launch = evidence.launch
     lanes = {number: found for number in range(len(races.sights)) if (found := races.lanes(number, where))}
     here = races.at(int(where.start[0]))
@@ -205,7 +205,7 @@ def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Find
 
 
 def _two(races: Races, rows: ConflictRows, op: int) -> tuple[int, int]:
-    """The first row of ``op`` on a stretch, and the first that it contends with."""
+    """The first row of ``op`` on a stretch, and the first row that it races with."""
     own = [races.sights[number].op.index == op for number in rows.sight.tolist()]
     for k in np.flatnonzero(own):
         partner = rows.program != rows.program[k]
@@ -220,14 +220,14 @@ _DEED = {"load": "loads", "store": "stores to", "atomic": "updates"}
 
 
 def _disorder(order: HappensBefore, rows: ConflictRows) -> tuple[str, str]:
-    """Why the rows of one stretch race although something orders programs, and what to do about it."""
+    """Why the rows of a stretch race although atomics order some accesses, and the advice."""
     if not len(_racing_pairs(rows, order, np.ones(len(rows), np.bool_))[0]):
         return "and the atomic between them does not wait for all threads of the first", _MEND_BARRIER
     return "and no release and acquire orders the two", _MEND_ORDER
 
 
 def _same_value(evidence: Evidence, races: Races, lanes: Mapping[int, EvidenceLanes], where: Ranges) -> bool:
-    """Whether all that races on ``where`` is stores, and all stores to a byte leave the same there."""
+    """Whether all racing accesses on ``where`` are stores, and all stores to a byte have the same value."""
     sights = [races.sights[number] for number in lanes]
     if not all(sight.kind == "store" for sight in sights):
         return False

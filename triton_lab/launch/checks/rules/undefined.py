@@ -1,8 +1,9 @@
-"""Results that hang on lanes which the mask of a load turns off, and to which no ``other=`` gives a value.
+"""Finds results that depend on masked-off lanes of a load without ``other=``.
 
-Triton leaves open what such lanes hold; here, and in what it compiles for sm_90 today, it is 0. Most of them are never
-used: the store has the same mask, or ``tl.where`` has thrown them out. So the launch is run again with other numbers
-there, and told is what it then stores otherwise. Where it is too large for that, the lanes are followed while it runs.
+Triton does not define the value of such lanes; here, and in the code that it compiles for sm_90 today, it is 0. Most of
+them are never used: the store has the same mask, or ``tl.where`` discards them. So the launch is replayed with other
+numbers there, and stores that then differ are reported. If the launch is too large for a replay, the lanes are followed
+while it runs.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ _MEND = (
     "Such lanes are 0 here, and Triton leaves open what they are on a GPU. Say it with other=: 0 adds nothing to a "
     'sum, float("-inf") is below every maximum. Or choose with tl.where before they are used.'
 )
-# A loop whose end hangs on such lanes may not end at all.
+# A loop whose end depends on such lanes may never end.
 _STEPS = 10_000
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each load whose turned-off lanes make a difference, and argument in which they do."""
+    """One finding for each load whose masked-off lanes have an effect, and each argument with the effect."""
     launch = evidence.launch
     if launch.snapshot is None or not evidence.complete:
         return
@@ -51,14 +52,14 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def watcher(evidence: Evidence) -> Watcher | None:
-    """Who is to look on at the launch itself; None where no load leaves lanes open that may be used."""
+    """The watcher for the running launch; None if no load has undefined lanes that may be used."""
     loads = [op.index for op in suspects(evidence.launch.executable.plan)]
     return TurnedOff(evidence.launch, loads) if loads else None
 
 
 @dataclass
 class _Hangs:
-    """What hangs on lanes that a load turns ``off``: lanes of stores, or the ``programs`` that go another way."""
+    """What depends on the ``off`` lanes of a load: lanes of stores, or ``programs`` that take another branch."""
 
     off: Off
     stored: FoundLanes
@@ -70,7 +71,7 @@ class _Hangs:
 
 
 def _looked(evidence: Evidence) -> dict[int, _Hangs]:
-    """By load: what was seen while the launch ran, or else in replays. Raises CannotReplay."""
+    """The dependent results by load, from the watcher of the launch or from replays. Raises CannotReplay."""
     seen = evidence.launch.watched.get("turned off")
     if isinstance(seen, TurnedOff):
         by_load = {
@@ -98,7 +99,7 @@ def _off(evidence: Evidence, op: Op) -> Off:
 
 
 class _Trial:
-    """The launch, run again with numbers in turned-off lanes. Raises CannotReplay."""
+    """Replays the launch with numbers in masked-off lanes. Raises CannotReplay."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -108,7 +109,7 @@ class _Trial:
         self._limits = Limits(batch=old.batch, memory=old.memory, steps=4 * steps.most + _STEPS)
 
     def of(self, off: dict[int, Off]) -> _Hangs:
-        """What differs when these loads leave a large number in such lanes, or one far below zero."""
+        """What differs if these loads give masked-off lanes a large positive or a large negative number."""
         first = next(iter(off.values()))
         for sign in (1, -1):
             executable = Executable.of(self._evidence.launch.executable.plan, arithmetic_variants.far(off, sign))
@@ -123,7 +124,7 @@ class _Trial:
         return _Hangs(first, FoundLanes())
 
     def _stored(self, where: Ranges, off: dict[int, Off]) -> FoundLanes:
-        """The lanes of stores there: those of programs that have such lanes, if any are."""
+        """The lanes that store to ``where``: those of programs with masked-off lanes, or all if there are none."""
         mine = np.array(sorted({program for one in off.values() for program in one.lanes}))
         found, all_ = FoundLanes(whole=True), FoundLanes(whole=True)
         for sight in self._evidence.sights("store", "atomic"):
@@ -135,7 +136,7 @@ class _Trial:
 
 
 class _Steps(Watcher):
-    """How many iterations of loops a launch takes, at most."""
+    """Counts the loop iterations of a launch."""
 
     most = 0
 
@@ -144,7 +145,7 @@ class _Steps(Watcher):
 
 
 def _differing(right: Memory, other: Memory) -> Ranges:
-    """The bytes that are not the same."""
+    """The bytes that differ between two memories."""
     return Ranges.joined(
         true_ranges(one.data.view(np.uint8) != two.data.view(np.uint8), one.start)
         for one, two in zip(right.regions, other.regions, strict=True)
@@ -152,7 +153,7 @@ def _differing(right: Memory, other: Memory) -> Ranges:
     )
 
 
-# --- What is told ----------------------------------------------------------------------------------
+# --- Findings --------------------------------------------------------------------------------------
 
 
 def _told(evidence: Evidence, op: Op, hangs: _Hangs) -> Iterator[Finding]:
@@ -196,7 +197,7 @@ def _told(evidence: Evidence, op: Op, hangs: _Hangs) -> Iterator[Finding]:
 
 
 def _lane(evidence: Evidence, op: Op, off: Off, program: int) -> str:
-    """``lane 100``: the first that is off in a program, or in another one, where it has none."""
+    """``lane 100``: the first masked-off lane of a program, or of another program if it has none."""
     plan = evidence.launch.executable.plan
     shape = next(one.types[op.results[0]].shape for one in plan.functions.values() if op in one.walk())
     lane = off.lanes.get(program, next(iter(off.lanes.values()), 0))

@@ -1,7 +1,7 @@
-"""Reads of memory that nobody has written: `torch.empty`, padding, gaps. What is read and discarded is no mistake.
+"""Finds reads of uninitialised memory: `torch.empty`, padding, gaps. Values that are read and discarded do not count.
 
-Where another program writes unordered what is read, it is a race and reported as one: whether the
-read saw anything is then a matter of luck.
+If another program writes the memory unordered with the read, it is reported as a race, since the read may come before
+or after the write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MEND = "Make the tensor with torch.zeros, or fill it, or mask the lanes that no
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
-    """One for each load and atomic that reads such memory, in the programs to which it makes a difference."""
+    """One finding for each load and atomic that reads such memory, with the programs in which it has an effect."""
     launch = evidence.launch
     if not len(evidence.tape.fresh) or launch.snapshot is None:
         return
@@ -60,8 +60,11 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
 
 
 def _exchanged(evidence: Evidence, argument: Argument | None, where: Ranges) -> str:
-    """What else may be wrong, where no element of a tensor that is only read had been written: another one like it was
-    written, and is only stored to."""
+    """A hint that two tensors may be exchanged; else "".
+
+    It is given if no element of a tensor that is only read was written before, but a tensor of the same shape and dtype
+    that is only stored to was.
+    """
     owners = [(sight.kind, owner) for sight in evidence.in_order if (owner := evidence.owner(sight.op)) is not None]
     stored = {owner.name: owner for kind, owner in owners if kind == "store"}
     read = {owner.name for kind, owner in owners if kind != "store"}
@@ -81,7 +84,7 @@ def _exchanged(evidence: Evidence, argument: Argument | None, where: Ranges) -> 
 
 
 class _Reads:
-    """All reads of such memory as they happened, each with what was left unwritten then."""
+    """All reads of such memory in execution order, each with the bytes that were still unwritten then."""
 
     def __init__(self, evidence: Evidence, races: Races) -> None:
         self._evidence = evidence
@@ -100,7 +103,7 @@ class _Reads:
         return self._of(self._left)
 
     def of_unknown(self) -> Iterator[tuple[SeenAccess, Ranges]]:
-        """The same of memory of which nobody knows whether it was written."""
+        """The reads of memory for which it is not known whether it was written."""
         return self._of(self._unknown)
 
     def _of(self, left: Ranges) -> Iterator[tuple[SeenAccess, Ranges]]:
@@ -117,14 +120,14 @@ class _Reads:
 
 
 def watcher(evidence: Evidence) -> LiveUses | None:
-    """Who is to look on at the launch itself; None where all memory has been written."""
+    """The watcher for the running launch; None if all memory has been written."""
     return LiveUses(evidence.launch, evidence.tape.blank) if len(evidence.tape.blank) else None
 
 
 def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
-    """For each operation that only reads: the programs that use what it reads of such memory.
+    """For each operation that only reads: the programs that use the values it reads from such memory.
 
-    Those of which it cannot be told are not among them. Raises CannotReplay.
+    Operations for which this cannot be found have no entry. Raises CannotReplay.
     """
     where: dict[int, Ranges] = {}
     for sight, left in reads:
@@ -144,7 +147,7 @@ def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:
 
 
 def _reads(sight: SeenAccess, used: set[int]) -> bool:
-    """Whether what was in memory matters."""
+    """Whether the access uses the content of memory."""
     if not effects.reads(sight.op):
         return False
     return sight.op.attributes.get("atomic_rmw_op") != effects.Rmw.XCHG or sight.op.index in used

@@ -1,4 +1,4 @@
-"""Accesses to memory that no tensor was found for: mapped, and that is all that is known of it."""
+"""Finds accesses to memory that is mapped but belongs to no known tensor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEND_BARE = "Its memory may have been freed: pass the tensor itself, or keep th
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each access that touches such memory."""
+    """One finding for each access that touches such memory."""
     strange = evidence.tape.unverified
     if not len(strange):
         return
@@ -41,6 +41,6 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _unknown(evidence: Evidence, op: Op) -> bool:
-    """Whether the pointer leads anywhere: of an object with nothing but ``data_ptr()`` nobody knows the memory."""
+    """Whether the pointer's memory is not known: it has no single argument, or one with only a ``data_ptr()``."""
     argument = evidence.owner(op) if evidence.is_bound(op) else None
     return argument is None or not argument.storage_bytes

@@ -1,7 +1,6 @@
-"""Elements of an output that nobody has written when the launch is over: a grid that is too small, a mask too narrow.
+"""Finds elements of an output that are not written after the launch: the grid is too small, or a mask too narrow.
 
-It may be meant: another launch may write the rest, and a buffer may be larger than what is used of it. So it is a
-note.
+This may be intended: another launch may write the rest, or a buffer may be larger than its used part. So it is a note.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _MEND = (
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
-    """One for each tensor that the launch stores to and leaves holes in, at the first of the operations that store."""
+    """One finding for each tensor that the launch stores to incompletely, at the first operation that stores to it."""
     launch = evidence.launch
     if not evidence.complete or not len(evidence.tape.unwritten) or launch.snapshot is None:
         return
@@ -52,7 +51,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class Write:
-    """What an operation has written: through which argument, between which addresses, and which ``bytes``."""
+    """The writes of an operation: the argument ``owner``, the bounds of the addresses, and the ``bytes``."""
 
     op: Op
     owner: Argument | None
@@ -61,7 +60,7 @@ class Write:
 
 
 def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterator[Finding]:
-    """What to say of the bytes that were ``unwritten`` before the launch and are still; ``writes`` by operation."""
+    """Findings for bytes that were ``unwritten`` before the launch and still are; ``writes`` by operation."""
     for argument, op in _outputs(writes):
         left = _left(launch, unwritten, writes, argument)
         first, counts = _elements(left, argument)
@@ -85,7 +84,7 @@ def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterat
 
 
 def _left(launch: Recorded, unwritten: Ranges, writes: Sequence[Write], argument: Argument) -> Ranges:
-    """The bytes of the argument's elements that nobody has written, through whatever argument."""
+    """The bytes of the argument's elements that were not written through any argument."""
     assert launch.snapshot is not None
     storage = Ranges.of([argument.storage_address], [argument.storage_address + argument.storage_bytes])
     left = storage & unwritten
@@ -96,13 +95,13 @@ def _left(launch: Recorded, unwritten: Ranges, writes: Sequence[Write], argument
 
 
 def _elements(left: Ranges, argument: Argument) -> tuple[Ints, Ints]:
-    """The first element that is whole in each range, and how many are."""
+    """The first element that lies whole in each range, and the number of such elements."""
     first = -((argument.address - left.start) // argument.itemsize)
     return first, np.maximum(0, (left.stop - argument.address) // argument.itemsize - first)
 
 
 def _listed(first: Ints, counts: Ints) -> Ints:
-    """The numbers of the first of them."""
+    """The numbers of the first elements, to list."""
     some = np.flatnonzero(counts)[:LISTED]
     return np.concatenate([np.arange(first[k], first[k] + min(counts[k], LISTED)) for k in some])[:LISTED]
 

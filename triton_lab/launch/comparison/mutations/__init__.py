@@ -1,4 +1,5 @@
 """Changes of a kernel that may explain a wrong result; each is tried by running the launch again.
 
-`catalog` gathers them for a launch; each other module makes those of one subject, and `ir_query` asks the kernel.
+In: a launch. Out: switches (`numerics.Switch`). Read `catalog` (the usual slips) and `addressing` (masks and strides)
+first. The other modules make the changes of one subject, and `ir_query` has queries of the plan.
 """

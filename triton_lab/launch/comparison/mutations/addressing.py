@@ -1,7 +1,7 @@
-"""What a kernel may have got wrong about memory, as switches that are tried: the lanes of a mask, and strides.
+"""Switches for wrong masks and strides.
 
-A mask is tried as if it were every lane inside the tensor, or inside the row that the block is in; a stride as if it
-were one of the tensor's own, or one with which the other launch touches it.
+A mask is replaced by all lanes inside the tensor, or by all lanes inside the row of the block. A stride is replaced by
+one of the tensor's own, or by one that the other launch uses for it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-_MOST = 8  # of either kind, on one launch: each runs it again
+_MOST = 8  # switches of each kind for a launch, since each needs a run
 
 
 def addresses(launch: Launch, other: Launch | None) -> Iterator[Switch]:
-    """First masks, then strides; ``other`` is the launch that it is compared with, if it is one."""
+    """Switches for masks, then for strides; ``other`` is the launch to compare with, if it is one."""
     ops = {op.index: op for op in launch.executable.plan.walk()}
     known = [
         (one, ops[one.op], launch.argument(one.argument))
@@ -60,7 +60,7 @@ def _indices(known: Sequence[_Known]) -> frozenset[int]:
 
 
 def _place(known: Sequence[_Known], names: str = "") -> str:
-    """`` (line 5)``, `` (x_ptr, line 5)``: the same as a table has it behind the name of what was tried."""
+    """The lines and names for a table, behind the switch's name: `` (line 5)``, `` (x_ptr, line 5)``."""
     lines = _on_lines(known).removeprefix("on ") if any(one.line is not None for one, _, _ in known) else ""
     told = ", ".join(filter(None, (names, lines)))
     return f" ({told})" if told else ""
@@ -70,7 +70,7 @@ def _place(known: Sequence[_Known], names: str = "") -> str:
 
 
 def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
-    """Of accesses under one mask all are tried at once; those that leave every lane as it was are not."""
+    """Switches for masks: all accesses under one mask at once, if that changes any lane."""
     groups: dict[int, list[_Known]] = defaultdict(list)
     for each in known:
         at = operands_of(each[1]).mask
@@ -107,14 +107,14 @@ def _masked(argument: Argument, rows: bool) -> Redirect:
 
 
 def _contiguous(where: memory_access.Pointer, argument: Argument) -> int:
-    """The axis of the block along which elements of a row follow each other; the last where that is not known."""
+    """The axis of the block along which elements of a row are contiguous; the last axis if that is not known."""
     if isinstance(where, AffineBlock) and argument.itemsize in where.strides:
         return where.strides.index(argument.itemsize)
     return (len(where.shape) if isinstance(where, AffineBlock) else where.ndim - 1) - 1
 
 
 def _inside(found: Array, argument: Argument, axis: int, rows: bool) -> Array:
-    """Which byte addresses are those of elements; with ``rows``, of elements of the row that the first lane is in."""
+    """Which byte addresses are elements; with ``rows``, elements of the row of the first lane."""
     elements = elements_at(found - argument.address, argument)
     inside = elements >= 0
     if rows and len(argument.shape) > 1 and axis >= 0:
@@ -127,7 +127,7 @@ def _inside(found: Array, argument: Argument, axis: int, rows: bool) -> Array:
 
 
 def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
-    """Each stride with which a tensor is touched and that is none of its own, by itself and wherever else it is."""
+    """Switches for each used stride that is not the tensor's own: for one access, then for all with this stride."""
     found: dict[tuple[int, int], list[_Known]] = defaultdict(list)
     for each in known:
         one, _, argument = each
@@ -149,7 +149,7 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
 
 
 def _used(one: Access, argument: Argument) -> list[int]:
-    """The strides, in elements, of an access: of its block, from program to program, from iteration to iteration."""
+    """An access's strides, in elements: of its block, between programs, and between iterations."""
     pointers = [event.pointer for event in one.events]
     if not all(isinstance(pointer, AffineBlock) for pointer in pointers):
         return []
@@ -170,7 +170,7 @@ def _used(one: Access, argument: Argument) -> list[int]:
 
 
 def _by(other: Launch | None, one: Access) -> list[int]:
-    """The strides with which another launch touches an argument of the same name, in accesses of the same kind."""
+    """The strides that another launch uses for an argument of the same name, in accesses of the same kind."""
     if other is None:
         return []
     twins = [two for two in other.done if two.kind == one.kind and two.argument == one.argument and two.events]
@@ -178,7 +178,7 @@ def _by(other: Launch | None, one: Access) -> list[int]:
 
 
 def _restrided(argument: Argument, stride: int, instead: int) -> Redirect:
-    """As if ``stride`` had been ``instead``, in the block and between it and the tensor's start."""
+    """Replace ``stride`` by ``instead``, in the block and in its offset from the tensor's start."""
     size = argument.itemsize
 
     def change(

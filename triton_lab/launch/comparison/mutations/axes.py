@@ -1,4 +1,4 @@
-"""Axes that a kernel may have mistaken, as switches that are tried: of reductions, program ids, matrices and dots."""
+"""Switches for wrong axes: of reductions, program ids, matrices and dots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def reductions(launch: Launch) -> Iterator[Switch]:
-    """Reductions of square blocks along the other axis: each by itself, then all, with what spreads their results."""
+    """Switches for reductions of square blocks along the other axis: each alone, then all with their expand_dims."""
     square = [op for op in ops_of(launch, "tt.reduce") if _is_square(shape_of(launch, op))]
     for op in square:
         axis = op.attributes["axis"]
@@ -58,7 +58,7 @@ def _spread_otherwise(inner: Implementation, frame: Frame, op: Op, value: Value)
 
 
 def dots(launch: Launch) -> Iterator[Switch]:
-    """Operands of dots transposed, and exchanged, where they are square."""
+    """Switches for dots with transposed or exchanged operands, if they are square."""
     for op in ops_of(launch, "tt.dot"):
         shapes = [type.shape for type in types_of(launch.executable.plan, op, lambda one: one.operands)]
         where = lines_of(launch, op)
@@ -90,7 +90,7 @@ def _exchanging_operands(inner: Implementation, frame: Frame, op: Op, a: Value, 
 
 
 def program_ids(launch: Launch) -> Iterator[Switch]:
-    """Two axes of the grid, exchanged where the kernel asks which program it is; then one use of an id alone."""
+    """Switches for two exchanged program ids, then for one use of an id, then for an id that is not used."""
     asked = {op.attributes["axis"]: op for op in ops_of(launch, "tt.get_program_id")}
     for one, two in ((0, 1), (0, 2), (1, 2)):
         if one in asked and two in asked and (launch.grid[one] > 1 or launch.grid[two] > 1):
@@ -118,7 +118,7 @@ def _exchanged(axes: Mapping[int, int]) -> Callable[..., Value]:
 
 
 def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
-    """The id along another axis, in one of the places that take this one."""
+    """Switches that replace one use of an id by the id along another axis."""
     for axis, op in asked.items():
         users = users_of(launch, op.results[0])
         for other, extent in enumerate(launch.grid):
@@ -154,7 +154,7 @@ def _added(axis: int) -> Callable[..., Value]:
 
 
 def across(launch: Launch) -> Iterator[Switch]:
-    """Blocks of two axes of a matrix, read or stored with its two strides exchanged."""
+    """Switches for matrices whose two-dimensional blocks are loaded or stored with exchanged strides."""
     ops = {op.index: op for op in ops_of(launch, "tt.load", "tt.store")}
     for one in launch.done:
         argument = None if one.argument is None else launch.argument(one.argument)
@@ -169,7 +169,7 @@ def across(launch: Launch) -> Iterator[Switch]:
 
 
 def _along(one: Access, argument: Argument) -> bool:
-    """Whether the block goes along both axes of the matrix."""
+    """Whether the block's strides are those of the matrix."""
     strides = {stride * argument.itemsize for stride in argument.strides}
     return all(isinstance(event.pointer, AffineBlock) and set(event.pointer.strides) == strides for event in one.events)
 
@@ -177,7 +177,7 @@ def _along(one: Access, argument: Argument) -> bool:
 def _exchanging(
     argument: Argument,
 ) -> Callable[[memory_access.Pointer, memory_access.Mask], tuple[memory_access.Pointer, memory_access.Mask]]:
-    """As if the two strides of ``argument`` had been each other's, in the block and between it and the start."""
+    """Exchange the two strides of ``argument``, in the block and in its offset from the start."""
     low, high = sorted(stride * argument.itemsize for stride in argument.strides)
 
     def change(

@@ -1,4 +1,4 @@
-"""What a kernel may have been meant to do, as switches that are tried: the usual slips beside wrong addresses."""
+"""All switches for the usual slips in kernels, except wrong masks and strides (see `addressing`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from triton_lab.launch.comparison.numerics import Switch
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-_MOST = 12  # of a kind, on one launch: each runs it again
+_MOST = 12  # switches of each kind for a launch, since each needs a run
 _KINDS = (
     axes.reductions,
     axes.program_ids,
@@ -23,7 +23,7 @@ _KINDS = (
     operators.functions,
     operators.divisors,
 )
-# Rarer, and more of them.
+# Rarer slips, with more switches.
 _RARER = (
     axes.dots,
     loop_bounds.starts,
@@ -45,7 +45,7 @@ _RARER = (
 
 
 def meanings(launch: Launch) -> Iterator[Switch]:
-    """Those that would change what this launch did, the likeliest slips first."""
+    """The switches that affect this launch, the likeliest slips first."""
     masked = masked_off(launch)
     yield from islice(others(launch, masked), _MOST)
     yield from islice(left_out(launch, masked), _MOST)
@@ -54,6 +54,6 @@ def meanings(launch: Launch) -> Iterator[Switch]:
 
 
 def rarer(launch: Launch) -> Iterator[Switch]:
-    """Those of which a few numbers may come right by chance."""
+    """The switches for rarer slips, which may make a few numbers right by chance."""
     for kind in _RARER:
         yield from islice(kind(launch), _MOST)

@@ -1,4 +1,4 @@
-"""Other grids, and an output that held zeros: what a launch may have been given, as switches that are tried."""
+"""Switches for other grids, and for arguments that hold zeros before the launch."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
-_TIMES = 16  # as many programs as the launch had, at most
+_TIMES = 16  # another grid has at most this many times the launch's programs
 
 
 def grids(launch: Launch) -> Iterator[Switch]:
-    """As many programs along an axis as a tensor or a number of the launch is long, in elements or blocks.
+    """Switches for grids whose extent along an axis follows from a tensor's shape or a scalar, in elements or blocks.
 
-    More where elements of what is stored to were left out, fewer where some were stored to again.
+    Larger grids are tried if elements of an output were left out, smaller ones if some were stored more than once.
     """
     more, fewer = _left(launch)
     if launch.part is not None or not (more or fewer):
@@ -46,13 +46,13 @@ def grids(launch: Launch) -> Iterator[Switch]:
 
 
 def _told(grid: tuple[int, int, int]) -> str:
-    """As it is written in a launch, without axes at the end that have one program."""
+    """The grid as in a launch, without trailing axes of extent 1."""
     axes = max((k + 1 for k, extent in enumerate(grid) if extent > 1), default=1)
     return f"({grid[0]},)" if axes == 1 else f"({', '.join(map(str, grid[:axes]))})"
 
 
 def _left(launch: Launch) -> tuple[bool, bool]:
-    """Whether elements of what was stored to were left out, and whether some were stored to more than once."""
+    """Whether elements of outputs were left out, and whether some were stored to more than once."""
     more = fewer = False
     for one in launch.done:
         if one.kind != "load" and one.argument is not None:
@@ -68,7 +68,7 @@ def _places(one: Access) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
 
 
 def zeroed(launch: Launch) -> Iterator[Switch]:
-    """Arguments that atomics, or loads and stores, add to: as if they had held zeros."""
+    """Switches that fill an argument with zeros before the launch, if atomics, or loads and stores, may add to it."""
     kinds: dict[str, set[str]] = {}
     for one in launch.done:
         if one.argument is not None:

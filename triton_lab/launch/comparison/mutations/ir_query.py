@@ -1,4 +1,4 @@
-"""What those who try slips ask of a launch's kernel: its operations, their lines and shapes, what they stem from."""
+"""Queries of a launch's plan for the switches: operations, their lines and shapes, and the origins of values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lines_of(launch: Launch, *ops: Op) -> str:
-    """`` (line 12)``; nothing where no line of the user's stands for them."""
+    """`` (line 12)``; "" if the operations come from no line of the user."""
     found = [launch.lines.get(op.index) for op in ops]
     lines = sorted({line.line for line in found if line is not None})
     return f" ({messages.noun(len(lines), 'line')} {' and '.join(map(str, lines))})" if lines else ""
@@ -28,19 +28,19 @@ def ops_of(launch: Launch, *names: str) -> list[Op]:
 
 
 def shape_of(launch: Launch, op: Op) -> tuple[int, ...]:
-    """The shape of what a load or a range gives, or of what a reduction takes first."""
+    """The shape of the result of a load or a range, or of the first operand of other operations."""
     gives = op.name in ("tt.load", "tt.make_range")
     return types_of(launch.executable.plan, op, lambda one: one.results if gives else one.operands)[0].shape
 
 
 def function_of(launch: Launch, op: Op) -> Function:
-    """The function that has the operation."""
+    """The function that contains the operation."""
     plan = launch.executable.plan
     return next(one for one in plan.functions.values() if any(op is inner for inner in one.walk()))
 
 
 def users_of(launch: Launch, number: int) -> list[tuple[Op, int]]:
-    """Who takes a value of the kernel itself, as which operand."""
+    """The operations that use a value of the kernel function, with the operand's position."""
     taken = [
         (op, k) for op in launch.executable.plan.kernel.walk() for k, one in enumerate(op.operands) if one == number
     ]
@@ -48,7 +48,7 @@ def users_of(launch: Launch, number: int) -> list[tuple[Op, int]]:
 
 
 def makers(function: Function) -> dict[int, Op]:
-    """What makes each value."""
+    """The operation that computes each value."""
     return {number: op for op in function.walk() for number in op.results}
 
 
@@ -59,14 +59,14 @@ _HANDED_ON = frozenset(
 
 
 def source(made: Mapping[int, Op], number: int) -> int:
-    """What a value is, but for being converted or spread."""
+    """The origin of a value before conversions and broadcasts."""
     while number in made and made[number].name in _HANDED_ON:
         number = made[number].operands[0]
     return number
 
 
 def constant(made: Mapping[int, Op], number: int) -> float | int | None:
-    """The number that a value is in all lanes, if it is a constant of the kernel."""
+    """The number that a value has in all lanes, if it is a constant of the kernel; else None."""
     maker = made.get(source(made, number))
     value = maker.attributes.get("value") if maker is not None and maker.name == "arith.constant" else None
     if isinstance(value, Dense) and len(value.values) == 1:
@@ -77,17 +77,17 @@ def constant(made: Mapping[int, Op], number: int) -> float | int | None:
 
 
 def behind(flow: Flow, taken: Sequence[tuple[Op, int]]) -> set[Value]:
-    """What these operands of operations are computed from."""
+    """The values from which these operands of operations are computed."""
     return flow.behind(Value(flow.function_of[op.index], number) for op, number in taken)
 
 
 def indices(ops: Sequence[Op]) -> frozenset[int]:
-    """By which a switch knows them."""
+    """The indices of the operations, for a `Switch`."""
     return frozenset(op.index for op in ops)
 
 
 def unused(launch: Launch) -> list[str]:
-    """The arguments that the kernel is given and takes no notice of; of constexprs that is not known."""
+    """The names of the arguments that the kernel does not use; constexprs are not examined."""
     taken = {number for op in launch.executable.plan.walk() for number in op.operands}
     taken |= {each for op in launch.executable.plan.walk() for one in op.successors for each in one.operands}
     kernel = launch.executable.plan.kernel

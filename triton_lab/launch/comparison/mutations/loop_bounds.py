@@ -1,4 +1,4 @@
-"""What may be off about loops, as switches that are tried: iterations, what is carried round, pointers that stay."""
+"""Switches for wrong loops: the number of iterations, carried values, and pointers that do not move."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def iterations(launch: Launch) -> Iterator[Switch]:
-    """Each loop with an iteration more, and with one less."""
+    """Switches for each loop with one more iteration, and with one less."""
     for op in ops_of(launch, "scf.for"):
         for more, name, cause in (
             (1, "one iteration more", "a loop that ends an iteration early"),
@@ -46,13 +46,13 @@ def _counted(more: int) -> Callable[..., Any]:
     return loop
 
 
-# --- What is carried from iteration to iteration ------------------------------------------------------
+# --- Carried values -----------------------------------------------------------------------------------
 
 _STARTS = ((-np.inf, "-inf"), (0.0, "0"), (np.inf, "inf"), (1.0, "1"))
 
 
 def starts(launch: Launch) -> Iterator[Switch]:
-    """What an accumulator of floats starts from, where that is a constant: what changes nothing in other folds."""
+    """Switches for the start value of a float accumulator, if it is a constant: the neutral elements of reductions."""
     for op in ops_of(launch, "scf.for"):
         function = function_of(launch, op)
         made = makers(function)
@@ -83,7 +83,7 @@ def _starting(k: int, value: float) -> Callable[..., Any]:
 
 
 def carried(launch: Launch) -> Iterator[Switch]:
-    """``+=`` for ``=``: what a loop sets anew each time without looking at it, added up instead."""
+    """Switches for ``+=`` instead of ``=``: values that a loop sets in each iteration are accumulated."""
     for op in ops_of(launch, "scf.for"):
         block, function = op.regions[0].blocks[0], function_of(launch, op)
         used = {number for inner in block.ops[:-1] for each in inner.walk() for number in each.operands}
@@ -116,7 +116,7 @@ def _folding(k: int, fold: str) -> Callable[..., Any]:
 
 
 def _folded(frame: Frame, loop: Op, k: int, fold: str, held: Value, new: Value) -> Value:
-    """Both under an operation of that name, which who watches is told of."""
+    """Both values combined by the operation ``fold``, which is also reported to the observer."""
     numbers = (loop.results[k], loop.results[k])
     op = replace(loop, name=fold, operands=numbers, results=numbers[:1], regions=())
     found = ordinary(fold)(frame, op, held, new)
@@ -125,11 +125,11 @@ def _folded(frame: Frame, loop: Op, k: int, fold: str, held: Value, new: Value) 
     return found  # type: ignore[no-any-return]
 
 
-# --- Pointers that stay where they are ----------------------------------------------------------------
+# --- Pointers that do not move ------------------------------------------------------------------------
 
 
 def steps(launch: Launch) -> Iterator[Switch]:
-    """Loads of a loop that go to the same place each time, a block further each time: along either of its axes."""
+    """Switches for loads at the same address in each iteration of a loop: they move by a block each time."""
     inside = {op.index: op for loop in ops_of(launch, "scf.for") for op in loop.walk() if op.name == "tt.load"}
     for one in launch.done:
         argument = None if one.argument is None else launch.argument(one.argument)
@@ -144,8 +144,10 @@ def steps(launch: Launch) -> Iterator[Switch]:
 
 
 def _further(one: Access, rows: set[int]) -> list[int]:
-    """By how many bytes a block would have to move to go on, if it comes more than once, always to the same place: by
-    itself, along either axis, or by as many of the tensor's ``rows``, or one."""
+    """The steps in bytes by which a block could move on; none unless it is always at the same address, several times.
+
+    The steps are the block's extent along each axis, one of the tensor's ``rows``, or a block of rows.
+    """
     pointers = [event.pointer for event in one.events]
     first = pointers[0] if len(pointers) > 1 else None
     if not isinstance(first, AffineBlock):

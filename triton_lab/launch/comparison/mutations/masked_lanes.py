@@ -1,4 +1,4 @@
-"""What lanes hold that a mask turns off, and whether they take part in reductions, as switches that are tried."""
+"""Switches for masked-off lanes: the values that they hold, and whether reductions include them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Array = NDArray[Any]
 
 
 def masked_off(launch: Launch) -> list[tuple[Op, Access]]:
-    """The loads of which some lanes were turned off, and get to other lanes or to memory all the same."""
+    """The loads with masked-off lanes that reach other lanes or memory."""
     ops = {op.index: op for op in ops_of(launch, "tt.load") if operands_of(op).mask is not None}
     flow = Flow.of(launch.executable.plan)
     mixed = [op for op in launch.executable.plan.walk() if op.name in ("tt.reduce", "tt.scan", "tt.dot")]
@@ -50,7 +50,7 @@ def masked_off(launch: Launch) -> list[tuple[Op, Access]]:
 
 
 def others(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Switch]:
-    """Other values for the lanes that are turned off: what changes nothing in a maximum, a minimum, sum or product."""
+    """Switches for the value of masked-off lanes: the neutral elements of maximum, minimum, sum and product."""
     groups = [[each] for each in masked] + ([list(masked)] if len(masked) > 1 else [])
     for group in groups:
         for value, spelled in ((-np.inf, "-inf"), (0.0, "0"), (np.inf, "inf"), (1.0, "1")):
@@ -69,7 +69,7 @@ def _filled(ops: Sequence[Op], value: float) -> Layers:
     return changed(ops, load)
 
 
-# What changes nothing in a reduction by that function.
+# The neutral element of a reduction by these functions.
 _NEUTRAL: Sequence[tuple[Collection[Any], float]] = (
     ((np.add,), 0.0),
     ((np.multiply,), 1.0),
@@ -80,20 +80,20 @@ _NEUTRAL: Sequence[tuple[Collection[Any], float]] = (
 
 @dataclass(eq=False)
 class _Seen:
-    """The mask of a load as a run has it, for the reductions that come after: by program."""
+    """The mask of a load in the present run, by program, for the reductions after it."""
 
     programs: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     mask: Array = field(default_factory=lambda: np.ones((1,), np.bool_))
 
     def of(self, programs: Array) -> Array | None:
-        """The mask of these ``programs``; None where one of them has not been at the load."""
+        """The mask of these ``programs``; None if one of them has not run the load."""
         if not np.isin(programs, self.programs).all():
             return None
         return self.mask if len(self.mask) == 1 else self.mask[np.searchsorted(self.programs, programs)]
 
 
 def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Switch]:
-    """Reductions of blocks as large as a load's, without the lanes that were turned off there."""
+    """Switches for reductions of blocks of a load's shape, without the lanes that its mask turns off."""
     flow = Flow.of(launch.executable.plan)
     reductions = [op for op in ops_of(launch, "tt.reduce") if len(op.operands) == 1]
     taken = {op.index: behind(flow, [(op, op.operands[0])]) for op in reductions}
@@ -128,20 +128,20 @@ def _without(load: Op, reductions: Sequence[Op]) -> tuple[Layers, ...]:
 
 
 def _as(value: float, dtype: np.dtype[Any]) -> Array:
-    """Of integers the greatest and the least stand for the infinities."""
+    """The value in ``dtype``; for integers, the largest and the smallest number replace the infinities."""
     if dtype.kind in "iu" and np.isinf(value):
         info = np.iinfo(dtype)
         return np.array(info.max if value > 0 else info.min, dtype)
     return np.array(value).astype(dtype)
 
 
-# --- What a reduction does ----------------------------------------------------------------------------
+# --- Reduction functions ------------------------------------------------------------------------------
 
 _FOLDS: Sequence[tuple[str, Any]] = (("sum", np.sum), ("max", np.max), ("min", np.min))
 
 
 def folds(launch: Launch) -> Iterator[Switch]:
-    """A sum for a maximum or a minimum, and the other way round."""
+    """Switches that exchange sum, maximum and minimum in a reduction."""
     for op in ops_of(launch, "tt.reduce"):
         inner = [one.name for one in op.regions[0].blocks[0].ops[:-1]]
         held = next((name for name, prefix in _SPELLED.items() if len(inner) == 1 and inner[0][6:9] == prefix), None)

@@ -1,5 +1,4 @@
-"""Numbers and arguments that a kernel may have mistaken for others, as switches that are tried: integers in offsets and
-masks, arguments in another order, memory that was written too early."""
+"""Switches for wrong operands: integers in offsets and masks, exchanged arguments, and memory written too early."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def integers(launch: Launch) -> Iterator[Switch]:
-    """Quotients and remainders of negative numbers as Python has them; constants that are one off in offsets."""
+    """Switches for integer quotients and remainders with Python's signs, and for constants that are off by one."""
     for op in ops_of(launch, "arith.divsi", "arith.remsi"):
         sign = "//" if op.name == "arith.divsi" else "%"
         title = f"{sign} as Python has it{lines_of(launch, op)}"
@@ -54,7 +53,7 @@ def _floored(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> V
 
 
 def sizes(launch: Launch) -> Iterator[Switch]:
-    """One integer of the launch for another: in products, then in comparisons."""
+    """Switches for another integer of the launch, in products, then in comparisons."""
     known = {
         name: value
         for name, value in numbers(launch).items()
@@ -79,7 +78,7 @@ def sizes(launch: Launch) -> Iterator[Switch]:
 
 
 def arguments(launch: Launch) -> Iterator[Switch]:
-    """Two tensors that are read, or two numbers, in the other order."""
+    """Switches for two exchanged tensors that are only read, or two exchanged scalars."""
     read = {one.argument for one in launch.done if one.kind == "load"}
     written = {one.argument for one in launch.done if one.kind != "load"}
     tensors = [one for one in launch.arguments if one.kind == "tensor" and one.name in read - written]
@@ -94,7 +93,7 @@ def arguments(launch: Launch) -> Iterator[Switch]:
 
 
 def stale(launch: Launch) -> Iterator[Switch]:
-    """Loads of memory that the launch writes, too, as it was before the launch."""
+    """Switches for loads of memory that the launch also writes: they load the values from before the launch."""
     written = [launch.argument(one.argument) for one in launch.done if one.kind != "load" and one.argument is not None]
     ops = {op.index: op for op in ops_of(launch, "tt.load")}
     for one in launch.done:

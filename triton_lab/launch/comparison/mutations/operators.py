@@ -1,7 +1,7 @@
-"""What a kernel may have been meant to compute, as switches that are tried, each on one operation.
+"""Switches for wrong operations.
 
-They are comparisons, the order of operands, one operator for another, functions, what is divided by, numbers that are
-given and never used, and what a formula needs to stay finite.
+They change comparisons, the order of operands, operators, functions and divisors, apply numbers that are passed but not
+used, and add what a formula needs to stay finite.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Array = NDArray[Any]
 
 # --- Comparisons --------------------------------------------------------------------------------------
 
-# Predicates of arith.cmpi by number: with and without the bounds, and the other way round.
+# Predicates of arith.cmpi by number: strict and not strict exchanged, and the direction reversed.
 _STRICT = {2: 3, 3: 2, 4: 5, 5: 4, 6: 7, 7: 6, 8: 9, 9: 8}
 _TURNED = {2: 4, 3: 5, 4: 2, 5: 3, 6: 8, 7: 9, 8: 6, 9: 7}
 _SPELLED = {2: "<", 3: "<=", 4: ">", 5: ">=", 6: "<", 7: "<=", 8: ">", 9: ">="}
 
 
 def comparisons(launch: Launch) -> Iterator[Switch]:
-    """Comparisons of integers with their bounds, or without; then the other way round."""
+    """Switches for integer comparisons: strict or not, then in the other direction."""
     for table in (_STRICT, _TURNED):
         for op in ops_of(launch, "arith.cmpi"):
             predicate = op.attributes["predicate"]
@@ -81,8 +81,10 @@ _BASES = ("math.exp", "math.exp2", "math.log", "math.log2")
 
 
 def functions(launch: Launch) -> Iterator[Switch]:
-    """Powers and logarithms of the other base, roots and their reciprocals, sines and cosines: all of one kind at once
-    and each by itself."""
+    """Switches for functions: the other base of powers and logarithms, root or reciprocal root, sine or cosine.
+
+    All calls of one kind are changed at once, then each alone.
+    """
     for base, meant in _FUNCTIONS.items():
         found = ops_of(launch, base)
         cause = "the base of a power or logarithm" if base in _BASES else "the function that is called"
@@ -106,14 +108,14 @@ _OPERATORS = {
 
 
 def operators(launch: Launch) -> Iterator[Switch]:
-    """``+`` and ``-``, ``*`` and ``/``, the greater and the lesser of two: one for the other."""
+    """Switches that exchange ``+`` and ``-``, ``*`` and ``/``, maximum and minimum."""
     for op in _outside(launch, *_OPERATORS):
         meant, old, new = _OPERATORS[op.name]
         yield switch_of(f"{new} and not {old}{lines_of(launch, op)}", "an operator", op, _instead(meant))
 
 
 def _outside(launch: Launch, *names: str) -> list[Op]:
-    """The operations of these names, but for those in the functions of reductions."""
+    """The operations of these names outside of reductions and scans."""
     folds = {inner.index for op in ops_of(launch, "tt.reduce", "tt.scan") for inner in op.walk()}
     return [op for op in ops_of(launch, *names) if op.index not in folds]
 
@@ -125,7 +127,7 @@ _ORDERED = {
 
 
 def orders(launch: Launch) -> Iterator[Switch]:
-    """Both sides of a difference, a quotient or ``tl.where``, exchanged."""
+    """Switches that exchange the operands of a difference, a quotient or ``tl.where``."""
     for op in _outside(launch, *_ORDERED):
         noun = (
             "the two values of tl.where"
@@ -145,7 +147,7 @@ def _exchanged(inner: Implementation, frame: Frame, op: Op, *operands: Value) ->
 
 
 def divisors(launch: Launch) -> Iterator[Switch]:
-    """Divisions by numbers of the launch alone: by another of them, or by one less."""
+    """Switches for divisions by a number of the launch: by another number, or by one less."""
     known = numbers(launch)
     for function in launch.executable.plan.functions.values():
         made = makers(function)
@@ -166,7 +168,7 @@ def divisors(launch: Launch) -> Iterator[Switch]:
 def held_by(
     function: Function, made: Mapping[int, Op], number: int, known: Mapping[str, float]
 ) -> tuple[str, float] | None:
-    """The launch's number that a value is, by name and value; a sum of those counts as well, without a name."""
+    """The name and value of the launch's number that a value equals; sums of such numbers have no name and NaN."""
     number = source(made, number)
     if number not in made:
         name = function.names[number]
@@ -182,7 +184,7 @@ def held_by(
 
 
 def given(position: int, value: float) -> Callable[..., Any]:
-    """An operand that is ``value`` in all lanes."""
+    """A change that gives the operand at ``position`` the ``value`` in all lanes."""
 
     def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
         given = list(operands)
@@ -199,7 +201,7 @@ _NOUNS = {
 
 
 def signs(launch: Launch) -> Iterator[Switch]:
-    """What exp takes, or is stored or loaded, with the other sign."""
+    """Switches for the other sign in the operand of exp, and in stored or loaded values."""
     for op in [op for name in ("math.exp", "math.exp2", "tt.store", "tt.load") for op in ops_of(launch, name)]:
         if _of_floats(launch, op):
             title = f"{_NOUNS[op.name]} with the other sign{lines_of(launch, op)}"
@@ -211,7 +213,7 @@ def _turned(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
 
 
 def scales(launch: Launch) -> Iterator[Switch]:
-    """What a dot gives, or is stored or loaded, times a number that is given and not used; dots over a root, too."""
+    """Switches that multiply a dot, or stored or loaded values, by a number that is not used; dots also by 1 / sqrt."""
     known = numbers(launch)
     idle = {name: known[name] for name in unused(launch) if name in known}
     roots = {f"1 / sqrt({name})": value**-0.5 for name, value in known.items() if value > 1}
@@ -225,7 +227,7 @@ def scales(launch: Launch) -> Iterator[Switch]:
 
 
 def _of_floats(launch: Launch, op: Op) -> bool:
-    """Whether it loads, stores or multiplies floats."""
+    """Whether the operation loads, stores or multiplies floats."""
     return function_of(launch, op).types[(op.results or op.operands[1:])[0]].is_float
 
 
@@ -245,7 +247,7 @@ _TINY = (1e-5, 1e-6, 1e-8, 1e-12)
 
 
 def guards(launch: Launch) -> Iterator[Switch]:
-    """Powers without the greatest of their row taken off first; roots and quotients without something added."""
+    """Switches for exp with the maximum of each row subtracted first, and for roots with an epsilon added."""
     for op in ops_of(launch, "math.exp", "math.exp2"):
         if shape_of(launch, op):
             title = f"the greatest of each row taken off first{lines_of(launch, op)}"

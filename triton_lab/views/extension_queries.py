@@ -45,8 +45,7 @@ class SessionLaunch(TypedDict):
 
 
 class SessionLaunches(TypedDict):
-    """The launches of the session, the newest last; ``dropped`` is the number of older ones that are no longer listed.
-    """
+    """The launches of the session, the newest last; ``dropped`` is the number of older ones no longer listed."""
 
     launches: list[SessionLaunch]
     dropped: int

@@ -37,8 +37,7 @@ def record(one: Any, named: list[Any]) -> dict[str, Any]:
 
 
 def shape(hint: Any, named: list[Any]) -> Any:
-    """A Python type as plain data; the records that it names are added to ``named``. Raises TypeError as `record` does.
-    """
+    """A Python type as plain data; records that it names are added to ``named``. Raises TypeError as `record` does."""
     found: dict[type, Any] = {}
     while get_origin(hint) is Annotated:
         found = {type(one): one for one in hint.__metadata__} | found

@@ -23,8 +23,7 @@ class WordsScene(TypedDict):
 
 
 class Picked(TypedDict, total=False):
-    """What is picked in a picture, and what Python has to draw for it: values of parameters, iterators, and the place.
-    """
+    """What is picked in a picture, and what Python has to draw for it: parameters' values, iterators, the place."""
 
     program: int | None
     line: int | None
@@ -83,9 +82,7 @@ class Whereabouts(TypedDict):
 
 
 class LineNote(TypedDict):
-    """A note beside a line: ``text`` is short, ``told`` in full; ``share`` is its part of the bytes that the kernel
-    moves.
-    """
+    """A note beside a line: ``text`` is short, ``told`` is in full; ``share`` is the line's part of the bytes moved."""
 
     line: Whole
     share: Number

@@ -46,8 +46,7 @@ def stylesheet(folder: Path | None = None) -> str:
 
 
 def needs(name: str, text: str) -> list[tuple[str, str]]:
-    """The imports of module ``name``: the words between the braces, and the imported module by its path in the folder.
-    """
+    """The imports of module ``name``: the words between the braces, and the module by its path in the folder."""
     here = posixpath.dirname(name)
     return [(words, posixpath.normpath(posixpath.join(here, path))) for words, path in _IMPORT.findall(text)]
 

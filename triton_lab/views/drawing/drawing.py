@@ -114,8 +114,7 @@ class DrawnText:
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points: straight, or (`curved`) Bézier curves of three points each. `arrow`: its end has a head.
-    """
+    """A line through points: straight, or (`curved`) Bézier curves of three points each. `arrow`: it ends in a head."""
 
     points: tuple[tuple[float, float], ...]
     colour: str

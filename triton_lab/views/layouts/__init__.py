@@ -1,2 +1,1 @@
-"""Pictures of layouts: which thread holds which element, what a conversion moves, and the layouts of a compiled kernel.
-"""
+"""Pictures of layouts: which thread holds which element, what a conversion moves, all layouts of a kernel."""

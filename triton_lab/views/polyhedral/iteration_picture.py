@@ -94,9 +94,7 @@ class Picture:
 
     @property
     def reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and the greatest coordinates of points and corners. (With loop steps, a corner may have
-        no point.)
-        """
+        """The least and greatest coordinates of points and corners. (With loop steps, a corner may have no point.)"""
         every = [np.array([self.low, self.high], dtype=float)]
         every += [polygon for layer in self.layers for polygon in layer.corners if len(polygon)]
         return np.concatenate(every).min(axis=0), np.concatenate(every).max(axis=0)
@@ -147,9 +145,7 @@ def _usual_dims(statements: Sequence[Statement]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Plane:
-    """The plane in which ``schedule`` is drawn, along ``dims``; other iterators are fixed by ``at`` or
-    projected out.
-    """
+    """The plane in which ``schedule`` is drawn, along ``dims``; others are fixed by ``at`` or projected out."""
 
     schedule: Schedule
     dims: tuple[str, ...]

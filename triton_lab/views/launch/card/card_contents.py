@@ -83,9 +83,7 @@ class Contents:
 
     @cached_property
     def gravest(self) -> list[Finding]:
-        """The findings: the one that stopped the launch, then errors, then the rest; among equals, first
-        those drawn.
-        """
+        """The findings: the one that stopped the launch, then errors, then the rest; among equals, drawn ones first."""
         order = list(ICONS)
         return sorted(
             self.launch.findings,

@@ -1,4 +1,4 @@
-"""What a process and all that it has started take of memory, as /proc says."""
+"""The memory of a process and all its descendants, from /proc."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def taken(process: int) -> tuple[int, int]:
-    """The bytes that belong to each of its descendants alone, summed up, and how many they are."""
+    """The bytes that belong to each of its descendants alone, summed up, and the number of descendants."""
     todo, size, count = _children(process), 0, 0
     while todo:
         one = todo.pop()
@@ -16,7 +16,7 @@ def taken(process: int) -> tuple[int, int]:
             with open(f"/proc/{one}/statm") as file:
                 _, resident, shared, *_ = map(int, file.read().split())
         except (OSError, ValueError):
-            continue  # it has ended meanwhile
+            continue  # the process has ended meanwhile
         size += max(0, resident - shared) * _PAGE
         count += 1
         todo += _children(one)

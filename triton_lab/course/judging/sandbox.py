@@ -1,8 +1,8 @@
-"""A process for a stranger's cells: forked, with namespaces of its own where the system has them.
+"""A process for untrusted cells: forked, with namespaces of its own if the system supports them.
 
-Three processes: a *guard*, which watches how much memory the others take and ends them; in its new namespaces an
-*init*, the first process there, with which all others end; and the one that runs the cells. It sees no process but
-those that it starts, no network, and of the file system one folder that it can write to, which is gone with it.
+There are three processes. A *guard* watches how much memory the others take, and ends them. In the new namespaces an
+*init* is the first process; all others end with it. The third process runs the cells. It sees only the processes that
+it starts, no network, and one writable folder of the file system, which is deleted with it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OPEN = "answers can see the machine's processes and write to its files: /proc an
 
 @dataclass
 class Sandbox:
-    """The processes: ``guard`` is the one to wait for, ``limits`` what could not be closed off, "" if all is."""
+    """The processes: ``guard`` is the one to wait for; ``limits`` says what is not isolated, "" if all is."""
 
     guard: int
     end: socket.socket
@@ -47,7 +47,7 @@ class Sandbox:
     limits: str = ""
 
     def why(self, seconds: float = 5.0) -> str:
-        """Why it has ended; "" where it has not, within so many seconds."""
+        """The reason why it has ended; "" if it is still running after so many seconds."""
         os.set_blocking(self._told, False)
         until, found = time.monotonic() + seconds, b""
         while time.monotonic() < until:
@@ -60,7 +60,7 @@ class Sandbox:
         return found.decode(errors="replace")
 
     def close(self) -> None:
-        """End all of them."""
+        """End all of the processes."""
         self.end.close()
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.guard, signal.SIGKILL)
@@ -70,8 +70,8 @@ class Sandbox:
 
 
 def start(work: Callable[[socket.socket], None], folder: str, memory: int) -> Sandbox:
-    """Fork, and run ``work`` in ``folder`` with one end of a socket; the other is the sandbox's."""
-    _libc.prctl(_PR_REAPER, 1, 0, 0, 0)  # what loses its parents becomes a child of ours, and can be ended
+    """Fork, and run ``work`` in ``folder`` with one end of a socket; the sandbox has the other."""
+    _libc.prctl(_PR_REAPER, 1, 0, 0, 0)  # orphans become children of this process, and can be ended
     mine, theirs = socket.socketpair()
     told, tell = os.pipe()
     closed, close = os.pipe()
@@ -87,19 +87,19 @@ def start(work: Callable[[socket.socket], None], folder: str, memory: int) -> Sa
     os.close(tell)
     os.close(close)
     limits = b""
-    while part := os.read(closed, 4096):  # it ends when the cells may begin
+    while part := os.read(closed, 4096):  # until the cells may begin
         limits += part
     os.close(closed)
     return Sandbox(guard, mine, told, limits.decode())
 
 
 def undumpable() -> None:
-    """No other process of the same user may look into this one from now on."""
+    """Keep other processes of the same user from inspecting this one from now on."""
     _libc.prctl(_PR_DUMPABLE, 0, 0, 0, 0)
 
 
 def end_children() -> None:
-    """End all processes that have become children of this one."""
+    """End all children of this process."""
     for _ in range(PROCESSES):
         found = [int(one) for one in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
         if not found:
@@ -114,14 +114,14 @@ def end_children() -> None:
 
 
 def die_with_parent() -> None:
-    """From now on this process is killed when the thread ends that has started it, however that comes."""
+    """Have this process killed when the thread that started it ends, for whatever reason."""
     _libc.prctl(_PR_DEATH, signal.SIGKILL, 0, 0, 0)
 
 
 def _guard(
     work: Callable[[socket.socket], None], end: socket.socket, folder: str, memory: int, tell: int, close: int
 ) -> None:
-    """Wait for the others, and say how they have ended."""
+    """Wait for the others, and report how they ended."""
     die_with_parent()
     apart = _unshared()
     if not apart:
@@ -145,7 +145,7 @@ def _guard(
 
 
 def _watched(init: int, memory: int) -> str:
-    """Wait until the first process has ended, or they take too much; how it came."""
+    """Wait until the first process has ended or the limits are exceeded; returns the reason."""
     base = taken(os.getpid())[0]
     while True:
         done, status = os.waitpid(init, os.WNOHANG)
@@ -167,7 +167,7 @@ def _watched(init: int, memory: int) -> str:
 def _init(
     work: Callable[[socket.socket], None], end: socket.socket, folder: str, memory: int, apart: bool, close: int
 ) -> None:
-    """The first process there: all others end with it, and it with the one that runs the cells."""
+    """Run as the first process of the namespace: all others end with it, and it ends with that of the cells."""
     die_with_parent()
     if apart and not _mounted(folder, memory):
         os.write(close, OPEN.encode())
@@ -185,13 +185,13 @@ def _init(
         if done == first:
             code = os.waitstatus_to_exitcode(status)
             if code < 0:
-                # What ends a process by a signal does not end the first one of a namespace: it says so by a number.
+                # The first process of a namespace cannot end by a signal: it reports a signal by an exit code.
                 os._exit(128 - code)
             os._exit(code)
 
 
 def _prepare(end: socket.socket, folder: str, memory: int, apart: bool) -> socket.socket:
-    """Limits, and no way out but the socket."""
+    """Set limits, and leave no way out but the socket."""
     os.setsid()
     if not apart:
         die_with_parent()
@@ -218,7 +218,7 @@ def _prepare(end: socket.socket, folder: str, memory: int, apart: bool) -> socke
         resource.setrlimit(what, (most, most))
     _libc.prctl(_PR_NO_PRIVILEGES, 1, 0, 0, 0)
     if apart:
-        # Counted in the namespace; root's processes are not, and the guard counts those.
+        # The limit counts within the namespace. It does not apply to root, whose processes the guard counts.
         resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
         for capability in range(64):
             _libc.prctl(_PR_BOUNDING, capability, 0, 0, 0)
@@ -227,7 +227,7 @@ def _prepare(end: socket.socket, folder: str, memory: int, apart: bool) -> socke
 
 
 def _unshared() -> bool:
-    """Whether this process's children have namespaces of their own from now on; it keeps its user."""
+    """Give this process's children namespaces of their own from now on; returns whether that worked. The user stays."""
     user, group = os.getuid(), os.getgid()
     if _libc.unshare(_USER | _PID | _NET | _IPC | _UTS) != 0:
         return False
@@ -241,7 +241,7 @@ def _unshared() -> bool:
 
 
 def _mounted(folder: str, memory: int) -> bool:
-    """Whether this process sees no other processes from now on, and can write to memory in ``folder`` alone."""
+    """Hide other processes, and allow writing only in ``folder``, which lies in memory; returns whether that worked."""
     if _libc.unshare(_MOUNT) != 0:
         return False
     _mount(b"none", b"/", None, _MS_REC_PRIVATE, None)

@@ -215,7 +215,7 @@ def _found(spec: importlib.machinery.ModuleSpec) -> tuple[ModuleType, CodeType]:
 
 
 def _main(file: str, loader: object, spec: importlib.machinery.ModuleSpec | None) -> ModuleType:
-    """An empty ``__main__``. With its spec, multiprocessing starts it again in new processes."""
+    """An empty ``__main__``. Its spec lets multiprocessing start it again in new processes."""
     main = ModuleType("__main__")
     names = {"__file__": file, "__cached__": None, "__loader__": loader, "__spec__": spec, "__builtins__": builtins}
     main.__dict__.update(names, __package__=spec.parent if spec is not None else None)

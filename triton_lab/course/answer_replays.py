@@ -130,7 +130,10 @@ def _renewed(
     before: Mapping[str, Bytes],
     now: Mapping[str, Bytes],
 ) -> SavedRegion:
-    """The region on the new numbers: contents known in the old world become those of the new one; copies stay so."""
+    """The region on the new numbers.
+
+    Contents known in the old world become those of the new one; copies of arguments become copies of the new arguments.
+    """
     data = np.array(held.data)
     parts = old.parts(held.start, held.start + len(data))
     for low, was in parts:

@@ -46,7 +46,7 @@ class Answer(Protocol):
         ...
 
     def order(self, given: Schedule, on: str) -> Schedule:
-        """The schedule that the answer makes of ``given``; ``on`` names that."""
+        """The schedule that the answer makes of ``given``; ``on`` says in words with which values."""
         ...
 
     def seeds(self, number: int) -> tuple[int, int]:

@@ -36,9 +36,7 @@ class NotSolved(AssertionError):
         return self.fault.launch
 
     def _render_traceback_(self) -> list[str]:
-        """The lines that IPython prints: the message, unless the cell shows it; the check's caller is the
-        cell itself.
-        """
+        """The lines that IPython prints: the message, unless the cell shows it. The cell itself called the check."""
         told = f"Not solved yet: {self.title if self._drawn else self}"
         lines = [piece for line in told.split("\n") for piece in _broken(line)]
         return "\n".join(lines).replace("Not solved yet", "\x1b[31mNot solved yet\x1b[39m", 1).split("\n")

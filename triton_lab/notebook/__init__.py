@@ -1,4 +1,4 @@
 """The parts of the lab for notebooks, beyond the API: cells with right line numbers, fresh kernels, clear errors.
 
-This package knows how IPython runs a cell, and does not look into kernels' operations.
+This package knows how IPython runs a cell, and nothing of the operations in a kernel.
 """

@@ -110,9 +110,7 @@ class SessionSummary:
         return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
 
     def lines(self, checked: bool, relative: Any, notes: bool) -> Iterable[str]:
-        """The table and the findings for a terminal; ``relative`` shortens a path; with ``notes``, notes are
-        listed, too.
-        """
+        """The table and the findings for a terminal; ``relative`` shortens a path; ``notes``: list notes, too."""
         rows = [["kernel", "launches", "programs", "time", *(["findings"] if checked else [])]]
         for kernel in sorted(self.kernels.values(), key=lambda one: -one.seconds):
             rows.append(

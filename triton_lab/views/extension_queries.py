@@ -1,18 +1,18 @@
 """The requests that JupyterLab's extension sends to a notebook's session, apart from pictures.
 
-The desk is asked as a view is, under a name of its own. It answers in a kernel that has run nothing, and imports
-nothing for that. Its parts:
+They go to the desk, which answers like a view, under a name of its own. It answers even in a kernel that has run
+nothing, and imports nothing for that. Its parts:
 
-    launches              the session's launches (`SessionLaunches`), also sent unasked once they have changed
-    targets               what cells can run on (`SessionTargets`)
+    launches              the session's launches (`SessionLaunches`), also sent without a request when they change
+    targets               the targets of cells (`SessionTargets`)
     card N                the card of launch N (`SessionCard`)
     compare M N           launch N beside launch M
     page N                the card as one page (`SessionText`)
-    template NAME         a kernel to begin with (`SessionText`)
-    pin N                 keep launch N, or let it go (`SessionLaunches`)
-    first VIEW            what cards open with from now on, where a cell does not say (`SessionText`)
+    template NAME         a kernel to start from (`SessionText`)
+    pin N                 keep launch N, or drop it (`SessionLaunches`)
+    first VIEW            the view that cards open with from now on, if a cell names none (`SessionText`)
 
-Where there is no such thing the answer is a `WordsScene` that says why.
+If a part does not exist, the answer is a `WordsScene` that says why.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
 
 _announced = False  # whether a front end that draws scenes by itself has opened the comm
-_lines: deque[Any] = deque(maxlen=8)  # the newest comms: a reloaded page does not close its old one
+_lines: deque[Any] = deque(maxlen=8)  # the newest comms: a reloaded page opens another, and closes none
 # Handlers that are not views: called with the comm and the question, by the name used in place of a view's id.
 standing: dict[str, Callable[[Any, Mapping[str, Any]], None]] = {}
 

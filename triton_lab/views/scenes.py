@@ -82,7 +82,7 @@ class Whereabouts(TypedDict):
 
 
 class LineNote(TypedDict):
-    """A note beside a line: ``text`` is short, ``told`` is in full; ``share`` is the line's part of the bytes moved."""
+    """A note beside a line: ``text`` is the short form, ``told`` the long one; ``share`` is its part of all bytes."""
 
     line: Whole
     share: Number

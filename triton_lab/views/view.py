@@ -93,7 +93,7 @@ class View(ABC):
 
     @cached_property
     def widget(self) -> SceneWidget:
-        """The live form, made when first asked for."""
+        """The live form, made at first use."""
         from triton_lab.views.widget import scene_widget
 
         return scene_widget(self.beginning, self if self.has_parts else None)

@@ -32,7 +32,7 @@ class _Line:
 
 
 def stages_pieces(view: Stages) -> list[FigurePiece]:
-    """The source beside TTGIR, where the work is dealt to threads; without TTGIR, beside the last stage."""
+    """The source beside TTGIR, where work is distributed to threads; without TTGIR, beside the last stage."""
     from triton_lab.views.compiled.stages_view import LABELS
 
     names = view.compiled.lines.stages

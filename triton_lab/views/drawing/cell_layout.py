@@ -168,9 +168,8 @@ def layout(
 ) -> CellLayout:
     """Choose panels, rows and bins for an array of ``shape``, so that a cell is at least one pixel.
 
-    ``room`` is the width and height, in CSS pixels, that the picture may take.
-    ``columns`` fixes the row length of a 1-D array; by itself it is a power of two, so that blocks
-    begin at the same place in every row.
+    ``room`` is the width and height, in CSS pixels, that the picture may take. ``columns`` fixes the row length of a
+    1-D array; by default it is a power of two, so that blocks begin at the same place in every row.
     """
     origin = origin or (0,) * len(shape)
     count = math.prod(shape)

@@ -75,7 +75,7 @@ def _gradient(border: Border) -> tuple[float, float]:
 
 
 def clip(border: Border, box: Box) -> NDArray[np.float64] | None:
-    """The two ends (x, y) of the border's line within ``box``, or None where it passes outside."""
+    """The two ends (x, y) of the border's line within ``box``, or None if it passes outside."""
     a, b = _gradient(border)
     left, bottom, right, top = box
     start = -border.constant * np.array([a, b]) / (a * a + b * b)

@@ -68,7 +68,7 @@ class Contents:
 
     @property
     def followable(self) -> list[Access]:
-        """The stores whose values can be followed back."""
+        """The stores whose values can be traced back."""
         return followable(self.launch, self.accesses) if self.replays else []
 
     @cached_property

@@ -176,7 +176,7 @@ class Card(Panels, View):
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
             remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
-        asked = () if set(SHOWN) <= set(self.show) else self.show  # ``all`` asks only for tabs that exist
+        asked = () if set(SHOWN) <= set(self.show) else self.show  # showing all means all that exist
         missing = set(self.tabs) - set(there(self))
         missed = [self.panel(tab.name).absent for tab in self.tabs if tab in missing and tab.name in asked]
         return remarks + [why for why in missed if why] + self.troubles

@@ -33,7 +33,7 @@ HEADINGS = ("", "dtype", "verdict", "differ", "absolute", "relative", "ulp", "Na
 
 
 class ComparedScene(TypedDict):
-    """One argument: heatmaps of both and of the error, and of the error by program where that is known.
+    """One argument: heatmaps of both and of the error, and of the error by program if programs are known.
 
     ``values`` are those of both, ``errors`` are in ``unit`` (signed), and ``programs`` stored the element (-1 for
     none); each for the ``worst`` element of each cell.

@@ -61,7 +61,7 @@ _LAUNCH_OPTIONS = (
 
 
 def _missing(error: BaseException) -> str:
-    """The hint for a missing or unknown argument: Python names Triton's generated function, not the user's kernel."""
+    """The hint for a missing argument: Python's message names Triton's generated function, not the user's kernel."""
     if not isinstance(error, TypeError) or not str(error).startswith("dynamic_func() missing"):
         return ""
     for kernel, given, _ in _launches(error):

@@ -133,7 +133,7 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
         short = written(node.value)
         near = _near(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
         instead = _INSTEAD.get(name, "")
-        if near and (not instead or "x.to(" in instead):  # a suggestion that may be a type
+        if near and (not instead or "x.to(" in instead):  # the name may be a misspelt type
             return Told(f"{short} has no `{name}`: did you mean `{short}.{near}`?")
         return Told(f"{short} has no `{name}`", _sentence(instead))
     if owner == "tensor":

@@ -63,7 +63,7 @@ def of_places(places: LayoutPositions) -> Looks:
 
 
 def banks_of(places: LayoutPositions, positions: Ints) -> Ints:
-    """The first bank of each of some positions of shared memory."""
+    """The bank of shared memory in which the element at each position begins."""
     column = places.part("column", positions)
     return column * max(8, places.layout.bits) // 8 % LINE // 4
 

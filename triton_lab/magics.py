@@ -1,6 +1,6 @@
-"""``%%triton`` and ``%triton``.
+"""The magics ``%%triton`` and ``%triton``.
 
-They are offered in every IPython of an environment that has the lab, so nothing else is imported until one is used.
+They exist in every IPython of an environment that has the lab, so nothing else is imported until one is used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Follow:
-    """After each cell, kernels that it defined are followed, and their errors told in the user's lines."""
+    """After each cell, follows the kernels that it defined, and has their errors shown with the user's lines."""
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
@@ -38,7 +38,7 @@ _hooks: dict[int, _Follow] = {}
 
 
 def offer(shell: Any) -> None:
-    """Make the magics known to an IPython shell, and JupyterLab's extension welcome; nothing else until one is used."""
+    """Register the magics in an IPython shell, and accept JupyterLab's extension; nothing else is imported yet."""
     from triton_lab.launch.recording import progress_callback
     from triton_lab.notebook.cell import compiled_kernel_text
     from triton_lab.notebook.extension import completion
@@ -70,7 +70,7 @@ def _of_the_desk(comm: Any, question: Mapping[str, Any]) -> None:
 
 
 def _help_alone(lines: list[str]) -> list[str]:
-    """A cell that only asks ``%%triton`` for help: IPython would refuse a cell magic without a body."""
+    """Give a cell that only asks ``%%triton`` for help a body: IPython refuses a cell magic without one."""
     if not lines or not lines[0].startswith("%%triton ") or "".join(lines[1:]).strip():
         return lines
     from triton_lab.notebook.cell.magic_options import asks_for_help
@@ -85,7 +85,7 @@ def register(shell: Any) -> None:
 
 
 def follow(shell: Any) -> None:
-    """Compile the notebook's kernels anew when what they use has changed; the kernel gets ready for pictures."""
+    """Compile the notebook's kernels again when what they use has changed, and prepare the kernel for pictures."""
     from triton_lab.notebook.startup.warmup import get_ready
 
     hook = _hooks.setdefault(id(shell), _Follow(shell))
@@ -96,12 +96,12 @@ def follow(shell: Any) -> None:
 
 
 def follow_all_quietly(shell: Any) -> None:
-    """Follow what is there already."""
+    """Follow the kernels that exist already."""
     _hooks[id(shell)]()
 
 
 def unregister(shell: Any) -> None:
-    """Take them away again."""
+    """Remove the magics from a shell."""
     for kind in ("cell", "line"):
         shell.magics_manager.magics[kind].pop("triton", None)
     if _help_alone in shell.input_transformers_cleanup:
@@ -148,7 +148,7 @@ def triton_line(line: str) -> None:
 
 
 def _engine(name: str = "") -> None:
-    """Take an engine for the launches to come, or tell which it is and what it ran. Raises ValueError."""
+    """Choose an engine for later launches, or print the active one and what it ran. Raises ValueError."""
     from triton_lab.backend.targets.limits import limits
     from triton_lab.native.engine import checked
     from triton_lab.native.engine_report import engines
@@ -184,7 +184,7 @@ def triton_cell(line: str, body: str) -> None:
 
 
 def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
-    """Run ``body`` as the line says, show what was launched, and raise what the cell raised."""
+    """Run ``body`` as the line says, show its launches, and raise the error that ended it."""
     from triton import knobs
 
     from triton_lab.backend.targets.active_target import TargetError
@@ -207,7 +207,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
             notes = stack.enter_context(switched(chosen))
             stack.enter_context(listening(sign))
             said = stack.enter_context(hushed())
-            # Of Triton's interpreter nothing can be recorded: the cell runs, and a note says so.
+            # Launches in Triton's interpreter cannot be recorded: the cell runs, and a note says so.
             launches: list[Launch] = [] if knobs.runtime.interpret else stack.enter_context(record(time=True))
             result = cell.run(shell, body)
             session.note(launches, *of_cell(shell))
@@ -242,7 +242,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
 
 
 def compile_cell(launches: Sequence[Launch], chosen: Options, sign: Sign, filename: str) -> BaseException | None:
-    """Compile what was launched, for the cards to show; gives the error that is told behind them."""
+    """Compile the kernels of the launches for their cards; returns the error to raise after the cards are shown."""
     from triton_lab.notebook.cell import error_display
     from triton_lab.notebook.cell.compile_option import compile_launches
 

@@ -1,4 +1,4 @@
-"""`triton-lab` at the command line: the lab started, the course copied, scripts run and checked, what is missing told.
+"""The command line `triton-lab`: start the lab, copy the course, run and check scripts, report what is missing.
 
-Nothing of the package imports this; click and rich are imported here alone, when the command is run.
+No other room imports this one; click and rich are imported only here, when a command runs.
 """

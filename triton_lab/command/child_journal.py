@@ -1,4 +1,4 @@
-"""A process that a script starts anew, and that imports Triton: it writes down its launches, too."""
+"""Launches of processes that a script starts and that import Triton: they are journalled, too."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from contextlib import ExitStack
 
 from triton_lab.command.launch_journal import JournalPlace, journal, open_journal
 
-_forever = ExitStack()  # to the end of the process
+_forever = ExitStack()  # open until the process ends
 
 
 def join(text: str) -> None:
-    """Called while Triton is imported: record and check the launches of this process from now on.
+    """Record and check the launches of this process from now on; called while Triton is imported.
 
-    ``text`` is what the environment says (`journal.VARIABLE`). What cannot be recorded is written down.
+    ``text`` is the value of the environment variable (`launch_journal.VARIABLE`). Launches that cannot be recorded are
+    noted in the journal.
     """
     place = JournalPlace.of(text)
     if place is None or journal() is not None or not os.path.isdir(place.folder):
@@ -26,5 +27,5 @@ def join(text: str) -> None:
         from triton_lab.command.launch_listener import listening
 
         _forever.enter_context(listening(mine))
-    except Exception as error:  # Triton's interpreter is set there, say
+    except Exception as error:  # Triton's interpreter is set there, for example
         mine.write("unseen", what=f"launches in process {os.getpid()}, which the script started: {error}")

@@ -1,4 +1,4 @@
-"""Findings as a compiler prints what is wrong: ``file:line:column: error: ... [kind]``, the line, and what to do."""
+"""Findings in the form of compiler messages: ``file:line:column: error: ... [kind]``, the line, and what to do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from triton_lab.launch.diagnosis.finding import SEVERITIES, WARNING
 
 
 def lines(heard: Heard) -> Iterator[tuple[str, str]]:
-    """Every finding and what was not checked, a line of text each, with the severity that colours it or "".
+    """All findings and unchecked things as lines of text, each with the severity that colours it or "".
 
     Known findings are left out.
     """
@@ -39,9 +39,9 @@ def doubts(heard: Heard) -> Iterator[str]:
 
 
 def more(found: SessionFinding) -> Iterator[str]:
-    """What stands below the first line of a finding."""
+    """The lines below the first line of a finding."""
     finding = found.finding
-    # The editor's line, less what indents all excerpts.
+    # The source line without the indent that all excerpts have.
     yield from (line.removeprefix("  ") for line in finding.excerpt)
     if finding.values_text:
         yield f"values: {finding.values_text}"
@@ -50,25 +50,28 @@ def more(found: SessionFinding) -> Iterator[str]:
 
 
 def seen(found: SessionFinding) -> str:
-    """``in launch 3, add[8, 1, 1], and 2 others``."""
+    """The launches of a finding: ``in launch 3, add[8, 1, 1], and 2 others``."""
     launched = messages.launched(found.kernel, found.grid)
     return f"in launch {found.first}, {launched}{messages.and_others(found.launches - 1)}"
 
 
 def place(found: SessionFinding) -> str:
-    """``kernels/add.py:11:9``, from the current folder where it is below that; columns from 1, as compilers do."""
+    """The place of a finding: ``kernels/add.py:11:9``, relative to the current folder if the file is in it.
+
+    Columns count from 1, as compilers do.
+    """
     column = "" if found.finding.column is None else f":{found.finding.column + 1}"
     return f"{path(found.file)}:{found.line}{column}"
 
 
 def path(file: str) -> str:
-    """A file from the current folder, where it is below it."""
+    """The path of a file, relative to the current folder if the file is in it."""
     near = os.path.relpath(file) if file else "(no file)"
     return file if near.startswith(os.pardir + os.sep) else near
 
 
 def data(heard: Heard, failure: str, code: int) -> Mapping[str, Any]:
-    """The same as plain values. Lines and columns count from 1; ``failure`` says how the script failed, or ""."""
+    """The report as plain values. Lines and columns count from 1; ``failure`` says how the script failed, or ""."""
     return {
         "version": 1,
         "triton_lab": triton_lab.__version__,
@@ -105,7 +108,7 @@ def _data(found: SessionFinding) -> Mapping[str, Any]:
 
 
 def summary(heard: Heard) -> str:
-    """``3 launches of 1 kernel: 1 error, 2 warnings, no notes``."""
+    """The summary: ``3 launches of 1 kernel: 1 error, 2 warnings, no notes``."""
     kernels = len({line.kernel for line in heard.lines})
     launches = messages.count(len(heard.lines), "launch", "launches")
     found = [messages.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in SEVERITIES]

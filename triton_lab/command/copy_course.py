@@ -1,4 +1,4 @@
-"""The course, copied into a folder of the user's and renewed there, never over what the user has changed."""
+"""Copies the course into a folder of the user's, and renews it there without overwriting the user's changes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 
 from triton_lab.course_files import course_folders
 
-# Beside the notebooks: what each was when it was copied, as {"files": {name: SHA-256}, "language": "zh",
+# A file beside the notebooks: the digest of each when it was copied, as {"files": {name: SHA-256}, "language": "zh",
 # "solutions": false}.
 MANIFEST = ".triton-lab-course.json"
-FIRST = "00_first_kernel.ipynb"  # where a reader begins
+FIRST = "00_first_kernel.ipynb"  # the first notebook
 ENGLISH = "en"
 
 
 @dataclass(frozen=True)
 class Put:
-    """What `put` did, as paths in the folder: files that are new there, that were renewed, and that were left.
+    """The results of `put`, as paths in the folder: files that are new there, that were renewed, and that were left.
 
-    ``kept`` are those that the user has changed, where the course has something else.
+    ``kept`` are files that the user has changed and that are now different in the course.
     """
 
     added: tuple[Path, ...]
@@ -31,7 +31,7 @@ class Put:
 
 
 def notebooks() -> list[Path]:
-    """The course's notebooks as they were installed, in their order. Raises FileNotFoundError where there are none."""
+    """The installed notebooks of the course, in order. Raises FileNotFoundError if there are none."""
     for folder in course_folders():
         found = sorted(folder.glob("*.ipynb"))
         if found:
@@ -42,11 +42,9 @@ def notebooks() -> list[Path]:
 
 
 def content(notebook: Path, language: str = ENGLISH, solutions: bool = True) -> bytes:
-    """What a notebook's file holds in a language, which is English where nobody has translated the notebook; without
-    ``solutions`` of its exercises, stubs say what is to be done.
+    """The bytes of a notebook in a language; without ``solutions``, stubs replace those of its exercises.
 
-    Raises ModuleNotFoundError where what makes the translation is not installed, and FileNotFoundError where there is
-    none of any notebook.
+    A notebook that is not translated is in English.
     """
     from triton_lab.course.edition import as_file, read, stripped
 
@@ -61,19 +59,19 @@ def content(notebook: Path, language: str = ENGLISH, solutions: bool = True) -> 
 
 
 def title(notebook: Path, language: str = ENGLISH) -> str:
-    """What a notebook calls itself: its first heading."""
+    """The title of a notebook: its first heading."""
     cells = json.loads(content(notebook, language))["cells"]
     lines = (line for cell in cells for line in "".join(cell["source"]).splitlines())
     return next((line.lstrip("# ").strip() for line in lines if line.startswith("# ")), notebook.stem)
 
 
 def put(folder: Path, language: str | None = None, solutions: bool | None = None) -> Put:
-    """Copy the course into ``folder``, which is made where it is not there.
+    """Copy the course into ``folder``, which is created if it does not exist.
 
-    A notebook that is there as it was copied once is renewed; one that the user has changed stays. Done again, it
-    changes nothing. Without a ``language`` it is the one that the folder has, or English; and so it is with
-    ``solutions``, which are there at first. Raises OSError, which says where and why, if that cannot be done, and
-    ModuleNotFoundError as `content` does.
+    A notebook that is unchanged since it was copied is renewed; one that the user has changed stays. A second call
+    changes nothing. The default ``language`` is that of the folder, or English; the default of ``solutions`` is that of
+    the folder, or True. Raises OSError, which says where and why, if that cannot be done, and ModuleNotFoundError as
+    `content` does.
     """
     added, renewed, kept = [], [], []
     try:
@@ -100,7 +98,7 @@ def put(folder: Path, language: str | None = None, solutions: bool | None = None
             manifest: dict[str, object] = {"files": now} | other | ({} if solutions else {"solutions": False})
             _write(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
     except OSError as error:
-        if error.strerror is None:  # it is told already
+        if error.strerror is None:  # the message has the reason already
             raise
         told = f"the course cannot be copied to {folder}: {error.strerror} ({error.filename or folder})"
         raise type(error)(told) from error
@@ -108,8 +106,10 @@ def put(folder: Path, language: str | None = None, solutions: bool | None = None
 
 
 def _manifest(folder: Path) -> tuple[Mapping[str, str], str, bool]:
-    """What was copied before, in which language, and whether with solutions; nothing where that is not known, so that
-    all that is there counts as the user's."""
+    """The digests of an earlier copy, its language, and whether it has solutions.
+
+    If they are not known, the digests are empty, so that all files count as the user's.
+    """
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         files = {name: digest for name, digest in found["files"].items() if isinstance(digest, str)}
@@ -119,7 +119,7 @@ def _manifest(folder: Path) -> tuple[Mapping[str, str], str, bool]:
 
 
 def _found(path: Path) -> str | None:
-    """The digest of the file at ``path``, None where nothing is; "" for what is no file of its own."""
+    """The digest of the file at ``path``, None if there is none; "" for anything but a regular file."""
     if path.is_symlink() or path.is_dir():
         return ""
     return _digest(path.read_bytes()) if path.exists() else None
@@ -130,7 +130,7 @@ def _digest(data: bytes) -> str:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """All of the file or nothing: who reads it meanwhile, or interrupts, has the old one."""
+    """Write all of the file or nothing: a concurrent reader, or an interrupt, sees the old one."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_bytes(data)

@@ -1,4 +1,4 @@
-"""What an installation has, what it lacks, and how to get that."""
+"""The state of an installation: what it has, what it lacks, and how to get that."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _HOOK = "50-triton-lab.py"
 _EXTENSION = re.compile(r"^\s*triton-lab v(\S+)\s+(\w+)\s+(\w+)", re.MULTILINE)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PIP = "python -m pip install"
-PATIENCE = 60  # seconds that JupyterLab is given to list its extensions
+PATIENCE = 60  # seconds for JupyterLab to list its extensions
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One thing that was looked at. ``note``: the lab works without it; ``remedy`` says how to get it."""
+    """The result of one check. ``note``: the lab works without it; ``remedy`` says how to get it."""
 
     name: str
     state: State
@@ -35,7 +35,7 @@ class Checked:
 
 
 def examine() -> Iterator[Checked]:
-    """All that matters, one after the other. What fails to be looked at is told, and hides nothing else."""
+    """All checks, one after the other. A check that fails with an error is reported, and hides no other."""
     for name, look in _LOOKS:
         try:
             yield from look()
@@ -52,7 +52,7 @@ def _python() -> Iterator[Checked]:
 
 
 def _packages() -> Iterator[Checked]:
-    """What the lab is declared to need; of those that are there, the three that matter most."""
+    """The required packages; of those that are installed, only the three most important are listed."""
     if _version("triton-lab") is None:
         remedy = f"{_PIP} . in the folder of a clone, or of a wheel."
         yield Checked("triton-lab", "missing", "not installed here, only on Python's path", remedy)
@@ -79,7 +79,7 @@ def _version(name: str) -> str | None:
 
 
 def _backend() -> Iterator[Checked]:
-    """Whether Triton finds the backend, and what launches run on."""
+    """Whether Triton finds the backend, and where launches run."""
     points = [point.value for point in metadata.entry_points(group="triton.backends") if point.name == "triton_lab"]
     from triton.backends import backends
 
@@ -115,7 +115,7 @@ def _gpu() -> Iterator[Checked]:
 
 
 def _compilers() -> Iterator[Checked]:
-    """The GPUs that kernels can be compiled for, with what Triton brought along."""
+    """The GPUs for which kernels can be compiled with what Triton brings along."""
     from triton.backends import backends
 
     from triton_lab.compiled.architecture import ARCHITECTURES
@@ -142,7 +142,7 @@ def _cache() -> Iterator[Checked]:
 
 
 def _native() -> Iterator[Checked]:
-    """Whether kernels can be compiled to machine code, and kept."""
+    """Whether kernels can be compiled to machine code, and cached."""
     from triton_lab.native.llvm import jit
     from triton_lab.native.runtime import code_cache
 
@@ -162,7 +162,7 @@ def _native() -> Iterator[Checked]:
 
 
 def _hook() -> Iterator[Checked]:
-    """The file that IPython runs at its start."""
+    """The startup file for IPython."""
     from IPython.core.application import ENV_CONFIG_DIRS, SYSTEM_CONFIG_DIRS
     from IPython.paths import get_ipython_dir
 

@@ -1,4 +1,4 @@
-"""How an exception that ended a script is printed: as Python prints it, and a kernel's in the words of the lab."""
+"""The text of an exception that ended a script: as Python prints it, and for a kernel's in the words of the lab."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import sysconfig
 import traceback
 from types import TracebackType
 
-# Of Python's library, what Triton's front end reads kernels with.
+# Modules of Python's library with which Triton's front end reads kernels.
 _STANDARD = tuple(os.path.join(sysconfig.get_path("stdlib"), name) for name in ("ast.py", "inspect.py"))
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def tell(error: BaseException, coloured: bool) -> None:
-    """Print ``error`` to standard error, without what lies between Python and the script.
+    """Print ``error`` to standard error, without the frames between Python and the script.
 
-    A hook that the script has put into `sys.excepthook` prints it; so does Python's, but for what a launch raised.
+    A hook that the script has put into `sys.excepthook` prints it; else Python's prints it, except for errors of a
+    launch.
     """
     trace = _of_the_script(error.__traceback__)
     try:
         ours = sys.excepthook is sys.__excepthook__ and _is_of_a_launch(error)
-    except Exception:  # a script that takes all descriptors lets nothing be imported any more
+    except Exception:  # a script that uses up all descriptors prevents further imports
         ours = False
     if ours:
         text = "".join(_lines(error, trace))
@@ -32,7 +33,7 @@ def tell(error: BaseException, coloured: bool) -> None:
 
 
 def _of_the_script(trace: TracebackType | None) -> TracebackType | None:
-    """Without the frame that ran the script, and what looked for it; None where nothing of the script ran."""
+    """The traceback without the frames that found and ran the script; None if nothing of the script ran."""
     from triton_lab.command import run_script
 
     while trace is not None and trace.tb_frame.f_code.co_filename == run_script.__file__:
@@ -41,7 +42,7 @@ def _of_the_script(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _is_of_a_launch(error: BaseException) -> bool:
-    """Whether a kernel raised it, Triton's front end, or a launch for its arguments."""
+    """Whether the error comes from a kernel, from Triton's front end, or from a launch's check of its arguments."""
     if "triton" not in sys.modules:
         return False
     from triton.compiler.errors import CompilationError
@@ -56,7 +57,7 @@ def _is_of_a_launch(error: BaseException) -> bool:
 
 
 def _lines(error: BaseException, trace: TracebackType | None) -> list[str]:
-    """The script's own frames, as Python has them, and what is wrong."""
+    """The script's own frames, as Python prints them, and what is wrong."""
     from triton_lab.notebook.cell.error_display import own_frames, said
 
     first = trace.tb_frame.f_code.co_filename if trace is not None else ""

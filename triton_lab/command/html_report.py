@@ -1,6 +1,7 @@
-"""A script's launches as one HTML page that needs nothing else: the findings, the list, and cards that can be explored.
+"""A script's launches as one self-contained HTML page: the findings, the list, and cards that can be explored.
 
-The page is bounded: a list names so many launches, and cards are drawn of those alone that were kept whole.
+The size of the page is limited: the list has a largest number of launches, and only launches that were kept whole have
+cards.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FINDINGS = 200
 
 
 def page(heard: Heard, ran: Script, failure: str) -> str:
-    """The whole page as text. ``failure`` is how the script ended, where it failed."""
+    """The whole page as text. ``failure`` says how the script failed, if it did."""
     title = f"Launches of {ran}"
     body = "".join([*_head(heard, ran, failure), *_findings(heard), *_list(heard), *_cards(heard)])
     return (
@@ -132,7 +133,7 @@ def _(text: str) -> str:
 
 
 def _colours() -> str:
-    """The themes' colours, light and dark as the reader's system asks."""
+    """The colours of the light and the dark theme, for the reader's system to choose."""
     light, dark = (
         "".join(f"--{name}:{value};" for name, value in asdict(theme).items() if isinstance(value, str))
         for theme in (style.LIGHT, style.DARK)
@@ -140,7 +141,7 @@ def _colours() -> str:
     return f":root{{color-scheme:light dark;{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
-# Of the page alone: the cards have rules of their own.
+# For the page alone: the cards have their own rules.
 _RULES = f"""
 body{{background:var(--ground);color:var(--ink);margin:16px auto;padding:0 16px;max-width:1200px;
 font-family:{style.WEB_FONT};line-height:1.4}}

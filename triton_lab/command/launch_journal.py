@@ -1,8 +1,8 @@
-"""What the processes of a script write down of their launches, for the process that outlives them all.
+"""The records that the processes of a script keep of their launches, for the process that outlives them all.
 
-Each process appends to a file of its own, and opens it anew for every entry: a script may close any descriptor. An
-entry is a line of JSON with its number and a keyed checksum, so that what a script writes there itself, takes out or
-puts twice is told from what we wrote.
+Each process appends to a file of its own, and opens it again for every entry, since a script may close any descriptor.
+An entry is a line of JSON with its number and a keyed checksum. So entries that a script adds, removes or repeats are
+recognised.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# In the environment of a script's processes: the folder, the key, the script's process and the target, as JSON.
+# Set in a script's processes: the folder, the key, the script's process and the target, as JSON.
 VARIABLE = "TRITON_LAB_JOURNAL"
 MOST_BYTES = 1 << 30  # of all files together
 MOST_FILES = 10_000
@@ -33,7 +33,7 @@ _SEAL_FUTURE_WRITE = 0x10
 
 @dataclass(frozen=True)
 class JournalPlace:
-    """Where a script's processes write; ``script`` is the process of the script itself, 0 before it is known."""
+    """The folder of a script's journal; ``script`` is the script's own process, 0 before it is known."""
 
     folder: str
     key: str
@@ -45,7 +45,7 @@ class JournalPlace:
 
     @classmethod
     def of(cls, text: str) -> JournalPlace | None:
-        """The place that ``text`` names; None for anything else."""
+        """The place described by ``text``; None for any other text."""
         try:
             folder, key, target, script = json.loads(text)
         except (ValueError, TypeError):
@@ -55,8 +55,11 @@ class JournalPlace:
 
 
 class Tally:
-    """Two numbers in memory that the script's process shares with the one that outlives it: how many entries the first
-    has written, and how many could not be written, by it or a fork. So what is missing at the end of a file is told."""
+    """Two counts in memory shared by the script's process and the one that outlives it.
+
+    They are the entries that the script's process has written, and the entries that could not be written by it or a
+    fork. They reveal entries missing at the end of a file.
+    """
 
     _SIZE, _NUMBERS = 4096, struct.Struct("=QQ")
 
@@ -65,7 +68,7 @@ class Tally:
 
     @classmethod
     def opened(cls, file: int) -> Tally:
-        """That of another process. From now on its memory alone is written to: a script may write to any descriptor."""
+        """The tally of another process. From now on only its memory is written: a script may write to descriptors."""
         found = cls(file)
         with contextlib.suppress(OSError):  # Linux before 5.1
             fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEAL_FUTURE_WRITE)
@@ -74,7 +77,7 @@ class Tally:
 
     @classmethod
     def made(cls) -> tuple[Tally, int]:
-        """A new one, and the descriptor by which another process opens it. The script cannot make it shorter."""
+        """A new tally, and the descriptor by which another process opens it. The script cannot shrink it."""
         file = os.memfd_create("triton_lab", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
         os.ftruncate(file, cls._SIZE)
         fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
@@ -82,7 +85,7 @@ class Tally:
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """Entries of the script's process, and those that could not be written."""
+        """The entries of the script's process, and those that could not be written."""
         written, failed = self._NUMBERS.unpack_from(self._shared)
         return written, failed
 
@@ -93,7 +96,7 @@ class Tally:
 
 
 class Journal:
-    """The entries of this process. A fork begins a file of its own with its first entry; ``how`` says what it is."""
+    """The entries of this process. A fork begins its own file with its first entry; ``how`` is the kind of process."""
 
     def __init__(self, place: JournalPlace, how: str, tally: Tally | None = None) -> None:
         self.place, self._tally = place, tally
@@ -107,7 +110,7 @@ class Journal:
         self.write("begun", process=self._process, parent=os.getppid(), how=how)
 
     def write(self, kind: str, **data: Any) -> None:
-        """Append an entry. One that cannot be written is missing there, which the reader tells."""
+        """Append an entry. The reader notices an entry that could not be written."""
         if os.getpid() != self._process:
             self._begin("fork")
         with self._lock:
@@ -140,12 +143,12 @@ _journal: Journal | None = None
 
 
 def journal() -> Journal | None:
-    """Where this process writes down its launches; None where nobody has asked for that."""
+    """The journal of this process; None if its launches are not recorded."""
     return _journal
 
 
 def open_journal(place: JournalPlace, how: str, tally: Tally | None = None) -> Journal:
-    """From now on this process writes there, and so do those that it forks."""
+    """Make this process, and those that it forks, write to the journal from now on."""
     global _journal
     if _journal is None:
         os.register_at_fork(after_in_child=_forked)
@@ -163,7 +166,7 @@ def _forked() -> None:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry; ``time`` is of the clock that all processes share."""
+    """One entry; ``time`` is from the clock that all processes share."""
 
     kind: str
     time: float
@@ -172,8 +175,11 @@ class Entry:
 
 @dataclass
 class JournalReading:
-    """What one process wrote: how it came to be (``script``, ``fork`` or ``python``), and whether entries are missing
-    before the last one."""
+    """The entries of one process.
+
+    ``how`` says how it started (``script``, ``fork`` or ``python``), ``broken`` whether entries before the last one are
+    missing.
+    """
 
     process: int
     how: str
@@ -182,7 +188,7 @@ class JournalReading:
 
 
 def read(place: JournalPlace) -> list[JournalReading]:
-    """What all processes wrote, in the order in which they began. Lines that are not ours are passed over."""
+    """The entries of all processes, in the order in which they started. Lines that are not ours are ignored."""
     told, left = [], MOST_BYTES
     try:
         files = sorted(Path(place.folder).iterdir())[:MOST_FILES]
@@ -200,7 +206,7 @@ def read(place: JournalPlace) -> list[JournalReading]:
             broken = True
         first = entries.get(0)
         if first is None or first.kind != "begun":
-            continue  # not one of ours
+            continue  # not a file of ours
         broken |= sorted(entries) != list(range(len(entries))) or left < 0
         process, how = int(first.data["process"]), str(first.data["how"])
         told.append(JournalReading(process, how, [entries[number] for number in sorted(entries)], broken))
@@ -208,7 +214,7 @@ def read(place: JournalPlace) -> list[JournalReading]:
 
 
 def _entries(key: str, path: Path, most: int) -> Iterator[tuple[int, Entry]]:
-    """The numbered entries of a file, of its first bytes, that carry our checksum."""
+    """The numbered entries in a file's first bytes that have our checksum."""
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         while most > 0 and (line := file.readline(min(LONGEST, most))):
             most -= len(line)

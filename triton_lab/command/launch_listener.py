@@ -1,7 +1,7 @@
-"""Records and checks the launches of this process, and writes down what there is to tell of each as soon as it ends.
+"""Records and checks the launches of this process, and writes an entry about each as soon as it ends.
 
-Each launch is checked when it ends and then let go, so that a script may make any number of them: a record that kept
-them all would run out of room and check the later ones less.
+Each launch is checked when it ends and then dropped, so that a script may make any number of them: a record of them all
+would run out of room and check later launches less.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.record import record
 
-# Launches that are kept whole, to be drawn: the first of each kernel and of each finding, so many in all and in bytes.
+# Launches that are kept whole, to be drawn: the first few of each kernel and of each finding, the most in all, and the
+# most bytes.
 FIRST, MOST, MOST_BYTES = 2, 24, 512 << 20
 
 
 @dataclass
 class ListeningProcess:
-    """What this process knows of its launches: how many have ended, which runs now, those that are kept to be drawn by
-    their numbers, and what the launch raised that a finding stopped last."""
+    """What this process knows of its launches.
+
+    It has the number of ended launches, the one that runs now, those that are kept to be drawn by number, and the error
+    that the last launch stopped by a finding raised.
+    """
 
     ended: int = 0
     running: str = ""
@@ -39,7 +43,7 @@ class ListeningProcess:
 
 
 class _Listener(Recorder):
-    """Hears of each launch after the record has, takes it from there and writes down what is to be told."""
+    """Takes each launch from the record when it ends, checks it and writes its entries."""
 
     def __init__(self, launches: Launches, here: ListeningProcess, journal: Journal, draw: bool) -> None:
         self._launches, self._here, self._journal, self._draw = launches, here, journal, draw
@@ -47,11 +51,11 @@ class _Listener(Recorder):
         self._begin()
 
     def _begin(self) -> None:
-        """In a new process: what another one knew, it has told."""
+        """Begin the state of a new process: the other process has written its own entries."""
         self._lock = threading.Lock()
         self._bytes = self._count = 0
-        self._numbers: dict[int, int] = {}  # by call
-        self._texts: dict[tuple[str, str, int, int], tuple[str, int]] = {}  # name, and in how many launches
+        self._numbers: dict[int, int] = {}  # by the identity of the call
+        self._texts: dict[tuple[str, str, int, int], tuple[str, int]] = {}  # a finding's name and number of launches
         self._of_kernel: Counter[tuple[str, str]] = Counter()
 
     def before(self, call: LaunchCall) -> Watch:
@@ -74,7 +78,7 @@ class _Listener(Recorder):
             taken = None if call.trial else self._taken(call)
         if taken is not None:
             with recorders.unrecorded():
-                taken.findings  # noqa: B018  (worked out now, outside of the lock: it takes longest)
+                taken.findings  # noqa: B018  (computed now, outside of the lock: it takes longest)
             with self._lock:
                 self._keep(taken, number)
         elif not call.trial:
@@ -85,7 +89,7 @@ class _Listener(Recorder):
         self._journal.write("unseen", what=f"the launch of {kernel} was not recorded: {reason}")
 
     def _taken(self, call: LaunchCall) -> Launch | None:
-        """What the record has made of this call; another thread may have put its own behind that."""
+        """The recorded launch of this call; another thread may have added its own after it."""
         for at, launch in enumerate(self._launches):
             if launch.executable is call.executable and launch.error is call.error and launch.seconds == call.seconds:
                 return self._launches.pop(at)
@@ -133,17 +137,18 @@ class _Listener(Recorder):
 
 @contextmanager
 def listening(journal: Journal, draw: bool = False, time: bool = False) -> Iterator[ListeningProcess]:
-    """Inside, all launches of this process and of those that it forks are recorded, checked and written down; with
-    ``draw`` some are kept whole.
+    """Record, check and journal all launches inside, of this process and of those that it forks.
+
+    With ``draw`` some launches are kept whole.
 
     ``time`` is that of `record`.
 
-    Raises NotRecorded where they cannot be seen.
+    Raises NotRecorded if they cannot be recorded.
     """
     here = ListeningProcess()
     with (
         record(max_total_bytes=sys.maxsize, time=time) as launches,
         recorders.listening(_Listener(launches, here, journal, draw)),
     ):
-        launches.elsewhere = None  # a fork writes down its own
+        launches.elsewhere = None  # a fork journals its own launches
         yield here

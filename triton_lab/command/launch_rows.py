@@ -1,4 +1,4 @@
-"""A script's launches as a table: for the terminal, and for a page."""
+"""A script's launches as a table, for a terminal and for a page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from triton_lab.launch.diagnosis.finding import ERROR, counted
 if TYPE_CHECKING:
     from rich.table import Table
 
-FOLDED = 4  # so many equal launches in a row are told as one
+FOLDED = 4  # so many equal launches in a row share one row
 ROWS = 40  # of the table in a terminal
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """``lines`` that are alike, one after the other: mostly a single one."""
+    """Similar consecutive ``lines``: mostly a single one."""
 
     lines: Sequence[LaunchLine]
 
@@ -31,7 +31,7 @@ class TableRow:
         return self.lines[0]
 
     def number(self) -> str:
-        """``7``, or ``7 to 99``."""
+        """The numbers of the launches: ``7``, or ``7 to 99``."""
         last = self.lines[-1].number
         return str(self.first.number) if len(self.lines) == 1 else f"{self.first.number} to {last}"
 
@@ -39,17 +39,17 @@ class TableRow:
         return ", ".join(map(str, self.first.grid))
 
     def time(self) -> str:
-        """Of all of them together."""
+        """The time of all of them together."""
         return messages.seconds_text(sum(line.seconds for line in self.lines))
 
     def findings(self) -> str:
-        """``1 error, 2 notes`` of each; "" where nothing was found."""
+        """The findings of each: ``1 error, 2 notes``; "" if there are none."""
         failed = ["failed"] if self.first.failed and not self.first.severities.get(ERROR) else []
         return ", ".join(filter(None, [*failed, counted(self.first.severities)]))
 
 
 def rows(lines: Sequence[LaunchLine]) -> Iterator[TableRow]:
-    """All launches in order, equal ones in one row where there are several in a run."""
+    """All launches in order; several equal ones in a run share a row."""
 
     def looks(line: LaunchLine) -> object:
         return line.kernel, line.grid, line.target, line.failed, dict(line.severities), line.drawn
@@ -63,7 +63,7 @@ def rows(lines: Sequence[LaunchLine]) -> Iterator[TableRow]:
 
 
 def left_out(some: Sequence[TableRow]) -> str:
-    """What rows that are not shown stand for: ``960 more launches: 500 of add, 460 of softmax``."""
+    """The launches in rows that are left out: ``960 more launches: 500 of add, 460 of softmax``."""
     kernels = Counter(line.kernel for row in some for line in row.lines)
     told = [f"{messages.number(count)} of {kernel}" for kernel, count in kernels.most_common(5)]
     others = messages.and_others(len(kernels) - len(told))

@@ -1,6 +1,6 @@
-"""The course for JupyterLab's launcher: an extension of the Jupyter server, which knows the folder that it serves.
+"""The course in JupyterLab's launcher: an extension of the Jupyter server, which knows the folder that it serves.
 
-A kernel may run on another machine, with other files, and takes seconds to start; the server copies and is done.
+A kernel may run on another machine, with other files, and takes seconds to start; the server only copies files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ URL = "triton-lab/course"
 
 
 class CourseHandler(APIHandler):
-    """``POST``: copy the course, or renew it. Answers with the path of its first notebook, and what was kept."""
+    """``POST`` copies or renews the course; the answer has its first notebook's path, and the files that were kept."""
 
     @web.authenticated
     async def post(self) -> None:
@@ -35,12 +35,12 @@ class CourseHandler(APIHandler):
 
 
 def points() -> Sequence[dict[str, str]]:
-    """Where Jupyter's server finds the extension."""
+    """The entry points where Jupyter's server finds the extension."""
     return [{"module": __name__}]
 
 
 def load(server: Any) -> None:
-    """Add the handler to a server's."""
+    """Add the handler to the server."""
     base = server.web_app.settings["base_url"]
     server.web_app.add_handlers(".*$", [(f"{base.rstrip('/')}/{URL}", CourseHandler)])
 

@@ -1,4 +1,4 @@
-"""The commands, their arguments, and what is told when they are wrong."""
+"""The commands, their arguments, and the messages about wrong ones."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def course(folder: Path | None, list_: bool, language: str | None, solutions: bo
             lines = _done(folder, put(folder, language, solutions))
     except OSError as error:
         raise click.ClickException(str(error)) from None
-    except ModuleNotFoundError as error:  # Babel, which comes with JupyterLab
+    except ModuleNotFoundError as error:  # Babel is missing, which comes with JupyterLab
         wanted = f"A translation is made with {str(error.name).partition('.')[0]}, which is not installed here"
         raise click.ClickException(f"{wanted}: {sys.executable} -m pip install 'triton-lab[lab]'") from None
     for line in lines:
@@ -71,7 +71,7 @@ def course(folder: Path | None, list_: bool, language: str | None, solutions: bo
 
 
 def _done(folder: Path, done: Put) -> list[str]:
-    """What was done with the course, line by line."""
+    """The lines about what was done with the course."""
     groups = (("new", done.added), ("renewed", done.renewed), ("yours, kept", done.kept))
     lines = [f"{told:<12} {path}" for told, paths in groups for path in paths]
     if done.added:
@@ -98,7 +98,7 @@ def doctor(as_json: bool) -> None:
 
 
 def _of_a_script(command: Callable[..., None]) -> Callable[..., None]:
-    """What the commands have in common that run one."""
+    """The options that all commands that run a script have in common."""
     command = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")(command)
     return click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")(command)
 
@@ -184,7 +184,7 @@ def grade(
 
 
 def _security(authority: Path | None, certificate: Path | None, key: Path | None) -> object:
-    """Dask's certificates as files; None where its configuration has them."""
+    """Dask's certificates as files; None if its configuration has them."""
     named = (("tls_ca_file", authority), ("tls_client_cert", certificate), ("tls_client_key", key))
     files = {name: str(path) for name, path in named if path is not None}
     if not files:
@@ -204,7 +204,7 @@ def main() -> None:
     open_closed_streams()
     try:
         triton_lab_command(prog_name="triton-lab")
-    except BrokenPipeError:  # click tells of others; this one comes from what is printed at the end
+    except BrokenPipeError:  # click handles all others; this one comes from output at exit
         sys.exit(CLOSED)
     finally:
         let_go(sys.stdout, sys.stderr)

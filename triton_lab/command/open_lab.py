@@ -1,4 +1,4 @@
-"""``triton-lab lab``: JupyterLab, with everything in place."""
+"""``triton-lab lab``: start JupyterLab with everything in place."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from triton_lab.command.copy_course import FIRST, MANIFEST
 
 
 def start(arguments: Sequence[str]) -> NoReturn:
-    """Become JupyterLab, in a folder among ``arguments`` or the current one; in a course's, its first notebook opens.
+    """Become JupyterLab, in a folder among ``arguments`` or the current one; in the course's, its first notebook opens.
 
-    Raises ClickException where JupyterLab is not installed.
+    Raises ClickException if JupyterLab is not installed.
     """
     if importlib.util.find_spec("jupyterlab") is None:
         raise click.ClickException(f"JupyterLab is not installed here: {sys.executable} -m pip install '{_wanted()}'")
@@ -28,18 +28,18 @@ def start(arguments: Sequence[str]) -> NoReturn:
 
 
 def arranged(arguments: Sequence[str]) -> list[str]:
-    """JupyterLab's own arguments, and what they leave open."""
+    """JupyterLab's own arguments, completed by our defaults."""
     made = list(arguments)
     folder = next((each for each in made if not each.startswith("-") and Path(each).exists()), os.curdir)
     if Path(folder, MANIFEST).exists() and Path(folder, FIRST).exists():
-        # As a setting: the address that a server without a browser prints then leads there, too.
+        # As a setting: so the address that a server without a browser prints leads there, too.
         made = [each for each in made if each != folder]
         made += [f"--ServerApp.root_dir={folder}", f"--LabApp.default_url=/lab/tree/{FIRST}"]
-    # It refuses to run as root unless told, and in a container one often is.
+    # It refuses to run as root without this option, and in a container one often is root.
     return ["--allow-root"] * (os.geteuid() == 0 and "--allow-root" not in made) + made
 
 
 def _wanted() -> str:
-    """What the lab is declared to need of JupyterLab."""
+    """The requirement on JupyterLab in the lab's metadata."""
     wanted = [each for each in metadata.requires("triton-lab") or () if each.startswith("jupyterlab")]
     return wanted[0].partition(";")[0].strip() if wanted else "jupyterlab"

@@ -1,4 +1,4 @@
-"""The cards of launches as text: they are drawn where the launches are, and put into a page elsewhere."""
+"""The cards of launches as text: they are drawn in the launches' process, and put into a page in another one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL_BYTES = 20_000_000  # of all cards together
 def cards(
     kept: Mapping[int, Launch], drawing: Callable[[int, int], None] = lambda done, total: None
 ) -> Iterator[tuple[int, CardText]]:
-    """The card of each launch, one after the other; ``drawing`` hears of each."""
+    """The card of each launch, one after the other; ``drawing`` is called with the progress."""
     room = min(PAGE_BYTES, ALL_BYTES // max(1, len(kept)))
     for done, (number, launch) in enumerate(kept.items()):
         drawing(done, len(kept))

@@ -1,4 +1,4 @@
-"""``triton-lab run`` and ``triton-lab check``: a script's launches recorded, checked and told."""
+"""``triton-lab run`` and ``triton-lab check``: a script's launches recorded, checked and reported."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from triton_lab.command.session_log import Heard, heard_of
 from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
 from triton_lab.launch.diagnosis.finding import ERROR, WARNING
 
-FAILED = 2  # what `check` ends with where the script failed, as it does for a wrong line
+FAILED = 2  # the exit code of `check` if the script failed, as for a wrong command line
 
 
 @dataclass(frozen=True)
 class ScriptOutcome:
-    """How a script ended, as the process knows it that outlives it.
+    """The outcome of a script, as the supervising process sees it.
 
-    ``code`` is what a shell is told; ``failure`` says in a line how the script failed, "" where it did not; ``found``:
-    it failed by what a launch was stopped for, which is among the findings. ``incomplete`` says why not all launches of
-    the script's own process are known, and ``remark`` how it ended where that is no failure. ``undrawn`` says why there
-    are no cards.
+    ``code`` is the exit code for the shell. ``failure`` says in a line how the script failed, "" if it did not.
+    ``found``: it failed because a launch was stopped, which is among the findings. ``incomplete`` says why some
+    launches of the script's own process are not known; ``remark`` how it ended, if that is no failure; ``undrawn`` why
+    there are no cards.
     """
 
     code: int = 0
@@ -43,9 +43,9 @@ class ScriptOutcome:
 
 
 def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = False) -> tuple[Heard, ScriptOutcome]:
-    """Run a script in a process of its own, with all launches heard of. Its error is told there, as Python tells it.
+    """Run a script in a process of its own, with all launches recorded; Python prints its error there.
 
-    ``apart``: what it prints goes to standard error. Raises UsageError where it cannot be run, or its launches not be
+    ``apart``: its output goes to standard error. Raises UsageError if it cannot be run, or if its launches cannot be
     recorded.
     """
     settings = {
@@ -101,7 +101,7 @@ def _how(left: ScriptRemains) -> str:
 
 
 def run_and_report(script: Script, target: str, page: Path | None) -> int:
-    """`triton-lab run`; gives the script's exit code, or 2 where the page could not be written. Raises UsageError."""
+    """Run `triton-lab run`; returns the script's exit code, or 2 if the page cannot be written. Raises UsageError."""
     page = _writable(page)
     heard, outcome = ran(script, target, draw=page is not None, time=True)
     print(file=sys.stderr)
@@ -143,13 +143,13 @@ def _write_page(page: Path, heard: Heard, script: Script, outcome: ScriptOutcome
 def check(
     script: Script, target: str, form: str, output: Path | None, strict: bool, baseline: Path | None = None
 ) -> int:
-    """`triton-lab check`: 1 where something was found, 2 where the script failed by itself, else 0.
+    """Run `triton-lab check`; returns 1 if something was found, 2 if the script failed by itself, else 0.
 
-    With ``strict`` warnings count as errors, and so does what could not be checked; findings in the ``baseline`` do
-    not count. Raises UsageError.
+    With ``strict``, warnings count as errors, and so does everything that could not be checked. Findings in the
+    ``baseline`` do not count. Raises UsageError.
     """
     output, known = _writable(output), _known(baseline)
-    # What a machine reads is all that there is on standard output.
+    # With a format for machines, standard output has nothing else.
     apart = form != "text" and output is None
     heard, outcome = ran(script, target, draw=False, time=False, apart=apart)
     for found in heard.found.values():
@@ -157,7 +157,7 @@ def check(
     own = "" if outcome.found and heard.count(ERROR) else outcome.failure
     own = "; ".join(filter(None, (own, outcome.incomplete)))
     code = INTERRUPTED if outcome.interrupted else FAILED if own else int(_is_wrong(heard, strict))
-    if outcome.code > 128 and not outcome.failure:  # we were asked to stop
+    if outcome.code > 128 and not outcome.failure:  # we were told to stop by a signal
         code = outcome.code
     lines = [
         *_told(heard, own),
@@ -172,12 +172,12 @@ def check(
         if output is None:
             write(sys.stdout, made)
             return code
-    except BrokenPipeError:  # nobody reads on
+    except BrokenPipeError:  # the reader is gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return code or FAILED
     try:
         output.write_text(made, encoding="utf-8")
-    except OSError as error:  # what was found is not lost with it
+    except OSError as error:  # the findings are not lost with it
         write(sys.stdout, made)
         _warn_of_unwritten(output, error)
         return FAILED
@@ -186,7 +186,7 @@ def check(
 
 
 def _known(baseline: Path | None) -> Collection[str]:
-    """The fingerprints in a list of findings: what ``--format json`` writes, or the pytest plugin."""
+    """The fingerprints in a list of findings that ``--format json`` or the pytest plugin wrote."""
     from triton_lab.testing.baseline import BaselineError, load
 
     if baseline is None:
@@ -206,7 +206,7 @@ def _is_wrong(heard: Heard, strict: bool) -> bool:
 
 
 def _told(heard: Heard, own: str) -> Iterator[tuple[str, str]]:
-    """What `check` says: the findings, and how the script failed."""
+    """The lines of `check`: the findings, and how the script failed."""
     yield from console_report.lines(heard)
     if own:
         yield f"the script failed, so that it was checked up to there: {own}", ERROR
@@ -227,7 +227,7 @@ def _as_sarif(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]
 
 
 def _writable(path: Path | None) -> Path | None:
-    """The path from the root, if a file can be written there: a script may run long, and change the folder."""
+    """The absolute path, if a file can be written there: a script may run long, and change the folder."""
     if path is None:
         return None
     path = path.absolute()
@@ -237,5 +237,5 @@ def _writable(path: Path | None) -> Path | None:
 
 
 def _warn_of_unwritten(path: Path, error: OSError) -> None:
-    """What nobody could know before the script ran: the disk is full, say, or the folder gone."""
+    """Warn of an error that could not be known before the script ran: a full disk, say, or a missing folder."""
     warn(f"{console_report.path(str(path))} was not written: {error.strerror or error}")

@@ -1,4 +1,4 @@
-"""Runs a script as Python would: its arguments, its folder on the path, ``__main__``, its exit code, its exceptions."""
+"""Runs a script as Python would: its arguments, folder on the path, ``__main__``, exit code and exceptions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from types import CodeType, ModuleType
 
 import click
 
-INTERRUPTED = 130  # what a shell is told of a program that Ctrl-C ended
+INTERRUPTED = 130  # the exit code that shells use for a program ended by Ctrl-C
 
 
 @dataclass(frozen=True)
 class Script:
-    """What is to be run: a file, a folder or a zip file with a ``__main__.py``, or with ``module`` a module's name."""
+    """The script to run: a file, a folder or a zip file with a ``__main__.py``, or with ``module`` a module's name."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -37,14 +37,14 @@ class Script:
 
 @dataclass(frozen=True)
 class ScriptEnd:
-    """How a script ended: Python's exit ``code``, and the exception that ended it; None where it came to its end."""
+    """The end of a script: Python's exit ``code``, and the exception that ended it; None if it ran to its end."""
 
     code: int = 0
     error: BaseException | None = None
 
 
 class NothingToRun(click.UsageError):
-    """What Python says, and behind it what to do."""
+    """Python's message about a script that cannot be run, and what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ class NothingToRun(click.UsageError):
 def run(script: Script) -> ScriptEnd:
     """Run ``script`` as ``__main__`` in this process, to the end of its threads.
 
-    Nothing that it raises passes through. Raises click's UsageError where there is nothing to run, as Python says it.
+    No exception of the script passes through. Raises click's UsageError, in Python's words, if there is nothing to run.
     """
     before = threading.enumerate()
     with _restored():
@@ -65,7 +65,7 @@ def run(script: Script) -> ScriptEnd:
             main, code = (_module if script.module else _file)(script.name)
         except click.UsageError:
             raise
-        except BaseException as error:  # it cannot be read, or its package not be imported
+        except BaseException as error:  # it cannot be read, or its package cannot be imported
             return _ended(error)
         sys.argv = [main.__file__ if script.module and main.__file__ else script.name, *script.arguments]
         sys.modules["__main__"] = main
@@ -79,7 +79,7 @@ def run(script: Script) -> ScriptEnd:
 
 
 def _ended(error: BaseException) -> ScriptEnd:
-    """By an exception. A text that was given to `sys.exit` is printed, and counts as 1."""
+    """The end by an exception. A text passed to `sys.exit` is printed, and counts as 1."""
     if not isinstance(error, SystemExit):
         return ScriptEnd(INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1, error)
     if error.code is None or isinstance(error.code, int):
@@ -89,19 +89,19 @@ def _ended(error: BaseException) -> ScriptEnd:
 
 
 def _wait_for_threads(before: Sequence[threading.Thread]) -> None:
-    """Python ends when the last thread does that is no daemon; those that ran ``before`` the script are not its own."""
+    """Wait for threads that are no daemons, as Python does at its end, except those that ran ``before`` the script."""
     with contextlib.suppress(KeyboardInterrupt):
         for thread in threading.enumerate():
             if thread not in before and not thread.daemon:
                 thread.join()
 
 
-# --- What Python does before it runs a script -----------------------------------------------------
+# --- Preparations as in Python --------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _restored() -> Iterator[None]:
-    """Afterwards the arguments, the path, ``__main__`` and the current folder are what they were."""
+    """Restore the arguments, the path, ``__main__`` and the current folder afterwards."""
     argv, path, main, folder = sys.argv, list(sys.path), sys.modules["__main__"], os.getcwd()
     try:
         yield
@@ -134,7 +134,7 @@ def _file(name: str) -> tuple[ModuleType, CodeType]:
 
 
 def _hold_to_python(name: str, source: bytes) -> None:
-    """Raises UsageError for a file that is no Python at all, with what it is."""
+    """Check that a file can be Python. Raises UsageError otherwise, which says what the file is."""
     if name.endswith(".ipynb"):
         raise click.UsageError(_of_notebook(name, source))
     zero = source.find(b"\0")
@@ -143,7 +143,7 @@ def _hold_to_python(name: str, source: bytes) -> None:
         raise click.UsageError(f"'{name}' is no Python script: it holds binary data (a zero byte in line {line})")
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0]
-    except SyntaxError:  # one that does not exist, of which compiling tells; or the first lines are in none
+    except SyntaxError:  # the encoding does not exist, which compiling reports; or the first lines do not decode
         encoding = "" if b"coding" in b"".join(source.split(b"\n")[:2]) else "utf-8"
     lines = enumerate(source.split(b"\n"), 1) if encoding else ()
     wrong = next((number for number, one in lines if _is_undecoded(one, encoding)), None)
@@ -163,7 +163,7 @@ def _is_undecoded(line: bytes, encoding: str) -> bool:
 
 
 def _of_notebook(name: str, source: bytes) -> str:
-    """What to do with a notebook, which is no script; or why it is none."""
+    """What to do with a notebook, which is no script; or why it is no notebook."""
     try:
         found = json.loads(source)
     except (ValueError, RecursionError) as error:
@@ -178,7 +178,7 @@ def _of_notebook(name: str, source: bytes) -> str:
 
 
 def _module(name: str) -> tuple[ModuleType, CodeType]:
-    """The same of a module, or of a package's ``__main__``."""
+    """The module and the code of a module, or of a package's ``__main__``."""
     _begin_path_with(os.getcwd())
     spec = _spec(name)
     if spec.submodule_search_locations is not None:
@@ -191,9 +191,9 @@ def _spec(name: str, missing: str = "") -> importlib.machinery.ModuleSpec:
         spec = importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is None or not (name == error.name or name.startswith(error.name + ".")):
-            raise  # a package that is there imports something else
+            raise  # an existing package imports something that is missing
         spec = None
-    except ValueError:  # something in sys.modules that came from nowhere
+    except ValueError:  # an entry in sys.modules without a spec
         spec = None
     if spec is None:
         raise click.UsageError(missing or f"No module named {name}")
@@ -201,21 +201,21 @@ def _spec(name: str, missing: str = "") -> importlib.machinery.ModuleSpec:
 
 
 def _begin_path_with(folder: str) -> None:
-    """As the first entry, in the place of the one that was made for this program; ``python -P`` has none."""
+    """Put the folder first on the path, in place of the entry made for this program; ``python -P`` has none."""
     if not getattr(sys.flags, "safe_path", False):
         sys.path[:1] = [folder]
 
 
 def _found(spec: importlib.machinery.ModuleSpec) -> tuple[ModuleType, CodeType]:
     loader = spec.loader
-    code = getattr(loader, "get_code", lambda name: None)(spec.name)  # not all that have it derive from the ABC
+    code = getattr(loader, "get_code", lambda name: None)(spec.name)  # not all with this method derive from the ABC
     if code is None:
         raise click.UsageError(f"No code object available for {spec.name}")
     return _main(spec.origin or code.co_filename, loader, spec), code
 
 
 def _main(file: str, loader: object, spec: importlib.machinery.ModuleSpec | None) -> ModuleType:
-    """An empty ``__main__``. Its spec is what starts it again in processes that multiprocessing makes."""
+    """An empty ``__main__``. Its spec lets multiprocessing start it again in new processes."""
     main = ModuleType("__main__")
     names = {"__file__": file, "__cached__": None, "__loader__": loader, "__spec__": spec, "__builtins__": builtins}
     main.__dict__.update(names, __package__=spec.parent if spec is not None else None)

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code hosts read to show them at the line."""
+"""Findings as SARIF 2.1.0, which code hosts read and show beside the source line."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from triton_lab.command.session_log import Heard, SessionFinding
 from triton_lab.launch.diagnosis.finding import SEVERITY
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-ROOT = "%SRCROOT%"  # what code hosts take for the folder of the repository
+ROOT = "%SRCROOT%"  # the folder of the repository, for code hosts
 
-# What each kind is, as a rule is described.
+# The description of each kind of finding, for its rule.
 RULES = {
     "out-of-bounds": "A lane accesses memory outside of its tensor.",
     "null-pointer": "A lane accesses memory through a null pointer.",
@@ -46,7 +46,7 @@ RULES = {
 
 
 def report(heard: Heard, error: str, code: int) -> Mapping[str, Any]:
-    """The log of one run. ``error`` says how the script failed, "" where it did not; ``code`` is our exit code."""
+    """The log of one run. ``error`` says how the script failed, "" if it did not; ``code`` is our exit code."""
     kinds = sorted({found.finding.kind for found in heard.findings}, key=list(SEVERITY).index)
     root = source_root()
     notes = [{"level": "warning", "message": {"text": what}} for what in (*heard.unchecked, *heard.unseen)]
@@ -80,7 +80,7 @@ def report(heard: Heard, error: str, code: int) -> Mapping[str, Any]:
 
 
 def source_root() -> Path:
-    """The folder of the repository that the current folder is in; outside of one, the current folder."""
+    """The repository's folder that contains the current folder; outside of a repository, the current folder."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
 
@@ -92,7 +92,7 @@ def _rule(kind: str) -> Mapping[str, Any]:
         "shortDescription": {"text": RULES[kind]},
         "fullDescription": {"text": RULES[kind]},
         "help": {"text": f"{RULES[kind]} The finding's message says which program, lane and element, and what to do."},
-        # SARIF's words for severities are ours.
+        # SARIF has the same words for severities.
         "defaultConfiguration": {"level": SEVERITY[kind]},
         "properties": {"tags": ["triton", "correctness"]},
     }
@@ -115,14 +115,14 @@ def _result(found: SessionFinding, kinds: Sequence[str], root: Path) -> Mapping[
 
 
 def _locations(found: SessionFinding, root: Path) -> Iterator[Mapping[str, Any]]:
-    """Where it is; nothing of a kernel that is in no file."""
+    """The place of a finding; empty for a kernel that is in no file."""
     if not found.file:
         return
     region: dict[str, Any] = {"startLine": found.line}
     if found.finding.column is not None:
         region["startColumn"] = found.finding.column + 1
     if found.finding.excerpt:
-        # It is shown with an indent of its own.
+        # The excerpt has an indent of its own, which is cut off.
         region["snippet"] = {"text": found.finding.excerpt[0][4:]}
     yield {
         "physicalLocation": {"artifactLocation": _artifact(found.file, root), "region": region},
@@ -131,7 +131,7 @@ def _locations(found: SessionFinding, root: Path) -> Iterator[Mapping[str, Any]]
 
 
 def _artifact(file: str, root: Path) -> Mapping[str, str]:
-    """A file of the repository by its path in it, another one by its whole path."""
+    """A file of the repository by its path in it, any other file by its absolute path."""
     path = Path(os.path.abspath(file))
     if path.is_relative_to(root):
         return {"uri": quote(path.relative_to(root).as_posix()), "uriBaseId": ROOT}

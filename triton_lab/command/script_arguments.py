@@ -1,4 +1,4 @@
-"""``[OPTIONS] SCRIPT [ARGS]``: which words of a line are ours, and which the script's."""
+"""``[OPTIONS] SCRIPT [ARGS]``: the words of a command line that are ours, and those that are the script's."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ EPILOG = (
 
 
 class ScriptCommand(click.Command):
-    """A command whose arguments are a script's."""
+    """A command that takes a script with its arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Click's parsing, of what is ours alone."""
+        """Parse only our own words with click."""
         takes = {
             name: not one.is_flag for one in self.params if isinstance(one, click.Option) for name in one.opts
         } | dict.fromkeys(ctx.help_option_names, False)
@@ -29,7 +29,7 @@ class ScriptCommand(click.Command):
 def divided(args: Sequence[str], takes: Mapping[str, bool]) -> tuple[list[str], list[str]]:
     """The words that are ours and the script's; ``takes`` says of each option whether a value follows it.
 
-    As for Python itself, a module's name behind ``-m`` stands for the script.
+    As for Python itself, a module's name after ``-m`` stands for the script.
     """
     at = 0
     while at < len(args):
@@ -47,7 +47,7 @@ def divided(args: Sequence[str], takes: Mapping[str, bool]) -> tuple[list[str], 
 
 
 def _behind(args: Sequence[str], at: int, takes: Mapping[str, bool]) -> tuple[list[str], list[str]]:
-    """All before ``at`` is ours; of what follows, the options of ours with which the line ends."""
+    """All words before ``at`` are ours; of the words after it, only our options at the end of the line are."""
     if "--" not in args[at:]:
         for start in range(at, len(args)):
             if _are_options(args[start:], takes):
@@ -56,7 +56,7 @@ def _behind(args: Sequence[str], at: int, takes: Mapping[str, bool]) -> tuple[li
 
 
 def _are_options(words: Sequence[str], takes: Mapping[str, bool]) -> bool:
-    """Whether these are long options of ours and their values, and nothing else."""
+    """Whether these words are only long options of ours and their values."""
     at = 0
     while at < len(words):
         name, equals, _ = words[at].partition("=")
@@ -67,7 +67,7 @@ def _are_options(words: Sequence[str], takes: Mapping[str, bool]) -> bool:
 
 
 def script_of(arguments: Sequence[str], module: str | None, command: str) -> Script:
-    """What is to be run. Raises UsageError where nothing is named."""
+    """The script to run. Raises UsageError if none is named."""
     if module is not None:
         return Script(module, tuple(arguments), module=True)
     if not arguments:

@@ -1,6 +1,6 @@
-"""The process that runs a script: records its launches, checks them and writes down what was found.
+"""The process that runs a script: it records and checks launches, and journals its findings.
 
-`triton_lab.command.script_supervisor` starts it, reads what it wrote, and tells it.
+`triton_lab.command.script_supervisor` starts it, and reads and reports the journal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """What this process does: ``python -m triton_lab.command.script_process SETTINGS``."""
+    """Run the process: ``python -m triton_lab.command.script_process SETTINGS``."""
     settings = json.loads(sys.argv[1])
     with contextlib.suppress(OSError):
         linux.end_with_parent(settings["supervisor"])
@@ -42,14 +42,14 @@ def main() -> None:
     if threading.current_thread() is threading.main_thread():  # what the supervisor held back comes through again
         signal.pthread_sigmask(signal.SIG_SETMASK, settings["mask"])
     script = Script(settings["name"], tuple(settings["arguments"]), settings["module"])
-    with contextlib.suppress(KeyboardInterrupt):  # one that came before the script began is its end
+    with contextlib.suppress(KeyboardInterrupt):  # an interrupt before the script began is its end
         sys.exit(_ran(script, settings, journal))
     journal.write("ended", code=130, failure="interrupted", interrupted=True, found=False)
     sys.exit(130)
 
 
 def _ran(script: Script, settings: Mapping[str, Any], journal: Journal) -> int:
-    """Run the script, and write down how it ended; its exit code."""
+    """Run the script, and journal how it ended; returns its exit code."""
     from triton_lab.backend.targets import active_target
     from triton_lab.command import exception_text
     from triton_lab.command.launch_listener import listening
@@ -59,19 +59,19 @@ def _ran(script: Script, settings: Mapping[str, Any], journal: Journal) -> int:
 
     apart = _on_standard_error() if settings["apart"] else contextlib.nullcontext()
     process, ended = os.getpid(), ScriptEnd()
-    # Launches are heard of to the end of the process: what is called at its exit may make some.
+    # Launches are recorded to the end of the process: functions called at exit may make some.
     forever = contextlib.ExitStack()
     atexit.register(_last_words, forever, journal, process)
     try:
         with apart:
-            # What Triton chooses by itself leads past our records: the same GPU, by our driver.
+            # Triton's own choice of a driver bypasses our records: use the same GPU with our driver.
             target = settings["target"]
             forever.enter_context(active_target.as_it_is() if target == "auto" else active_target.target(target))
             _for_other_processes(journal, target)
             here = forever.enter_context(listening(journal, settings["draw"], settings["time"]))
             with status(here, is_coloured(sys.stderr)):
                 ended = run(script)
-        if os.getpid() != process:  # a fork that came to its end is not asked
+        if os.getpid() != process:  # a fork that ran to its end does not report
             return ended.code
         _refuse_interpreted(ended)
     except (active_target.TargetError, NotRecorded, click.UsageError) as error:
@@ -79,7 +79,7 @@ def _ran(script: Script, settings: Mapping[str, Any], journal: Journal) -> int:
         journal.write("refused", message=message)
         return 2
     if isinstance(ended.error, BrokenPipeError) and is_cut_off(sys.stdout):
-        ended = ScriptEnd(CLOSED, SystemExit(CLOSED))  # `| head` has seen enough: no fault of the script's
+        ended = ScriptEnd(CLOSED, SystemExit(CLOSED))  # the reader of `| head` is gone, which is no fault of the script
     let_go(sys.stdout)
     if ended.error is not None and not isinstance(ended.error, SystemExit):
         exception_text.tell(ended.error, is_coloured(sys.stderr))
@@ -96,7 +96,7 @@ def _ran(script: Script, settings: Mapping[str, Any], journal: Journal) -> int:
 
 
 def _last_words(forever: contextlib.ExitStack, journal: Journal, process: int) -> None:
-    """Called last of all at the exit."""
+    """Write the last entries; called last of all at exit."""
     if os.getpid() != process:
         return
     try:
@@ -107,7 +107,7 @@ def _last_words(forever: contextlib.ExitStack, journal: Journal, process: int) -
 
 
 def _for_other_processes(journal: Journal, target: str) -> None:
-    """Say where kernels run to the processes that the script starts anew."""
+    """Tell the processes that the script starts where kernels run, by the environment."""
     from triton_lab.backend.targets import active_target
 
     if target == "cpu":
@@ -116,7 +116,7 @@ def _for_other_processes(journal: Journal, target: str) -> None:
 
 
 def _refuse_interpreted(ended: ScriptEnd) -> None:
-    """Raises NotRecorded where Triton's interpreter ran a kernel, unless the script failed besides."""
+    """Raise NotRecorded if Triton's interpreter ran a kernel, unless the script failed anyway."""
     from triton_lab.launch.recording.unrecordable import interpreted
 
     if ended.error is None or isinstance(ended.error, SystemExit):
@@ -124,7 +124,7 @@ def _refuse_interpreted(ended: ScriptEnd) -> None:
 
 
 def _is_found(ended: ScriptEnd, here: ListeningProcess) -> bool:
-    """Whether what ended the script is what a launch was stopped for, which is among the findings."""
+    """Whether the script ended because a launch was stopped, which is among the findings."""
     error = ended.error
     while error is not None and error is not here.stopped:
         error = error.__cause__ or error.__context__
@@ -132,7 +132,7 @@ def _is_found(ended: ScriptEnd, here: ListeningProcess) -> bool:
 
 
 def failed(ended: ScriptEnd) -> str:
-    """How a script failed, in a line; "" where it did not."""
+    """How a script failed, in a line; "" if it did not."""
     import traceback
 
     if ended.error is None or ended.code == 0:
@@ -148,7 +148,7 @@ def failed(ended: ScriptEnd) -> str:
 
 
 def _draw(here: ListeningProcess, journal: Journal) -> None:
-    """Write down the cards of the launches that were kept."""
+    """Journal the cards of the launches that were kept."""
     from triton_lab.command.packed_cards import cards
     from triton_lab.command.status_line import drawing
     from triton_lab.command.terminal import is_coloured
@@ -164,7 +164,7 @@ def _draw(here: ListeningProcess, journal: Journal) -> None:
 
 @contextlib.contextmanager
 def _on_standard_error() -> Iterator[None]:
-    """What is printed from now on, by other programs too, goes to standard error: to the end of the process."""
+    """Send all further output, of other programs too, to standard error until the process ends."""
     sys.stdout.flush()
     os.dup2(2, 1)
     sys.stdout = sys.stderr

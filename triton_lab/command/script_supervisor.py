@@ -1,7 +1,7 @@
-"""Runs a script in a process of its own, and outlives it: what the script was, whatever it does, is told by us.
+"""Runs a script in a process of its own, and outlives it: whatever the script does, its outcome is reported.
 
-Signals that reach us alone are passed on; those of the terminal reach both. Processes that the script leaves behind
-are waited for, for a while.
+Signals to this process alone are passed on; those of the terminal reach both processes. Processes that the script
+leaves behind are waited for, up to a limit.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from triton_lab.command import launch_journal
 from triton_lab.command.launch_journal import JournalPlace, JournalReading
 from triton_lab.processes import descendants
 
-PAUSE = 0.25  # seconds between two looks at the script's processes
-_SHARE = 20  # looking takes this part of the time at most
-# Processes that the script leaves behind are waited for: so many seconds while they neither compute nor write anything
-# down, and so many in all.
+PAUSE = 0.25  # seconds between two checks of the script's processes
+_SHARE = 20  # checks take at most one part in so many of the time
+# Seconds to wait for processes that the script leaves behind: while they neither compute nor journal anything, and in
+# all.
 QUIET, LINGER = 3.0, 60.0
-_BUSY = 0.05  # computing so much of the time
-_SEEN = 2  # looks in which a process has Triton and has written nothing, before it counts as hidden
+_BUSY = 0.05  # the share of the time that counts as computing
+_SEEN = 2  # checks in which a process has Triton and an empty journal, before it counts as hidden
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _BY_KERNEL = 0x80  # si_code of a signal of the terminal's, which the script has received, too
 MODULE = "triton_lab.command.script_process"
@@ -38,10 +38,13 @@ MODULE = "triton_lab.command.script_process"
 
 @dataclass
 class ScriptRemains:
-    """What became of a script's process: ``code`` as a shell has it, ``signal`` that ended it (0: none), ``asked``: the
-    signal that we were sent (0: none); what all processes ``told``, and the command lines of those that had Triton and
-    told nothing (``hidden``), or go on (``running``). ``written``: so many entries of the process ``script`` there
-    should be, and so many have ``failed``, its forks' among them."""
+    """What is known of a script's process after its end.
+
+    ``code`` is its exit code as in a shell, ``signal`` the signal that ended it (0: none), ``asked`` the signal that
+    this process received (0: none). ``told`` are the journals of all processes. ``hidden`` are the command lines of
+    processes that had Triton and no journal, ``running`` those of processes that still run. ``written`` is the number
+    of entries of the process ``script``, ``failed`` the number that could not be written, including its forks.
+    """
 
     code: int
     signal: int = 0
@@ -55,7 +58,7 @@ class ScriptRemains:
 
 
 def supervised(settings: Mapping[str, Any]) -> ScriptRemains:
-    """Run the module that runs a script, with ``settings``, to the end of its process and of those that it leaves."""
+    """Run the module that runs a script, with ``settings``, until its process and those that it leaves behind end."""
     folder = tempfile.mkdtemp(prefix="triton-lab-")
     try:
         place = JournalPlace(folder, os.urandom(16).hex())
@@ -87,15 +90,17 @@ def _started(place: JournalPlace, settings: Mapping[str, Any]) -> subprocess.Pop
 
 @contextlib.contextmanager
 def _signals() -> Iterator[tuple[set[signal.Signals], set[Any]]]:
-    """Inside, the signals to pass on are held back, to be asked for; but for those that are ignored. And the mask of
-    before."""
+    """Block the signals to pass on, except ignored ones, so that they can be waited for inside.
+
+    Yields them, and the previous signal mask.
+    """
     ignored = {one for one in _PASSED_ON if signal.getsignal(one) == signal.SIG_IGN}
     waited = {*_PASSED_ON, signal.SIGCHLD} - ignored
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     try:
         yield waited, before
     finally:
-        while signal.sigtimedwait(waited, 0) is not None:  # what came since then was meant for the script
+        while signal.sigtimedwait(waited, 0) is not None:  # signals that arrived since then were meant for the script
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -116,16 +121,16 @@ def _until_it_ends(process: subprocess.Popen[bytes], family: _Family, waited: se
 
 
 class _Family:
-    """A script's process, and all that came from it."""
+    """A script's process with all its descendants."""
 
     def __init__(self, place: JournalPlace, script: int, before: frozenset[int]) -> None:
         self._place, self._script, self._before = place, script, before
-        self._with_triton: dict[tuple[int, int], int] = {}  # how often it was seen, by number and beginning
+        self._with_triton: dict[tuple[int, int], int] = {}  # number of checks that saw it, by number and start
         self._lines: dict[tuple[int, int], str] = {}
         self._last = 0.0
 
     def look(self) -> float:
-        """Note who has Triton; how long to wait for the next look."""
+        """Note the processes that have Triton; returns the seconds to wait before the next check."""
         begun = time.monotonic()
         if begun - self._last < PAUSE:
             return PAUSE
@@ -149,7 +154,7 @@ class _Family:
         return alive
 
     def linger(self, waited: set[signal.Signals], left: ScriptRemains) -> None:
-        """Wait for what the script has left behind, while it is about something; note what goes on all the same."""
+        """Wait for the processes that the script left behind, while they do something; note those that still run."""
         begun = changed = looked = time.monotonic()
         before = (-1, 0)
         while alive := self._alive():
@@ -175,7 +180,7 @@ class _Family:
         return total
 
     def judge(self, left: ScriptRemains) -> None:
-        """Who had Triton, and told nothing."""
+        """Note the processes that had Triton and no journal."""
         known = {self._script, *(one.process for one in left.told)}
         for (number, since), times in self._with_triton.items():
             if times >= _SEEN and number not in known:

@@ -1,6 +1,6 @@
-"""What is known of a script's launches: a line of each, every finding once, and the cards of a few.
+"""A script's launches as known afterwards: a line of each, every finding once, and the cards of a few.
 
-It is put together from what the script's processes wrote down; what they say is data.
+They are put together from the journals of the script's processes, which are untrusted data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from triton_lab.launch.diagnosis.finding import ERROR, SEVERITY, Edit, Finding, 
 class LaunchLine:
     """A launch in a list; ``number`` counts from 0, in the order in which launches ended.
 
-    ``severities`` counts its findings; ``drawn``: it has a card.
+    ``severities`` counts its findings. ``drawn``: it has a card.
     """
 
     number: int
@@ -33,13 +33,13 @@ class LaunchLine:
 
     @property
     def worst(self) -> str | None:
-        """The severity of the gravest finding; one that failed is an error, whatever was found."""
+        """The severity of the gravest finding; a launch that failed is an error, whatever was found."""
         return ERROR if self.failed else gravest(self.severities)
 
 
 @dataclass(frozen=True)
 class FindingText:
-    """A `Finding` in words, as it travels between processes; lines and columns are those of `Finding`."""
+    """A `Finding` in words, as it is sent between processes; lines and columns are those of `Finding`."""
 
     kind: str
     message: str
@@ -63,7 +63,7 @@ class FindingText:
 
     @classmethod
     def of(cls, finding: Finding, file: str, first: int) -> FindingText:
-        """The finding of a kernel that begins at ``file:first``."""
+        """The text of a finding in a kernel that begins at ``file:first``."""
         file, line = place_of(finding, file, first)
         return cls(
             finding.kind,
@@ -84,17 +84,17 @@ class FindingText:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> FindingText:
-        """The finding that `dataclasses.asdict` and JSON made ``data`` of."""
+        """The finding from ``data``, made by `dataclasses.asdict` and JSON."""
         several = {name: tuple(data[name]) for name in ("excerpt", "orders", "fix_lines")}
         return cls(**{**data, **several, "edits": tuple(Edit(**edit) for edit in data["edits"])})
 
 
 @dataclass
 class SessionFinding:
-    """A finding at one place: as it was met first, in launch ``first``, and in how many ``launches``.
+    """A finding at one place, with its first launch ``first`` and the number of its ``launches``.
 
-    ``file`` and ``line`` are where it is; without a line of its own, where the kernel begins. ``known``: it is in a
-    list of those that are known, and no longer counts.
+    ``file`` and ``line`` are its place; for a finding without a line, the beginning of the kernel. ``known``: it is in
+    a list of known findings, and does not count.
     """
 
     finding: FindingText
@@ -109,7 +109,7 @@ class SessionFinding:
 
 @dataclass(frozen=True)
 class CardText:
-    """A launch's card: its title, and its scene, packed."""
+    """A launch's card: its title, and its packed scene."""
 
     title: str
     packed: str
@@ -117,9 +117,11 @@ class CardText:
 
 @dataclass
 class Heard:
-    """All that is known of the launches. ``unchecked`` says what was not checked, in how many launches; ``unseen``
-    which launches were not looked at; ``unjudged`` which launches of the script's own process began, and were not
-    checked."""
+    """Everything known of the launches.
+
+    ``unchecked``: what was not checked, and in how many launches. ``unseen``: launches that were not recorded.
+    ``unjudged``: launches of the script's own process that began, and were not checked.
+    """
 
     lines: list[LaunchLine] = field(default_factory=list)
     found: dict[tuple[str, str, int, int], SessionFinding] = field(default_factory=dict)
@@ -129,12 +131,12 @@ class Heard:
     unjudged: list[str] = field(default_factory=list)
 
     def count(self, severity: str) -> int:
-        """How many different findings are so grave, and not known."""
+        """The number of different findings of that severity that are not known."""
         return sum(one.finding.severity == severity and not one.known for one in self.findings)
 
     @property
     def findings(self) -> list[SessionFinding]:
-        """By file and line. A mask that is always true is one that no launch of the kernel needed."""
+        """The findings by file and line. A mask that is always true counts only if no launch of its kernel needs it."""
         kernels = Counter(line.kernel for line in self.lines)
         told = [
             one
@@ -145,7 +147,7 @@ class Heard:
 
 
 def heard_of(told: Iterable[JournalReading]) -> Heard:
-    """What the processes of a script told, put together in the order in which launches ended."""
+    """The journals of a script's processes, put together in the order in which launches ended."""
     heard = Heard()
     ended: list[tuple[float, Entry, dict[str, FindingText], dict[int, CardText]]] = []
     for one in told:
@@ -182,7 +184,7 @@ def heard_of(told: Iterable[JournalReading]) -> Heard:
 def _add(
     heard: Heard, data: Mapping[str, Any], findings: Mapping[str, FindingText], cards: Mapping[int, CardText]
 ) -> None:
-    """A launch that was checked."""
+    """Add a launch that was checked."""
     number, kernel, grid = len(heard.lines), str(data["kernel"]), _grid(data["grid"])
     card = cards.get(data["launch"])
     if card is not None:
@@ -192,7 +194,7 @@ def _add(
     seen = set()
     for name in data["findings"]:
         text = findings.get(name)
-        if text is None:  # its entry is missing, which is told
+        if text is None:  # its entry is missing, which is reported
             continue
         severities[text.severity] += 1
         key = (text.fingerprint, text.file, text.line, text.column or 0)

@@ -1,4 +1,4 @@
-"""One line at the bottom of a terminal that says what a script is doing, and leaves what it prints alone."""
+"""A line at the bottom of a terminal that says what a script is doing, without disturbing the script's own output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIPE = "\r\x1b[2K"
 
 
 class Status:
-    """The line. It is drawn while the cursor is at the beginning of one, so never into what the script prints."""
+    """The status line, which is drawn only at the beginning of a line, never into the script's output."""
 
     def __init__(self, stream: TextIO, text: Callable[[], str], faint: bool = True) -> None:
         self._stream, self._text = stream, text
@@ -30,7 +30,7 @@ class Status:
         self._process = os.getpid()
 
     def watch(self) -> None:
-        """Draw the line after a while and keep it true, until the end."""
+        """Draw the line after a while, and keep it up to date until the end."""
         pause = PATIENCE
         while not self._ended.wait(pause):
             self.draw()
@@ -61,7 +61,7 @@ class Status:
 
     def passing(self, write: Callable[[str], int], text: str) -> int:
         """Let the script write ``text``."""
-        if os.getpid() != self._process:  # a fork has no line, and its lock may be held by nobody
+        if os.getpid() != self._process:  # a fork has no line, and no thread to release its lock
             return write(text)
         with self._lock:
             self.wipe()
@@ -71,7 +71,7 @@ class Status:
 
 
 class SharedStream:
-    """A stream to the terminal that has the line, which is wiped before anything is written."""
+    """A stream to the terminal with the status line, which is erased before anything is written."""
 
     def __init__(self, stream: Any, status: Status) -> None:
         self._stream, self._status = stream, status
@@ -99,7 +99,7 @@ def _width(stream: TextIO) -> int:
 
 @contextmanager
 def status(here: ListeningProcess, faint: bool = True) -> Iterator[None]:
-    """Inside, a terminal shows how many launches there were and what is being done; elsewhere nothing happens."""
+    """Show, in a terminal, how many launches there were and what is being done inside; elsewhere do nothing."""
     if not _is_shown():
         yield
         return
@@ -129,7 +129,7 @@ def status(here: ListeningProcess, faint: bool = True) -> Iterator[None]:
 
 @contextmanager
 def drawing(faint: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """Inside, the line says which card is drawn: what is given is called with how many are, and of how many."""
+    """Show which card is drawn; the yielded function is called with the number of drawn cards and of all."""
     said = ""
     line = Status(sys.stderr, lambda: said, faint)
 
@@ -150,7 +150,7 @@ def _is_shown() -> bool:
 
 
 class _Progress:
-    """How far the launch is that runs now; what a launch calls with the programs that have run, and of how many."""
+    """The progress of the running launch; a launch calls it with the number of programs that have run, and of all."""
 
     def __init__(self) -> None:
         self._done = self._total = 0
@@ -162,7 +162,7 @@ class _Progress:
         self._done, self._total = done, total
 
     def text(self) -> str:
-        """``3,000 of 8,000 programs, 2 s to go``; "" between launches."""
+        """The progress in words: ``3,000 of 8,000 programs, 2 s to go``; "" between launches."""
         if not 0 < self._done < self._total:
             return ""
         return messages.to_go(self._done, self._total, time.monotonic() - self._start)

@@ -1,4 +1,4 @@
-"""Where things are told: in colours where a terminal shows them, and plain everywhere else."""
+"""Output for the user: with colours in a terminal that shows them, plain elsewhere."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from triton_lab.command.doctor import Checked
 
-# By severity, the gravest first. (`doctor` works without NumPy, so the names are not taken from where findings are.)
+# By severity, the gravest first. (`doctor` works without NumPy, so the names are not imported from the findings.)
 STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
-NARROW = 70  # columns: below that a table leaves some out
-WIDE = 200  # where nobody looks on, lines need not be broken
+NARROW = 70  # columns: a table leaves some out in a narrower terminal
+WIDE = 200  # without a terminal, lines need not be broken
 
 
 def console(stream: TextIO) -> Console:
-    """rich's, which heeds NO_COLOR and TERM; a file gets lines as long as they are."""
+    """A console of rich's, which respects NO_COLOR and TERM; in a file, lines are not broken."""
     from rich.console import Console
 
     made = Console(file=stream, highlight=False, soft_wrap=True, emoji=False, markup=False)
@@ -28,21 +28,21 @@ def console(stream: TextIO) -> Console:
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """Whether colours are shown there."""
+    """Whether the stream shows colours."""
     made = console(stream)
     return made.is_terminal and not made.no_color and made.color_system is not None
 
 
-CLOSED = 128 + 13  # what a shell is told of a program that SIGPIPE ended
+CLOSED = 128 + 13  # the exit code that shells use for a program ended by SIGPIPE
 
 
 def is_cut_off(stream: TextIO) -> bool:
-    """Whether nobody reads any more what is written there (``| head``)."""
+    """Whether the reader of a stream is gone (``| head``)."""
     try:
         poll = select.poll()
         poll.register(stream.fileno(), 0)
         return any(event & select.POLLERR for _, event in poll.poll(0))
-    except (OSError, ValueError, AttributeError):  # a stream without a file
+    except (OSError, ValueError, AttributeError):  # a stream that is no file
         return False
 
 
@@ -57,7 +57,7 @@ def open_closed_streams() -> None:
 
 
 def let_go(*streams: TextIO) -> None:
-    """What would still go to a stream that nobody reads goes nowhere: Python would complain of it at its end."""
+    """Discard the rest of the output to streams whose reader is gone: Python would complain of it at exit."""
     for stream in streams:
         if is_cut_off(stream):
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -66,7 +66,7 @@ def let_go(*streams: TextIO) -> None:
 
 
 def show(stream: TextIO, what: Any) -> None:
-    """Print a table or a text of rich's; what the stream's encoding does not have becomes a question mark."""
+    """Print a table or a text of rich's; characters that the stream's encoding lacks become question marks."""
     made = console(stream)
     with made.capture() as captured:
         made.print(what)
@@ -74,7 +74,7 @@ def show(stream: TextIO, what: Any) -> None:
 
 
 def show_lines(stream: TextIO, lines: Iterable[tuple[str, str]]) -> None:
-    """Print lines of text, each in a style's colours; none is broken, so that a terminal can be copied from."""
+    """Print lines of text, each in a style; none is broken, so that text can be copied from a terminal."""
     from rich.text import Text
 
     made = console(stream)
@@ -85,7 +85,7 @@ def show_lines(stream: TextIO, lines: Iterable[tuple[str, str]]) -> None:
 
 
 def show_checked(stream: TextIO, checked: Iterable[Checked]) -> list[Checked]:
-    """What `doctor` finds, each as soon as it is known; and all of it."""
+    """Print the results of `doctor`, each as soon as it is known; returns all of them."""
     signs = {"ok": ("✔", ""), "note": ("●", STYLES["note"]), "missing": ("✖", STYLES["error"])}
     seen = []
     for one in checked:
@@ -100,12 +100,12 @@ def show_checked(stream: TextIO, checked: Iterable[Checked]) -> list[Checked]:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write all of it, as far as the stream can."""
+    """Write the text, with what the stream can encode."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
 
 
 def warn(text: str) -> None:
-    """A word to whoever started the command, beside what it is asked for."""
+    """Print a warning to standard error, beside the requested output."""
     write(sys.stderr, f"triton-lab: {text}\n")

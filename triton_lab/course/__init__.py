@@ -1,4 +1,4 @@
-"""The course's exercises: checked on many cases and by what the lab sees in a launch, handed out, and graded.
+"""The course's exercises: checked on many cases and by what the lab records of a launch, handed out, and graded.
 
 In a notebook: ``exercise("add_constant").check(add_constant)``. The chapters themselves are `notebooks/` of the
 repository; their solutions stand between ``# BEGIN SOLUTION`` and ``# END SOLUTION``, and `student` takes them out.

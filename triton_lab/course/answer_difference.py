@@ -1,4 +1,4 @@
-"""How what an answer gave differs from what must be: in kind, or in an element, and who stored that."""
+"""The first difference between an answer's result and the expected one: in kind, or in an element; who stored it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def unlike(
 def storing(
     launches: Sequence[Launch], placed: Placed, index: tuple[int, ...]
 ) -> tuple[Launch | None, str | None, int | None, str]:
-    """The launch whose result it is, the name of the argument, the program that stored the element last, and words."""
+    """The launch whose result it is, the argument's name, the program that stored the element last, and words."""
     result = placed.tensor
     address = placed.address + sum(k * s for k, s in zip(index, result.stride(), strict=True)) * result.itemsize
     for launch in reversed(launches):
@@ -83,22 +83,22 @@ def storing(
 
 
 def _picture(launch: Launch | None, argument: str | None, program: int | None, wanted: torch.Tensor) -> Any:
-    """The result beside what was expected, or who stored it."""
+    """The result beside the expected one, or the programs that stored it."""
     if launch is None or argument is None:
         return launch
     if launch.argument(argument).shape == tuple(wanted.shape):
         from triton_lab.launch.comparison.compare import compare
 
         try:
-            # The cause is what the exercise asks for: it is told to those who press the button.
+            # The cause is what the exercise asks for: it is shown only to learners who press the button.
             return compare(launch, {argument: wanted}, seconds=1.0).plot(tries=False)
-        except Exception:  # the picture is an extra: the words have told what is wrong
+        except Exception:  # the picture is an extra: the words already say what is wrong
             return launch
     return launch.plot.tiling(argument, program)
 
 
 def near_to(result: torch.Tensor, wanted: torch.Tensor, tolerance: tuple[float, float]) -> torch.Tensor:
-    """Which elements are as they must be."""
+    """Whether each element is near enough to its expected value."""
     import torch
 
     rtol, atol = _widened(tolerance, wanted.dtype)
@@ -106,7 +106,7 @@ def near_to(result: torch.Tensor, wanted: torch.Tensor, tolerance: tuple[float, 
 
 
 def first_of(near: torch.Tensor) -> tuple[int, ...]:
-    """The index of the first element that is not."""
+    """The index of the first element that is not near."""
     return tuple(int(k) for k in (~near).nonzero()[0]) if near.dim() else ()
 
 
@@ -115,7 +115,7 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _widened(tolerance: tuple[float, float], dtype: torch.dtype) -> tuple[float, float]:
-    """The tolerance for float32; a narrower type may be off by its own last rounding as well."""
+    """The tolerance for float32; a narrower type gets its own last rounding on top."""
     import torch
 
     if not dtype.is_floating_point:

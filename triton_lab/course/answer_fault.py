@@ -1,4 +1,4 @@
-"""What is wrong with an answer: in words, with the launch in which it shows and the picture that shows it."""
+"""What is wrong with an answer: the words, the launch that shows it, and the picture."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from triton_lab import messages
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
-TO_DO = "To do: "  # how the message of a stub begins
-_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~])?")  # colours and the like, as an answer's own error may have them
+TO_DO = "To do: "  # the beginning of a stub's message
+_ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~])?")  # colours and the like in an answer's own error
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerFault:
-    """``message`` says what is wrong and ``on`` with which arguments; ``lines`` are more of it, as of a traceback.
+    """A fault: ``message`` says what is wrong, ``on`` with which arguments; ``lines`` are more, such as a traceback.
 
-    ``launch`` is where it shows, ``picture`` what to look at there: a view, or the launch itself. ``untouched``: the
-    stub stands as it was handed out.
+    ``launch`` shows it, ``picture`` is what to look at there: a view, or the launch itself. ``untouched``: the stub is
+    as it was handed out.
     """
 
     message: str
@@ -36,17 +36,17 @@ class AnswerFault:
         return _ESCAPES.sub("", "\n".join([self.message, *on, *self.lines, *self._stopped()]))
 
     def _stopped(self) -> list[str]:
-        """Where the launch was stopped in which it shows."""
+        """The place where the launch was stopped, as lines."""
         op = None if self.launch is None else getattr(self.launch.error, "op", None)
         place = None if self.launch is None or op is None else self.launch.lines.get(op.index)
         return [] if place is None else [f"It was stopped in {messages.place(place.file, place.line)}."]
 
 
 def raised(error: Exception, on: str, function: Callable[..., Any] | None = None) -> AnswerFault:
-    """The fault of an answer that raised ``error``: the stub, or what the error says.
+    """The fault of an answer that raised ``error``: the stub's message, or the error's.
 
-    What a kernel cannot be and what the lab refuses begin with their reason. With the ``function`` that was called, the
-    lines from it to the error follow, with their files.
+    Errors of compilation and of the lab begin with their reason. With the ``function`` that was called, the lines from
+    it to the error follow, with their files.
     """
     from triton_lab.notebook.cell.error_display import frames_in_words, refused, words_of
 
@@ -64,21 +64,21 @@ def raised(error: Exception, on: str, function: Callable[..., Any] | None = None
 
 
 def returned(kind: str, want: str) -> str:
-    """What is wrong with a function that returns a ``kind``, a type's name, where ``want`` is asked for."""
+    """The message about a function that returns a ``kind`` (a type's name) instead of the ``want``."""
     if kind == "NoneType":
         return f"It returns nothing, and must return {want}: end it with `return`."
     return f"It returns {kind}, and must return {want}."
 
 
 def missing(answer: Any, wanted: str) -> AnswerFault:
-    """What is said where there is no answer yet, or not of the kind that is asked for."""
+    """The fault if there is no answer yet, or one of another kind."""
     if answer is ... or answer is None:
         return AnswerFault(f"{TO_DO}put {wanted} in the place of the dots, then run this cell again.", untouched=True)
     return AnswerFault(f"This is {type(answer).__name__}, and {wanted} is asked for.")
 
 
 def stub_of(error: BaseException) -> str:
-    """What the stub says that raised ``error``, "" where none did: a kernel's comes wrapped in a compiler's error."""
+    """The message of the stub that raised ``error``, else "": a compiler's error wraps that of a kernel."""
     seen: BaseException | None = error
     while seen is not None:
         text = str(seen)

@@ -1,9 +1,9 @@
-"""The launches of an answer, run again on other numbers: what they store must be right there, too.
+"""The launches of an answer, repeated on other numbers: what they store must be right there, too.
 
-Whatever the answer's process says, only memory that its launches made counts. What they get that is neither an argument
-nor made by a launch before (tables, zeros, scalars) stays as it was: a result that was worked out beforehand and only
-stored by a kernel is then that of the old numbers. A copy of an argument, which some exercises allow, becomes a copy of
-the new one.
+Of the memory in an answer, only that stored by its launches counts. A launch may read other memory that is neither an
+argument nor stored by an earlier launch (tables, zeros, scalars); this memory stays as it was. So a result that was
+computed beforehand, and only stored by a kernel, is that of the old numbers. A copy of an argument, which some
+exercises allow, becomes a copy of the new one.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.recording.snapshot import SavedRegion
 
-_LEAST = 8  # bytes from which on memory that equals an argument is a copy of it, and no chance
+_LEAST = 8  # bytes: shorter memory may equal an argument by chance, longer memory is a copy of it
 
 
 class World:
-    """What memory holds at some addresses."""
+    """The contents of memory at some addresses."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[int, Bytes]] = []
 
     def lay(self, start: int, data: Bytes) -> None:
-        """From now on ``data`` is at ``start``."""
+        """Write ``data`` to the addresses from ``start`` on."""
         stop, kept = start + len(data), []
         for low, held in self._parts:
             kept.append((low, held[: max(0, start - low)]))
@@ -42,7 +42,7 @@ class World:
         self._parts = [(low, held) for low, held in kept if len(held)] + [(start, data)]
 
     def parts(self, start: int, stop: int) -> list[tuple[int, Bytes]]:
-        """What is known of these addresses: where it begins, and its bytes."""
+        """The known contents of these addresses: the start and bytes of each part."""
         found = []
         for low, held in self._parts:
             first, last = max(start, low), min(stop, low + len(held))
@@ -51,7 +51,7 @@ class World:
         return found
 
     def over(self, start: int, data: Bytes) -> Bytes:
-        """``data``, with what is known of these addresses in its place."""
+        """``data``, overwritten with the known contents of these addresses."""
         found = data.copy()
         for low, held in self.parts(start, start + len(data)):
             found[low - start : low - start + len(held)] = held
@@ -60,7 +60,7 @@ class World:
 
 @dataclass(frozen=True)
 class Copy:
-    """Memory that a launch reads, at ``start``, and the argument of which it was a copy before."""
+    """Memory at ``start`` that a launch reads, and the argument of which it is a copy."""
 
     argument: str
     start: int
@@ -68,7 +68,7 @@ class Copy:
 
 
 def copies(attempt: Attempt, before: Mapping[str, Bytes]) -> list[Copy]:
-    """Copies of arguments, made outside of kernels, that launches load from; ``before`` is what storages held."""
+    """The copies of arguments, made outside of kernels, that launches load; ``before`` has the storages' contents."""
     found = []
     known = {placed.start for placed in attempt.tensors.values()}
     for launch in attempt.launches:
@@ -84,7 +84,7 @@ def copies(attempt: Attempt, before: Mapping[str, Bytes]) -> list[Copy]:
 
 
 def _copied(held: SavedRegion, tensors: Mapping[str, Placed], before: Mapping[str, Bytes]) -> str:
-    """The argument whose elements these are, in its own order; "" where there is none."""
+    """The name of the argument whose elements these are, in its own order; "" if there is none."""
     for name, placed in tensors.items():
         if any(np.array_equal(held.data, one) for one in _ways(placed, before[name])):
             return name
@@ -92,7 +92,7 @@ def _copied(held: SavedRegion, tensors: Mapping[str, Placed], before: Mapping[st
 
 
 def _ways(placed: Placed, data: Bytes) -> list[Bytes]:
-    """What the storage of a copy of the argument holds: made by `contiguous`, or by `clone`."""
+    """The possible storages of a copy of the argument, made by `contiguous` or by `clone`."""
     import torch
 
     view = placed.holding(data)
@@ -103,9 +103,9 @@ def _ways(placed: Placed, data: Bytes) -> list[Bytes]:
 
 
 def again(attempt: Attempt, before: Mapping[str, Bytes], now: Mapping[str, Bytes]) -> World:
-    """Memory after all launches, where the storages of arguments held ``now`` in the place of ``before``.
+    """Memory after all launches when the arguments' storages held ``now`` instead of ``before``.
 
-    Raises KernelError where one is stopped, and CannotReplay.
+    Raises KernelError if a launch is stopped, and CannotReplay.
     """
     old, new = World(), World()
     for name, placed in attempt.tensors.items():
@@ -130,7 +130,10 @@ def _renewed(
     before: Mapping[str, Bytes],
     now: Mapping[str, Bytes],
 ) -> SavedRegion:
-    """The region as it would have been: what the old world knows as it is in the new one, copies as copies."""
+    """The region on the new numbers.
+
+    Contents known in the old world become those of the new one; copies of arguments become copies of the new arguments.
+    """
     data = np.array(held.data)
     parts = old.parts(held.start, held.start + len(data))
     for low, was in parts:

@@ -1,6 +1,6 @@
-"""What an answer did with its arguments, as its judge sees it: whether it ran here or in a process of its own.
+"""The outcome of an answer with its arguments, as its judge sees it: from this process or from one of its own.
 
-Tensors go with the addresses of the process that answered: those are what its launches name.
+Tensors keep the addresses of the process that answered: its launches use them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class Placed:
 
     @property
     def address(self) -> int:
-        """That of its first element."""
+        """The address of its first element."""
         return self.start + int(self.tensor.storage_offset()) * self.tensor.element_size()
 
     @property
     def stop(self) -> int:
-        """The address behind its storage."""
+        """The address just past its storage."""
         return self.start + self.tensor.untyped_storage().nbytes()
 
     def holding(self, data: Bytes) -> torch.Tensor:
-        """The same view of a storage with other bytes, as many."""
+        """The same view of a storage with other bytes, of the same number."""
         import torch
 
         own = self.tensor
@@ -57,7 +57,7 @@ class Placed:
 
     @cached_property
     def inside(self) -> NDArray[np.bool_]:
-        """For each byte of its storage, whether it belongs to one of its elements."""
+        """Whether each byte of its storage belongs to one of its elements."""
         own = self.tensor
         flags = np.zeros(own.untyped_storage().nbytes(), np.bool_)
         if own.numel():
@@ -70,15 +70,18 @@ class Placed:
 
 @dataclass(frozen=True)
 class Other:
-    """Something that is no tensor, where one is asked for: the name of its type."""
+    """A value that should be a tensor and is not: the name of its type."""
 
     kind: str
 
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What became of one call: the arguments by name as they are afterwards (tensors `Placed`), what was ``given``
-    back, the launches, and the ``fault`` of a call that raised, or of what cannot be called."""
+    """The outcome of one call.
+
+    It has the arguments by name as they are afterwards (tensors `Placed`), the returned values ``given``, the launches,
+    and the ``fault`` of a call that raised, or of an answer that cannot be called.
+    """
 
     inputs: Mapping[str, Any]
     given: Sequence[Placed | Other] = ()
@@ -93,8 +96,11 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Inputs(Mapping[str, Any]):
-    """The arguments of a call, as requirements of its work see them: ``starts`` are the addresses of the storages that
-    hold an argument's elements, by name: its own, and those of copies."""
+    """The arguments of a call, for requirements on its work.
+
+    ``starts`` are the addresses of the storages that hold an argument's elements, by name: its own, and those of
+    copies.
+    """
 
     values_: Mapping[str, Any]
     starts: Mapping[str, Collection[int]] = field(default_factory=dict)
@@ -110,7 +116,7 @@ class Inputs(Mapping[str, Any]):
 
 
 def bytes_of(tensor: torch.Tensor) -> Bytes:
-    """A copy of the tensor's storage, what lies around a view included."""
+    """A copy of the tensor's storage, including the bytes around a view."""
     import torch
 
     whole: Bytes = torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage()).numpy().copy()

@@ -1,4 +1,4 @@
-"""What an answer is tried on: shapes, dtypes and strides, made anew for each try, and told in the learner's words."""
+"""The cases on which an answer is tried: shapes, dtypes and strides, made again for each try; their words."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 Maker = Callable[["torch.Generator"], "torch.Tensor"]
 Layout = Literal["close", "inside", "steps", "turned"]
 
-_AROUND = 12345  # what lies beside a view: no sum of a case's own numbers comes near
+_AROUND = 12345  # the numbers around a view: no sum of a case's own numbers comes near
 
 
 @dataclass(frozen=True)
 class Case:
-    """Arguments for one try: a number as it is, a tensor by what makes it."""
+    """The arguments of one try: plain numbers, and makers of tensors."""
 
     arguments: Mapping[str, Any]
 
     def made(self, seed: int = 0) -> dict[str, Any]:
-        """The arguments, with new tensors; equal for equal seeds."""
+        """The arguments, with new tensors; equal seeds give equal tensors."""
         import torch
 
         generator = torch.Generator().manual_seed(seed)
@@ -30,7 +30,7 @@ class Case:
 
 
 def case(**arguments: Any) -> Case:
-    """``case(x=tensor(100), value=2.5)``."""
+    """A case: ``case(x=tensor(100), value=2.5)``."""
     return Case(arguments)
 
 
@@ -42,11 +42,11 @@ def tensor(
     high: float | None = None,
     scale: float = 1.0,
 ) -> Maker:
-    """Makes a tensor of random numbers: of a normal distribution times ``scale``, or from ``low`` up to ``high``.
+    """A maker of tensors of random numbers: from a normal distribution times ``scale``, or from ``low`` up to ``high``.
 
-    ``layout``: ``"close"`` is contiguous, with nothing beside it: a step too far leaves the memory. The others are
-    views of something larger: ``"inside"`` of a block, with neighbours on all sides, ``"steps"`` of every other
-    element, and ``"turned"`` of a transpose.
+    ``layout``: ``"close"`` is contiguous, with nothing beside it, so that an access beyond it leaves the memory. The
+    others are views of larger tensors: ``"inside"`` is a block with neighbours on all sides, ``"steps"`` has every
+    other element, ``"turned"`` is transposed.
     """
 
     def make(generator: torch.Generator) -> torch.Tensor:
@@ -72,7 +72,7 @@ def _numbers(
 
 
 def _room(shape: tuple[int, ...], layout: Layout, dtype: torch.dtype) -> torch.Tensor:
-    """A tensor of ``shape`` that lies in memory as ``layout`` says."""
+    """A tensor of ``shape`` in memory with this ``layout``."""
     import torch
 
     around = _AROUND if dtype.is_floating_point and dtype.itemsize > 1 else 1
@@ -86,7 +86,7 @@ def _room(shape: tuple[int, ...], layout: Layout, dtype: torch.dtype) -> torch.T
 
 
 def told(arguments: Mapping[str, Any]) -> str:
-    """``x (3, 5) float32 with strides (1, 3), value = 2.5``."""
+    """The arguments in words: ``x (3, 5) float32 with strides (1, 3), value = 2.5``."""
     return ", ".join(_one(name, value) for name, value in arguments.items())
 
 

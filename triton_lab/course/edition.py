@@ -1,10 +1,12 @@
-"""Editions of the course: the teacher's, whose cells say what they are, and the students', without solutions.
+"""Editions of the course: the teacher's, whose cells have metadata, and the students', without solutions.
 
-A solution stands between ``# BEGIN SOLUTION: what to do`` and ``# END SOLUTION``. In its place the students find a stub
-that says what to do: in a kernel an assertion of the compiler's, in a function an error, elsewhere dots to fill in. Or,
-where the task is to mend something, the lines that are comments after ``# INSTEAD``.
-Cells bear the metadata of nbgrader (its schema, version 3), so that its own tools take either edition. In the students'
-the stubs stay as they are: nbgrader, which replaces all of a solution cell without marks, takes them for plain cells.
+A solution stands between ``# BEGIN SOLUTION: what to do`` and ``# END SOLUTION``. The students find a stub in its place
+that says what to do: a compiler assertion in a kernel, an error in a function, dots to fill in elsewhere. If the task
+is to fix something, they find the lines that are comments after ``# INSTEAD``.
+
+Cells have the metadata of nbgrader (its schema, version 3), so that its own tools accept either edition. In the
+students' edition the stubs stay as they are: nbgrader, which replaces all of a solution cell without marks, takes them
+for plain cells.
 """
 
 from __future__ import annotations
@@ -36,12 +38,11 @@ class BrokenSolution(ValueError):
 
 
 def student(source: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the student edition of a notebook, or of all notebooks in a folder, into ``folder``; the files it wrote.
+    """Write the student edition of a notebook, or of all in a folder, into ``folder``; returns the files.
 
-    Solutions become stubs, and all outputs of the cells that had one, used what it made, or checked it are gone; those
-    of other cells stay.
-    Images beside the notebooks go along. Raises BrokenSolution where a solution has no end, and FileNotFoundError where
-    there is no notebook.
+    Solutions become stubs. The outputs of cells that contain, use or check a solution are removed; those of other cells
+    stay. Images beside the notebooks are copied. Raises BrokenSolution if a solution has no end, and FileNotFoundError
+    if there is no notebook.
 
     >>> import tempfile
     >>> lab.course.student("nowhere.ipynb", tempfile.mkdtemp())
@@ -54,7 +55,7 @@ def student(source: str | os.PathLike[str], folder: str | os.PathLike[str]) -> l
 
 
 def notebooks_at(source: Path) -> list[Path]:
-    """A notebook, or all in a folder. Raises FileNotFoundError where there is none."""
+    """A notebook, or all in a folder. Raises FileNotFoundError if there is none."""
     found = sorted(source.glob("*.ipynb")) if source.is_dir() else [source] if source.is_file() else []
     if not found:
         raise FileNotFoundError(f"no notebook is at {source}")
@@ -68,12 +69,12 @@ def read(path: Path) -> Notebook:
 
 
 def as_file(notebook: Notebook) -> bytes:
-    """What a notebook's file holds."""
+    """The bytes of a notebook's file."""
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def write(made: Mapping[Path, Notebook], folder: Path) -> list[Path]:
-    """Write what was made of each notebook into ``folder``, and the images beside them; the notebooks written."""
+    """Write a file for each notebook into ``folder``, and copy the images beside them; returns the notebooks' paths."""
     folder.mkdir(parents=True, exist_ok=True)
     for path, notebook in made.items():
         (folder / path.name).write_bytes(as_file(notebook))
@@ -103,10 +104,12 @@ def marked(notebook: Notebook, stem: str = "notebook") -> Notebook:
 
 
 def stripped(notebook: Notebook, stem: str = "notebook") -> Notebook:
-    """The student edition of a notebook: stubs for solutions, without what was printed and drawn of them: a picture of
-    a launch has the kernel's text."""
+    """The student edition of a notebook: stubs for solutions, and no outputs that depend on them.
+
+    Pictures are outputs, too: that of a launch contains the kernel's text.
+    """
     notebook = marked(notebook, stem)
-    solved: set[str] = set()  # the names that hang on a solution
+    solved: set[str] = set()  # the names that depend on a solution
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
@@ -127,19 +130,19 @@ def stripped(notebook: Notebook, stem: str = "notebook") -> Notebook:
 
 
 def checked(text: str) -> str | None:
-    """The exercise that a cell checks, by name; None where it checks none."""
+    """The name of the exercise that a cell checks; None if it checks none."""
     found = _CHECK.search(text)
     return None if found is None else found["name"]
 
 
 def source_of(cell: dict[str, Any]) -> str:
-    """A cell's text: a notebook's file may have it in lines."""
+    """A cell's text: a notebook's file may have it as a list of lines."""
     source = cell["source"]
     return source if isinstance(source, str) else "".join(source)
 
 
 def without_solutions(text: str) -> str:
-    """A cell with a stub in the place of each solution. Raises BrokenSolution."""
+    """A cell with a stub in place of each solution. Raises BrokenSolution."""
     lines = text.split("\n")
     kernels, functions = _bodies(text)
     kept: list[str] = []
@@ -167,7 +170,7 @@ def _metadata(name: str, **what: Any) -> dict[str, Any]:
 
 
 def _stub(lines: list[str], in_kernel: bool, in_function: bool) -> list[str]:
-    """What stands in the place of a solution, whose first and last lines are its marks."""
+    """The stub for a solution, whose first and last lines are its marks."""
     begin = _BEGIN.match(lines[0])
     assert begin is not None
     given = next((number for number, line in enumerate(lines) if _INSTEAD.match(line)), None)
@@ -183,7 +186,7 @@ def _stub(lines: list[str], in_kernel: bool, in_function: bool) -> list[str]:
 
 
 def _bodies(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """From which line to which kernels go, and all functions."""
+    """The first and last lines of all kernels, and of all functions."""
     kernels, functions = [], []
     for node in _functions(as_python(text)):
         place = node.lineno, node.end_lineno or node.lineno
@@ -194,7 +197,7 @@ def _bodies(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:
-    """The names that a cell takes from others, and those that it makes. In what is no Python each word may be one."""
+    """The names that a cell uses from others, and those that it defines. If it is no Python, each word counts."""
     try:
         tables = [symtable.symtable(as_python(text), "<cell>", "exec")]
     except SyntaxError:
@@ -207,7 +210,7 @@ def _names(text: str) -> tuple[set[str], set[str]]:
 
 
 def as_python(text: str) -> str:
-    """A cell's text as Python reads it: a magic is a comment."""
+    """A cell's text with its magics as comments, so that Python can parse it."""
     return "\n".join("#" + line if line.lstrip().startswith(("%", "!")) else line for line in text.split("\n"))
 
 

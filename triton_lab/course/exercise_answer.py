@@ -1,7 +1,7 @@
-"""An answer as its judge asks it: what it is worth, or what it does with inputs.
+"""An answer as its judge sees it: its value, or what it does with inputs.
 
-There are two ways to it: `LocalAnswer`, in this process, and that of a class's notebooks, whose answers run in a
-process of their own (`judging/`). The judge is the same.
+There are two kinds: `LocalAnswer` is in this process; the answers of a class's notebooks run in a process of their own
+(`judging/`). The judge is the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Unanswered(Exception):
-    """There is no answer of the kind that is asked for, or it raised: ``fault`` says what is wrong."""
+    """There is no answer of the expected kind, or it raised: ``fault`` says what is wrong."""
 
     def __init__(self, fault: AnswerFault) -> None:
         super().__init__(str(fault))
@@ -27,35 +27,35 @@ class Unanswered(Exception):
 
 
 class Answer(Protocol):
-    """What a judge may ask. All but `attempt` raise Unanswered."""
+    """The questions of a judge. All methods but `attempt` raise Unanswered."""
 
     def value(self) -> Any:
-        """Plain data: numbers, text, tuples, lists, dicts, a layout."""
+        """The value as plain data: numbers, text, tuples, lists, dicts, a layout."""
         ...
 
     def attempt(self, inputs: dict[str, Any]) -> Attempt:
-        """Call it as a launcher of kernels."""
+        """Call the answer as a launcher of kernels."""
         ...
 
     def stepped(self, inputs: Mapping[str, Any], *, donors_hashed: bool = True) -> StepsRun:
-        """Call it with lazy tensors."""
+        """Call the answer with lazy tensors."""
         ...
 
     def scop(self) -> Scop:
-        """The loops that it is, or has. Raises what `triton_lab.polyhedral.scop` does, too."""
+        """The loops that the answer is, or has. Raises what `triton_lab.polyhedral.scop` raises, too."""
         ...
 
     def order(self, given: Schedule, on: str) -> Schedule:
-        """What it makes of a schedule; ``on`` tells which."""
+        """The schedule that the answer makes of ``given``; ``on`` says in words with which values."""
         ...
 
     def seeds(self, number: int) -> tuple[int, int]:
-        """Of the inputs of case ``number``, and of the other numbers on which its launches are run again."""
+        """The seeds of the inputs of case ``number``, and of the other numbers on which its launches are repeated."""
         ...
 
 
 class LocalAnswer:
-    """An answer of this process."""
+    """An answer in this process."""
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer
@@ -66,7 +66,7 @@ class LocalAnswer:
         return self._answer
 
     def seeds(self, number: int) -> tuple[int, int]:
-        """The same each time, so that what is said of an answer stays."""
+        """The same seeds each time, so that messages about an answer stay the same."""
         from triton_lab.course.run_answer import OTHERS
 
         return number, number + OTHERS
@@ -106,7 +106,7 @@ class LocalAnswer:
         function = self._function()
         try:
             return stepped(function, inputs, donors_hashed=donors_hashed)
-        except Exception as error:  # an answer may do anything
+        except Exception as error:  # an answer may raise anything
             raise Unanswered(raised(error, told(inputs))) from error
 
     def scop(self) -> Scop:
@@ -115,7 +115,7 @@ class LocalAnswer:
         return scop(self.loops())
 
     def loops(self) -> Any:
-        """The text, or the function with loops."""
+        """The text of the loops, or the function that has them."""
         if not isinstance(self._answer, str):
             code = getattr(self._answer, "__code__", None)
             if code is None:
@@ -131,7 +131,7 @@ class LocalAnswer:
         function = self._function()
         try:
             made = function(given)
-        except Exception as error:  # an answer may do anything
+        except Exception as error:  # an answer may raise anything
             raise Unanswered(raised(error, on)) from error
         if not isinstance(made, Schedule):
             raise Unanswered(AnswerFault(returned(type(made).__name__, "a schedule"), on))

@@ -1,4 +1,4 @@
-"""An exercise: what it is called, what helps, and how an answer is judged."""
+"""The kinds of exercises: each has a name and hints, and judges answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Exercise(ABC):
 
     @abstractmethod
     def judged(self, answer: Answer) -> AnswerFault | None:
-        """What is wrong with an answer, wherever it runs; None where nothing is.
+        """The fault of an answer, wherever it runs; None if it is right.
 
         >>> from triton_lab.course.exercise_answer import LocalAnswer
         >>> lab.course.exercise("idle_lanes").judged(LocalAnswer(24)) is None
@@ -48,7 +48,7 @@ class Exercise(ABC):
         """
 
     def judge(self, answer: Any) -> AnswerFault | None:
-        """What is wrong with ``answer``, None where nothing is. It shows nothing, and keeps nothing.
+        """The fault of ``answer``, None if it is right. Nothing is shown or kept.
 
         >>> print(lab.course.exercise("add_constant").judge(lambda x, value: x + value))
         The numbers are right, but no kernel stored them: let a kernel of yours compute them.
@@ -60,8 +60,9 @@ class Exercise(ABC):
             return error.fault
 
     def check(self, answer: Any) -> Solved:
-        """Judge ``answer`` and note it in the progress file. Raises NotSolved, with what is wrong in its message; in a
-        notebook the launch in which it shows is drawn before.
+        """Judge ``answer`` and note the result in the progress file.
+
+        Raises NotSolved, whose message says what is wrong; in a notebook, the launch that shows it is drawn first.
 
         >>> lab.course.exercise("add_constant").check(lambda x, value: x + 1)
         Traceback (most recent call last):
@@ -75,7 +76,7 @@ class Exercise(ABC):
         return Solved(self.name, self.title, progress_store.note(self.name, solved=True))
 
     def hint(self) -> Hint:
-        """The next hint; the last one again, once all were given. The progress file counts them.
+        """The next hint; after all of them, the last one again. The progress file counts them.
 
         >>> print(lab.course.exercise("add_constant").hint())
         Hint ... of 3: ...
@@ -86,12 +87,12 @@ class Exercise(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Task(Exercise):
-    """A function to write, which launches a kernel. It is tried on every case and held to the reference.
+    """A function to write that launches a kernel. It is run on every case and compared with the reference.
 
-    ``changes`` names the arguments that it changes in place, instead of returning a result; the reference returns what
-    they must be. ``tolerance`` is (relative, absolute) for float32; half types get their own rounding on top. ``work``
-    is asked of launches whose numbers are right; ``allowed`` are kinds of findings that the exercise means. Where it is
-    not ``copied``, the kernel must read the arguments themselves, and no copies of them.
+    ``changes`` names the arguments that it changes in place, instead of returning a result; the reference returns their
+    expected values. ``tolerance`` is (relative, absolute) for float32; half types get their own rounding on top.
+    ``work`` are requirements on launches whose numbers are right; ``allowed`` are kinds of findings that the exercise
+    intends. Unless ``copied``, the kernel must read the arguments themselves, and no copies of them.
     """
 
     cases: Sequence[Case] = field(kw_only=True)
@@ -118,8 +119,11 @@ class Task(Exercise):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Program(Exercise):
-    """A function to write that works on lazy tensors. ``wrong`` runs it on the arguments of each case (`stepping`), and
-    says what is wrong with its numbers or its steps, "" if nothing is; on other numbers it runs the launches again."""
+    """A function to write that works on lazy tensors.
+
+    ``wrong`` runs it on the arguments of each case (`lazy_steps.stepped`), and says what is wrong with its numbers or
+    its steps, "" if nothing is; it also repeats the launches on other numbers.
+    """
 
     cases: Sequence[Case] = field(kw_only=True)
     wrong: Callable[[Answer, dict[str, Any], dict[str, Any]], str] = field(kw_only=True)
@@ -141,7 +145,7 @@ class Program(Exercise):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Question(Exercise):
-    """A value to find: a number, a name, a tuple of them. ``right`` computes it; ``tell`` says of a wrong one why."""
+    """A value to find: a number, a name, a tuple of them. ``right`` computes it; ``tell`` explains a wrong one."""
 
     right: Callable[[], Any] = field(kw_only=True)
     tell: Callable[[Any, Any], str] = field(kw_only=True)
@@ -162,8 +166,7 @@ class Question(Exercise):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice(Exercise):
-    """Something to choose for which there are many right answers: ``wrong`` says what is wrong with one, "" if nothing
-    is."""
+    """A choice with many right answers: ``wrong`` says what is wrong with one, "" if nothing is."""
 
     wrong: Callable[[Any], str] = field(kw_only=True)
 

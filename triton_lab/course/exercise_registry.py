@@ -1,4 +1,4 @@
-"""The exercises of all chapters, by their names. A chapter's page is imported when it is asked for."""
+"""The exercises of all chapters by name. A chapter's page is imported on request."""
 
 from __future__ import annotations
 

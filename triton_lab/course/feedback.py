@@ -1,4 +1,4 @@
-"""What a check and a hint show: in colour and shape in a notebook, in words elsewhere."""
+"""The output of a check and of a hint: with colour and shape in a notebook, in words elsewhere."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 
-WIDTH = 88  # characters of a line of an error: a notebook that shares the window has room for no more
+WIDTH = 88  # characters of a line of an error: a notebook that shares the window has no room for more
 
 
 class NotSolved(AssertionError):
-    """An answer is not right yet. The message says what is wrong, ``fault`` has it as data, ``launch`` where it shows.
+    """An answer is not right yet. The message says what is wrong, ``fault`` has it as data, ``launch`` shows it.
 
     >>> try:
     ...     lab.course.exercise("add_constant").check(...)
@@ -32,18 +32,18 @@ class NotSolved(AssertionError):
 
     @property
     def launch(self) -> Launch | None:
-        """The launch in which it shows; None where there is none."""
+        """The launch that shows the fault; None if there is none."""
         return self.fault.launch
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints: the message, unless the cell has it already. Who called the check is the cell itself."""
+        """The lines that IPython prints: the message, unless the cell shows it. The cell itself called the check."""
         told = f"Not solved yet: {self.title if self._drawn else self}"
         lines = [piece for line in told.split("\n") for piece in _broken(line)]
         return "\n".join(lines).replace("Not solved yet", "\x1b[31mNot solved yet\x1b[39m", 1).split("\n")
 
 
 def _broken(line: str) -> list[str]:
-    """A sentence in lines that end between words: JupyterLab breaks longer ones anywhere. Code stays as it is."""
+    """A sentence in lines that end between words: JupyterLab would break longer ones anywhere. Code stays as it is."""
     if line[:1].isspace():
         return [line]
     return textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
@@ -51,7 +51,7 @@ def _broken(line: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Solved:
-    """What a right answer is told: that it is right, and how far the learner is."""
+    """The output for a right answer: it says so, and shows the learner's progress."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ class Solved:
     __repr__ = __str__
 
     def _ipython_display_(self) -> None:
-        """A display and no result of the cell: nbgrader reads a result as the points that a check gives."""
+        """A display and not a result of the cell: nbgrader takes a result for the points of a check."""
         from IPython.display import display
 
         display({"text/plain": str(self), "text/html": self._repr_html_()}, raw=True)  # type: ignore[no-untyped-call]
@@ -94,7 +94,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class _Told:
-    """What is wrong, above the picture that shows it."""
+    """The message of a fault, above its picture."""
 
     title: str
     fault: AnswerFault
@@ -109,7 +109,7 @@ class _Told:
 
 
 def show(title: str, fault: AnswerFault) -> bool:
-    """Draw in a notebook what ``fault`` says and shows; elsewhere nothing. Whether it was drawn."""
+    """Draw in a notebook the message and the picture of ``fault``; elsewhere nothing. Returns whether it was drawn."""
     from IPython.core.getipython import get_ipython
 
     if fault.picture is None or getattr(get_ipython(), "kernel", None) is None:

@@ -1,4 +1,4 @@
-"""A class's table of points: on a screen, in a notebook, and in a file for spreadsheets."""
+"""The table of a class's points: on a screen, in a notebook, and in a file for spreadsheets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FORMULAS = tuple("=+-@|%\uff1d\uff0b\uff0d\uff20")
 
 @dataclass(frozen=True)
 class Row:
-    """One exercise in one notebook. ``message`` says what is wrong with an answer that got no points."""
+    """One exercise in one notebook. ``message`` says why an answer got no points."""
 
     file: str
     exercise: str
@@ -31,7 +31,7 @@ class Grades(tuple[Row, ...]):
     """
 
     def by_file(self) -> dict[str, tuple[float, float]]:
-        """Points and what was possible, by file.
+        """The points and the possible points, by file.
 
         >>> lab.course.grade([]).by_file()
         {}
@@ -82,12 +82,12 @@ def _numbers(row: Row) -> Sequence[str]:
 
 
 def plain(text: str) -> str:
-    """Text on one line, without what terminals and spreadsheets take for commands."""
+    """Text on one line, without control characters that terminals and spreadsheets would obey."""
     shown = re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]", "", text).replace("\n", " / ")
     return "".join(one if one.isprintable() else " " if one.isspace() else "\ufffd" for one in shown.replace("\t", " "))
 
 
 def harmless(text: str) -> str:
-    """Plain text for a cell of a spreadsheet, which must not take it for a formula."""
+    """Plain text for a cell of a spreadsheet, which never takes it for a formula."""
     found = plain(text)
     return "'" + found if found.lstrip()[:1] in _FORMULAS else found

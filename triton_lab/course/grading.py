@@ -1,6 +1,7 @@
-"""A class's notebooks, graded: each run in a process of its own, with limits, and judged by another one (`graded/`).
+"""Grades a class's notebooks: each runs in a process of its own, with limits, and another judges it (`judging/`).
 
-Here, or where several workers share the work: a notebook travels as text, and what its checks said comes back.
+This happens on this machine, or on several workers: a notebook is sent as text, and the results of its checks come
+back.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from triton_lab.course.released_exercises import Cell, HandedIn, handed_in
 
 SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
-_GRACE = 60.0  # seconds beside them: to begin, to end, and to say how far it came
+_GRACE = 60.0  # seconds on top: to begin, to end, and to report how far it came
 
-# Of the environment: where programs and libraries are, what a language is, and what Triton is told.
+# Environment variables that stay: where programs and libraries are, the language, and Triton's settings.
 _NAMES = frozenset({"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "USER", "VIRTUAL_ENV", "CONDA_PREFIX"})
 _PREFIXES = ("TRITON", "LC_", "LD_", "OMP_", "MKL_", "XDG_CACHE")
 Said = tuple[bytes, str]
@@ -36,8 +37,11 @@ _MEMORY_EXCEEDED = "a cell took more memory than it may have"
 
 @dataclass(frozen=True)
 class Judgements:
-    """What the checks said, by exercise: whether the answer is right, and what is wrong; ``ended`` is why there are no
-    more. ``limits`` is what was not closed off. ``memory``: a cell needed too much. ``lost``: nobody has looked."""
+    """The results of the checks, by exercise: whether the answer is right, and what is wrong.
+
+    ``ended`` is the reason if there are no more. ``limits`` says what is not isolated. ``memory``: a cell needed too
+    much. ``lost``: nothing was judged.
+    """
 
     told: Mapping[str, tuple[bool, str]]
     ended: str
@@ -60,17 +64,18 @@ def grade(
 ) -> Grades:
     """Run learners' notebooks and judge their answers: a table with points, and a line as each notebook ends.
 
-    Those exercises count that the chapter has which the file's name begins with (``06_reductions.ipynb``); of another
-    name, the chapters of which the notebook has checks; or those that ``released``, a notebook or a folder of them,
-    checks. Each answer is judged where the notebook has its check.
+    The exercises that count are those of the chapter with which the file's name begins (``06_reductions.ipynb``). With
+    another name, they are those of all chapters of which the notebook has checks. With ``released``, a notebook or a
+    folder of them, they are those that it checks. Each answer is judged where the notebook has its check.
 
     Cells run in a process of their own, in an empty folder, for ``seconds`` at most and with ``memory`` bytes of data;
     a notebook that needs more gets the points that it had by then. Another process judges: it makes the inputs, and
-    runs launches again. ``jobs`` notebooks at a time, by default as many as half the CPUs. Where the system has user
-    namespaces, cells see neither the grader nor the network; where not, a line says so. ``told`` gets the lines.
+    runs launches again. ``jobs`` notebooks run at a time, by default half as many as there are CPUs. If the system has
+    user namespaces, cells see neither the grader nor the network; if not, a line says so. ``told`` gets the lines.
 
-    With a ``scheduler`` of Dask's, and what `target` takes beside it, its workers share the notebooks. Where they are
-    lost, those that are left get no points and a message that says so. Raises TargetError where there is none at first.
+    With a Dask ``scheduler``, and the further options of `target`, its workers share the notebooks. If the workers are
+    lost, the remaining notebooks get no points and a message that says so. Raises TargetError if there are no workers
+    at first.
 
     >>> lab.course.grade("nowhere.ipynb")
     Traceback (most recent call last):
@@ -104,7 +109,7 @@ def grade(
 
 
 class _Lines:
-    """A line for each notebook that has ended, and one for what is not closed off."""
+    """The printed lines: one for each notebook that has ended, and one for what is not isolated."""
 
     def __init__(self, told: Callable[[str], None] | None, total: int) -> None:
         self._told, self._total, self._done = told or (lambda line: None), total, 0
@@ -123,7 +128,7 @@ class _Lines:
 
 
 def _broken(one: HandedIn) -> Iterator[Row]:
-    """Rows of a notebook that is not run: nothing of it counts."""
+    """The rows of a notebook that is not run: nothing in it counts."""
     for exercise in one.count:
         yield Row(one.file, exercise.name, 0.0, float(exercise.points), one.broken)
     if not one.count:
@@ -145,7 +150,7 @@ def _rows(one: HandedIn, found: Judgements) -> Iterator[Row]:
 
 
 def _here(calls: Mapping[int, Callable[[], Said]], jobs: int) -> Iterator[tuple[int, Judgements]]:
-    """What the calls give, so many at a time, each as it ends."""
+    """The results of the calls, ``jobs`` at a time, each as it ends."""
     pool = ThreadPoolExecutor(jobs)
     try:
         waiting = {pool.submit(call): number for number, call in calls.items()}
@@ -156,7 +161,7 @@ def _here(calls: Mapping[int, Callable[[], Said]], jobs: int) -> Iterator[tuple[
 
 
 def _elsewhere(calls: Mapping[int, Callable[[], Said]], **where: Any) -> Iterator[tuple[int, Judgements]]:
-    """What the calls give on a scheduler's workers, in their order: what came back stays, whatever is lost later."""
+    """The results of the calls on a scheduler's workers, in order: received results stay if workers are lost."""
     from triton_lab.remote.remote_errors import RemoteError
     from triton_lab.remote.spread import outcomes
 
@@ -171,12 +176,12 @@ def _elsewhere(calls: Mapping[int, Callable[[], Said]], **where: Any) -> Iterato
 
 
 def _longest(seconds: float) -> float:
-    """How long a notebook may take with all that judges it."""
+    """The longest time for a notebook and its judge."""
     return 2 * seconds + _GRACE
 
 
 def _sent(value: Any) -> Judgements:
-    """What a worker has sent, which may be anything."""
+    """The data from a worker, which may be anything."""
     match value:
         case (bytes() as said, str() as ended):
             return _heard(said, ended)
@@ -184,7 +189,7 @@ def _sent(value: Any) -> Judgements:
 
 
 def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
-    """Run the cells of a notebook: what its judge says, as lines of JSON, and why it said no more."""
+    """Run and judge the cells of a notebook; returns the judge's output, as lines of JSON, and why it ended early."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         asked = {
             "cells": [{"text": cell.text, "checks": cell.checks} for cell in cells],
@@ -194,7 +199,7 @@ def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
         }
         judge = subprocess.Popen(
             [sys.executable, "-m", "triton_lab.course.judging.judge"],
-            cwd="/",  # modules must not come from a folder that cells may write to
+            cwd="/",  # modules must not come from a folder that cells can write to
             env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -207,14 +212,14 @@ def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
         except subprocess.TimeoutExpired:
             late = f"to judge what it did took longer than {messages.seconds_text(_longest(seconds))}"
             said = _killed(judge)
-        except BaseException:  # who interrupts does not wait for it
+        except BaseException:  # an interrupt does not wait for the judge
             _killed(judge)
             raise
         return said, late or (f"its judge ended with {judge.returncode}" if judge.returncode else "")
 
 
 def _environment() -> dict[str, str]:
-    """What the judge's process needs, and no secrets, since cells can read it."""
+    """The environment of the judge's process, without secrets, since cells can read it."""
     kept = {name: value for name, value in os.environ.items() if name in _NAMES or name.startswith(_PREFIXES)}
     return kept | {
         "TRITON_DEFAULT_BACKEND": "triton_lab",
@@ -224,7 +229,7 @@ def _environment() -> dict[str, str]:
 
 
 def _killed(judge: subprocess.Popen[bytes]) -> bytes:
-    """End the judge, with which all ends that it has started, and hear what it has said."""
+    """End the judge, and with it all that it has started; returns its output."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(judge.pid, signal.SIGKILL)
     return judge.communicate()[0]
@@ -236,7 +241,7 @@ def _heard(said: bytes, ended: str) -> Judgements:
     for line in said.decode("utf-8", "replace").splitlines():
         try:
             one = json.loads(line)
-        except (ValueError, RecursionError):  # the last line, of a judge that was ended while it wrote
+        except (ValueError, RecursionError):  # the last line of a judge that was ended while writing
             continue
         match one:
             case {"exercise": str() as exercise, "solved": bool() as solved, "message": str() as message}:

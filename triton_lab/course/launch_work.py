@@ -1,4 +1,4 @@
-"""The work that a launch did, and what an exercise asks of it: programs, bytes moved, reuse. Read from the record."""
+"""Requirements on the work of a launch, read from its record: programs, bytes moved, reuse."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
 Requirement = Callable[[Sequence["Launch"], Inputs], str]
-"""Says what is wrong with the work of the launches that an answer made of its inputs; "" where nothing is."""
+"""Says what is wrong with the work of the launches that an answer made from its inputs; "" if nothing is."""
 
 
 def arguments_of(launch: Launch, starts: Collection[int]) -> list[str]:
@@ -28,12 +28,12 @@ def _loads(launch: Launch, starts: Collection[int]) -> list[Access]:
 
 
 def _lanes(accesses: Iterable[Access]) -> int:
-    """How many lanes of all programs made these accesses, repetitions included."""
+    """The number of lanes of all programs in these accesses, repetitions included."""
     return sum(int(event.active().sum()) for access in accesses for event in access.events)
 
 
 def launched(most: int = 1) -> Requirement:
-    """So many launches at most."""
+    """Require at most so many launches."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         if len(launches) <= most:
@@ -44,7 +44,7 @@ def launched(most: int = 1) -> Requirement:
 
 
 def programs(exactly: Callable[[Inputs], int]) -> Requirement:
-    """So many programs in the last launch, neither fewer nor more."""
+    """Require this number of programs in the last launch, neither fewer nor more."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         asked = exactly(inputs)
@@ -57,7 +57,7 @@ def programs(exactly: Callable[[Inputs], int]) -> Requirement:
 
 
 def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement:
-    """Elements of the argument ``name`` are loaded so often at most, all lanes of all programs counted."""
+    """Require at most so many loads from the argument ``name``, counting all lanes of all programs."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         asked = most(inputs)
@@ -72,12 +72,12 @@ def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement
 
 
 def once(name: str) -> Requirement:
-    """Each element of the argument ``name`` is loaded once, by one program."""
+    """Require that each element of the argument ``name`` is loaded once, by one program."""
     return loads(name, lambda inputs: inputs[name].numel(), "load each element once, and keep it")
 
 
 def wide(least: int) -> Requirement:
-    """Programs work on blocks of at least so many elements, not on one after the other, where there are so many."""
+    """Require blocks of at least so many elements, if there are so many, instead of one element after the other."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         there = max(value.numel() for value in inputs.values() if hasattr(value, "numel"))
@@ -90,7 +90,7 @@ def wide(least: int) -> Requirement:
 
 
 def atomics(most: Callable[[Inputs], int]) -> Requirement:
-    """So many atomic updates at most, of whatever argument."""
+    """Require at most so many atomic updates, counting those of all arguments."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         found = _lanes(one for launch in launches for one in launch.done if one.kind.startswith("atomic"))

@@ -1,4 +1,4 @@
-"""A function of lazy tensors is run: in a cache of its own, so that what it compiles hangs on nothing but itself."""
+"""Runs a function of lazy tensors in a cache of its own, so that its compilations depend on nothing else."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgedStep:
-    """What a step of the answer was: whether it was found in the cache, ran what was compiled for other donors, which
-    ingredients of its key were new, and the buffers before and after it."""
+    """A step of the answer.
+
+    It says whether the step was found in the cache, whether it ran code compiled for other donors, which ingredients of
+    its key were new, and the buffers before and after it.
+    """
 
     hit: bool
     stale: bool
@@ -31,11 +34,11 @@ class JudgedStep:
 
 @dataclass(frozen=True)
 class StepsRun:
-    """``results`` is what the function returned, ``inputs`` what its tensors held afterwards, by name; both torch's.
+    """The outcome of a function: ``results`` are its return values, ``inputs`` its tensors afterwards, by name.
 
-    ``steps`` are those that it made itself, the last 16 at most. ``pending``: it left something that no step computed.
-    ``began`` has the arguments where they were at first, and the launches; ``ended`` and ``gave`` are where arguments
-    and results were in the end.
+    Both are torch's. ``steps`` are its own steps, the last 16 at most. ``pending``: it left a value that no step
+    computed. ``began`` has the arguments in their first places, and the launches; ``ended`` and ``gave`` have the last
+    places of arguments and results.
     """
 
     results: tuple[torch.Tensor, ...]
@@ -49,7 +52,7 @@ class StepsRun:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """What was pending is computed; then the cache is empty, until the end. The history stays as it was."""
+    """Compute what is pending, then use an empty cache inside. The history stays as it was."""
     from triton_lab.backend.targets.active_target import target
     from triton_lab.lazy.compile_cache import cache
     from triton_lab.lazy.step import history
@@ -66,7 +69,7 @@ def alone() -> Iterator[None]:
 
 
 def _settle() -> None:
-    """Compute what is pending. What fails of it is the learner's own affair: later steps leave it out."""
+    """Compute what is pending. A failure is the learner's own: later steps leave it out."""
     from triton_lab.lazy.buffer import Gone
     from triton_lab.lazy.executable import Lost, StepFailed
     from triton_lab.lazy.step import mark_step
@@ -80,8 +83,10 @@ def _settle() -> None:
 
 
 def stepped(function: Callable[..., Any], inputs: Mapping[str, Any], *, donors_hashed: bool = True) -> StepsRun:
-    """Run ``function`` once, with a lazy copy for each tensor among ``inputs``. What it raises is raised here, and
-    TypeError where it returns something else than lazy tensors."""
+    """Run ``function`` once, with a lazy copy of each tensor among ``inputs``.
+
+    Raises its exceptions, and TypeError if it returns anything but lazy tensors.
+    """
     import torch
 
     from triton_lab.launch.recording.record import record
@@ -112,7 +117,7 @@ def stepped(function: Callable[..., Any], inputs: Mapping[str, Any], *, donors_h
 
 
 def _placed(lazy: Tensor) -> Placed:
-    """The memory that a lazy tensor stands on."""
+    """The memory of a lazy tensor's value."""
     from triton_lab.lazy.step import look
 
     memory = look(lazy.storage)
@@ -120,7 +125,7 @@ def _placed(lazy: Tensor) -> Placed:
 
 
 def _copied(placed: Placed) -> Placed:
-    """The same with what it holds now: a step may write over it, and its memory may be given to another one."""
+    """A copy of its present contents: a later step may overwrite the memory, or another tensor may get it."""
     return Placed(placed.holding(bytes_of(placed.tensor)), placed.start)
 
 
@@ -135,8 +140,10 @@ def unmade(
     others: Mapping[str, Any],
     wanted: Callable[[Mapping[str, Any]], Sequence[torch.Tensor]],
 ) -> str:
-    """What is wrong with the launches of a run on other numbers: ``wanted`` gives of arguments what the tensors among
-    them must be in the end, and then the results. "" where nothing is."""
+    """The fault of a run's launches when they are repeated on other numbers; "" if there is none.
+
+    ``wanted`` computes from the arguments what the tensors among them must be at the end, and then the results.
+    """
     from triton_lab.course.answer_replays import again
     from triton_lab.interpreter.kernel_errors import KernelError
     from triton_lab.launch.recording.snapshot import CannotReplay
@@ -162,14 +169,14 @@ def unmade(
 
 
 def near(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """Which elements are as they must be."""
+    """Whether each element is near enough to its expected value."""
     import torch
 
     return torch.isclose(found, wanted, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
 def stored(run: StepsRun) -> list[tuple[str, set[int]]]:
-    """For each launch of a run its kernel, and the storages that it stores to, by their addresses."""
+    """The kernel of each launch of a run, and the storages that it stores to, by address."""
     found = []
     for launch in run.began.launches:
         names = {access.argument for access in launch.accesses if access.kind != "load"}

@@ -1,6 +1,6 @@
-"""Results that are right by luck: they hang on what lanes hold that the mask of a load turned off.
+"""Results that are right by luck: they depend on values of lanes that the mask of a load turned off.
 
-The launch is replayed with something else in such lanes; whatever then differs in memory was luck.
+The launch is replayed with other values in such lanes; a difference in memory shows that the result was luck.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 
 def line_of_luck(launch: Launch) -> int | None:
-    """The line of a load whose turned-off lanes go into what ``launch`` stored; None where there is none, or where the
-    launch cannot be replayed."""
+    """The line of a load whose masked lanes influence what ``launch`` stored.
+
+    None if there is no such load, or if the launch cannot be replayed.
+    """
     unsaid = [
         op.index
         for op in launch.executable.plan.walk()
@@ -42,7 +44,7 @@ def line_of_luck(launch: Launch) -> int | None:
 
 
 def _differs(launch: Launch, ops: Collection[int], right: Memory) -> bool:
-    """Whether memory is another one in the end, when these loads leave lanes without a value."""
+    """Whether memory ends up different when the masked lanes of these loads have no value."""
     executable = Executable.of(launch.executable.plan, arithmetic_variants.unsaid(ops))
     try:
         found = replay(launch, executable=executable, strict=True)

@@ -1,4 +1,4 @@
-"""Exercises about loop nests: loops to write, and orders to find. isl judges them, for every size at once."""
+"""Exercises about loop nests: loops to write, and orders to find. isl judges them for all sizes at once."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral import Cache, Schedule, Scop
 
 Property = Callable[["Schedule"], str]
-"""Says what a legal order lacks; "" where it lacks nothing."""
+"""Says what a legal order lacks; "" if it lacks nothing."""
 
-_SIZES = range(1, 7)  # of the parameters, where something wrong is looked for to be shown
+_SIZES = range(1, 7)  # of the parameters, tried in order to show a mistake
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NestExercise(Exercise):
-    """Loops to write, as a Python function or as text: they must write each element that ``reference`` (a text) writes
-    once, and no other, and the same must go into it. Only then are both run, and their numbers compared."""
+    """Loops to write, as a Python function or as text.
+
+    They must write each element that ``reference`` (a text) writes exactly once, and no other, from the same elements.
+    Only then are both run, and their numbers compared.
+    """
 
     reference: str = field(kw_only=True)
 
@@ -42,8 +45,10 @@ class NestExercise(Exercise):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderExercise(Exercise):
-    """A function to write, which makes of a nest's schedule another one. It must be legal, whatever the size, and have
-    each ``asked`` property at ``values``."""
+    """A function to write that makes another schedule of a nest.
+
+    The schedule must be legal for all sizes, and have each ``asked`` property at ``values``.
+    """
 
     nest: str = field(kw_only=True)
     values: Mapping[str, int] = field(kw_only=True)
@@ -67,7 +72,7 @@ class OrderExercise(Exercise):
 
 
 def steps(most: int) -> Property:
-    """A nest of one statement takes so many steps at most, where all iterations of a parallel loop are one."""
+    """Require at most so many steps of a nest with one statement; all iterations of a parallel loop are one step."""
 
     def lacks(made: Schedule) -> str:
         found = _steps(made)
@@ -79,7 +84,7 @@ def steps(most: int) -> Property:
 
 
 def misses(most: int, cache: Cache) -> Property:
-    """So many accesses miss ``cache`` at most."""
+    """Require that at most so many accesses miss ``cache``."""
 
     def lacks(made: Schedule) -> str:
         found = made.cost(cache).misses
@@ -94,7 +99,7 @@ def misses(most: int, cache: Cache) -> Property:
 
 
 def blocks(grid: Sequence[int], arrays: Mapping[str, tuple[int, ...]]) -> Property:
-    """It can be written as a Triton kernel with this grid, and the kernel computes what the order does."""
+    """Require that the order can be written as a Triton kernel with this grid that computes the same."""
 
     def lacks(made: Schedule) -> str:
         import numpy as np
@@ -129,11 +134,11 @@ def _steps(made: Schedule) -> int:
     return count_points(made.scop.fixed(times).range())
 
 
-# --- Two nests beside each other ------------------------------------------------------------------------
+# --- Comparing two nests ---------------------------------------------------------------------------------
 
 
 def _unlike(found: Scop, asked: Scop) -> AnswerFault | None:
-    """How ``found`` differs from what is ``asked``; None where it does the same."""
+    """The difference between ``found`` and the nest that is ``asked``; None if they do the same."""
     strange = [name for name in found.parameters if name not in asked.parameters]
     if strange:
         return AnswerFault(f"The loops count with {strange[0]}; here only {', '.join(asked.parameters)} is known.")
@@ -153,7 +158,7 @@ def _writes(scop: Scop) -> isl.UnionMap:
 
 
 def _sources(scop: Scop) -> isl.UnionMap:
-    """From each element that is written to those that are read for it."""
+    """The map from each written element to the elements that are read for it."""
     reads = _union(access.relation for statement in scop.statements for access in statement.reads)
     return _writes(scop).reverse().apply_range(reads)
 
@@ -174,7 +179,7 @@ def _union(maps: Any) -> isl.UnionMap:
 
 
 def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, how: str) -> AnswerFault | None:
-    """A fault with one of the elements, or pairs of elements, in ``wrong``, at the smallest size that has any."""
+    """A fault that names one of the elements, or pairs of elements, in ``wrong``, at the smallest size that has any."""
     if wrong.is_empty():
         return None
     for size in _SIZES:
@@ -186,7 +191,7 @@ def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, how: str) -> AnswerFa
 
 
 def _first(wrong: isl.UnionSet | isl.UnionMap, values: Mapping[str, int]) -> list[str]:
-    """One of them in the reader's words, [] where there is none at ``values``."""
+    """One of the elements or pairs in words, [] if there is none at ``values``."""
     import islpy as isl
 
     from triton_lab.polyhedral.core.integer_points import relation_points, set_points
@@ -212,7 +217,7 @@ def _element(array: str, at: Any) -> str:
 
 
 def _other_numbers(found: Scop, asked: Scop) -> AnswerFault | None:
-    """Run both: what they write is known to be the same elements."""
+    """The difference in numbers when both nests run; they are known to write the same elements."""
     import numpy as np
 
     size = _SIZES[-1]

@@ -1,8 +1,8 @@
-"""The file that keeps the progress: read with care, changed under a lock, and never overwritten where it is damaged.
+"""The progress file: read with care, changed under a lock, and never overwritten if it is damaged.
 
-A change replaces the file whole, so that no reader sees half of it. A file that is not as we write it (a conflict of
-git, a byte too many, a newer layout, a directory in its place) is set aside under another name first, and all
-exercises that can be read in it go on.
+A change replaces the whole file, so that no reader sees half of it. A file that is not as we write it (a git conflict,
+an extra byte, a newer format, a directory in its place) is first renamed, and the new file continues with all exercises
+that can be read from it.
 """
 
 from __future__ import annotations
@@ -28,38 +28,40 @@ VERSION = 1
 _MOST_BYTES = 1 << 20  # a course of a hundred exercises takes six thousand
 _MOST_TIMES = 10**9 - 1  # of tries and hints
 _SECONDS = 10.0  # to wait for another notebook, whose change takes milliseconds
-# What can be made out in a damaged file: where an exercise's entry begins and ends, what it says, the marks of git.
+# Patterns that a damaged file may contain: the begin and end of an exercise's entry, its fields, the marks of git.
 _PIECES = re.compile(
     r'"(?P<name>\w{1,80})"\s{0,99}:\s{0,99}\{|(?P<brace>[{}])|^(?P<mark>[<=|>])(?P=mark){6}(?=[\s]|$)'
     r'|"(?P<key>solved|tries|hints)"\s{0,99}:\s{0,99}(?P<value>true|false|[0-9]{1,9})(?![\w.])',
     re.MULTILINE,
 )
-_NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # folders of some file systems
+_NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # on folders of some file systems
 
 
 class ProgressNotKept(UserWarning):
-    """The file that keeps the progress cannot be written: answers are checked all the same."""
+    """The progress file cannot be written: answers are still checked."""
 
 
 class ProgressSetAside(UserWarning):
-    """The file that keeps the progress was damaged. It lies beside the new one, and what could be read goes on."""
+    """The progress file was damaged. It was renamed, and the new file has what could be read from it."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a file says of each exercise: ``tries`` and ``hints`` as counts, ``solved`` as bool. ``damage`` says why the
-    file is not as we write it; "" where it is, or where there is none."""
+    """The contents of a progress file, by exercise: ``tries`` and ``hints`` as counts, ``solved`` as bool.
+
+    ``damage`` says why the file is not as we write it; "" if it is, or if there is none.
+    """
 
     notes: Notes = field(default_factory=dict)
     damage: str = ""
 
 
 class _Damaged(ValueError):
-    """The text is not as we write it."""
+    """The text is not in the form that we write."""
 
 
 def found(file: Path) -> Found:
-    """What ``file`` says, as far as it can be read. A file of another kind, or a long one, is not read at all."""
+    """The contents of ``file``, as far as it can be read. A file of another kind, or a long one, is not read at all."""
     try:
         raw = _bytes(file)
     except FileNotFoundError:
@@ -67,7 +69,7 @@ def found(file: Path) -> Found:
     except (OSError, _Damaged) as error:
         return Found(damage=_reason(error))
     if not raw.strip():
-        return Found()  # nothing is in it that could be lost
+        return Found()  # it contains nothing that could be lost
     try:
         return Found(_exact(raw))
     except (ValueError, RecursionError) as error:
@@ -75,9 +77,9 @@ def found(file: Path) -> Found:
 
 
 def change(file: Path, how: Callable[[Notes], None]) -> tuple[Notes, list[Warning]]:
-    """Have ``how`` change the notes, write them to ``file``, and give them with all that the user must hear of it."""
+    """Let ``how`` change the notes and write them to ``file``; returns the notes, and warnings for the user."""
     try:
-        file = file.resolve()  # a link stays one
+        file = file.resolve()  # a link stays a link
         with _locked(file):
             before = found(file)
             read = len(before.notes)
@@ -95,8 +97,8 @@ def change(file: Path, how: Callable[[Notes], None]) -> tuple[Notes, list[Warnin
 
 
 def _bytes(file: Path) -> bytes:
-    """Raises OSError, and _Damaged where it is no file of a size that we write."""
-    # Without O_NONBLOCK the opening of a FIFO waits for a writer.
+    """The bytes of the file. Raises OSError, and _Damaged if it is no regular file of a size that we write."""
+    # Without O_NONBLOCK, opening a FIFO waits for a writer.
     handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb") as opened:
         mode = os.fstat(handle).st_mode
@@ -109,13 +111,13 @@ def _bytes(file: Path) -> bytes:
 
 
 def _exact(raw: bytes) -> Notes:
-    """The notes of a file that is as we write it, so that writing it anew loses nothing. Raises ValueError."""
+    """The notes of a file that is as we write it, so that rewriting loses nothing. Raises ValueError."""
 
     def no_number(text: str) -> NoReturn:
         raise _Damaged(f"{text[:20]} is no count")
 
     def whole(text: str) -> int:
-        return int(text) if len(text) < 12 else no_number(text)  # of thousands of digits Python makes no number
+        return int(text) if len(text) < 12 else no_number(text)  # Python refuses to convert thousands of digits
 
     value = json.loads(
         raw.decode(), parse_constant=no_number, parse_float=no_number, parse_int=whole, object_pairs_hook=_distinct
@@ -141,10 +143,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _readable(text: str) -> Notes:
-    """Each exercise that can be made out in a damaged text; of two words on one exercise the better counts."""
+    """Each exercise that can be found in a damaged text; if one is found twice, the better entry counts."""
     notes: Notes = {}
-    within: list[str] = []  # whose entry this is, the innermost last
-    before: list[str] = []  # the same where the sides of a conflict begin
+    within: list[str] = []  # the exercises whose entries enclose this place, the innermost last
+    before: list[str] = []  # the same at the place where the sides of a conflict begin
     for piece in _PIECES.finditer(text):
         if piece["name"] or piece["brace"] == "{":
             within.append(piece["name"] or "")
@@ -163,7 +165,7 @@ def _readable(text: str) -> Notes:
 
 
 def _plain(one: dict[str, Any]) -> dict[str, Any]:
-    """What an exercise's entry says in the way that we write."""
+    """The fields of an exercise's entry in the form that we write."""
     counts = {key: one[key] for key in ("tries", "hints") if type(one.get(key)) is int and 0 <= one[key] <= _MOST_TIMES}
     return counts | ({"solved": one["solved"]} if type(one.get("solved")) is bool else {})
 
@@ -178,7 +180,7 @@ def _reason(error: Exception) -> str:
 
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Alone with the file, among all notebooks of its folder. Raises OSError where that cannot be had in some time."""
+    """Hold the lock on the file, among all notebooks of its folder. Raises OSError if that takes too long."""
     with contextlib.ExitStack() as held:
         folder = os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
         held.callback(os.close, folder)
@@ -187,7 +189,7 @@ def _locked(file: Path) -> Iterator[None]:
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
-            # NFS locks no folder, but files that are open for writing.
+            # NFS does not lock folders, only files that are open for writing.
             beside = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             held.callback(os.close, beside)
             _lock(beside)
@@ -206,7 +208,7 @@ def _lock(handle: int) -> None:
 
 
 def _replace(file: Path, before: Found) -> Path | None:
-    """Write the notes; where a damaged file went that stood there. Raises OSError, and then all is as it was."""
+    """Write the notes; returns the new path of a damaged file. Raises OSError, and then nothing has changed."""
     text = json.dumps({"version": VERSION, "exercises": before.notes}, indent=1, sort_keys=True) + "\n"
     handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
     try:
@@ -223,7 +225,7 @@ def _replace(file: Path, before: Found) -> Path | None:
 
 
 def _set_aside(file: Path) -> Path:
-    """Give what stands there another name, which nothing has yet. Raises OSError."""
+    """Rename the file to an unused name. Raises OSError."""
     mode = file.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "it is a device, which stays where it is")
@@ -233,7 +235,7 @@ def _set_aside(file: Path) -> Path:
             continue
         if stat.S_ISREG(mode):
             with contextlib.suppress(FileExistsError, PermissionError, NotImplementedError):
-                os.link(file, aside)  # it never takes a name that somebody else has just given
+                os.link(file, aside)  # fails if another process has just taken the name
                 return aside
             if os.path.lexists(aside):
                 continue

@@ -1,4 +1,4 @@
-"""How far a learner is, in a plain file beside the notebooks, which outlives kernels.
+"""A learner's progress, in a plain file beside the notebooks, which outlives kernels.
 
 A kernel runs in the folder of its notebook, so the file lies there: `course-progress.json`, or what the environment
 variable TRITON_LAB_PROGRESS names. `progress_file` reads and writes it.
@@ -21,7 +21,7 @@ _VARIABLE = "TRITON_LAB_PROGRESS"
 
 @dataclass(frozen=True)
 class Progress:
-    """Who has solved how many: ``(solved, all)`` by chapter, in their order. It shows itself as a table.
+    """The progress: ``(solved, all)`` by chapter, in order. It shows itself as a table.
 
     >>> progress = lab.course.progress()
     >>> progress.chapters["00"][1] > 2
@@ -64,7 +64,7 @@ class Progress:
 
 
 def path() -> Path:
-    """The file that keeps the progress."""
+    """The path of the progress file."""
     return Path(os.environ.get(_VARIABLE) or FILE)
 
 
@@ -78,7 +78,7 @@ def progress(chapter: str = "") -> Progress:
 
 
 def note(name: str, solved: bool) -> Progress:
-    """Write down that exercise ``name`` was tried; once solved, it stays solved."""
+    """Note that exercise ``name`` was tried; once solved, it stays solved."""
     from triton_lab.course.exercise_registry import exercise
 
     def tried(notes: Notes) -> None:
@@ -90,7 +90,7 @@ def note(name: str, solved: bool) -> Progress:
 
 
 def hinted(name: str) -> int:
-    """Write down that a hint was asked for; the how manieth it is."""
+    """Note that a hint was requested; returns its number, from 1."""
 
     def asked(notes: Notes) -> None:
         one = notes.setdefault(name, {})
@@ -102,7 +102,7 @@ def hinted(name: str) -> int:
 def _changed(how: Callable[[Notes], None]) -> Notes:
     notes, told = change(path().absolute(), how)
     for one in told:
-        warnings.warn(one, stacklevel=4)  # at the line that called the check or the hint
+        warnings.warn(one, stacklevel=4)  # at the caller of the check or the hint
     return notes
 
 

@@ -1,4 +1,4 @@
-"""Which exercises count in a notebook: those of its chapter as it was released, whatever has become of the file."""
+"""The exercises that count in a notebook: those of its chapter as released, even if the file was changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHAPTER = re.compile(r"(?<!\d)(\d\d)(?=_)")
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of code: its ``text``, and the exercise that it ``checks`` (or "")."""
+    """A code cell: its ``text``, and the exercise that it ``checks`` (or "")."""
 
     text: str
     checks: str
@@ -30,8 +30,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A notebook as somebody handed it in: its ``cells`` of code, and the exercises that ``count``. ``broken`` says why
-    it is no notebook, or that nobody knows which chapter it is; then it is not run."""
+    """A notebook as it was handed in: its code ``cells``, and the exercises that ``count``.
+
+    ``broken`` says why it is no notebook, or that its chapter is unknown; then it is not run.
+    """
 
     file: str
     cells: tuple[Cell, ...]
@@ -40,9 +42,12 @@ class HandedIn:
 
 
 def handed_in(path: Path, released: Path | None = None) -> HandedIn:
-    """What lies at ``path``, whatever that is. The exercises are those of the chapter that the file's name begins with,
-    else of the chapters of which it has checks; or those that ``released`` checks, a notebook or a folder with one of
-    the same name. Raises what reading ``released`` does."""
+    """The notebook at ``path``, whatever the file contains.
+
+    Its exercises are those of the chapter with which the file's name begins, else of the chapters of which it has
+    checks; or those that ``released`` checks, a notebook or a folder with one of the same name. Raises what reading
+    ``released`` raises.
+    """
     counted = None if released is None else _checked_in(released / path.name if released.is_dir() else released)
     named = _of_chapters(_named(path.name)) if counted is None else counted
     try:
@@ -68,7 +73,7 @@ class _NoNotebook(ValueError):
 
 
 def _named(name: str) -> set[str]:
-    """The chapter that a file's name begins with: ``06_reductions.ipynb``, ``ada-06_reductions.ipynb``."""
+    """The chapter with which a file's name begins: ``06_reductions.ipynb``, ``ada-06_reductions.ipynb``."""
     found = [one for one in _CHAPTER.findall(name) if one in PAGES]
     return set(found[:1])
 
@@ -83,8 +88,8 @@ def _checked_in(released: Path) -> tuple[Exercise, ...]:
 
 
 def _cells(path: Path) -> tuple[Cell, ...]:
-    """The cells of code of a notebook's file. Raises OSError, RecursionError and ValueError."""
-    # Without waiting: a pipe in the place of a file would never be opened.
+    """The code cells of a notebook's file. Raises OSError, RecursionError and ValueError."""
+    # Without waiting: opening a pipe in place of a file would never return.
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(opened, "rb") as file:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
@@ -109,5 +114,5 @@ def _text(cell: dict[str, Any]) -> str:
     source = cell["source"]
     lines: Iterable[Any] = [source] if isinstance(source, str) else source
     text = "".join(line for line in lines)
-    # Half of a character that UTF-16 writes as two cannot be written in UTF-8.
+    # An unpaired UTF-16 surrogate cannot be written in UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")

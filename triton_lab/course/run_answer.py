@@ -1,7 +1,8 @@
-"""An answer is tried: run on each case, its launches recorded, and held to the reference.
+"""Tries an answer: runs it on each case, records its launches, and compares the results with the reference.
 
-What `torch.empty` gives out meanwhile holds NaN and huge integers, so that an element that nobody stored shows. A
-finding of the gravest kind is a fault even where the numbers are right: out of bounds, or racing, is never correct.
+Meanwhile `torch.empty` returns memory filled with NaN and huge integers, so that an element that was never stored
+shows. A finding of the gravest kind is a fault even if the numbers are right: an access out of bounds, or a race, is
+never correct.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.launch import Launch
 
-# Beside errors: what is right on one machine by luck.
+# Findings, besides errors, that mean a result is right only by luck on one machine.
 NEVER = frozenset({"same-value", "lane-order", "outside-view", "overflow"})
-MOST_STEPS = 100_000  # of loops in one launch: the cases are small
-OTHERS = 7_000  # what the seed of other numbers is larger by
+MOST_STEPS = 100_000  # loop iterations in one launch: the cases are small
+OTHERS = 7_000  # added to the seed for other numbers
 
 
 def tried(
@@ -43,10 +44,10 @@ def tried(
     copied: bool = True,
     seeds: Callable[[int], tuple[int, int]] = lambda number: (number, number + OTHERS),
 ) -> AnswerFault | None:
-    """The first fault of an answer, None where there is none; what it means is told at `Task`.
+    """The first fault of an answer, None if there is none; `Task` explains the parameters.
 
-    ``attempted`` calls the answer, here or elsewhere. ``seeds`` are those of a case's numbers, and of the other numbers
-    on which its launches are run again.
+    ``attempted`` calls the answer, here or elsewhere. ``seeds`` are the seeds of a case's numbers, and of the other
+    numbers on which its launches are repeated.
     """
     asked = _Asked(reference, tuple(changes), tolerance, tuple(work), frozenset(allowed), copied)
     for number, one in enumerate(cases):
@@ -59,7 +60,7 @@ def tried(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a task asks: see `Task`."""
+    """The requirements of a task; see `Task`."""
 
     reference: Callable[..., Any]
     changes: tuple[str, ...]
@@ -103,11 +104,11 @@ def _on(
     )
 
 
-# --- What can be wrong, in the order in which it is looked for ------------------------------------------
+# --- Possible faults, in the order in which they are checked ----------------------------------------------
 
 
 def raising(error: Exception, function: Callable[..., Any], on: str, launches: Sequence[Launch]) -> AnswerFault:
-    """The fault of a call of ``function`` that raised: the stub, the launch that was stopped, or the error's lines."""
+    """The fault of a call of ``function`` that raised: the stub's message, the stopped launch, or the error's lines."""
     stub = stub_of(error)
     if stub:
         return AnswerFault(stub, untouched=True)
@@ -170,7 +171,7 @@ def _unmade(
     asked: _Asked,
     on: str,
 ) -> AnswerFault | None:
-    """Whether the same launches are right on other numbers: if not, not all of the result is theirs."""
+    """The fault if the same launches are wrong on other numbers: then not all of the result comes from them."""
     launch = attempt.launches[-1] if attempt.launches else None
     now = {name: _surrounded(value) for name, value in _tensors(others)}
     expected = _several(asked.reference(**_copies(others)))
@@ -230,12 +231,12 @@ def _tensors(inputs: Mapping[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _copies(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Equal arguments for the reference, which may then do what it likes."""
+    """Equal arguments for the reference, which may change them."""
     return {**inputs, **{name: value.clone() for name, value in _tensors(inputs)}}
 
 
 def _surrounded(tensor: torch.Tensor) -> Bytes:
-    """The bytes of the tensor's storage, with something else than before around a view."""
+    """The bytes of the tensor's storage, with changed bytes around a view."""
     data, placed = bytes_of(tensor), Placed.of(tensor)
     data[~placed.inside] ^= 1
     return data

@@ -1,4 +1,4 @@
-"""A notebook's code cells run one after the other, in this process and without a front end: for grading and tests."""
+"""Runs a notebook's code cells one after the other, in this process and without a front end: for grading and tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from triton_lab.course.edition import Notebook, checked, source_of
 
 @dataclass(frozen=True)
 class CellRun:
-    """What became of one code cell: its ``number`` among all cells, the exercise that it checks (or ""), and the error
-    that it ended with (or ""): ``kind`` is the name of its class."""
+    """The outcome of one code cell.
+
+    It has its ``number`` among all cells, the exercise that it checks (or ""), and the error that ended it (or "");
+    ``kind`` is the name of the error's class.
+    """
 
     number: int
     exercise: str
@@ -22,7 +25,7 @@ class CellRun:
 
 
 class Shell:
-    """IPython as a notebook's cells meet it, with nobody to show anything to."""
+    """IPython as a notebook's cells see it, without a front end."""
 
     def __init__(self) -> None:
         from IPython.core.interactiveshell import InteractiveShell
@@ -30,7 +33,7 @@ class Shell:
         shell: Any = InteractiveShell.instance()
         self._shell = shell
         shell.reset()
-        # Pictures take most of a notebook's time, and nobody looks.
+        # Pictures take most of a notebook's time, and are not shown to anyone here.
         shell.display_formatter.mimebundle_formatter.enabled = False
         shell.display_formatter.active_types = ["text/plain"]
         shell.showtraceback = lambda *args, **kwargs: None
@@ -38,11 +41,11 @@ class Shell:
 
     @property
     def names(self) -> dict[str, Any]:
-        """What the cells have defined."""
+        """The names that the cells have defined."""
         return dict(self._shell.user_ns)
 
     def run(self, text: str) -> BaseException | None:
-        """Run a cell; the error that it ended with."""
+        """Run a cell; returns the error that ended it, if any."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = self._shell.run_cell(text, store_history=True, silent=False)
@@ -51,7 +54,7 @@ class Shell:
 
 
 def ran(notebook: Notebook) -> Iterator[CellRun]:
-    """Run every code cell, errors or not, and say what became of each."""
+    """Run every code cell, even after errors; yields the outcome of each."""
     shell = Shell()
     for number, cell in enumerate(notebook["cells"]):
         if cell["cell_type"] == "code":

@@ -1,8 +1,8 @@
-"""Editions of the course in other languages, made of its notebooks and of gettext catalogues.
+"""Editions of the course in other languages, made from its notebooks and gettext catalogues.
 
-The catalogue ``locale/zh_CN/00_first_kernel.po`` beside ``00_first_kernel.ipynb`` has a message for each thing that
-a learner reads by itself: a heading, a paragraph, an item of a list; in code a comment, what is to be done in the place
-of a solution, a docstring of one line. The code stays, and with it the outputs: no edition is run by itself.
+The catalogue ``locale/zh_CN/00_first_kernel.po`` beside ``00_first_kernel.ipynb`` has a message for each passage: a
+heading, a paragraph, a list item; in code a comment, the task in place of a solution, a one-line docstring. The code
+stays, and so do the outputs: a translated edition is not run again.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from triton_lab.course.edition import Notebook, as_python, notebooks_at, read, s
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
-LANGUAGES: Mapping[str, str] = {"zh": "zh_CN"}  # what an edition is asked for by, and the folder of its catalogues
+LANGUAGES: Mapping[str, str] = {"zh": "zh_CN"}  # the name of a language, and the folder of its catalogues
 PREFACE = (
     "This edition is translated from the English course and has its outputs. What the lab itself says - in checks and "
     "hints, in findings, on cards and in pictures - is in English, and so are the chapters that nobody has translated "
     "yet."
 )
-_BEFORE = "preface"  # the context of what stands in the translation alone, below the first heading
+_BEFORE = "preface"  # the context of text that only the translation has, below the first heading
 
-# A comment of a cell; behind the mark with which a solution begins stands what is to be done.
+# A comment of a cell; after the mark that begins a solution stands the task.
 _COMMENT = re.compile(r"#+ *(?P<mark>BEGIN SOLUTION|INSTEAD|END SOLUTION)?:? *(?P<text>.*)")
 _FOR_TOOLS = re.compile(r"noqa|type:|fmt:|ruff:")
 _DOCSTRING = re.compile(r"[rR]?(?P<quotes>\"\"\"|'''|\"|')(?P<text>[^\n]*)(?P=quotes)")
@@ -39,7 +39,7 @@ _DOCSTRING = re.compile(r"[rR]?(?P<quotes>\"\"\"|'''|\"|')(?P<text>[^\n]*)(?P=qu
 
 @dataclass(frozen=True)
 class Passage:
-    """What is read by itself in a cell: the message, where it stands in the cell's text, and what it is there."""
+    """A passage of a cell: the message, its place in the cell's text, and its kind."""
 
     text: str
     start: int
@@ -48,15 +48,15 @@ class Passage:
 
 
 def passages(cell: dict[str, Any]) -> list[Passage]:
-    """The messages of a cell, in their order. The lines of a paragraph are one."""
+    """The messages of a cell, in order. The lines of a paragraph are one message."""
     of = {"markdown": _of_markdown, "code": _of_code}.get(cell["cell_type"])
     return [one for one in of(source_of(cell)) if one.text.strip()] if of else []
 
 
 def edition(path: Path, language: str) -> Notebook | None:
-    """The notebook at ``path`` in a language of `LANGUAGES`; None where it is not translated.
+    """The notebook at ``path`` in a language of `LANGUAGES`; None if it is not translated.
 
-    Raises FileNotFoundError where nothing beside it is.
+    Raises FileNotFoundError if no notebook beside it is translated.
     """
     if language not in LANGUAGES or not (catalogue := _place(path, language)).parent.is_dir():
         raise FileNotFoundError(f"the course in {path.parent} has no translation into {language!r}")
@@ -64,16 +64,16 @@ def edition(path: Path, language: str) -> Notebook | None:
 
 
 def put(source: Path, language: str, folder: Path) -> list[Path]:
-    """Write the edition of a notebook, or of all in a folder, into ``folder``; the notebooks it wrote.
+    """Write the edition of a notebook, or of all in a folder, into ``folder``; returns the written notebooks.
 
-    Those without a catalogue go along as they are, so that what links to them finds them. Raises FileNotFoundError
-    where there is no notebook.
+    Notebooks without a catalogue are copied as they are, so that links to them work. Raises FileNotFoundError if there
+    is no notebook.
     """
     return write({path: edition(path, language) or read(path) for path in notebooks_at(source)}, folder)
 
 
 def translated(notebook: Notebook, catalogue: Catalog) -> Notebook:
-    """The notebook in the language of ``catalogue``; in English what is not translated there, or is marked as fuzzy."""
+    """The notebook in the language of ``catalogue``; untranslated messages, and fuzzy ones, stay English."""
     notebook = copy.deepcopy(notebook)
     preface = _said(catalogue, PREFACE, _BEFORE)
     for cell in notebook["cells"]:
@@ -88,8 +88,10 @@ def translated(notebook: Notebook, catalogue: Catalog) -> Notebook:
 
 
 def refreshed(catalogue: Catalog, notebook: Notebook, first: bool = False) -> None:
-    """Bring a catalogue up to its notebook: what is gone goes, what has changed is marked as fuzzy, what is new is
-    empty. The first chapter's has the preface of the edition."""
+    """Update a catalogue to its notebook: remove old messages, mark changed ones as fuzzy, add new ones as empty.
+
+    The catalogue of the ``first`` chapter has the preface of the edition.
+    """
     from babel.messages.catalog import Catalog
 
     template = Catalog()
@@ -101,12 +103,12 @@ def refreshed(catalogue: Catalog, notebook: Notebook, first: bool = False) -> No
 
 
 def catalogues(folder: Path, language: str) -> dict[Path, Path]:
-    """The notebooks of a folder that are translated, each with its catalogue."""
+    """The translated notebooks of a folder, each with its catalogue."""
     return {path: place for path in notebooks_at(folder) if (place := _place(path, language)).exists()}
 
 
 def read_catalogue(path: Path) -> Catalog:
-    """A catalogue from its file; an empty file begins one. Raises ModuleNotFoundError where there is no Babel."""
+    """A catalogue from its file; an empty file begins one. Raises ModuleNotFoundError if Babel is not installed."""
     from babel.messages.catalog import Catalog
     from babel.messages.pofile import read_po
 
@@ -127,7 +129,7 @@ def read_catalogue(path: Path) -> Catalog:
 def _write_catalogue(path: Path, catalogue: Catalog) -> None:
     from babel.messages.pofile import write_po
 
-    with path.open("wb") as file:  # a message on one line: a small change is a small diff
+    with path.open("wb") as file:  # each message on one line: a small change gives a small diff
         write_po(file, catalogue, width=0, ignore_obsolete=True, include_previous=True)
 
 
@@ -154,7 +156,7 @@ def _of_markdown(text: str) -> Iterator[Passage]:
 
 
 def _of_code(text: str) -> Iterator[Passage]:
-    """Comments, and docstrings of one line. A cell that is no Python has none; nor have magics, which are code."""
+    """The comments and one-line docstrings of a cell. A cell that is no Python has none; magics count as code."""
     python, starts = as_python(text), _starts(text)
     try:
         documented = _documented(python)
@@ -162,7 +164,7 @@ def _of_code(text: str) -> Iterator[Passage]:
     except (SyntaxError, tokenize.TokenError):
         return
     lines, code = text.split("\n"), python.split("\n")
-    instead = False  # between INSTEAD and END SOLUTION stands code, as comments
+    instead = False  # between INSTEAD and END SOLUTION, comments contain code
     for token in tokens:
         row, column = token.start
         found = None
@@ -180,7 +182,7 @@ def _of_code(text: str) -> Iterator[Passage]:
 
 
 def _documented(python: str) -> set[tuple[int, int]]:
-    """Where docstrings begin: line and column."""
+    """The places where docstrings begin: line and column."""
     owners = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     found = (
         node.body[0] for node in ast.walk(ast.parse(python)) if isinstance(node, owners) and ast.get_docstring(node)
@@ -189,7 +191,7 @@ def _documented(python: str) -> set[tuple[int, int]]:
 
 
 def _starts(text: str) -> list[int]:
-    """Where each line of a text begins."""
+    """The offset at which each line of a text begins."""
     return [0, *(found.end() for found in re.finditer("\n", text))]
 
 

@@ -1,4 +1,4 @@
-"""What a notebook needs beyond the API: cells with right line numbers, fresh kernels, clear errors.
+"""The parts of the lab for notebooks, beyond the API: cells with right line numbers, fresh kernels, clear errors.
 
-It knows how IPython runs a cell, and nothing of what a kernel is made of.
+This package knows how IPython runs a cell, and nothing of the operations in a kernel.
 """

@@ -37,22 +37,22 @@ def kept_as_children() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process by its number, and since when it runs, in ticks: numbers come again. ``spent``: ticks of computing."""
+    """A process by its number and its start, in ticks, since numbers are reused. ``spent``: ticks of computing."""
 
     number: int
     since: int
     parent: int
     spent: int
-    ended: bool  # and nobody has asked how
+    ended: bool  # ended, with an exit code that is not yet read
 
 
 def children(number: int) -> set[int]:
-    """The processes whose parent it is."""
+    """The children of a process."""
     return {one.number for one in _all() if one.parent == number}
 
 
 def descendants(number: int, without: frozenset[int] = frozenset()) -> list[Process]:
-    """All processes below it but for its children ``without``, and what is below these."""
+    """All descendants of a process, except its children ``without`` and their descendants."""
     below: dict[int, list[Process]] = {}
     for one in _all():
         below.setdefault(one.parent, []).append(one)
@@ -71,7 +71,7 @@ def _all() -> Iterator[Process]:
 
 
 def process(number: int) -> Process | None:
-    """The process; None where it is gone."""
+    """The process of that number; None if it is gone."""
     try:
         fields = (_PROC / str(number) / "stat").read_text(errors="replace").rpartition(")")[2].split()
         spent = int(fields[11]) + int(fields[12])
@@ -81,7 +81,7 @@ def process(number: int) -> Process | None:
 
 
 def has_triton(number: int) -> bool:
-    """Whether Triton's library is in its memory."""
+    """Whether a process has loaded Triton's library."""
     try:
         with open(_PROC / str(number) / "maps", "rb") as file:
             return _LIBRARY in file.read(_MOST_MAPS)
@@ -90,7 +90,7 @@ def has_triton(number: int) -> bool:
 
 
 def command_line(number: int) -> str:
-    """What it was started with, shortened; "" where nobody knows."""
+    """The command line of a process, shortened; "" if it is not known."""
     try:
         words = (_PROC / str(number) / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:

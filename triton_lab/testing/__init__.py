@@ -1,7 +1,9 @@
-"""For those who test Triton kernels: a pytest plugin that runs any project's tests on the CPU and checks each launch,
-coverage of kernels, strategies for hypothesis, and a comparison that knows what rounding explains.
+"""Tools for testing Triton kernels.
 
-Everything is found on first use: pytest loads `plugin` wherever this package is installed.
+A pytest plugin runs any project's tests on the CPU and checks each launch. There is also coverage of kernels,
+strategies for hypothesis, and a comparison that knows what rounding explains.
+
+Names are imported on first use: pytest loads `plugin` wherever this package is installed.
 """
 
 from __future__ import annotations

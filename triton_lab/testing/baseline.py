@@ -1,4 +1,4 @@
-"""The baseline: findings that are known, in a file that is kept with the code."""
+"""The baseline: a file with known findings, kept with the code."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _TOLD = ("fingerprint", "kind", "severity", "kernel", "argument", "line")
 
 
 class BaselineError(ValueError):
-    """A file that is no baseline."""
+    """The file is no baseline."""
 
 
 @dataclass(frozen=True)
 class KnownFinding:
-    """A finding of the file: what it is told by, and what a reader wants to know of it."""
+    """A finding of the file: the fields that identify it, and those for a reader."""
 
     fingerprint: str
     kind: str = ""
@@ -30,14 +30,14 @@ class KnownFinding:
 
 
 def load(path: Path) -> dict[str, KnownFinding]:
-    """The known findings by fingerprint; none where there is no file yet. Raises BaselineError."""
+    """The known findings by fingerprint; none if there is no file yet. Raises BaselineError."""
     if not path.exists():
         return {}
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
         if held["version"] != _VERSION:
             raise BaselineError(f"{path} is of version {held['version']}; this triton-lab reads version {_VERSION}")
-        # What `triton-lab check` wrote has numbers of lines, and null for an argument that there is not.
+        # A file from `triton-lab check` has line numbers, and null for a missing argument.
         found = [KnownFinding(**{name: str(each.get(name) or "") for name in _TOLD}) for each in held["findings"]]
     except BaselineError:
         raise
@@ -52,7 +52,7 @@ def load(path: Path) -> dict[str, KnownFinding]:
 def update(
     path: Path, before: Mapping[str, KnownFinding], summary: SessionSummary, found: Sequence[SummarizedFinding]
 ) -> tuple[int, int]:
-    """Write ``found``, and what was known of kernels that were not launched this time; how many came and went."""
+    """Write ``found``, and known findings of kernels that were not launched; returns how many came and went."""
     launched = {kernel.name for kernel in summary.kernels.values()}
     kept = {each.fingerprint: each for each in before.values() if each.kernel not in launched}
     for each in found:
@@ -66,6 +66,6 @@ def update(
 
 
 def gone(known: Mapping[str, KnownFinding], summary: SessionSummary) -> list[KnownFinding]:
-    """What is known of kernels that were launched, and was not found: mended, or no test comes by any more."""
+    """The known findings of launched kernels that were not found again: fixed, or no longer reached by a test."""
     launched = {kernel.name for kernel in summary.kernels.values()}
     return [each for each in known.values() if each.kernel in launched and each.fingerprint not in summary.found]

@@ -1,4 +1,4 @@
-"""A comparison whose tolerance is worked out: from the dtype, and from how many terms were added up."""
+"""A comparison with a computed tolerance: from the dtype, and from the number of terms that were added up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 3
 
 
 class NotClose(AssertionError):
-    """Two results are farther apart than rounding explains."""
+    """Two results differ by more than rounding explains."""
 
 
 def assert_close(
@@ -29,7 +29,7 @@ def assert_close(
     ulps: float = 1.0,
     name: str = "got",
 ) -> None:
-    """Raise NotClose where ``got`` differs from ``expected`` by more than rounding explains.
+    """Raise NotClose if ``got`` differs from ``expected`` by more than rounding explains.
 
     Both are tensors or arrays of one shape, or tuples of such. An element may be off by ``ulps`` units in the last
     place of its dtype (of the coarser, if there are two), as a function that rounds once may be; and if it is a sum of
@@ -74,7 +74,7 @@ def assert_close(
 
 
 def _bound(compared: Compared, terms: int, magnitude: Any, accumulate: Any, ulps: float) -> Array:
-    """How far apart each element may be, in float64."""
+    """The largest error that is accepted for each element, in float64."""
     expected = wide(compared.b)
     if not is_float(compared.dtype):
         return np.zeros(expected.shape)
@@ -97,7 +97,7 @@ def _kept_in(dtype: np.dtype[Any], accumulate: Any) -> np.dtype[Any]:
 
 
 def _told(compared: Compared) -> str:
-    """The verdict, and the first elements that are too far off."""
+    """The verdict, and the first elements whose errors are too large."""
     assert compared.bound is not None
     wrong = np.flatnonzero(~compared.explained)
     lines = [compared.told()]

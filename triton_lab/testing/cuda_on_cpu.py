@@ -1,13 +1,13 @@
-"""What says ``cuda`` means the CPU, while a session of tests runs on a machine without a GPU.
+"""Makes ``cuda`` mean the CPU in a test session on a machine without a GPU.
 
-Tests of Triton's kernels make their tensors with ``device="cuda"`` and skip where ``torch.cuda.is_available()`` is
-false. Here a mode of torch's hears of every call made in Python. It takes the CPU's memory where the GPU's is asked
-for, and remembers by storage which tensors are meant to be there: those say so (``x.device``, ``x.is_cuda``), what is
-computed from them is there too, and what is moved between the two is a copy, as it would be.
+Tests of Triton's kernels make their tensors with ``device="cuda"`` and skip if ``torch.cuda.is_available()`` is false.
+Here a torch function mode intercepts every call made in Python. It takes the CPU's memory where the GPU's is requested,
+and remembers by storage which tensors count as being on the GPU. Those report it (``x.device``, ``x.is_cuda``), results
+computed from them count as on the GPU, too, and a move between the two makes a copy, as it would with a GPU.
 
-Not mapped, and as on a machine without a GPU: ``torch.compile``, autocast of ``cuda``, CUDA graphs, extensions in
-CUDA, ``torch.version.cuda``; other threads and processes; the errors that torch raises where tensors of two devices
-meet. Triton's own target is ``cpu``: what asks it for ``cuda`` is told so.
+Not covered, and as on a machine without a GPU: ``torch.compile``, autocast of ``cuda``, CUDA graphs, CUDA extensions,
+``torch.version.cuda``; other threads and processes; torch's errors for tensors on different devices. Triton's own
+target is ``cpu``, also when a test asks it for ``cuda``.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ def is_gpu(device: Any) -> bool:
 def _storage(tensor: Any) -> Any:
     try:
         return tensor.untyped_storage()
-    except (RuntimeError, NotImplementedError):  # sparse ones have none
+    except (RuntimeError, NotImplementedError):  # sparse tensors have none
         return None
 
 
 class Mode(TorchFunctionMode):
-    """Hears of torch's calls; see above."""
+    """Intercepts torch's calls; see the module."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         named = kwargs or {}
-        # We ourselves ask where memory is, and not where it is meant to be.
+        # Our own code needs the memory's real device.
         if func is torch.device or sys._getframe(1).f_globals.get("__name__", "").startswith("triton_lab."):
             return func(*args, **named)
         name = getattr(func, "__name__", "")
@@ -70,7 +70,7 @@ class Mode(TorchFunctionMode):
         return self._called(func, args, named)
 
     def on_gpu(self, tensor: torch.Tensor) -> bool:
-        """Whether a tensor is meant to be on the GPU; what autograd makes while it goes backward is."""
+        """Whether a tensor counts as on the GPU; tensors that autograd makes in a backward pass do."""
         storage = _storage(tensor)
         known = getattr(storage, _MARK, None)
         return torch._C._current_graph_task_id() != -1 if known is None else bool(known)
@@ -96,14 +96,14 @@ class Mode(TorchFunctionMode):
         return result
 
     def _among(self, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
-        """Whether one of the tensors given is on the GPU."""
+        """Whether one of the given tensors is on the GPU."""
         tensors = [value for value in (*args, *named.values()) if isinstance(value, (torch.Tensor, list, tuple))]
         flat = [each for value in tensors for each in (value if isinstance(value, (list, tuple)) else (value,))]
         return any(self.on_gpu(each) for each in flat if isinstance(each, torch.Tensor))
 
     def _mark(self, result: Any, args: tuple[Any, ...], where: bool = True) -> None:
         for each in result if isinstance(result, (list, tuple)) else (result,):
-            # What was written in place stays where it is.
+            # A tensor that was written in place keeps its device.
             if isinstance(each, torch.Tensor) and not any(each is one for one in args):
                 storage = _storage(each)
                 if storage is not None:
@@ -137,7 +137,7 @@ class Mode(TorchFunctionMode):
         return result
 
     def _goal(self, name: str, rest: tuple[Any, ...], named: dict[str, Any], before: bool) -> bool:
-        """Where a tensor is afterwards."""
+        """Whether a tensor is on the GPU after a move."""
         if name in ("cpu", "cuda"):
             return name == "cuda"
         for value in (*rest[:1], named.get("device"), named.get("other")):
@@ -149,20 +149,20 @@ class Mode(TorchFunctionMode):
 
 
 def _is_named(device: Any) -> bool:
-    """Whether a GPU is named by its number."""
+    """Whether a GPU is given by its number."""
     return isinstance(device, int) and not isinstance(device, bool)
 
 
 def _asked(func: Any, named: dict[str, Any]) -> Any:
-    """Where what a function makes is to be; None where nobody says."""
+    """The device requested for a function's result; None if there is none."""
     device = named.get("device")
     if device is None and func in _device_constructors():
-        device = _device.CURRENT_DEVICE  # that of `torch.set_default_device` or `with torch.device(...)`
+        device = _device.CURRENT_DEVICE  # set by `torch.set_default_device` or `with torch.device(...)`
     return _GPU if _is_named(device) else device
 
 
 class CudaDevice(contextlib.AbstractContextManager[Any]):
-    """``torch.cuda.device`` and its kin: there is one."""
+    """``torch.cuda.device`` and similar contexts: there is one device."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.idx = 0
@@ -176,7 +176,7 @@ class _Event(Event):
         super().__init__(enable_timing)
 
     def wait(self, stream: Any = None) -> None:
-        """All is done already."""
+        """Do nothing: all work is already done."""
 
 
 class _Stream(Stream):
@@ -184,7 +184,7 @@ class _Stream(Stream):
         self.device = _GPU
 
     def wait_event(self, event: Any) -> None:
-        """All is done already."""
+        """Do nothing: all work is already done."""
 
     def record_event(self, event: Any = None) -> Any:
         event = event or _Event()
@@ -207,7 +207,7 @@ class _Generator(torch.Generator):
 
 
 def _memory() -> tuple[int, int]:
-    """What is free and what there is, in bytes: this machine's, since tests that need more are to be skipped."""
+    """The free and the total memory of this machine in bytes: tests that need more should be skipped."""
     page = os.sysconf("SC_PAGE_SIZE")
     return os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
 
@@ -253,7 +253,7 @@ def _seed(seed: int) -> None:
 _NOTHING = ("synchronize", "empty_cache", "ipc_collect", "init", "_lazy_init", "set_device", "set_stream")
 _NO_BYTES = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
 _FORGOTTEN = ("reset_peak_memory_stats", "reset_max_memory_allocated", "reset_accumulated_memory_stats")
-# What `torch.cuda` says and does instead.
+# The replacements of functions of `torch.cuda`.
 CUDA: dict[str, Any] = {
     "is_available": _answer(True),
     "is_initialized": _answer(True),
@@ -293,7 +293,7 @@ ACCELERATOR: dict[str, Any] = {
 
 
 def _apart(name: str, value: Any) -> Any:
-    """An object of its own: torch's compiler knows each of these by identity."""
+    """A separate object: torch's compiler knows each of these by identity."""
     if isinstance(value, type):
         return type(name, (value,), {})
     return lambda *given, **named: value(*given, **named)
@@ -301,7 +301,7 @@ def _apart(name: str, value: Any) -> Any:
 
 @contextlib.contextmanager
 def in_place_of_a_gpu() -> Iterator[Mode]:
-    """Inside, on this thread, what is asked of a GPU of NVIDIA's the CPU's memory answers."""
+    """Serve requests for an NVIDIA GPU from the CPU's memory inside, on this thread."""
     mode = Mode()
 
     accelerator = getattr(torch, "accelerator", None)
@@ -321,9 +321,9 @@ def in_place_of_a_gpu() -> Iterator[Mode]:
 
 
 def _backward_under(mode: Mode) -> Any:
-    """What calls the backward of a `torch.autograd.Function`, which is a test's or a library's own code.
+    """The function that calls the backward of a `torch.autograd.Function`, which is code of a test or a library.
 
-    While a call such as ``loss.backward()`` is heard of, torch has put the mode aside.
+    While a call such as ``loss.backward()`` is intercepted, torch has set the mode aside.
     """
     before: Any = BackwardCFunction.apply
 

@@ -1,4 +1,4 @@
-"""What a test says of the findings that it means: the marker ``triton_findings``."""
+"""The findings that a test expects: the marker ``triton_findings``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Wish:
     argument: str | None = None
 
     def about(self, found: Finding, kernel: str) -> bool:
-        """Whether the marker speaks of this finding, its kind apart."""
+        """Whether the marker covers this finding, apart from its kind."""
         return self.kernel in (None, kernel) and self.argument in (None, found.argument)
 
     def told(self, kind: str) -> str:
-        """``race of x_ptr in add_kernel``."""
+        """The expectation in words: ``race of x_ptr in add_kernel``."""
         return kind + (f" of {self.argument}" if self.argument else "") + (f" in {self.kernel}" if self.kernel else "")
 
 
 def wishes(item: pytest.Item) -> list[Wish]:
-    """The markers of a test, the nearest first. Raises UsageError, which lists the kinds there are."""
+    """The markers of a test, the nearest first. Raises UsageError, which lists the existing kinds."""
     return [_wish(marker) for marker in item.iter_markers(MARKER)]
 
 
@@ -64,7 +64,7 @@ _LISTED = ", ".join(SEVERITY)
 
 
 def missing(wishes: Iterable[Wish], found: Sequence[tuple[str, Finding]]) -> list[str]:
-    """What was to be found, and is not among ``found``: kernels' names with findings."""
+    """The expected findings that are not in ``found``, a list of kernels' names with findings."""
     return [
         wish.told(kind)
         for wish in wishes
@@ -74,7 +74,7 @@ def missing(wishes: Iterable[Wish], found: Sequence[tuple[str, Finding]]) -> lis
 
 
 def fails(found: Finding, kernel: str, wishes: Iterable[Wish], severities: Collection[str]) -> bool:
-    """Whether a finding fails its test: those of ``severities`` do where no marker says otherwise."""
+    """Whether a finding fails its test: one of ``severities`` does, unless a marker says otherwise."""
     about = [wish for wish in wishes if wish.about(found, kernel)]
     if any(found.kind in wish.forbid for wish in about):
         return True

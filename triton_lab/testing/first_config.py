@@ -1,7 +1,7 @@
-"""What an autotuner chooses while tests run on the CPU.
+"""Fixes an autotuner's choice while tests run on the CPU.
 
-How long a configuration takes here says nothing of a GPU, and another time another one would be the fastest: what a
-test launches, and what is found there, would hang on how busy the machine is.
+The time of a configuration here says nothing of a GPU, and the fastest one would vary: what a test launches, and its
+findings, would depend on how busy the machine is.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from weakref import WeakKeyDictionary
 
 @contextlib.contextmanager
 def first_that_runs() -> Generator[None]:
-    """Inside, an autotuner takes the first of its configurations that runs, and tries none behind that."""
+    """Make autotuners inside take the first of their configurations that runs, and try none after it."""
     from triton.runtime.autotuner import Autotuner
 
     bench, prune = Autotuner._bench, Autotuner.prune_configs
-    ran: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by autotuner, the times of the one that ran
+    ran: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by autotuner, the times of the configuration that ran
 
     def pruned(tuner: Any, *arguments: Any, **options: Any) -> Any:
-        """What an autotuner asks before it tries: for another key it tries anew."""
+        """Forget the previous choice: an autotuner calls this before it tries, also for another key."""
         ran.pop(tuner, None)
         return prune(tuner, *arguments, **options)
 
     def tried(tuner: Any, *arguments: Any, **options: Any) -> Any:
-        """The times of a configuration, as its benchmark has them: three, or one of a benchmark of the user's own."""
+        """The times of a configuration as its benchmark gives them: three, or one from the user's own benchmark."""
         if tuner in ran:
             return _unknown(ran[tuner])
         times = bench(tuner, *arguments, **options)
@@ -37,7 +37,7 @@ def first_that_runs() -> Generator[None]:
         return times
 
     def forgotten(tuner: Any, key: Any, configs: Any, benchmark: Callable[[], Any]) -> bool:
-        """What others have measured is not read from the disk, and these times are not for others."""
+        """Ignore the cache on disk: it has times measured elsewhere, and must not get these."""
         benchmark()
         return False
 
@@ -46,5 +46,5 @@ def first_that_runs() -> Generator[None]:
 
 
 def _unknown(times: Any) -> Any:
-    """Times that nobody knows: none is less than one that is known."""
+    """NaN for each time that is not measured: it is never less than a measured time."""
     return [math.nan] * len(times) if isinstance(times, Sequence) else math.nan

@@ -1,4 +1,4 @@
-"""What a session of tests saw of Triton's kernels, by kernel: kept by each process, and merged."""
+"""The summary of a test session by kernel: kept by each process, and merged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triton_lab.messages import count, number
 
 @dataclass
 class KernelSummary:
-    """The launches of one kernel; ``seconds`` is what the interpreter took."""
+    """The launches of one kernel; ``seconds`` is the interpreter's time."""
 
     name: str
     file: str
@@ -26,7 +26,7 @@ class KernelSummary:
 
 @dataclass
 class SummarizedFinding:
-    """A finding, over all launches: ``text`` is how the first of them told it, ``source`` the line's text."""
+    """A finding over all launches: ``text`` is from the first of them, ``source`` is the line's text."""
 
     fingerprint: str
     kind: str
@@ -39,27 +39,27 @@ class SummarizedFinding:
     text: str
     test: str
     launches: int = 0
-    # Why it failed no test, if it did not.
+    # The reason why it failed no test, if it did not.
     excused: str = ""
 
 
 @dataclass
 class SessionSummary:
-    """``kernels`` by name and place, ``found`` by fingerprint, ``unchecked`` with how many launches each concerns."""
+    """The summary: ``kernels`` by name and place, ``found`` by fingerprint, ``unchecked`` by number of launches."""
 
     kernels: dict[str, KernelSummary] = field(default_factory=dict)
     found: dict[str, SummarizedFinding] = field(default_factory=dict)
     unchecked: Counter[str] = field(default_factory=Counter)
 
     def launched(self, name: str, file: str, line: int, programs: int, seconds: float) -> None:
-        """A launch has ended."""
+        """Count a launch that has ended."""
         kernel = self.kernels.setdefault(f"{file}:{line}:{name}", KernelSummary(name, file, line))
         kernel.launches += 1
         kernel.programs += programs
         kernel.seconds += seconds
 
     def finding(self, launch: Launch, found: Finding, test: str, excused: str) -> None:
-        """A finding of a launch."""
+        """Add a finding of a launch."""
         known = self.found.get(found.fingerprint)
         if known is None:
             text = found.excerpt[0].strip() if found.excerpt else ""
@@ -82,7 +82,7 @@ class SessionSummary:
             known.excused = ""
 
     def merge(self, told: Mapping[str, Any]) -> None:
-        """Add what another process saw, as `as_data` gives it."""
+        """Add the results of another process, in the form of `as_data`."""
         for key, values in told["kernels"].items():
             kernel = self.kernels.setdefault(key, KernelSummary(values["name"], values["file"], values["line"]))
             for name in ("launches", "programs", "seconds"):
@@ -97,7 +97,7 @@ class SessionSummary:
         self.unchecked.update(told["unchecked"])
 
     def as_data(self) -> dict[str, Any]:
-        """All of it in numbers, words, lists and dictionaries."""
+        """All of it as numbers, text, lists and dictionaries."""
         return {
             "kernels": {key: asdict(kernel) for key, kernel in self.kernels.items()},
             "found": {key: asdict(found) for key, found in self.found.items()},
@@ -105,12 +105,12 @@ class SessionSummary:
         }
 
     def by_severity(self) -> list[SummarizedFinding]:
-        """The gravest first, then by kernel and line."""
+        """The findings, the gravest first, then by kernel and line."""
         found = sorted(self.found.values(), key=lambda one: (one.kernel, one.file, one.line))
         return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
 
     def lines(self, checked: bool, relative: Any, notes: bool) -> Iterable[str]:
-        """The table and what was found, for a terminal; ``relative`` shortens a path, and ``notes`` are listed too."""
+        """The table and the findings for a terminal; ``relative`` shortens a path; ``notes``: list notes, too."""
         rows = [["kernel", "launches", "programs", "time", *(["findings"] if checked else [])]]
         for kernel in sorted(self.kernels.values(), key=lambda one: -one.seconds):
             rows.append(

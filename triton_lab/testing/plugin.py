@@ -1,7 +1,7 @@
 """The pytest plugin: ``pytest --triton-lab=cpu|check``.
 
-pytest loads it wherever triton-lab is installed, so it imports nothing of torch's or Triton's, and changes nothing
-until the option is given, but for one thing: what the lab or its backend refuses is told in the user's lines.
+pytest loads it wherever triton-lab is installed. So it imports neither torch nor Triton, and changes nothing until the
+option is given, with one exception: errors of the lab or its backend are shown with the user's lines.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before any conftest may ask whether there is a GPU."""
+    """Prepare before any conftest can ask whether there is a GPU."""
     told = early_config.known_args_namespace
     if getattr(told, "triton_lab", None) and not getattr(told, "help", False):
         _started(early_config, told.triton_lab)
@@ -98,7 +98,7 @@ def pytest_runtest_makereport(
 
 @pytest.fixture
 def triton_launches(request: pytest.FixtureRequest) -> Iterator[Launches]:
-    """The launches that this test has made so far, as `triton_lab.record` gives them, whatever --triton-lab says."""
+    """The launches that this test has made so far, as from `triton_lab.record`, whatever --triton-lab says."""
     session: Any = request.config.stash.get(_SESSION, None)
     running = None if session is None else session.launches
     if running is not None:

@@ -1,4 +1,4 @@
-"""The options and markers of the pytest plugin, in words."""
+"""The options and markers of the pytest plugin, with their help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OPTIONS = (
     ("--triton-lab-baseline", "FILE", None, "findings that are known: they fail no test"),
     ("--triton-lab-json", "FILE", None, "write kernels, findings and coverage of kernels to this file"),
 )
-# What means nothing without --triton-lab.
+# Options that mean nothing without --triton-lab.
 NEEDING = ("--triton-lab-update-baseline", "--triton-lab-strict", "--triton-lab-cov")
 MARKERS = (
     f"{MARKER}(*kinds, allow=(), forbid=(), kernel=None, argument=None): findings of these kinds must be there under "
@@ -26,5 +26,5 @@ def key(option: str) -> str:
 
 
 def option(config: pytest.Config, name: str) -> str:
-    """What the command line says, else the ini file; "" for nothing."""
+    """The value from the command line, else from the ini file; "" for none."""
     return str(config.getoption(name) or config.getini(key(name)) or "")

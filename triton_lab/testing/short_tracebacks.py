@@ -1,4 +1,4 @@
-"""Tracebacks as who wrote the test reads them: what Triton and we do between the test and the kernel is left out."""
+"""Tracebacks for the author of a test: frames of Triton and of the lab between the test and the kernel are left out."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _TRITON = Path(os.path.dirname(os.path.abspath(str(triton.__file__))))
 
 
 def cut(error: BaseException) -> None:
-    """Leave our frames and Triton's out of ``error`` and what led to it.
+    """Remove our frames and Triton's from ``error`` and from its causes.
 
-    Of an error that is neither ours nor the compiler's, as where a test itself is wrong, what happened inside of Triton
-    stays.
+    If the error is neither ours nor the compiler's, as in a wrong test, the frames inside of Triton stay.
     """
     seen: set[int] = set()
     link: BaseException | None = error
@@ -30,7 +29,7 @@ def cut(error: BaseException) -> None:
 
 
 def shorten(report: pytest.TestReport, raised: pytest.ExceptionInfo[BaseException], item: pytest.Item) -> None:
-    """Tell what was ``raised`` in the lines of the test and its helpers, and below in words what to do about it.
+    """Report ``raised`` with only the lines of the test and its helpers, and below it what to do.
 
     pytest's ``--full-trace`` and ``--tb=native`` show all frames, as does TRITON_LAB_TRACEBACK=full.
     """
@@ -54,7 +53,7 @@ def shorten(report: pytest.TestReport, raised: pytest.ExceptionInfo[BaseExceptio
 
 
 def _told_in_full(error: BaseException) -> bool:
-    """Whether the message says all that there is to know: it names the kernel's line."""
+    """Whether the message says everything, including the kernel's line."""
     module = type(error).__module__
     return module.startswith(("triton_lab.", "triton.compiler.errors", "triton.runtime.errors"))
 
@@ -62,7 +61,7 @@ def _told_in_full(error: BaseException) -> bool:
 def _without(trace: TracebackType | None, deep: bool) -> TracebackType | None:
     kept: list[TracebackType] = []
     while trace is not None:
-        # What a signal interrupts may be between lines: no reader of tracebacks can do with that.
+        # A signal may interrupt between lines: a frame then has no line, which traceback readers cannot handle.
         placed = trace.tb_lineno is not None
         if placed and not _inside(Path(trace.tb_frame.f_code.co_filename), deep):
             kept.append(trace)

@@ -1,4 +1,4 @@
-"""Strategies of hypothesis: tensors as kernels meet them.
+"""Strategies for hypothesis: tensors as kernels get them.
 
 Examples shrink to a contiguous float32 tensor of zeros with one element, and from there by what the test needs: one
 more element, one special value, one unusual stride.
@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8)
-# How the elements lie in their storage, the plain ones first.
+# The arrangements of elements in storage, the plain ones first.
 LAYOUTS = ("contiguous", "offset", "transposed", "stepped", "expanded", "overlapping")
 _MOST_SPECIAL = 4
 
 
 def dtypes(*kinds: str) -> st.SearchStrategy[torch.dtype]:
-    """Dtypes of torch's: of ``kinds`` ``"float"``, ``"int"`` and ``"bool"``, all of them by default.
+    """Torch dtypes of the ``kinds`` ``"float"``, ``"int"`` and ``"bool"``, by default all of them.
 
     >>> lab.testing.dtypes("float")
     sampled_from([torch.float32, torch.float16, torch.bfloat16, torch.float64])
@@ -45,8 +45,8 @@ def shapes(
 ) -> tuple[int, ...]:
     """Shapes around the sizes where kernels go wrong: 1, one less and one more than a block, several blocks, 0.
 
-    ``blocks`` are the sizes that the kernel's masks stand guard for; no side is longer than ``max_side``, and none is 0
-    where ``empty`` is false.
+    ``blocks`` are the block sizes for which the kernel has masks. No side is longer than ``max_side``, and none is 0 if
+    ``empty`` is false.
 
     >>> from hypothesis import find
     >>> find(lab.testing.shapes(blocks=[8]), lambda shape: shape[0] > 8)
@@ -94,12 +94,12 @@ def tensors(
     special: bool = True,
     device: str = "cpu",
 ) -> torch.Tensor:
-    """Tensors with the shapes, strides, offsets and values that kernels are wrong about.
+    """Tensors with the shapes, strides, offsets and values that kernels get wrong.
 
     ``layouts``: ``"contiguous"``; ``"offset"``, which begins in the middle of its storage; ``"transposed"``;
     ``"stepped"``, every other element of its rows; ``"expanded"``, whose first axis has stride 0; ``"overlapping"``,
-    whose rows share elements. For what a kernel writes leave out the last two. Between the elements and around them
-    lie NaNs, or the largest integers, so that a kernel which does not heed the strides is seen. What a tensor is like
+    whose rows share elements. Leave out the last two for tensors that a kernel writes. Between the elements and around
+    them lie NaNs, or the largest integers, which reveal a kernel that ignores the strides. A description of the tensor
     is noted with the falsifying example.
 
     >>> from hypothesis import find
@@ -117,7 +117,7 @@ def tensors(
     room = _room(sides, layout)
     count = torch.Size(room).numel()
     numbers = _filled(draw, kind, count, special).reshape(room)
-    result = _laid(numbers.to(device), sides, layout)  # there: moving a tensor may change its strides
+    result = _laid(numbers.to(device), sides, layout)  # on the device: moving a tensor may change its strides
     if hypothesis.currently_in_test_context():
         strides = f"strides {tuple(result.stride())}, offset {result.storage_offset()}"
         hypothesis.note(f"{layout} tensor: {kind}, shape {sides}, {strides}")
@@ -125,7 +125,7 @@ def tensors(
 
 
 def _room(sides: tuple[int, ...], layout: str) -> tuple[int, ...]:
-    """How many elements of their own a tensor has."""
+    """The shape of the tensor's own elements in storage."""
     if layout == "expanded" and sides:
         return (min(1, sides[0]), *sides[1:])
     if layout == "overlapping" and len(sides) > 1 and torch.Size(sides).numel():
@@ -134,7 +134,7 @@ def _room(sides: tuple[int, ...], layout: str) -> tuple[int, ...]:
 
 
 def _filled(draw: st.DrawFn, dtype: torch.dtype, count: int, special: bool) -> torch.Tensor:
-    """Numbers that shrink: zeros, or a pattern that tells elements apart, and special values in a few places."""
+    """Numbers that shrink: zeros, or a pattern of distinct elements, and special values in a few places."""
     base = draw(st.sampled_from(["zeros", "ramp", "drawn"]))
     if base == "ramp":
         numbers = (torch.arange(count) % 61 - 30).to(dtype)
@@ -151,14 +151,14 @@ def _filled(draw: st.DrawFn, dtype: torch.dtype, count: int, special: bool) -> t
 
 
 def _guarded(shape: tuple[int, ...], numbers: torch.Tensor) -> torch.Tensor:
-    """A storage for ``numbers`` and what lies between them."""
+    """A storage for ``numbers`` and for the values between them."""
     dtype = numbers.dtype
     between = math.nan if dtype.is_floating_point else True if dtype is torch.bool else torch.iinfo(dtype).max
     return torch.full(shape, between, dtype=dtype, device=numbers.device)
 
 
 def _laid(numbers: torch.Tensor, sides: tuple[int, ...], layout: str) -> torch.Tensor:
-    """A tensor of ``sides`` with these numbers, in this layout; contiguous where it has too few axes for that."""
+    """A tensor of ``sides`` with these numbers in this layout; contiguous if it has too few axes for the layout."""
     if layout == "offset":
         view = _guarded((numbers.numel() + 8,), numbers)[5 : 5 + numbers.numel()].view(sides)
     elif layout == "transposed" and len(sides) > 1:

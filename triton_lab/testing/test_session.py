@@ -1,4 +1,4 @@
-"""A session of tests under ``--triton-lab``: where launches run, what is asked of each, and what is told at the end."""
+"""A test session under ``--triton-lab``: where launches run, how each is checked, and the report at the end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from triton_lab.testing.plugin_options import LEVELS, MARKER, option
 if TYPE_CHECKING:
     from triton_lab.testing.coverage.coverage_session import Following
 
-_HEARD = "triton_lab"  # under this name workers of xdist send what they saw
+_HEARD = "triton_lab"  # the name under which workers of xdist send their results
 _KEPT = "into the baseline"
 _REMEDY = (
     f'If it is meant: @pytest.mark.{MARKER}("{{kind}}") on the test, or a line of the baseline '
@@ -37,7 +37,7 @@ _REMEDY = (
 
 
 class LaunchTally(Recorder):
-    """Counts launches; an autotuner's trials are not among them."""
+    """Counts launches, without an autotuner's trials."""
 
     def __init__(self, summary: SessionSummary) -> None:
         self.summary = summary
@@ -55,7 +55,7 @@ class LaunchTally(Recorder):
 
 
 class CheckedSession:
-    """A plugin of pytest's for one session; ``launches`` are those of the test that runs, where they are checked."""
+    """A pytest plugin for one session; ``launches`` are those of the running test, if they are checked."""
 
     def __init__(self, config: pytest.Config, mode: str) -> None:
         self.config = config
@@ -64,7 +64,7 @@ class CheckedSession:
         self.summary = SessionSummary()
         self.known: dict[str, baseline.KnownFinding] = {}
         self.severities: frozenset[str] = frozenset()
-        self._unclear = ""  # what is wrong with the markers of the test that runs
+        self._unclear = ""  # what is wrong with the markers of the running test
         self._seen = 0
         self._notes: list[str] = []
         self._baseline: Path | None = None
@@ -93,17 +93,17 @@ class CheckedSession:
         self._open.enter_context(recorders.listening(LaunchTally(self.summary)))
 
     def _trace(self) -> Following:
-        """From now on, follow which lines of kernels run."""
+        """Trace, from now on, which lines of kernels run."""
         from triton_lab.testing.coverage.coverage_session import Following
 
         return self._open.enter_context(Following())
 
     def close(self) -> None:
-        """Leave the process as it was."""
+        """Restore the process."""
         self._open.close()
 
     def configure(self) -> None:
-        """What the options say. Raises UsageError."""
+        """Apply the options. Raises UsageError."""
         if self.config.getoption("--triton-lab-cov"):
             self._following = self._trace()
         level = option(self.config, "--triton-lab-fail-on") or LEVELS[0]
@@ -126,7 +126,7 @@ class CheckedSession:
                 raise pytest.UsageError(str(error)) from None
 
     def _make_room_for(self, name: str) -> None:
-        """Make the folder of a file that is written at the end. Raises UsageError."""
+        """Create the folder of a file that is written at the end. Raises UsageError."""
         path = Path(self.config.rootpath, name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,7 +189,7 @@ class CheckedSession:
         try:
             result = yield
         except Exception:
-            # The test's own failure is told first; what its launches have besides stands below it.
+            # The test's own failure comes first; the findings of its launches stand below it.
             for place, found in self._judged(item, phase, raised="")[0]:
                 item.add_report_section(phase, "triton-lab", f"{place}: {found}")
             raise
@@ -201,14 +201,14 @@ class CheckedSession:
     def _judged(
         self, item: pytest.Item, phase: str, raised: str = "raised, and caught by the test"
     ) -> tuple[list[tuple[str, Finding]], list[str]]:
-        """What fails the test, of the launches since the last time, and what was to be found and was not.
+        """The findings that fail the test, of the launches since the last call, and the expected ones that are missing.
 
-        What stopped a launch was ``raised`` there already, so it is noted alone.
+        A finding that stopped a launch was already ``raised``, so it is only noted.
         """
         if self.launches is None:
             return [], []
         fresh, self._seen = self.launches[self._seen :], len(self.launches)
-        wanted = [] if self._unclear else wishes(item)  # by now a fixture may have added some
+        wanted = [] if self._unclear else wishes(item)  # a fixture may have added markers by now
         pairs = [(launch, each) for launch in fresh for each in launch.findings]
         failing = {
             id(each)
@@ -232,7 +232,7 @@ class CheckedSession:
 
     @staticmethod
     def _doubts(launches: Iterable[Launch]) -> list[str]:
-        """What could not be checked of them."""
+        """What could not be checked in the launches."""
         return list(dict.fromkeys(f"{launch.kernel}: {each}" for launch in launches for each in launch.unchecked))
 
     def _excuse(self, found: Finding) -> str:
@@ -271,7 +271,7 @@ class CheckedSession:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """pytest-cov ends its measurement behind this."""
+        """Run around the tests; pytest-cov ends its measurement after this."""
         try:
             return (yield)
         finally:
@@ -287,7 +287,7 @@ class CheckedSession:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        """A worker of xdist has ended."""
+        """Merge the results of an xdist worker that has ended."""
         told = getattr(node, "workeroutput", {}).get(_HEARD)
         if told:
             data = json.loads(told)

@@ -1,6 +1,7 @@
-"""What a shown view still answers: the parts that are asked for after it was shown, by widget or by comm.
+"""Answers for views that are already shown: they serve the parts that a widget or a comm asks for later.
 
-A view that answers keeps a launch's record alive, so the newest do and older ones say that they no longer can.
+A view that can answer keeps its launch's record alive. So only the newest views answer; older ones say that they no
+longer can.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from triton_lab.views.scene_packing import beside
 from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
 
 MOST_KEPT = 24
-WHOLE = ""  # the part that is the whole picture
+WHOLE = ""  # the part that stands for the whole picture
 
 _SESSION = uuid.uuid4().hex
 _numbers = itertools.count()
 
 
 class Answering(Protocol):
-    """What a view does when it is asked."""
+    """What a view does when a part of it is requested."""
 
     def live(self) -> Scene: ...
 
@@ -38,7 +39,7 @@ _kept: OrderedDict[str, Answering] = OrderedDict()
 
 
 def keep(view: Answering) -> str:
-    """Have ``view`` answer from now on; returns the id by which it is asked, which no other kernel gives."""
+    """Let ``view`` answer from now on; returns its id, which is unique among all kernels."""
     known = next((name for name, one in _kept.items() if one is view), None)
     name = known or f"{_SESSION}-{next(_numbers)}"
     _kept[name] = view
@@ -49,7 +50,7 @@ def keep(view: Answering) -> str:
 
 
 def succeed(before: Answering, after: Answering) -> None:
-    """Whoever asks the one from now on is answered by the other, which is kept in its place."""
+    """Replace a view: ``after`` answers the questions that are sent to ``before``'s id from now on."""
     for name, one in _kept.items():
         if one is before:
             _kept[name] = after
@@ -64,14 +65,14 @@ def part(view: str, name: str) -> Scene:
 
 
 def _gone(view: str, purpose: str) -> WordsScene:
-    """Why the view does not answer, and what to do."""
+    """A scene that says why the view does not answer, and what to do."""
     if not view.startswith(_SESSION):
         return in_words(f"Run the cell again {purpose}: the kernel that ran it is gone.")
     return in_words(f"This is no longer kept, since many have been shown after it: run the cell again {purpose}.")
 
 
 def asked(comm: Any, data: Mapping[str, Any]) -> None:
-    """A `ViewQuestion` gets the part; a `ViewPicked` the picture that it leads to, if it leads to another."""
+    """Answer a message: a `ViewQuestion` gets the part; a `ViewPicked` gets the picture that it leads to, if any."""
     view, name, picked = data.get("view"), data.get("part"), data.get("picked")
     if not isinstance(view, str):
         return

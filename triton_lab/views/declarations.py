@@ -1,8 +1,8 @@
-"""What `front/` is given by Python: types of scenes, who draws which kind, and the look as constants and CSS variables.
+"""Files of `front/` that Python generates: types of scenes, who draws which kind, the look as constants and as CSS.
 
-``python -m triton_lab.views.declarations`` writes the files anew, after a change of a scene's type or of a style, and
-for a new view; they are kept with the sources, so that a browser, a type checker, Node and a bundler find modules that
-are complete.
+``python -m triton_lab.views.declarations`` writes them again: run it after a change of a scene's type or of a style,
+and for a new view. They are kept with the sources, so that a browser, a type checker, Node and a bundler find complete
+modules.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FRONT = Path(__file__).parent / "front"
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", NoneType: "null", object: "unknown"}
 _MADE = "by `python -m triton_lab.views.declarations`: not to be edited."
 _MADE_OF_STYLE = f"Made from the two `style.py` of `drawing/` and `polyhedral/` {_MADE}"
-# What a notebook's own theme says comes first; ours where it says nothing.
+# The notebook's own theme comes first; our colours are the fallback.
 _OF_THE_NOTEBOOK = {
     "ink": "--jp-content-font-color1",
     "faint": "--jp-content-font-color2",
@@ -54,9 +54,9 @@ _DRAWS = re.compile(r"^export function (\w+)Of\(", re.MULTILINE)
 
 @cache
 def contract() -> dict[str, Any]:
-    """The types of all that is sent, by name: every TypedDict in a module of `views`.
+    """The types of all data that is sent, by name: every TypedDict in a module of `views`.
 
-    Raises TypeError where two modules have one of the same name.
+    Raises TypeError if two modules have one of the same name.
     """
     found: dict[str, Any] = {}
     for module in pkgutil.walk_packages(views.__path__, f"{views.__name__}."):
@@ -71,7 +71,7 @@ def contract() -> dict[str, Any]:
 
 @cache
 def kinds() -> dict[str, Any]:
-    """The scenes by their kind. Raises TypeError where two have the same."""
+    """The types of scenes by their kind. Raises TypeError if two have the same kind."""
     found: dict[str, Any] = {}
     for name, one in contract().items():
         hint = get_type_hints(one).get("kind")
@@ -94,8 +94,10 @@ def scene_types() -> str:
 
 
 def kinds_module(front: Path = FRONT) -> str:
-    """Who draws which kind, as an ES module that exports ``KINDS``: ``tilingOf`` draws what is of kind ``tiling``, in
-    whichever module of ``front/`` it is. Raises TypeError for a kind that none draws, or two."""
+    """The ES module that exports ``KINDS``, the function that draws each kind: ``tilingOf`` draws the kind ``tiling``.
+
+    The function may stand in any module of ``front/``. Raises TypeError for a kind that has no function, or two.
+    """
     homes: dict[str, list[str]] = {kind: [] for kind in kinds()}
     for path in sorted(front.rglob("*.js")):
         for kind in _DRAWS.findall(path.read_text(encoding="utf-8")):
@@ -115,7 +117,7 @@ def kinds_module(front: Path = FRONT) -> str:
 
 
 def written(hint: Any) -> str:
-    """A type of Python in TypeScript. Raises TypeError where a scene must not have such a thing."""
+    """A Python type in TypeScript. Raises TypeError for a type that a scene must not contain."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     if hint is bytes:
@@ -140,8 +142,10 @@ def written(hint: Any) -> str:
 
 
 def shapes_module() -> str:
-    """What each scene is made of, and the notes beside it, as an ES module that exports ``SHAPES``, by which `check.js`
-    judges what was saved: the fields of every type with their bounds, and behind ``scene`` the type of each kind.
+    """The ES module that exports ``SHAPES``, the structure of each scene and of the notes beside it.
+
+    `check.js` checks saved data against it: it has the fields of every type with their bounds, and under ``scene`` the
+    type of each kind.
 
     Raises TypeError for a field without a bound.
     """
@@ -178,7 +182,7 @@ def _themes() -> list[tuple[str, style.Theme, Look]]:
 
 
 def style_module() -> str:
-    """The look's constants as an ES module that exports ``STYLE``."""
+    """The constants of the look as an ES module that exports ``STYLE``."""
     from triton_lab.views.polyhedral import polyhedral_style as domains
 
     constants: dict[str, Any] = {
@@ -223,7 +227,7 @@ def style_module() -> str:
 
 
 def glossary_module() -> str:
-    """The explanations of words as an ES module that exports ``GLOSSARY``."""
+    """The glossary as an ES module that exports ``GLOSSARY``."""
     lines = [f"  {json.dumps(word)}: {json.dumps(told, ensure_ascii=False)},\n" for word, told in GLOSSARY.items()]
     return f"/** Made from `drawing/glossary.py` {_MADE} */\nexport const GLOSSARY = {{\n{''.join(lines)}}};\n"
 
@@ -232,7 +236,7 @@ def theme_sheet() -> str:
     """The colours as CSS variables: ``--tl-ink``, ``--tl-domain-axis`` and so on."""
     parts = [f"/* {_MADE_OF_STYLE} */\n"]
     for name, theme, look in _themes():
-        rules = [f"color-scheme: {name};"]  # of the browser's own controls and scroll bars
+        rules = [f"color-scheme: {name};"]  # for the browser's own controls and scroll bars
         rules += [f"--tl-{key}: var({theirs}, {getattr(theme, key)});" for key, theirs in _OF_THE_NOTEBOOK.items()]
         rules += [f"--tl-{key}: {getattr(theme, key)};" for key in ("error", "warning", "keyword", "string", "number")]
         plain = {key: value for key, value in vars(look).items() if isinstance(value, str)}

@@ -1,18 +1,18 @@
-"""What JupyterLab's extension asks of a notebook's session, beside pictures: its launches, where cells can run.
+"""The requests that JupyterLab's extension sends to a notebook's session, apart from pictures.
 
-The desk is asked as a view is, under a name of its own. It answers in a kernel that has run nothing, and imports
-nothing for that. Its parts:
+They go to the desk, which answers like a view, under a name of its own. It answers even in a kernel that has run
+nothing, and imports nothing for that. Its parts:
 
-    launches              the session's launches (`SessionLaunches`), also sent unasked once they have changed
-    targets               what cells can run on (`SessionTargets`)
+    launches              the session's launches (`SessionLaunches`), also sent without a request when they change
+    targets               the targets of cells (`SessionTargets`)
     card N                the card of launch N (`SessionCard`)
     compare M N           launch N beside launch M
     page N                the card as one page (`SessionText`)
-    template NAME         a kernel to begin with (`SessionText`)
-    pin N                 keep launch N, or let it go (`SessionLaunches`)
-    first VIEW            what cards open with from now on, where a cell does not say (`SessionText`)
+    template NAME         a kernel to start from (`SessionText`)
+    pin N                 keep launch N, or drop it (`SessionLaunches`)
+    first VIEW            the view that cards open with from now on, if a cell names none (`SessionText`)
 
-Where there is no such thing the answer is a `WordsScene` that says why.
+If a part does not exist, the answer is a `WordsScene` that says why.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ DESK = "triton-lab.desk"
 
 
 class SessionLaunch(TypedDict):
-    """A launch of the session. ``cell`` is the notebook's id of its cell, ``execution`` the number of the run, ``kept``
-    whether there still is more of it than stands here."""
+    """A launch of the session.
+
+    ``cell`` is the notebook's id of its cell, ``execution`` the number of the run. ``kept``: the launch itself still
+    exists, beyond this summary.
+    """
 
     number: int
     cell: str | None
@@ -42,14 +45,14 @@ class SessionLaunch(TypedDict):
 
 
 class SessionLaunches(TypedDict):
-    """The newest last; ``dropped`` is how many before them are no longer listed."""
+    """The launches of the session, the newest last; ``dropped`` is the number of older ones no longer listed."""
 
     launches: list[SessionLaunch]
     dropped: int
 
 
 class SessionTarget(TypedDict):
-    """Something that a cell can ask for: the ``name`` is what stands in its line, ``why`` is "" where it is there."""
+    """A target that a cell can choose: ``name`` is the word for its line; ``why`` says why it is missing, else ""."""
 
     name: str
     help: str
@@ -57,8 +60,11 @@ class SessionTarget(TypedDict):
 
 
 class SessionTargets(TypedDict):
-    """``known`` is false until Triton has been imported: nobody can say yet what GPU it will find, and the lists are
-    empty."""
+    """The targets of the session.
+
+    ``known`` is false until Triton has been imported: which GPU it will find is not known before, and the lists are
+    empty.
+    """
 
     known: bool
     active: str
@@ -70,7 +76,7 @@ class SessionTargets(TypedDict):
 
 
 class SessionCard(TypedDict):
-    """A picture as an output keeps it, to be shown beside the notebook."""
+    """A picture in the form of an output, to be shown beside the notebook."""
 
     name: str
     title: str

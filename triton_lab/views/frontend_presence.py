@@ -1,7 +1,7 @@
-"""Who looks on while a notebook's kernel runs: somebody, or nobody.
+"""The front ends that are connected to a notebook's kernel, and whether there are any.
 
-A kernel hears of JupyterLab's extension before it has run anything: nothing is imported here until pictures are asked
-for.
+JupyterLab's extension announces itself before the kernel has run anything: this module imports nothing until pictures
+are requested.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
 
 _announced = False  # whether a front end that draws scenes by itself has opened the comm
-_lines: deque[Any] = deque(maxlen=8)  # the newest comms: a page that is loaded anew closes none, and hears nothing
-# Who is asked in place of a picture, by the name that stands for a view's: called with the comm and the question.
+_lines: deque[Any] = deque(maxlen=8)  # the newest comms: a reloaded page opens another, and closes none
+# Handlers that are not views: called with the comm and the question, by the name used in place of a view's id.
 standing: dict[str, Callable[[Any, Mapping[str, Any]], None]] = {}
 
 
 def announced() -> bool:
-    """Whether a front end has said that it draws scenes by itself, so that no widget is needed."""
+    """Whether a front end has announced that it draws scenes itself, so that no widget is needed."""
     return _announced
 
 
 def lines() -> list[Any]:
-    """The comms of the front ends that listen."""
+    """The comms of the front ends that are connected."""
     return list(_lines)
 
 
@@ -60,10 +60,10 @@ def _opened(comm: Any, then: Callable[[], None]) -> None:
 
 
 def widgets_are_shown() -> bool:
-    """Whether whoever started this kernel shows widgets: a Jupyter server for a notebook, VS Code or Colab.
+    """Whether the program that started this kernel shows widgets: a Jupyter server for a notebook, VS Code or Colab.
 
-    What runs a notebook with nobody looking on (nbclient, nbconvert, papermill) shows none, and what it writes must
-    not name any: converters prefer a widget that is not there to the picture that is.
+    Programs that run a notebook unattended (nbclient, nbconvert, papermill) show none. Their outputs must not name a
+    widget: converters would prefer the missing widget to the existing picture.
     """
     from IPython.core.getipython import get_ipython
 
@@ -76,8 +76,8 @@ def widgets_are_shown() -> bool:
 
 
 def _inherited() -> bool:
-    """Whether the name of the session comes from a notebook's cell that runs a notebook, and not from a server."""
+    """Whether the session's name is inherited: from a notebook whose cell runs another notebook, not from a server."""
     try:
         return b"JPY_SESSION_NAME=" in Path(f"/proc/{os.getppid()}/environ").read_bytes()
-    except OSError:  # another user's, or no Linux
+    except OSError:  # another user's process, or no Linux
         return False

@@ -1,4 +1,4 @@
-"""A view as one HTML page that needs nothing else: script, style and data inside."""
+"""A view as one self-contained HTML page: script, style and data are inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a picture is missing, in a sentence that stands in its place: the rest is shown all the same."""
+"""The reason why a picture is missing, as a sentence in its place: everything else is still shown."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ T = TypeVar("T")
 
 
 def is_for_readers(error: Exception) -> bool:
-    """Whether what ``error`` says was written for whoever asked for the picture."""
-    # Their subclasses (KeyError, IndexError, UnicodeError) are Python's, and tell a reader nothing.
+    """Whether the message of ``error`` was written for the user who requested the picture."""
+    # Their subclasses (KeyError, IndexError, UnicodeError) are raised by Python, with messages that explain nothing to
+    # a user.
     return type(error) in (LookupError, ValueError) or isinstance(error, CannotReplay)
 
 
 def reason(error: Exception) -> str:
-    """What ``error`` says, where it was written for the reader; else that the fault is ours."""
+    """The message of ``error`` if it was written for users; else a sentence that the fault is ours."""
     if is_for_readers(error):
         return str(error.args[0] if error.args else error)
     return f"This could not be made: {excuse(error)}"
@@ -31,7 +32,7 @@ def in_words(text: str) -> WordsScene:
 
 
 def attempt(make: Callable[[], T], otherwise: Callable[[str], T]) -> T:
-    """What ``make`` makes; where it fails, what ``otherwise`` makes of the reason."""
+    """The result of ``make``; if it fails, the result of ``otherwise`` for the reason."""
     try:
         return make()
     except Exception as error:

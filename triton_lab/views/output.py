@@ -1,8 +1,8 @@
 """A view as a notebook's output: the scene itself, a PNG and words, and a widget where nothing else can be live.
 
-The scene is saved with the notebook, and JupyterLab's extension draws it with no kernel behind it. A widget's output
-only names a model that dies with its kernel: it goes along where somebody can show it and has not said that it draws
-scenes by itself, and the extension takes it out again before the notebook is saved.
+The scene is saved with the notebook, and JupyterLab's extension draws it without a running kernel. A widget's output
+only names a model that dies with its kernel. So a widget is added only if the front end can show widgets and has not
+announced that it draws scenes itself; the extension removes it again before the notebook is saved.
 """
 
 from __future__ import annotations
@@ -21,52 +21,52 @@ if TYPE_CHECKING:
 
 SCENE = "application/vnd.triton-lab.scene.v1+json"
 WIDGET = "application/vnd.jupyter.widget-view+json"
-MOST_CHARACTERS = 256 * 1024  # of a packed scene in an output; the extension keeps to the same
+MOST_CHARACTERS = 256 * 1024  # of a packed scene in an output; the extension has the same limit
 
 
 def bundle(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What ``view`` is shown by, by MIME type; the metadata give the PNG's size in CSS pixels."""
+    """The output of ``view`` by MIME type, and its metadata, which give the PNG's size in CSS pixels."""
     data, metadata = at_once(view)
     return with_picture(with_rest(data, view), metadata, view)
 
 
 def at_once(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a front end needs that draws scenes by itself: without the pictures behind tabs that are not open yet, the
-    PNG, which takes longest to make, and with no more words than cost nothing.
+    """The output for a front end that draws scenes itself, as fast as possible.
+
+    It lacks the pictures behind tabs that are not open yet and the PNG, which takes longest; of the words it has only
+    those that cost nothing.
     """
     data: dict[str, Any] = {SCENE: saved(view, view.scene() if view.grows else None)}
     metadata: dict[str, Any] = {}
     if widgets_are_shown() and (view.has_panel or not announced()):
         model = view.panel_id() if view.has_panel else view.widget.model_id
         data[WIDGET] = {"version_major": 2, "version_minor": 0, "model_id": model}
-        # Colab shows a widget only where the output says which of its widget managers does.
+        # Colab shows a widget only if the output names its widget manager.
         metadata |= (view.widget._repr_mimebundle_() or ({}, {}))[1]
     return data | {"text/plain": view.brief()}, metadata
 
 
 def with_rest(data: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """What is shown `at_once`, with all that an output keeps of the scene."""
+    """The output of `at_once`, extended by everything that an output keeps of the scene."""
     return {**data, SCENE: saved(view)} if view.grows else dict(data)
 
 
 def with_picture(
     data: Mapping[str, Any], metadata: Mapping[str, Any], view: View
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is shown `at_once`, with the PNG and its size, and all words."""
+    """The output of `at_once`, extended by the PNG with its size, and all words."""
     from triton_lab.views.drawing.png import png
 
     figure = view.figure()
     width, height = (round(inches * 96) for inches in figure.get_size_inches())
-    # Words stay last: what knows no better takes the first that it can show.
+    # Words come last: a simple front end takes the first type that it can show.
     shown = {kind: value for kind, value in data.items() if kind != "text/plain"}
     shown |= {"image/png": png(figure), "text/plain": view.text()}
     return shown, {"image/png": {"width": width, "height": height}, **metadata}
 
 
 def saved(view: View, scene: Scene | None = None) -> Saved:
-    """What the output keeps: the scene, all there is where none is given, unless that is too large; and by which id the
-    kernel is asked for more.
-    """
+    """What the output keeps: the scene (by default the whole one) unless it is too large, and the view's id."""
     found: Saved = {"version": 1, "follows": view.follows, "panel": view.has_panel and widgets_are_shown()}
     text = _text(view.beginning if scene is None else scene) or _text(view.live())
     if text is not None:
@@ -81,7 +81,7 @@ def saved(view: View, scene: Scene | None = None) -> Saved:
 
 
 def _text(scene: Scene) -> str | None:
-    """The scene packed; None where it is too large, or has numbers that cannot be packed."""
+    """The packed scene; None if it is too large, or has numbers that cannot be packed."""
     try:
         text = packed(scene)
     except ValueError:

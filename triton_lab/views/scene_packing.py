@@ -1,4 +1,4 @@
-"""Scenes as they travel: as one text, in a page or in a notebook's output, or as plain values beside their bytes."""
+"""Scenes in the forms that are sent: one text for a page or a notebook's output, or plain values and buffers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from triton_lab.views.scenes import Scene
 def packed(scene: Scene) -> str:
     """The scene as base64 of gzip of JSON; the same scene gives the same text. `front/packed.js` reads it.
 
-    Raises ValueError for a number that is not finite: JSON has none such.
+    Raises ValueError for a number that is not finite, which JSON cannot hold.
     """
     return base64.b64encode(gzip.compress(_json(scene, finite=True), mtime=0)).decode("ascii")
 
 
 def size(scene: Scene) -> int:
-    """About how many characters a scene takes when packed; at least a quarter of what it is unpacked."""
+    """The approximate number of characters of a packed scene; at least a quarter of its unpacked size."""
     text = _json(scene)
     return max(len(text) // 4, len(zlib.compress(text, 1)) * 4 // 3)
 
 
 def fitting(names: Iterable[str], make: Callable[[str], Scene], room: int) -> dict[str, Scene]:
-    """The scenes of ``names`` that have room in so many characters, those that come first before others."""
+    """The scenes of ``names`` that fit into so many characters; earlier names take precedence."""
     found: dict[str, Scene] = {}
     for name in names:
         made = make(name)
@@ -51,7 +51,7 @@ def beside(value: Any, buffers: list[bytes]) -> Any:
 
 
 def _json(scene: Scene, finite: bool = False) -> bytes:
-    """Bytes as base64. Raises ValueError where it must be ``finite`` and is not."""
+    """The scene as JSON with its bytes as base64. If it must be ``finite`` and is not, raises ValueError."""
     return json.dumps(_plain(scene), separators=(",", ":"), allow_nan=not finite).encode()
 
 

@@ -1,4 +1,4 @@
-"""A scene's type as plain data, with its bounds: what `front/check.js` holds a saved scene to."""
+"""A scene's type as plain data, with its bounds: `front/check.js` checks saved scenes against it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_lab.views.drawing import scene_bounds
 from triton_lab.views.drawing.scene_bounds import CanvasBound, Most, Numbers, Png, Product, Rows, Runs, Times, Within
 from triton_lab.views.scenes import Scene
 
-# Of a whole scene, by the names that `check.js` has for them.
+# Bounds of a whole scene, by their names in `check.js`.
 WHOLE = {
     "values": scene_bounds.MOST_VALUES,
     "letters": scene_bounds.MOST_LETTERS,
@@ -23,9 +23,9 @@ WHOLE = {
 
 
 def record(one: Any, named: list[Any]) -> dict[str, Any]:
-    """The fields of a TypedDict, those that may be missing with a "?"; the records that they name go to ``named``.
+    """The fields of a TypedDict; optional ones end in "?". The records that they name are added to ``named``.
 
-    Raises TypeError, naming the field, where a number, a text, a list, a map or bytes have no bound.
+    Raises TypeError, naming the field, if a number, a text, a list, a map or bytes have no bound.
     """
     found = {}
     for name, hint in get_type_hints(one, include_extras=True).items():
@@ -37,7 +37,7 @@ def record(one: Any, named: list[Any]) -> dict[str, Any]:
 
 
 def shape(hint: Any, named: list[Any]) -> Any:
-    """A type of Python as plain data; the records that it names go to ``named``. Raises TypeError as `record` does."""
+    """A Python type as plain data; records that it names are added to ``named``. Raises TypeError as `record` does."""
     found: dict[type, Any] = {}
     while get_origin(hint) is Annotated:
         found = {type(one): one for one in hint.__metadata__} | found
@@ -47,7 +47,7 @@ def shape(hint: Any, named: list[Any]) -> Any:
 
 
 def _bounded(hint: Any, found: dict[type, Any], named: list[Any]) -> Any:
-    """The type with the bound that it must have."""
+    """The type with its bound, which it must have."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in (bool, NoneType):
         return "boolean" if hint is bool else "null"
@@ -82,7 +82,7 @@ def _demanded(found: dict[type, Any], kind: type, hint: Any) -> Any:
 
 
 def _further(found: dict[type, Any]) -> dict[str, Any]:
-    """Bounds of products and of what buffers hold."""
+    """Bounds on products, and on the contents of buffers."""
     more: dict[str, Any] = {}
     for one in found.values():
         match one:

@@ -1,9 +1,9 @@
-"""What Python and the browser say to each other: scenes, selections and messages, by type.
+"""The types of everything that Python and the browser exchange: scenes, selections and messages.
 
-A *scene* is a picture as plain data; ``kind`` names what draws it. Its type, a TypedDict, stands in the module of its
-view; what several share, in the ``scenes`` of a folder. `front/scenes.d.ts` is made from these classes (see
-`declarations`), so both sides hold one contract. Tuples arrive in the browser as lists of that length, None as null;
-bulk data is bytes.
+A *scene* is a picture as plain data; ``kind`` says which module draws it. Its type, a TypedDict, is defined in the
+module of its view; types that several views share are in the modules of a folder whose names end in ``scenes``.
+`declarations` makes `front/scenes.d.ts` from these classes, so both sides share one contract. Tuples arrive in the
+browser as lists of that length, None as null; bulk data is bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal, TypedDict
 from triton_lab.views.drawing.scene_bounds import Many, Number, Sentence, Text, Whole
 
 Target = Literal["cpu", "gpu", "both"]
-Scene = Mapping[str, object]  # any of them: which there are, `declarations` finds by their ``kind``
+Scene = Mapping[str, object]  # any scene: `declarations` finds them all by their ``kind``
 
 
 class WordsScene(TypedDict):
@@ -23,7 +23,7 @@ class WordsScene(TypedDict):
 
 
 class Picked(TypedDict, total=False):
-    """What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where."""
+    """What is picked in a picture, and what Python has to draw for it: parameters' values, iterators, the place."""
 
     program: int | None
     line: int | None
@@ -38,42 +38,43 @@ class Picked(TypedDict, total=False):
 
 
 class Question(TypedDict):
-    """The browser asks for a part by its name."""
+    """A request of the browser for a part, by name."""
 
     part: str
 
 
 class Answer(TypedDict):
-    """The part; in ``scene``, ``{"buffer": k}`` stands for the k-th buffer of the message."""
+    """The part that answers a `Question`; in ``scene``, ``{"buffer": k}`` stands for the k-th buffer of the message."""
 
     part: str
     scene: object
 
 
 class ViewQuestion(Question):
-    """The same over a comm, to the view of that id; the part "" is the whole picture."""
+    """A `Question` over a comm, to the view of that id; the part "" is the whole picture."""
 
     view: str
 
 
 class ViewPicked(TypedDict):
-    """What was picked in a view of which the kernel draws another picture then: the answer is the part ""."""
+    """What was picked in a view whose kernel then draws another picture; the answer is the part ""."""
 
     view: str
     picked: Picked
 
 
 class ViewAnswer(Answer):
-    """The answer over a comm; ``panel`` is the widget's model that stands for the view, if it has one."""
+    """An `Answer` over a comm; ``panel`` is the widget model around the view, if there is one."""
 
     view: str
     panel: str | None
 
 
 class Whereabouts(TypedDict):
-    """Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``.
+    """The place of a kernel's lines: the cell with that run's number, else the file ``path``.
 
-    The path goes from the folder of the notebook, or from where its package lies. Earlier notebooks have whole ones.
+    The path is relative to the notebook's folder, or to the folder of the file's package. Older notebooks have absolute
+    paths.
     """
 
     cell: Whole | None
@@ -81,7 +82,7 @@ class Whereabouts(TypedDict):
 
 
 class LineNote(TypedDict):
-    """``text`` stands beside the line, ``told`` says it in full; ``share``: of the bytes that the kernel moves."""
+    """A note beside a line: ``text`` is the short form, ``told`` the long one; ``share`` is its part of all bytes."""
 
     line: Whole
     share: Number
@@ -90,7 +91,7 @@ class LineNote(TypedDict):
 
 
 class FindingNote(TypedDict):
-    """``fix``: for each edit its line, before and after; none where there is none."""
+    """A finding beside a line. ``fix``: for each edit its line, before and after; missing if there is no fix."""
 
     line: Whole
     severity: Literal["error", "warning", "note"]
@@ -100,7 +101,7 @@ class FindingNote(TypedDict):
 
 
 class NotedSource(Whereabouts):
-    """``lines`` from the ``first`` on, as they were when the launch ran."""
+    """The ``lines`` of a source from line ``first`` on, as they were when the launch ran."""
 
     first: Whole
     lines: Many[Sentence]
@@ -117,9 +118,9 @@ class _Saved(TypedDict):
 class Saved(_Saved, total=False):
     """A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``.
 
-    ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is
-    asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture.
-    ``annotations`` are what the editor shows beside the lines of kernels.
+    ``scene`` is packed (see `scene_packing`), and missing if it was too large. ``view`` is the id by which the kernel
+    is asked for more. ``follows``: whether the kernel wants to know what is picked. ``panel``: whether widgets stand
+    around the picture. ``annotations`` are shown by the editor beside the lines of kernels.
     """
 
     scene: str
@@ -128,6 +129,6 @@ class Saved(_Saved, total=False):
 
 
 class Ran(TypedDict):
-    """What an output's metadata say below ``triton_lab``: where its launch ran."""
+    """The metadata of an output under ``triton_lab``: where its launch ran."""
 
     target: Target

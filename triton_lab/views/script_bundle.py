@@ -1,8 +1,8 @@
-"""One script from the modules in `front/`, and one style sheet.
+"""The modules in `front/` joined into one script, and their style sheet.
 
-A widget's script is a single text, and so is that of a page which stands alone. The modules in `front/` are plain ES
-modules that import each other by relative name, so that a type checker, Node and a bundler (that of the JupyterLab
-extension) take them as they are; `script` joins an entry with what it imports, for a widget and a page alike.
+A widget's script is a single text, and so is that of a self-contained page. The modules in `front/` are plain ES
+modules that import each other by relative name, so a type checker, Node and a bundler (such as that of the JupyterLab
+extension) take them as they are. `script` joins an entry module with everything that it imports.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 
 FRONT = Path(__file__).parent / "front"
-# ``widget.js`` draws what a widget carries, ``page.js`` what its page carries, ``saved.js`` what a notebook's output
-# carries, for JupyterLab's extension, which bundles the modules as they are, and ``site.js`` what stands in a page of
-# many things. All draw with ``view.js``.
+# The entry modules. ``widget.js`` draws the scene of a widget, ``page.js`` that of its page, ``saved.js`` that of a
+# notebook's output (JupyterLab's extension bundles the modules as they are), and ``site.js`` the pictures in a page of
+# the site. All draw with ``view.js``.
 WIDGET, PAGE, SAVED, SITE, VIEW = "widget.js", "page.js", "saved.js", "site.js", "view.js"
 ENTRIES = (WIDGET, PAGE, SAVED, SITE, VIEW)
 
@@ -27,15 +27,15 @@ _TOLD = re.compile(r"^[ ]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 
 
 class CannotAssemble(ValueError):
-    """A module is written in a way that `script` does not join: it says what and where."""
+    """A module is written in a way that `script` cannot join; the message says what and where."""
 
 
 def script(entry: str, folder: Path | None = None) -> str:
-    """One ES module from ``entry`` and all that it imports.
+    """One ES module made of ``entry`` and all modules that it imports.
 
-    Modules import each other as ``import { a, b } from "../launch/c.js";`` with no renaming, and no name is declared in
-    two of them; so leaving out the import lines and ``export`` words is enough. Raises CannotAssemble where that is not
-    so.
+    Modules import each other as ``import { a, b } from "../launch/c.js";`` without renaming, and no name is declared in
+    two of them; so it is enough to leave out the import lines and the ``export`` words. Raises CannotAssemble
+    otherwise.
     """
     return _joined(entry, folder or FRONT)
 
@@ -46,7 +46,7 @@ def stylesheet(folder: Path | None = None) -> str:
 
 
 def needs(name: str, text: str) -> list[tuple[str, str]]:
-    """What module ``name`` imports: the words between the braces, and the module, by its path in the folder."""
+    """The imports of module ``name``: the words between the braces, and the module by its path in the folder."""
     here = posixpath.dirname(name)
     return [(words, posixpath.normpath(posixpath.join(here, path))) for words, path in _IMPORT.findall(text)]
 
@@ -80,7 +80,7 @@ def _joined(entry: str, folder: Path) -> str:
                 raise CannotAssemble(f"{declared} is declared in {home[declared]} and in {name}")
             home[declared] = name
         exported[name] = {declared for export, declared in _DECLARED.findall(rest) if export}
-        # What is said about types and to readers need not go to the browser.
+        # Comments about types and for readers are not sent to the browser.
         parts.append(_TOLD.sub("", _EXPORT.sub("", rest)))
         open_.pop()
 

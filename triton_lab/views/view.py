@@ -1,6 +1,6 @@
-"""What all views share: a live widget, a static picture and words, from one scene.
+"""The base of all views: a live widget, a static picture and words, all from one scene.
 
-A *scene* is a nested dict of plain values in which bulk data is bytes (see `scenes`). A notebook's output carries it
+A *scene* is a nested dict of plain values in which bulk data is bytes (see `scenes`). A notebook's output holds it
 packed, a widget as it is; `figure` draws the same model with matplotlib.
 """
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class View(ABC):
-    """A picture of a model. Shown in a notebook it is live; a static page keeps its PNG."""
+    """A picture of a model. It is live in a running notebook; a static page keeps its PNG."""
 
     @abstractmethod
     def scene(self) -> Scene:
-        """The picture as data for the browser; ``"kind"`` names what draws it."""
+        """The picture as data for the browser; ``"kind"`` says which module draws it."""
 
     def part(self, name: str) -> Scene:
-        """A scene that the widget fetches when it needs it."""
+        """A scene that the widget fetches when needed."""
         raise LookupError(f"{self.title()} has no part {name!r}")
 
     def live(self) -> Scene:
@@ -35,34 +35,34 @@ class View(ABC):
         return self.scene()
 
     def saved(self) -> Scene:
-        """The scene that a notebook's output keeps: more than `live`, where that takes no time."""
+        """The scene that a notebook's output keeps: more than `live`, if that takes no time."""
         return self.live()
 
     @property
     def grows(self) -> bool:
-        """Whether `saved` has more than `scene`: who looks on is shown that first, and the rest when it is made."""
+        """Whether `saved` has more than `scene`: then `scene` is shown first, and the rest once it is made."""
         return False
 
     def annotations(self) -> list[NotedSource]:
-        """What an editor shows beside lines of kernels while the view stands below a cell."""
+        """The notes that an editor shows beside lines of kernels while the view stands below a cell."""
         return []
 
     def follow(self, picked: Picked) -> Scene | None:
-        """The picture that takes the place of this one once ``picked`` is; None where it stays."""
+        """The picture that replaces this one after ``picked`` was picked; None if this one stays."""
         return None
 
     @property
     def has_parts(self) -> bool:
-        """Whether it can be asked for parts."""
+        """Whether the view has parts to request."""
         return type(self).part is not View.part
 
     @property
     def follows(self) -> bool:
-        """Whether anything that is picked leads to another picture."""
+        """Whether picking something can lead to another picture."""
         return type(self).follow is not View.follow
 
     def standalone(self) -> Scene:
-        """The scene with all that can be had without a kernel behind it."""
+        """The scene with everything that can be shown without a running kernel."""
         return self.live()
 
     @abstractmethod
@@ -70,7 +70,7 @@ class View(ABC):
         """A new matplotlib figure; the caller owns it."""
 
     def pieces(self) -> list[FigurePiece]:
-        """The figure in pieces that stand one below the other, for a card that has others beside it."""
+        """The figure in pieces that stand below each other, for a card that has other pieces, too."""
         raise NotImplementedError(f"{type(self).__name__} is drawn by itself alone")
 
     @abstractmethod
@@ -82,25 +82,25 @@ class View(ABC):
         """The picture in words, for terminals and screen readers."""
 
     def brief(self) -> str:
-        """What of `text` costs little, shown until the rest is made."""
+        """The part of `text` that is cheap, shown until the rest is made."""
         return self.text()
 
     has_panel: ClassVar[bool] = False
 
     def panel_id(self) -> str | None:
-        """The model of the widgets that stand around the picture, where it has such."""
+        """The id of the widget model around the picture, if there is one."""
         return None
 
     @cached_property
     def widget(self) -> SceneWidget:
-        """The live form, made when first asked for."""
+        """The live form, made at first use."""
         from triton_lab.views.widget import scene_widget
 
         return scene_widget(self.beginning, self if self.has_parts else None)
 
     @cached_property
     def beginning(self) -> Scene:
-        """`saved`, made once for output and widget."""
+        """The scene of `saved`, made once for output and widget."""
         return self.saved()
 
     def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:

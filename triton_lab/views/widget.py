@@ -1,4 +1,4 @@
-"""The live form of a view: one anywidget that carries a scene, and answers for what is not in it."""
+"""The live form of a view: one anywidget that holds a scene, and answers requests for further parts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from triton_lab.views.script_bundle import WIDGET, script, stylesheet
 
 
 class SceneWidget(anywidget.AnyWidget):
-    """``scene``: what to draw. ``selection``: what is picked in it, such as ``{"program": 3}``.
+    """The widget of a scene. ``scene``: what to draw. ``selection``: what is picked in it, such as ``{"program": 3}``.
 
-    The browser asks for further scenes with a `scenes.Question` and gets a `scenes.Answer` back.
+    The browser requests further scenes with a `scenes.Question` and gets a `scenes.Answer` back.
     """
 
     scene = traitlets.Dict().tag(sync=True)
@@ -31,7 +31,7 @@ class SceneWidget(anywidget.AnyWidget):
         return f"{type(self).__name__}({self.scene.get('kind')!r})"
 
     def answers(self, view: Answering) -> None:
-        """Have ``view`` make the parts, as long as it is kept."""
+        """Let ``view`` make the parts, as long as it is kept."""
         self.view = keep(view)
         listen()
         self.on_msg(self._asked)
@@ -46,10 +46,10 @@ class SceneWidget(anywidget.AnyWidget):
 
 @cache
 def _widget_class() -> type[SceneWidget]:
-    """Of this version: anywidget sends a class's ``_esm`` as the trait of each instance.
+    """The widget class of this version: anywidget sends a class's ``_esm`` as the trait of each instance.
 
-    A page keeps the first style sheet that it gets for a class's name. The name tells ours from that of another
-    version, whose pictures may stand in the same notebook.
+    A page keeps the first style sheet that it gets for a class's name. The name includes the version, since pictures of
+    another version may stand in the same notebook.
     """
     css = stylesheet()
     name = f"SceneWidget_{hashlib.sha256(css.encode()).hexdigest()[:8]}"
@@ -57,7 +57,7 @@ def _widget_class() -> type[SceneWidget]:
 
 
 def scene_widget(scene: Scene, view: Answering | None = None) -> SceneWidget:
-    """A widget that draws ``scene``; ``view`` makes the parts that it asks for."""
+    """A widget that draws ``scene``; ``view`` makes the parts that it requests."""
     widget = _widget_class()(scene=dict(scene))
     if view is not None:
         widget.answers(view)

@@ -1,5 +1,6 @@
-"""A class's notebook is graded by two processes: one runs the answers, the other judges them.
+"""The judge of a class's notebooks: one process runs the answers, another one judges them.
 
-`judge` is the second. It starts the first (`sandbox`, `child`), which runs the notebook's cells and answers questions,
-and speaks with it by data alone (`wire`, `values`, `messages`). `there` is an answer of that process, as judges ask it.
+`judge` is the second process. It starts the first one (`sandbox`, `answering_process`), which runs the notebook's cells
+and answers questions. The two exchange only data (`judge_wire`, `answer_values`, `judge_messages`). `remote_answer` is
+an answer of that process as a judge sees it.
 """

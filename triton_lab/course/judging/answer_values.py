@@ -1,6 +1,6 @@
-"""Values as data: what an answer to a question may be, tensors, orders of loops. Each is held to its kind when read.
+"""Values as data: plain values of answers, tensors, orders of loops. Each is checked when it is read.
 
-Reading raises what Python does where something is not what it must be (`MALFORMED`).
+Reading a malformed value raises Python's own errors (`MALFORMED`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral import Schedule
 
 MALFORMED = (TypeError, ValueError, LookupError, AttributeError, RuntimeError, RecursionError, OverflowError)
-TEXT = 4000  # characters of a text that the process says
+TEXT = 4000  # characters of a text from the process
 LINES = 60
 DEPTH = 40
 _ITEMS = 10_000
@@ -31,7 +31,7 @@ DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat
 
 
 class OpaqueValue:
-    """What stands for a value that is no plain data: it shows itself as that did, and equals nothing."""
+    """Stands for a value that is no plain data: it has the same repr, and equals nothing."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -41,7 +41,7 @@ class OpaqueValue:
 
 
 def encoded(value: Any, depth: int = DEPTH) -> Any:
-    """A value as JSON has it; what is no plain data as its text."""
+    """A value as JSON; a value that is no plain data becomes its text."""
     import torch
 
     from triton_lab.compiled.layouts.layout import Layout
@@ -70,12 +70,12 @@ def encoded(value: Any, depth: int = DEPTH) -> Any:
 def _opaque(value: Any) -> dict[str, str]:
     try:
         return {"opaque": repr(value)[:TEXT]}
-    except Exception:  # a class of the answer's own
+    except Exception:  # a class of the answer's own may raise anything
         return {"opaque": f"<{type(value).__name__}>"}
 
 
 def decoded(given: Any, depth: int = DEPTH) -> Any:
-    """The value again. Raises one of MALFORMED."""
+    """The decoded value. Raises one of MALFORMED."""
     if given is None or type(given) in (bool, int, float, str):
         return given
     from triton_lab.compiled.layouts.layout_parser import build
@@ -116,14 +116,14 @@ def _layout(kind: Any, shape: tuple[int, ...], bits: int) -> Any:
 
 
 def text(given: Any) -> str:
-    """A text of bounded length."""
+    """A text of bounded length; else raises."""
     if type(given) is not str:
         raise TypeError("it is no text")
     return given[:TEXT]
 
 
 def told_fault(fault: AnswerFault) -> dict[str, Any]:
-    """What is wrong, without its pictures."""
+    """A fault as data, without its pictures."""
     return {
         "message": fault.message[:TEXT],
         "on": fault.on[:TEXT],
@@ -133,13 +133,13 @@ def told_fault(fault: AnswerFault) -> dict[str, Any]:
 
 
 def fault_of(given: Any) -> AnswerFault:
-    """What the process says is wrong with its answer."""
+    """The fault that the process reports of its answer."""
     lines = tuple(text(one) for one in given["lines"][:LINES])
     return AnswerFault(text(given["message"]), text(given["on"]), lines=lines, untouched=given["untouched"] is True)
 
 
 def told_tensor(placed: Placed, pieces: list[bytes]) -> dict[str, Any]:
-    """A tensor, its whole storage among the ``pieces``."""
+    """A tensor as data; its whole storage is added to ``pieces``."""
     tensor = placed.tensor
     pieces.append(bytes_of(tensor).tobytes())
     return {
@@ -153,7 +153,7 @@ def told_tensor(placed: Placed, pieces: list[bytes]) -> dict[str, Any]:
 
 
 def tensor_of(given: Any, pieces: Sequence[bytes], like: torch.Tensor | None = None) -> Placed:
-    """The tensor in memory of this process; of kind, shape and place in its storage as ``like``, where there is one."""
+    """The tensor in memory of this process; it must have the kind, shape and place in storage of ``like``, if given."""
     import torch
 
     data = pieces[whole(given["piece"], len(pieces))]
@@ -181,7 +181,7 @@ def tensor_of(given: Any, pieces: Sequence[bytes], like: torch.Tensor | None = N
 
 
 def whole(given: Any, stop: int) -> int:
-    """An integer from 0 on, below ``stop``."""
+    """An integer from 0 up to ``stop``, exclusive; else raises."""
     if type(given) is not int or not 0 <= given < stop:
         raise ValueError("a number that cannot be right")
     return given
@@ -191,7 +191,7 @@ def whole(given: Any, stop: int) -> int:
 
 
 def told_tree(tree: Any) -> Any:
-    """A schedule's tree of loops."""
+    """The tree of loops of a schedule, as data."""
     from triton_lab.polyhedral.core.loop_tree import Leaf, Loop
 
     if isinstance(tree, Leaf):
@@ -211,8 +211,10 @@ def _told_affine(one: Any) -> Any:
 
 
 def schedule_of(given: Schedule, tree: Any, steps: Any) -> Schedule:
-    """The order of ``given``'s instances that a tree says. Raises ValueError for one that is none: each statement
-    stands in it once, and no two of its instances have one time."""
+    """The order of ``given``'s instances that a tree describes.
+
+    Raises ValueError unless each statement stands in it once, and no two of its instances have the same time.
+    """
     from triton_lab.polyhedral import Schedule
 
     made = Schedule(given.scop, _tree(tree, given, DEPTH), tuple(text(one) for one in steps[:LINES]))

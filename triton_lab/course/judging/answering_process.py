@@ -1,6 +1,6 @@
-"""The process that answers: it runs the notebook's cells, and what its judge asks of the names that they define.
+"""The process that answers: it runs the notebook's cells, and the judge's questions about the names that they define.
 
-Whatever a cell does to this process, its judge is another one, and believes no word of it but what it can run again.
+Cells can do anything to this process. So its judge is another process, which believes only what it can run again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOO_MUCH = "more memory than it may have"
 
 
 def serve(end: socket.socket) -> None:
-    """Answer until the judge has heard enough."""
+    """Answer until the judge needs no more."""
     channel = Channel(end)
     shell = Shell()
     while True:
@@ -34,7 +34,7 @@ def serve(end: socket.socket) -> None:
             told = _answered(shell, asked, pieces, found)
         except Unanswered as error:
             told, found = {"fault": told_fault(_of_memory(error.fault))}, []
-        except Exception as error:  # an answer may do anything
+        except Exception as error:  # an answer may raise anything
             told, found = {"fault": told_fault(_of_memory(AnswerFault(f"{type(error).__name__}: {error}")))}, []
         channel.send(told, found)
 
@@ -80,7 +80,7 @@ def _is_of_memory(told: str) -> bool:
 
 
 def _of_memory(fault: AnswerFault) -> AnswerFault:
-    """The fault of an answer for which there was not enough memory says so."""
+    """The fault of an answer that ran out of memory, which says so."""
     if not _is_of_memory(str(fault)):
         return fault
     return AnswerFault(f"It takes {TOO_MUCH}.", fault.on, lines=fault.lines)

@@ -1,8 +1,8 @@
 """``python -m triton_lab.course.judging.judge``: judges one notebook, whose cells run in a process that it starts.
 
 Standard input is one object: the ``cells``, each with its ``text`` and the exercise that it ``checks`` (or ""), the
-``folder`` for the other process, its ``seconds`` and the ``memory`` of both. Standard output is a line for each check,
-and for what there is to say of the whole.
+``folder`` for the other process, its ``seconds`` and the ``memory`` of both. Standard output has a line for each check,
+and for each remark on the whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from triton_lab.course.judging.remote_answer import Asked, Ended, There
 from triton_lab.course.run_answer import MOST_STEPS
 from triton_lab.processes import linux
 
-MESSAGE = 2000  # characters of what is wrong
+MESSAGE = 2000  # characters of a message about an answer
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def _least(one: int, most: int) -> int:
 
 
 def _get_ready() -> None:
-    """Import what both processes need, before one becomes two. No threads may start here."""
+    """Import what both processes need before the fork. No threads may start here."""
     import torch
 
     import triton_lab.course.judging.answering_process
@@ -66,9 +66,9 @@ def _work(end: socket.socket) -> None:
 
 
 def judged(asked: Mapping[str, Any], known: Mapping[str, Exercise]) -> Iterator[dict[str, Any]]:
-    """What there is to say, as it becomes known."""
+    """The lines of the output, each as soon as it is known."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads that wait for nothing
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside idle threads
         box = sandbox.start(_work, asked["folder"], asked["memory"])
     linux.hide_memory()
     try:
@@ -96,7 +96,7 @@ def _cells(cells: list[Mapping[str, str]], process: Asked, known: Mapping[str, E
 
 
 def _message(judge: Callable[[], Any]) -> str:
-    """What is wrong with an answer, "" where nothing is. Raises Ended."""
+    """The message about an answer, "" if it is right. Raises Ended."""
     try:
         fault = judge()
     except Unanswered as error:
@@ -105,7 +105,7 @@ def _message(judge: Callable[[], Any]) -> str:
         raise
     except MemoryError:
         return "What its launches do takes more memory than there is for it."
-    except Exception as error:  # of what the process has sent: it must not end the others
+    except Exception as error:  # an error in data from the process: other answers must still be judged
         return f"It cannot be judged: {type(error).__name__}: {error}"
     return "" if fault is None else str(fault) or "It is wrong."
 

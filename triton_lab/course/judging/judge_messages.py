@@ -1,7 +1,7 @@
-"""What an answer did, as a message: attempts with their launches in the format of saved launches, runs of lazy tensors.
+"""The results of an answer as a message: attempts with their launches, in the format of saved launches, and lazy runs.
 
-The judge believes nothing of it: launches are run again (`launch.saving.load.unpacked`), their arguments are told from
-the pointers that they have, and arguments keep shape and place.
+The judge trusts none of it. It runs launches again (`launch.saving.load.unpacked`), finds their arguments by their
+pointers, and lets arguments keep their shape and place.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from triton_lab.launch.saving.save import packed_unchecked
 from triton_lab.lazy.step import BufferState
 
 MOST_LAUNCHES = 64
-MOST_BYTES = 256 << 20  # of a launch that is unpacked
+MOST_BYTES = 256 << 20  # of one unpacked launch
 
 Pieces = Sequence[bytes]
 
 
 def told_inputs(inputs: Mapping[str, Any], pieces: list[bytes]) -> dict[str, Any]:
-    """Arguments for a call: tensors and plain values."""
+    """The arguments of a call as data: tensors and plain values."""
     return {
         name: {"tensor": told_tensor(Placed.of(value), pieces)}
         if isinstance(value, torch.Tensor)
@@ -61,7 +61,7 @@ def inputs_of(given: Mapping[str, Any], pieces: Pieces) -> dict[str, Any]:
 
 
 def told_attempt(attempt: Attempt, pieces: list[bytes]) -> dict[str, Any]:
-    """What became of a call."""
+    """The outcome of a call as data."""
     if attempt.fault is not None:
         return {"fault": told_fault(attempt.fault)}
     return {
@@ -84,8 +84,10 @@ def _kind(one: Placed | Other) -> str:
 
 
 def attempt_of(given: Mapping[str, Any], pieces: Pieces, inputs: Mapping[str, Any], steps: int) -> Attempt:
-    """What became of a call with ``inputs``; ``steps`` are those of loops that a launch may take. Raises one of
-    MALFORMED, and SavedLaunchError."""
+    """The outcome of a call with ``inputs``; ``steps`` limits the loop iterations of a launch.
+
+    Raises one of MALFORMED, and SavedLaunchError.
+    """
     if "fault" in given:
         return Attempt(inputs, fault=fault_of(given["fault"]))
     after = {**inputs, **_placed(given["inputs"], pieces, inputs)}
@@ -97,7 +99,7 @@ def attempt_of(given: Mapping[str, Any], pieces: Pieces, inputs: Mapping[str, An
 
 
 def told_run(run: StepsRun, pieces: list[bytes]) -> dict[str, Any]:
-    """What became of a call with lazy tensors."""
+    """The outcome of a call with lazy tensors as data."""
     return {
         "results": [told_tensor(Placed.of(one), pieces) for one in run.results],
         "inputs": {name: told_tensor(Placed.of(one), pieces) for name, one in run.inputs.items()},
@@ -124,7 +126,7 @@ def told_run(run: StepsRun, pieces: list[bytes]) -> dict[str, Any]:
 
 
 def run_of(given: Mapping[str, Any], pieces: Pieces, inputs: Mapping[str, Any], steps: int) -> StepsRun:
-    """As `attempt_of`."""
+    """The outcome of a call with lazy tensors; see `attempt_of`."""
     tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     plain = {name: value.contiguous().clone() for name, value in tensors.items()}
     began = _placed(given["began"], pieces, plain)
@@ -166,7 +168,7 @@ def _told_placed(tensors: Mapping[str, Placed], pieces: list[bytes]) -> dict[str
 
 
 def _placed(given: Mapping[str, Any], pieces: Pieces, inputs: Mapping[str, Any]) -> dict[str, Placed]:
-    """The tensors among the arguments, each as it was given but for its bytes. No two may share memory."""
+    """The tensors among the arguments, each as it was given except for its bytes. No two may share memory."""
     found = {
         name: tensor_of(given[name], pieces, like=value)
         for name, value in inputs.items()
@@ -192,7 +194,7 @@ def _launches(given: Sequence[int], pieces: Pieces, steps: int) -> list[Launch]:
 
 
 def _grounded(launch: Launch) -> Launch:
-    """The same launch; where its arguments lie is told from its pointers, and from the memory that it came with."""
+    """The same launch with its arguments' places found from its pointers and from its saved memory."""
     snapshot, flat = launch.snapshot, launch.plan_arguments
     assert snapshot is not None
     kernel = launch.executable.plan.kernel

@@ -1,7 +1,7 @@
-"""Messages between the judge and the process that answers: an object of JSON, and pieces of bytes; no pickles.
+"""Messages between the judge and the process that answers: a JSON object and pieces of bytes; no pickles.
 
-A message has the length of the JSON text, how many pieces follow, the length of each, the text, and the pieces. All
-are bounded before anything is read.
+A message has the length of the JSON text, the number of pieces, the length of each, the text, and the pieces. All
+lengths are checked against bounds before anything is read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST = 1 << 30  # bytes of all pieces
 
 
 class Broken(Exception):
-    """What came is no message: the other process has ended, or sends what it likes. ``late``: nothing came in time."""
+    """The data is no message: the other process has ended, or sends anything. ``late``: nothing came in time."""
 
     def __init__(self, why: str, late: bool = False) -> None:
         super().__init__(why)
@@ -27,13 +27,13 @@ class Broken(Exception):
 
 
 class Channel:
-    """One end of the way between the two."""
+    """One end of the connection."""
 
     def __init__(self, end: socket.socket) -> None:
         self.end = end
 
     def send(self, head: dict[str, Any], pieces: Sequence[bytes] = (), seconds: float | None = None) -> None:
-        """Raises Broken."""
+        """Send a message. Raises Broken."""
         text = json.dumps(head).encode("ascii")
         sizes = struct.pack(f"<II{len(pieces)}Q", len(text), len(pieces), *map(len, pieces))
         self.end.settimeout(seconds)

@@ -1,4 +1,4 @@
-"""An answer of the process that runs the notebook, as its judge asks it."""
+"""An answer in the process that runs the notebook, as its judge sees it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Ended(Exception):
-    """The process answers no more; the message says why."""
+    """The process answers no more; the message gives the reason."""
 
 
 class Asked:
@@ -36,7 +36,7 @@ class Asked:
         self._channel, self._seconds, self._left, self._why = channel, seconds, seconds, why
 
     def ask(self, head: dict[str, Any], pieces: list[bytes] | None = None) -> tuple[dict[str, Any], list[bytes]]:
-        """What it says. Raises Ended."""
+        """The reply to a question. Raises Ended."""
         began = time.monotonic()
         try:
             self._channel.send(head, pieces or (), self._left)
@@ -50,13 +50,13 @@ class Asked:
 
 
 class There:
-    """The answer that a name has there."""
+    """The answer that has this name in the process."""
 
     def __init__(self, asked: Asked, name: str, steps: int) -> None:
         self._asked, self._name, self._steps = asked, name, steps
 
     def seeds(self, number: int) -> tuple[int, int]:
-        """Others each time: nobody knows them before, and the second are told to nobody."""
+        """Different seeds each time: the process cannot know the first ones before, and never gets the second ones."""
         return secrets.randbelow(_SEEDS), secrets.randbelow(_SEEDS)
 
     def value(self) -> Any:
@@ -103,7 +103,7 @@ def _loops(given: Any) -> str:
 
 
 def _read(what: Callable[[], T]) -> T:
-    """What a message holds. Raises Unanswered for one that its process has made up."""
+    """The contents of a message. Raises Unanswered for a message that the process has forged."""
     try:
         return what()
     except SavedLaunchError as error:

@@ -1,8 +1,8 @@
-"""A process for a stranger's cells: forked, with namespaces of its own where the system has them.
+"""A process for untrusted cells: forked, with namespaces of its own if the system supports them.
 
-Three processes: a *guard*, which watches how much memory the others take and ends them; in its new namespaces an
-*init*, the first process there, with which all others end; and the one that runs the cells. It sees no process but
-those that it starts, no network, and of the file system one folder that it can write to, which is gone with it.
+There are three processes. A *guard* watches how much memory the others take, and ends them. In the new namespaces an
+*init* is the first process; all others end with it. The third process runs the cells. It sees only the processes that
+it starts, no network, and one writable folder of the file system, which is deleted with it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPEN = "answers can see the machine's processes and write to its files: /proc an
 
 @dataclass
 class Sandbox:
-    """The processes: ``guard`` is the one to wait for, ``limits`` what could not be closed off, "" if all is."""
+    """The processes: ``guard`` is the one to wait for; ``limits`` says what is not isolated, "" if all is."""
 
     guard: int
     end: socket.socket
@@ -38,7 +38,7 @@ class Sandbox:
     limits: str = ""
 
     def why(self, seconds: float = 5.0) -> str:
-        """Why it has ended; "" where it has not, within so many seconds."""
+        """The reason why it has ended; "" if it is still running after so many seconds."""
         os.set_blocking(self._told, False)
         until, found = time.monotonic() + seconds, b""
         while time.monotonic() < until:
@@ -51,7 +51,7 @@ class Sandbox:
         return found.decode(errors="replace")
 
     def close(self) -> None:
-        """End all of them."""
+        """End all of the processes."""
         self.end.close()
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.guard, signal.SIGKILL)
@@ -78,7 +78,7 @@ def start(work: Callable[[socket.socket], None], folder: str, memory: int) -> Sa
     os.close(tell)
     os.close(close)
     limits = b""
-    while part := os.read(closed, 4096):  # it ends when the cells may begin
+    while part := os.read(closed, 4096):  # until the cells may begin
         limits += part
     os.close(closed)
     return Sandbox(guard, mine, told, limits.decode())
@@ -151,13 +151,13 @@ def _init(
         if done == first:
             code = os.waitstatus_to_exitcode(status)
             if code < 0:
-                # What ends a process by a signal does not end the first one of a namespace: it says so by a number.
+                # The first process of a namespace cannot end by a signal: it reports a signal by an exit code.
                 os._exit(128 - code)
             os._exit(code)
 
 
 def _prepare(end: socket.socket, folder: str, memory: int, apart: bool) -> socket.socket:
-    """Limits, and no way out but the socket."""
+    """Set limits, and leave no way out but the socket."""
     os.setsid()
     if not apart:
         linux.end_with_parent()
@@ -184,7 +184,7 @@ def _prepare(end: socket.socket, folder: str, memory: int, apart: bool) -> socke
         resource.setrlimit(what, (most, most))
     linux.forbid_new_privileges()
     if apart:
-        # Counted in the namespace; root's processes are not, and the guard counts those.
+        # The limit counts within the namespace. It does not apply to root, whose processes the guard counts.
         resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
         linux.drop_capabilities()
     return socket.socket(fileno=kept)

@@ -1,4 +1,5 @@
-"""The exercises of each chapter, a page each: what is asked, what helps, and on what answers are tried.
+"""The exercises of each chapter, a page each: the task, the hints, and the cases on which answers are tried.
 
-Imported by `registry` when an exercise is asked for. A page has a tuple `EXERCISES`, in the chapter's order.
+`exercise_registry` imports a page when one of its exercises is requested. A page has a tuple `EXERCISES`, in the
+chapter's order.
 """

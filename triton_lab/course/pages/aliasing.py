@@ -1,4 +1,4 @@
-"""Chapter 05: two names for one memory, and changing what one reads."""
+"""Chapter 05: two names for one memory, and changing memory while reading it."""
 
 from __future__ import annotations
 

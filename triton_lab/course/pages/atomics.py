@@ -1,4 +1,4 @@
-"""Chapter 08: programs that meet on one element: atomics, order, locks."""
+"""Chapter 08: programs that update the same element: atomics, order, locks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _best(x: Any) -> Any:
 
 
 def _rising(generator: Any) -> Any:
-    """The greatest is the last, at a place that half precision cannot tell from its neighbour."""
+    """Numbers whose greatest is the last, at an index that half precision cannot tell from its neighbour."""
     import torch
 
     return torch.arange(3002.0)

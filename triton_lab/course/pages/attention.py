@@ -1,4 +1,4 @@
-"""Chapter 14: a softmax between two products, none of which is ever there as a whole."""
+"""Chapter 14: a softmax between two products, neither of which is ever stored as a whole."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _gradient(q: Any, k: Any, lse: Any, dout: Any) -> Any:
 
 
 def _cases() -> tuple[Case, ...]:
-    """(heads, tokens, dim): one block and several, none full; many heads; large scores; half precision."""
+    """Cases of (heads, tokens, dim): one block and several, none full; many heads; large scores; half precision."""
     shapes = ((1, 32, 16), (2, 50, 16), (3, 97, 32), (1, 1, 16))
     return (
         *(case(**{name: tensor(*shape) for name in "qkv"}) for shape in shapes),
@@ -49,7 +49,7 @@ def _cases() -> tuple[Case, ...]:
 
 
 def _drawn(generator: torch.Generator, which: int, *shape: int) -> torch.Tensor:
-    """The same for equal generators and numbers: what the forward pass kept must be that of the inputs."""
+    """Equal numbers for equal generators and ``which``: what the forward pass kept must be that of the inputs."""
     import torch
 
     seed = generator.initial_seed() * 16 + which
@@ -73,7 +73,7 @@ def _with_lse(heads: int, tokens: int, dim: int) -> Case:
 
 
 def _gradient_of_q(q: Any, k: Any, v: Any, lse: Any, delta: Any, dout: Any) -> Any:
-    """By torch, which needs neither lse nor delta."""
+    """The gradient computed by torch, which needs neither lse nor delta."""
     import torch
 
     asked = q.double().requires_grad_()
@@ -82,7 +82,7 @@ def _gradient_of_q(q: Any, k: Any, v: Any, lse: Any, delta: Any, dout: Any) -> A
 
 
 def _with_delta(heads: int, tokens: int, dim: int) -> Case:
-    """What forward kept of each query beside it: lse, and delta, the sum of the result times its gradient."""
+    """A case with the values that forward keeps for each query: lse, and delta, the sum of result times gradient."""
     shape = heads, tokens, dim
 
     def delta(generator: torch.Generator) -> torch.Tensor:
@@ -110,7 +110,7 @@ def _rows(inputs: Any) -> int:
 
 
 def _no_key_in_vain(launches: Sequence[Launch], inputs: Inputs) -> str:
-    """Held to as many blocks of queries as there are: none of them needs a key after its last query."""
+    """Limit the loads of k to the keys that some query of a block needs: none after its last query."""
     heads, tokens, dim = inputs["k"].shape
     blocks = max(1, launches[-1].programs // heads)
     queries = 1 << max(0, math.ceil(math.log2(tokens / blocks)))

@@ -1,4 +1,4 @@
-"""Chapter 15: twelve broken kernels. Each breaks in another way, and another tool of the lab shows how."""
+"""Chapter 15: twelve broken kernels. Each is broken in another way, and another tool of the lab shows how."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _highest(x: Any) -> Any:
 
 
 def _rising(generator: Any) -> Any:
-    """The greatest is the last, in a block of its own."""
+    """Numbers whose greatest is the last, in a block of its own."""
     import torch
 
     return torch.arange(577.0)

@@ -10,7 +10,7 @@ from triton_lab.course.launch_work import launched, once, programs, wide
 
 
 def _vectors(**others: Any) -> tuple[Case, ...]:
-    """A full block, one over and one under, one element, none, many programs; and half precision."""
+    """A full block, one element more and one less, one element, none, many programs; and half precision."""
     sizes = (96, 129, 127, 1, 1000, 0)
     return (*(case(x=tensor(n), **others) for n in sizes), case(x=tensor(300, dtype="float16"), **others))
 

@@ -1,4 +1,4 @@
-"""Chapter 01: programs in one and two dimensions, and what each of them takes."""
+"""Chapter 01: programs in one and two dimensions, and the part of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 09: what a step compiles, what it may overwrite, and a key that lacks an ingredient."""
+"""Chapter 09: the kernels that a step compiles, what it may overwrite, and a key that lacks an ingredient."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from triton_lab.course.lazy_steps import JudgedStep, StepsRun
 
-# Those of the exercise's text in the chapter.
+# As in the exercise's text in the chapter.
 DONATING = ("a = a + b", "c = a + b", "a, b = b, a", "a.add_(b); del b")
 COMPILING = """
 x = lab.lazy.tensor(torch.ones(100))
@@ -93,7 +93,7 @@ def _descended(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -
         )
     if not all(_in_place(step, "weights") for step in run.steps):
         return "The numbers are right, but a step gave the weights new memory: somebody could still see the old ones."
-    # What the launches did, whatever the steps are said to be.
+    # The effects of the launches, whatever the steps claim.
     start = run.began.tensors["weights"].start
     kernels = [kernel for kernel, starts in stored(run) if start in starts]
     if len(kernels) != len(rates) or len(set(kernels)) > 1 or run.ended["weights"].start != start:
@@ -132,7 +132,7 @@ def _made(run: StepsRun) -> str:
 
 
 def _in_place(step: JudgedStep, name: str) -> bool:
-    """Whether the tensor ``name`` stands after the step where it stood before."""
+    """Whether the tensor ``name`` is in the same memory after the step as before."""
     before = {one.place for one in step.before if one.name == name}
     return any(one.place in before and name in one.seen_by for one in step.after if one.role.startswith("out"))
 
@@ -151,7 +151,7 @@ def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
         return f"Nothing goes wrong: of its {made} none ran what was compiled for other donors."
     if all(map(torch.equal, sound.results, broken.results)):
         return "A step ran what was compiled for other donors, yet what it returns is right. Which tensor is wrong now?"
-    # What the launches did, whatever the steps are said to be.
+    # The effects of the launches, whatever the steps claim.
     mine, theirs = ([kernel for kernel, _ in stored(run)] for run in (sound, broken))
     if len(mine) != len(theirs) or len(set(theirs)) >= len(set(mine)):
         return "With the broken key no kernel ran in another one's place."

@@ -1,4 +1,4 @@
-"""Chapter 13: who holds what, what memory is asked for, and what limits a kernel."""
+"""Chapter 13: which thread holds which element, memory requests, and the limits of a kernel."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from triton_lab.course.exercise_kinds import Choice, Question, Task
 from triton_lab.course.launch_work import launched, once
 from triton_lab.launch.launch import Launch
 
-_MEASURED = 2048  # elements from which on sectors are counted: of fewer, most are shared with what lies beside
+_MEASURED = 2048  # elements: with fewer, most sectors are shared with other data, and are not counted
 
 
 def _layout(answer: Any, where: str, shape: tuple[int, ...]) -> str:
-    """What keeps ``answer`` from being a layout of that shape there; "" where nothing does."""
+    """The reason why ``answer`` is no layout of that shape there; "" if it is one."""
     from triton_lab.compiled.layouts.layout import Layout
 
     if not isinstance(answer, Layout):
@@ -67,8 +67,10 @@ def _without_conflicts(answer: Any) -> str:
 
 
 def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
-    """Held to twice the sectors in which the elements lie, and one more for each row and each column: a run of
-    neighbours that begins within a sector touches one more."""
+    """Limit the sectors to twice those in which the elements lie, and one more for each row and each column.
+
+    A run of neighbours that begins within a sector touches one sector more.
+    """
     from triton_lab.compiled.compile_failure import CompileError
     from triton_lab.compiled.launch_compilation import compiled_plan
     from triton_lab.compiled.transactions.sectors import SECTOR
@@ -94,7 +96,7 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
 
 
 def _programs() -> tuple[int, int]:
-    """By registers and by shared memory, as the occupancy calculator has it."""
+    """The limits by registers and by shared memory, from the occupancy calculator."""
     from triton_lab.compiled.cost.occupancy import KIB, occupancy
     from triton_lab.compiled.resource_facts import Metadata
 
@@ -107,7 +109,7 @@ def _programs() -> tuple[int, int]:
 
 
 def _size_at_the_ridge() -> int:
-    """The smallest multiple of 64: 2 * n**3 operations for 3 * 2 * n**2 bytes are n / 3 for each."""
+    """The smallest multiple of 64 at the ridge: 2 * n**3 operations for 3 * 2 * n**2 bytes are n / 3 for each byte."""
     from triton_lab.compiled.cost.gpu_limits import GPUS
 
     gpu = next(one for one in GPUS if one.name == "H100")

@@ -1,4 +1,4 @@
-"""Chapter 03: what keeps lanes away from memory, and what they have instead."""
+"""Chapter 03: masks keep lanes away from memory; the values of masked lanes."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from triton_lab.course.nest_exercises import NestExercise, OrderExercise, misses
 from triton_lab.polyhedral.cache_cost import Cache
 from triton_lab.polyhedral.related_work.page_nests import WAVEFRONT
 
-# What is written first is read by the loop after it, the element ahead included.
+# The next loop reads what the first one writes, including the element ahead.
 NEIGHBOURS = """\
 for (int i = 0; i < n; i++)
   A[i] = 2 * X[i];

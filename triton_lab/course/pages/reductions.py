@@ -1,4 +1,4 @@
-"""Chapter 06: many numbers become one, and what rounding and overflow do on the way."""
+"""Chapter 06: many numbers become one; rounding and overflow on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chapter 11: orders written down as steps, blocks, and rows that end where the data say."""
+"""Chapter 11: orders written as steps, blocks, and rows whose ends depend on the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_lab.course.nest_exercises import OrderExercise, blocks, misses
 from triton_lab.polyhedral.cache_cost import Cache
 from triton_lab.polyhedral.related_work.page_nests import TRANSPOSE
 
-# A vector that is smoothed in place, again and again.
+# A vector that is smoothed in place, repeatedly.
 SMOOTHED = """\
 for (int t = 0; t < n; t++)
   for (int i = 1; i < n - 1; i++)

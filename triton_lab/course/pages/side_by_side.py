@@ -9,7 +9,7 @@ from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Choice, Question, Task
 from triton_lab.course.launch_work import launched, once
 
-FAR = 16.0, 16.0 + 2.0**-16  # of the exercise's text in the chapter
+FAR = 16.0, 16.0 + 2.0**-16  # as in the exercise's text in the chapter
 
 
 def _ulps() -> int:

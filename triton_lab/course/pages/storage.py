@@ -1,4 +1,4 @@
-"""Chapter 02: a kernel sees addresses. Offsets and strides say which element lies where."""
+"""Chapter 02: a kernel sees addresses. Offsets and strides give the place of each element."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triton_lab.course.launch_work import launched, once, wide
 
 
 def _matrices() -> tuple[Case, ...]:
-    """Contiguous, within a larger one, every other column, turned; none divides a block; one element; none; half."""
+    """Contiguous, within a larger one, every other column, transposed; no full blocks; one element; none; half."""
     return (
         case(x=tensor(16, 16)),
         case(x=tensor(5, 37, layout="inside")),
@@ -33,7 +33,7 @@ def _windows(answer: Any) -> str:
     row = torch.arange(8.0)
     try:
         view = torch.as_strided(row, shape, strides)
-    except RuntimeError:  # torch makes no view that reaches beyond the storage, or goes backwards
+    except RuntimeError:  # torch makes no view that reaches beyond the storage, or runs backwards
         return f"Shape {shape} with strides {strides} leaves the eight numbers: which place does the last element have?"
     if tuple(view.shape) != (6, 3):
         return f"The view has shape {tuple(view.shape)}. Eight numbers have 6 windows of 3."

@@ -11,7 +11,7 @@ from triton_lab.notebook.cell.magic_options import Options
 
 @contextlib.contextmanager
 def switched(chosen: Options) -> Iterator[list[str]]:
-    """Launches inside run where ``chosen`` says; yields remarks to print."""
+    """Launches inside run on the target that ``chosen`` names; yields remarks to print."""
     from triton_lab.backend.targets.active_target import as_it_is, has_gpu, target
     from triton_lab.backend.targets.limits import limits
 

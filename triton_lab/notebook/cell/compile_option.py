@@ -1,4 +1,4 @@
-"""``--compile``: what GPUs' compilers make of the kernels that a cell launched, which their cards show then."""
+"""``--compile``: compile the kernels that a cell launched for GPUs; their cards then show the results."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def compile_launches(launches: Sequence[Launch], chosen: Options, sign: Sign) -> CompileError | None:
-    """Compile each launch's kernel with what it was launched with.
+    """Compile each launch's kernel with the arguments of the launch.
 
-    Gives the first error of the compilers; its message has those of the others, too. Raises what Triton's front end
-    does.
+    Returns the first error of the compilers, whose message includes the others. Raises the errors of Triton's front
+    end.
     """
     from triton_lab.compiled.compile_failure import CompileError
     from triton_lab.compiled.launch_compilation import attempts

@@ -1,21 +1,21 @@
-"""A plain cell that ends with a launch shows what Triton gives, a `CompiledKernel`: here it is told in words."""
+"""The words for a `CompiledKernel`, which Triton returns from a launch, at the end of a plain cell."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# By name, so that Triton is not imported for it.
+# By name, so that Triton need not be imported.
 _CLASS = ("triton.compiler.compiler", "CompiledKernel")
 _SHOWN_BY = "%%triton as the cell's first line shows what a launch did; so does lab.record()."
 
 
 def offer(shell: Any) -> None:
-    """Say in words what such an object is, where an IPython shell prints one."""
+    """Describe such objects in words when an IPython shell prints them."""
     _printing(shell).for_type_by_name(*_CLASS, lambda kernel, printer, cycle: printer.text(told(kernel)))
 
 
 def withdraw(shell: Any) -> None:
-    """Leave it to Triton again."""
+    """Leave such objects to Triton again."""
     printing = _printing(shell)
     for type in [one for one in printing.type_printers if (one.__module__, one.__name__) == _CLASS]:
         printing.pop(type)
@@ -27,14 +27,14 @@ def _printing(shell: Any) -> Any:
 
 
 def told(kernel: Any) -> str:
-    """``add_kernel(x_ptr: *fp32, n: i32, BLOCK=128), compiled for the CPU target``, and how to see what it did."""
+    """The words: ``add_kernel(x_ptr: *fp32, n: i32, BLOCK=128), compiled for the CPU target``, and what to do next."""
     target = kernel.metadata.target
     where = {"cpu": "the CPU target", "cuda": f"sm_{target.arch}"}.get(target.backend, str(target.arch))
     return f"{kernel.metadata.name}{_signature(kernel.src)}, compiled for {where}\n{_SHOWN_BY}"
 
 
 def _signature(source: Any) -> str:
-    """The arguments with their types, or what they were when it was compiled; nothing where no Python stands behind."""
+    """The arguments with their types, or their values if constant; "" if the kernel comes from no Python function."""
     function = getattr(source, "fn", None)
     if function is None:
         return ""

@@ -1,7 +1,7 @@
-"""What Triton's compiler prints while it refuses a kernel: held back until it is known whether that is told better.
+"""The output of Triton's compiler when it refuses a kernel: held back until it is known whether we explain the error.
 
-A kernel that does not verify makes Triton print its whole module, and MLIR its own message past Python, on the
-process's standard error. Of a mistake that we explain, nobody wants to read either.
+For a kernel that does not verify, Triton prints its whole module, and MLIR prints its own message past Python, to the
+process's standard error. If we explain the mistake, both would only be noise.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from triton_lab import messages
 from triton_lab.backend import compiler
 from triton_lab.backend.source.kernel_source import is_tritons
 
-# How MLIR says what is wrong; what it prints besides belongs to somebody else.
+# The form of MLIR's messages; other output is not the compiler's.
 _DIAGNOSTIC = re.compile(r"^.*:\d+:\d+: (?:error|note|remark): .*\n?", re.MULTILINE)
 
 
 class Hushed:
-    """Listens while a cell runs: from when Triton's front end begins to read a kernel to when it has done so.
+    """Captures output while a cell runs, from when Triton's front end begins to read a kernel until it is done.
 
-    ``kept`` is what it printed of kernels that it refused.
+    ``kept`` is the output about kernels that were refused.
     """
 
     def __init__(self) -> None:
@@ -34,12 +34,12 @@ class Hushed:
         self._held: HeldOutput | None = None
 
     def begin(self) -> None:
-        """A kernel is about to be compiled."""
+        """Begin to capture: a kernel is about to be compiled."""
         self.end(True)
         self._held = HeldOutput(self.kept)
 
     def end(self, compiled: bool) -> None:
-        """What was written in the meantime is; a compiler's last words are kept for `tell`."""
+        """Stop capturing and write the captured output; if the kernel was refused, keep its messages for `tell`."""
         held, self._held = self._held, None
         if held is not None:
             text = held.end()
@@ -51,15 +51,15 @@ class Hushed:
                 _write(text)
 
     def tell(self) -> None:
-        """Nobody has explained it: say what Triton has said."""
+        """Print Triton's own messages, since no explanation was found."""
         for text in self.kept:
             sys.stderr.write(text)
 
 
 class HeldOutput:
-    """Standard output in Python, as far as Triton prints a module, and standard error of the process, in all.
+    """Captures Triton's prints of modules to Python's standard output, and all of the process's standard error.
 
-    And what Python's warnings say: Triton gives one for each operand, with the file that a cell is for Python.
+    It also captures Python's warnings: Triton gives one for each operand, with the file that a cell is for Python.
     """
 
     def __init__(self, modules: list[str]) -> None:
@@ -74,7 +74,7 @@ class HeldOutput:
             os.dup2(self._file.fileno(), 2)
 
     def end(self) -> str:
-        """All is as it was; gives what was written to standard error."""
+        """Restore everything; returns the text written to standard error."""
         self._catching.__exit__(None, None, None)
         if sys.stdout is self._stdout:
             sys.stdout = self._stdout.stream
@@ -87,18 +87,18 @@ class HeldOutput:
             return file.read().decode(errors="replace")
 
     def warn(self) -> None:
-        """Give the warnings that were held back, each once, and those about the notebook's lines at these."""
+        """Give the captured warnings, each once; those about lines of the notebook name these lines."""
         for one in {(str(each.message), each.filename, each.lineno): each for each in self._warnings}.values():
             if messages.cell(one.filename):
                 sys.stderr.write(f"{messages.place(one.filename, one.lineno)}: {one.message}\n")
-            elif is_tritons(one.filename):  # where it stands is nothing that the user wrote
+            elif is_tritons(one.filename):  # its place is not in the user's code
                 sys.stderr.write(f"Triton says: {one.message}\n")
             else:
                 warnings.showwarning(one.message, one.category, one.filename, one.lineno, one.file, one.line)
 
 
 class _WithoutModules:
-    """A stream that passes everything on but what Triton prints of a module that it refuses."""
+    """A stream that passes everything on except the modules that Triton prints when it refuses them."""
 
     def __init__(self, stream: Any, modules: list[str]) -> None:
         self.stream, self._modules = stream, modules
@@ -126,7 +126,7 @@ def _write(text: str) -> None:
 
 @contextlib.contextmanager
 def hushed() -> Iterator[Hushed]:
-    """Inside, what Triton prints of kernels that it refuses is kept."""
+    """Capture Triton's output about refused kernels inside."""
     held = Hushed()
     before, compiler.reading = compiler.reading, held
     try:

@@ -1,6 +1,6 @@
 """Exceptions of a cell, shown with the user's own lines.
 
-What explains them is imported when there is one: a first picture does not wait for it.
+The modules that explain them are imported at the first exception, so that a first picture does not wait for them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def own_frames(trace: TracebackType | None, filename: str = "") -> list[tuple[FrameType, int]]:
-    """The frames of ``trace`` with their lines, the first of ``filename`` first, if that is given; none of Python,
-    Triton, torch, NumPy and the lab."""
+    """The frames of ``trace`` in the user's code, with their lines; those from ``filename`` on, if it is given.
+
+    Frames of Python, Triton, torch, NumPy and the lab are left out.
+    """
     packages = [
         sys.modules[name].__file__ for name in ("triton", "torch", "numpy", "triton_lab") if name in sys.modules
     ]
@@ -40,7 +42,7 @@ def own_frames(trace: TracebackType | None, filename: str = "") -> list[tuple[Fr
     for frame, line in traceback.walk_tb(trace):
         name = frame.f_code.co_filename
         started = started or name == filename
-        # Triton generates some of its own code, which has no file; nor has what `python -c` runs.
+        # Triton generates some of its own code, which has no file; code of `python -c` has none either.
         generated = name == "<string>" and frame.f_globals.get("__name__") != "__main__"
         if started and not name.startswith(hidden) and not _of_python(name) and not generated:
             frames.append((frame, line))
@@ -48,7 +50,7 @@ def own_frames(trace: TracebackType | None, filename: str = "") -> list[tuple[Fr
 
 
 def _of_python(file: str) -> bool:
-    """Whether it is a module of Python's own: Triton walks a kernel's tree with one, and the lab opens files."""
+    """Whether a file belongs to Python itself: Triton walks a kernel's tree with one, and the lab opens files."""
     return file.startswith(_PYTHON) and "site-packages" not in file
 
 
@@ -57,7 +59,7 @@ class CellSyntaxError(Exception):
 
 
 def clear(error: BaseException, filename: str) -> BaseException:
-    """Make ``error`` show itself with the cell's lines alone; its type and message stay."""
+    """Make ``error`` show only the cell's lines; its type and message stay."""
     if isinstance(error, SyntaxError):
         lines = _syntax_text(error, filename)
         error = CellSyntaxError(error.msg)
@@ -68,20 +70,20 @@ def clear(error: BaseException, filename: str) -> BaseException:
 
 
 def _named(lines: list[str], filename: str) -> list[str]:
-    """The lines as they are to be read now: ``%tb`` in a later cell shows what was said of an earlier one."""
+    """The lines as they read now: ``%tb`` in a later cell names the earlier cell instead of "this cell"."""
     name = (messages.running_cell() is not None and messages.cell(filename)) or "this cell"
     return [line.replace("this cell, line", f"{name}, line") for line in lines]
 
 
 def text_of(error: BaseException | None) -> str:
-    """How a cleared ``error`` shows itself, without colours; "" where there is none."""
+    """The text that a cleared ``error`` shows, without colours; "" for None."""
     return "" if error is None else _COLOURS.sub("", "\n".join(error._render_traceback_()).partition("\n")[2])  # type: ignore[attr-defined]
 
 
 def shorten(error: BaseException, filename: str, launch: Launch) -> None:
-    """Make a cleared ``error`` show itself in a line while its cell runs: the card of ``launch`` tells what is wrong.
+    """Make a cleared ``error`` show only one line while its cell runs: the card of ``launch`` has the details.
 
-    In a notebook alone. Afterwards, as for ``%tb``, it shows itself as before; its message stays.
+    This applies only in a notebook. Later, as for ``%tb``, it shows itself in full; its message stays.
     """
     from IPython.core.getipython import get_ipython
 
@@ -90,7 +92,7 @@ def shorten(error: BaseException, filename: str, launch: Launch) -> None:
 
 
 def interrupted(error: BaseException, filename: str) -> None:
-    """The same for an interrupt, which has nothing to explain: which line of the kernel ran, and what launched it."""
+    """Make an interrupt show only one line: which line of the kernel ran, and what launched it."""
     from IPython.core.getipython import get_ipython
 
     frames = own_frames(error.__traceback__, filename)
@@ -107,12 +109,12 @@ def interrupted(error: BaseException, filename: str) -> None:
 
 def _shorten(error: BaseException, line: str) -> None:
     full = error._render_traceback_  # type: ignore[attr-defined]
-    # IPython shows the error when no code of the cell runs any more; what asks again does so from another cell.
+    # IPython shows the error after the cell's code has ended; ``%tb`` runs in another cell.
     error._render_traceback_ = lambda: [line] if messages.running_cell() is None else full()  # type: ignore[attr-defined]
 
 
 def _one_line(error: BaseException, filename: str, launch: Launch) -> str:
-    """``KernelError: this cell, line 5, launched in line 8: see the card above``."""
+    """The error in one line: ``KernelError: this cell, line 5, launched in line 8: see the card above``."""
     from triton_lab.views.frontend_presence import widgets_are_shown
 
     op = getattr(error, "op", None)
@@ -123,13 +125,13 @@ def _one_line(error: BaseException, filename: str, launch: Launch) -> str:
         same = place is not None and place.file == filename
         at.append(f"launched in {f'line {own[0]}' if same else messages.place(filename, own[0])}")
     where = ", ".join(at)
-    # Who runs a notebook with nobody looking on reads the error in a log, where there is no card.
+    # If a notebook is run unattended, its error is read in a log, which has no card.
     what, end = ("", ": see the card above") if widgets_are_shown() else (str(error).partition("\n")[0] + "\n  ", "")
     return f"\x1b[31m{type(error).__name__}\x1b[39m: {what}{where}{end}"
 
 
 def rendering(error: BaseException, filename: str) -> list[str]:
-    """The text of ``error``: where in the cell, what is wrong there, and what to do."""
+    """The text of ``error``: the place in the cell, what is wrong there, and what to do."""
     result = ["\x1b[31m" + "-" * 75 + "\x1b[39m"]
     for frame, line in own_frames(error.__traceback__, filename):
         result.extend(_frame_text(frame.f_code.co_filename, line, frame.f_code.co_name, filename))
@@ -137,7 +139,7 @@ def rendering(error: BaseException, filename: str) -> list[str]:
 
 
 def said(error: BaseException, filename: str = "") -> list[str]:
-    """The lines that `rendering` ends with: what is wrong, and what to do. Without a cell places have their files."""
+    """The last lines of `rendering`: what is wrong, and what to do. Without a cell, places have their files."""
     from triton_lab.notebook.cell.internal_error import fault_text
     from triton_lab.notebook.mistakes.error_hints import hint_for
 
@@ -152,12 +154,12 @@ def said(error: BaseException, filename: str = "") -> list[str]:
 
 
 def words_of(error: BaseException) -> str:
-    """The lines of `said` where nothing has colours."""
+    """The lines of `said` as text without colours."""
     return _COLOURS.sub("", "\n".join(said(error)))
 
 
 def frames_in_words(error: BaseException, filename: str) -> list[str]:
-    """The user's lines that ``error`` went through from ``filename`` on, each with its file or cell."""
+    """The user's lines that ``error`` passed through, from ``filename`` on, each with its file or cell."""
     frames = own_frames(error.__traceback__, filename)
     return [
         _COLOURS.sub("", line)
@@ -179,7 +181,7 @@ def _frame_text(file: str, line: int, function: str, cell: str) -> list[str]:
 
 
 def _syntax_text(error: SyntaxError, filename: str) -> list[str]:
-    """Python's message under the line and column that it is about."""
+    """Python's message below the line and column that it concerns."""
     line = error.lineno or 1
     result = _frame_text(error.filename or filename, line, "<module>", filename)
     place = (error.offset or 1) - 1
@@ -190,7 +192,7 @@ def _syntax_text(error: SyntaxError, filename: str) -> list[str]:
 
 
 def _compilation_text(error: BaseException, filename: str) -> str | None:
-    """For a kernel that does not compile: what is wrong, the lines that it is about, what to do, and Triton's words."""
+    """The text for a kernel that does not compile: what is wrong, the lines concerned, the advice, Triton's words."""
     found = refused(error)
     if found is None:
         return None
@@ -208,7 +210,7 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
 
 
 def refused(error: BaseException) -> tuple[Refusal, Told] | None:
-    """Why a kernel does not compile, and how that is told; None for any other error."""
+    """Why a kernel does not compile, and how we word it; None for any other error."""
     if "triton" not in sys.modules:
         return None
     from triton.compiler.errors import CompilationError
@@ -221,7 +223,7 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
     try:
         refusal = refusal_of(error)
         told = explained(refusal) if refusal is not None else None
-    except Exception:  # whatever goes wrong in explaining: the error itself is shown
+    except Exception:  # whatever fails in the explanation, the error itself is shown
         return None
     if refusal is None or (told is None and not isinstance(error, (CompilationError, EndlessRecursion))):
         return None
@@ -229,12 +231,12 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
 
 
 def places(refusal: Refusal, told: Told) -> Sequence[ast.AST]:
-    """The pieces of the kernel that it is about."""
+    """The pieces of the kernel that the refusal concerns."""
     return told.at or ([refusal.node] if refusal.node is not None else [])
 
 
 def is_explained(error: BaseException) -> bool:
-    """Whether a kernel does not compile for a reason that we tell in words of our own."""
+    """Whether a kernel does not compile for a reason that we explain in our own words."""
     from triton_lab.notebook.mistakes.front_end_error import refusal_of
     from triton_lab.notebook.mistakes.mistake_table import explained
 
@@ -252,8 +254,8 @@ def _place(kernel: KernelText, node: ast.AST, cell: str) -> list[str]:
 
 
 def span(kernel: KernelText, node: ast.AST) -> tuple[str, int, int]:
-    """The line that ``node`` begins on, and from which of its characters to which it goes."""
-    # Of `if` and `while` what counts is the condition, not the body.
+    """The line on which ``node`` begins, and its first and last characters there."""
+    # For `if` and `while`, only the condition counts, not the body.
     node = getattr(node, "test", node) if isinstance(node, ast.stmt) else node
     number, begin = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
     text = next(iter(kernel.source.split("\n")[number - 1 : number]), "")
@@ -269,7 +271,7 @@ def _where(kernel: KernelText, node: ast.AST, cell: str) -> str:
 
 
 def plain(error: BaseException, message: str = "") -> BaseException:
-    """Make ``error`` show its message (or this one) alone: the user wrote no code that failed."""
+    """Make ``error`` show only its message (or this one): no code of the user failed."""
     text = [f"\x1b[31m{type(error).__name__}\x1b[39m: {message or error}"]
     error._render_traceback_ = lambda: text  # type: ignore[attr-defined]
     return error

@@ -1,7 +1,7 @@
-"""Errors of cells without the magic, of scripts and of tests: shown with the user's own lines, as in cells with it.
+"""Errors of cells without the magic, of scripts and of tests, shown with the user's own lines, as in cells with it.
 
-That is for kernels' errors, for what the lab itself refuses, and for launches whose remedy we know. All others are
-IPython's, Python's or pytest's to show.
+This covers kernels' errors, errors raised by the lab, and launches for whose errors we have a hint. All other errors
+are shown by IPython, Python or pytest.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ _ALL = (BaseException,)
 
 
 def tell(shell: Any) -> None:
-    """From now on the shell's cells show such errors so; a handler of the user's stays."""
+    """Have the shell's cells show such errors this way from now on; a handler set by the user stays."""
     if not shell.custom_exceptions:
         shell.set_custom_exc(_ALL, _show)
 
 
 def in_short(error: BaseException) -> str:
-    """What a script prints of ``error``; "" where Python, which shows all frames, prints it.
+    """The text that a script prints of ``error``; "" if Python prints it, with all frames.
 
-    It does so of all with TRITON_LAB_TRACEBACK=full in the environment, and of whatever is not in the user's lines.
+    Python prints every error if TRITON_LAB_TRACEBACK=full is in the environment, and every error outside of the user's
+    lines.
     """
     if not isinstance(error, Exception) or not is_to_be_told(error):
         return ""
@@ -50,7 +51,7 @@ def forget(shell: Any) -> None:
 def _show(
     shell: Any, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None
 ) -> None:
-    """What IPython calls for an error: it is shown as any other, but that some show themselves."""
+    """IPython's handler for an error: it is shown as any other, unless it shows itself."""
     cell = next((frame.f_code.co_filename for frame, _ in traceback.walk_tb(trace) if _is_cell(frame)), None)
     if cell is not None and not hasattr(error, "_render_traceback_") and is_to_be_told(error):
         from triton_lab.notebook.cell import error_display
@@ -68,15 +69,15 @@ def _is_cell(frame: Any) -> bool:
 
 
 def is_to_be_told(error: BaseException) -> bool:
-    """Whether what led to ``error`` inside of Triton and of the lab is of no use to the user."""
+    """Whether the frames of ``error`` inside of Triton and of the lab are of no use to the user."""
     if error.__traceback__ is None or os.environ.get("TRITON_LAB_TRACEBACK") == "full":
         return False
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    # An interrupt of the user's own code is IPython's to tell.
+    # IPython shows an interrupt of the user's own code.
     if isinstance(error, KeyboardInterrupt):
         return any(file.startswith(_HERE) for file, _ in frames)
     last, line = frames[-1]
-    if isinstance(error, OSError):  # a file that the user has named
+    if isinstance(error, OSError):  # a file named by the user
         return any(file.startswith(_HERE) for file, _ in frames)
     if last.startswith(_HERE):
         return linecache.getline(last, line).lstrip().startswith("raise ")

@@ -1,4 +1,4 @@
-"""Faults of ours: what a report of one needs is not kept from whoever meets it."""
+"""Internal errors of the lab, shown to the user with everything that a bug report needs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _TOLD = "A fault of triton-lab's, not of the kernel. Please report it, with this
 
 
 def fault_text(error: BaseException) -> list[str]:
-    """The lines of ``error``'s own traceback where it is none that was meant; nothing where it is."""
-    # What stops a kernel has a cause only where that is no error of the kernel's.
+    """The traceback lines of ``error`` if it is an internal error; else none."""
+    # An error that stops a kernel has a cause only if that is no error of the kernel.
     cause = error.__cause__ if isinstance(error, KernelError) else error
     if not isinstance(cause, Exception) or isinstance(cause, KernelError | MemoryError) or from_signal(cause):
         return []
@@ -28,7 +28,7 @@ def fault_text(error: BaseException) -> list[str]:
 
 
 def _is_ours(frames: list[tuple[str, int]]) -> bool:
-    """Whether it arose in the package, and no `raise` there says so to the user."""
+    """Whether the error arose in the package, and not in a `raise` there with a message for the user."""
     if not frames or not Path(frames[-1][0]).is_relative_to(_PACKAGE):
         return False
     return not linecache.getline(*frames[-1]).lstrip().startswith("raise ")

@@ -1,9 +1,9 @@
-"""Kernels that follow their helpers and globals when these are defined anew.
+"""Kernels that are compiled again when their helpers or globals change.
 
-Triton compiles a kernel once and keeps it, with the helper functions as they were then, and
-refuses to run it once a global has changed. In a notebook, where cells are run again and again,
-that shows yesterday's kernel. So each kernel of the notebook gets a hook that runs before its
-launches: when something that it uses has changed, it is compiled anew.
+Triton compiles a kernel once and keeps it, with the helper functions as they were then, and refuses to run it once a
+global has changed. In a notebook, where cells are run again and again, that shows yesterday's kernel. So each kernel of
+the notebook gets a hook that runs before its launches: it drops the compiled kernel if something that it uses has
+changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _followed: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 def follow_all(namespace: Mapping[str, Any]) -> None:
-    """Follow every kernel in ``namespace`` (whether autotuned, with heuristics, or plain)."""
+    """Follow every kernel in ``namespace``, including those with an autotuner or heuristics."""
     for value in list(namespace.values()):
         kernel = jit_function(value)
         if kernel is not None:
@@ -38,7 +38,7 @@ def jit_function(value: Any) -> Any:
 
 
 def follow(kernel: Any) -> None:
-    """From now on, ``kernel`` is compiled anew after a change of what it uses."""
+    """Have ``kernel`` compiled again from now on after a change of what it uses."""
     if _followed.get(id(kernel)) is kernel:
         return
     _followed[id(kernel)] = kernel
@@ -54,14 +54,15 @@ def follow(kernel: Any) -> None:
         if now != known:
             known = now
             forget(kernel)
-            # Triton's own key holds neither types nor what is found in modules: its disk cache would answer.
+            # Triton's own key has neither types nor the values found in modules: its disk cache would return the old
+            # kernel.
             kernel.hash = hashlib.sha256(f"{kernel.cache_key} {_told(now)}".encode()).hexdigest()
 
     kernel.add_pre_run_hook(refresh)
 
 
 def _told(known: tuple[Any, ...]) -> str:
-    """A fingerprint as text that is the same in every process: without identities."""
+    """A fingerprint as text that is the same in every process: it has no identities."""
     parts = []
     for name, *rest in known:
         parts.append(f"{name}: {rest[1]} {_told(rest[2])}" if len(rest) == 3 else f"{name}: {rest}")
@@ -69,7 +70,7 @@ def _told(known: tuple[Any, ...]) -> str:
 
 
 def forget(kernel: Any, seen: set[int] | None = None) -> None:
-    """Drop what Triton has compiled of ``kernel``, and the hashes it keeps of it and its helpers."""
+    """Drop Triton's compiled versions of ``kernel``, and the hashes that it keeps of it and its helpers."""
     seen = set() if seen is None else seen
     if id(kernel) in seen:
         return

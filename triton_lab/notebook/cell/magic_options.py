@@ -1,4 +1,4 @@
-"""The line of ``%%triton``, parsed."""
+"""The parser of the ``%%triton`` line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_lab.compiled.architecture import ARCHITECTURES, architectures
 from triton_lab.notebook.startup import lab_preference
 from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, COMPILED_TABS, SHOWN, TABS
 
-# Where a cell runs, and what that means.
+# The targets of a cell, and their meanings.
 TARGET_HELP = {
     "auto": "where Triton would run: on the GPU if there is one (the default)",
     "cpu": "on the CPU, without a GPU",
@@ -19,16 +19,16 @@ TARGET_HELP = {
     "both": "each launch on both, from the same memory, with the difference",
 }
 TARGETS = tuple(TARGET_HELP)
-# What a card can show, and nothing.
+# The views of a card, and "none".
 VIEWS = (*SHOWN, "none")
-# What kernels can be compiled for.
+# The GPUs that kernels can be compiled for.
 COMPILED_FOR = tuple(one.name for one in ARCHITECTURES)
 _VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
 
 
 @dataclass(frozen=True)
 class Flag:
-    """An option of the line: how it is written, what its value is called (nothing: it has none), what it does."""
+    """An option of the line: its name, the name of its value ("" for none), and its help."""
 
     names: tuple[str, ...]
     value: str
@@ -49,13 +49,16 @@ _SHOW, _LIMIT, _COMPILE, _HELP = FLAGS
 
 
 class UsageError(ValueError):
-    """The magic's line cannot be understood; the message says what can."""
+    """The magic's line cannot be understood; the message says what is possible."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """``target`` is one of `TARGETS`, ``show`` the views asked for, ``steps`` a limit on loop iterations, ``gpus`` what
-    the kernels are compiled for besides."""
+    """The options of a line.
+
+    ``target`` is one of `TARGETS`, ``show`` the requested views, ``steps`` a limit on loop iterations, ``gpus`` the
+    GPUs for which the kernels are also compiled.
+    """
 
     target: str = "auto"
     show: tuple[str, ...] = ("tiling",)
@@ -67,7 +70,7 @@ class Options:
 def parse(line: str) -> Options:
     """Read ``[auto|cpu|gpu|both] [--show VIEW,...] [--limit STEPS] [--compile [GPU,...]] [--help]``.
 
-    Raises UsageError, which names the nearest thing that exists.
+    Raises UsageError, which names the nearest valid word.
     """
     try:
         words = shlex.split(line)
@@ -108,12 +111,12 @@ def parse(line: str) -> Options:
 
 
 def preferred() -> tuple[str, ...]:
-    """What a card opens with where its line does not say."""
+    """The views that a card opens with if its line names none."""
     return (lab_preference.first,) if lab_preference.first in VIEWS else Options.show
 
 
 def _gpus(named: str | None) -> tuple[str, ...]:
-    """The GPUs to compile for: those named, else this machine's, else sm_90."""
+    """The GPUs to compile for: the named ones, else this machine's, else sm_90."""
     names = None if named is None else [name.strip() for name in named.split(",") if name.strip()]
     try:
         return tuple(one.name for one in architectures(names or None))
@@ -122,7 +125,7 @@ def _gpus(named: str | None) -> tuple[str, ...]:
 
 
 def asks_for_help(line: str) -> bool:
-    """Whether help is among the words of ``line``."""
+    """Whether ``line`` asks for help."""
     return not {*_HELP.names, "help", "?"}.isdisjoint(line.split())
 
 
@@ -144,7 +147,7 @@ def _unknown(word: str, known: Sequence[str], what: str) -> str:
 
 
 def usage() -> str:
-    """What ``%triton --help`` prints."""
+    """The text of ``%triton --help``."""
     line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
     targets = "\n".join(f"  {name:<10} {text}" for name, text in TARGET_HELP.items())
     flags = []

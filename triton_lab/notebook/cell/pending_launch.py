@@ -1,4 +1,4 @@
-"""A launch as it is known before its checks have ended, for the pictures of what it touched."""
+"""A launch before its checks have ended, for pictures of its accesses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDED = "the checks of this launch were interrupted: run the cell again to know 
 
 
 class PendingVerdict(Unchecked):
-    """Nothing is known yet, and ``why`` says all."""
+    """The verdict before the checks have ended: ``why`` is all it says."""
 
     def __str__(self) -> str:
         return self.why
@@ -20,7 +20,7 @@ class PendingVerdict(Unchecked):
 
 def not_yet_checked(launch: Launch, why: str = STILL) -> Launch:
     """The same launch, with no findings but that."""
-    launch.accesses  # noqa: B018  (both have the same)
+    launch.accesses  # noqa: B018  (both share these)
     known = copy.copy(launch)
     vars(known).pop("findings", None)
     vars(known)["verdict"] = Verdict([], [PendingVerdict("anything", why)])

@@ -1,7 +1,7 @@
-"""``print`` in a kernel: f-strings become calls that Triton's front end accepts.
+"""``print`` in kernels: f-strings become calls that Triton's front end accepts.
 
-``print(f"x = {x:.2f}")`` is rewritten to ``print("x = {:.2f}", x)``: the prefix carries the format,
-which our printer applies. On a GPU the prefix is printed as it stands, before the value.
+``print(f"x = {x:.2f}")`` is rewritten to ``print("x = {:.2f}", x)``: the prefix contains the format, which our printer
+applies. On a GPU the prefix is printed as it stands, before the value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _LITERAL_BRACES = str.maketrans({"{": "{{", "}": "}}"})
 def rewrite(source: str) -> str:
     """``source`` with the f-string prints of its kernels rewritten, line by line in place.
 
-    Source that does not parse comes back as it is: its error is Python's to tell.
+    Source that does not parse is returned as it is: Python reports its error.
     """
     try:
         tree = ast.parse(source)
@@ -29,7 +29,8 @@ def rewrite(source: str) -> str:
                 if text is not None and isinstance(node, ast.Call) and node.end_lineno and node.end_col_offset:
                     start = starts[node.lineno - 1] + _characters(source, node.lineno, node.col_offset)
                     end = starts[node.end_lineno - 1] + _characters(source, node.end_lineno, node.end_col_offset)
-                    # The call may span lines: what follows it must stay on its line, and may be one with its end.
+                    # The call may span lines: the text after it must stay on its line, and may share the line of its
+                    # end.
                     edits.append((start, end, text[:-1] + "\n" * source.count("\n", start, end) + ")"))
     for start, end, text in sorted(edits, reverse=True):
         source = source[:start] + text + source[end:]
@@ -45,7 +46,7 @@ def _is_jit(decorator: ast.expr) -> bool:
 
 
 def _replacement(node: ast.AST, source: str) -> str | None:
-    """The text of a print with a plain prefix, for one whose only argument is an f-string."""
+    """The text of a print with a plain prefix, for a print whose only argument is an f-string; else None."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
         return None
     if len(node.args) != 1 or not isinstance(node.args[0], ast.JoinedStr) or node.keywords:
@@ -61,7 +62,7 @@ def _replacement(node: ast.AST, source: str) -> str | None:
         specification = ""
         if isinstance(part.format_spec, ast.JoinedStr):
             if not all(isinstance(piece, ast.Constant) for piece in part.format_spec.values):
-                return None  # a width that is itself computed
+                return None  # a computed width
             specification = ":" + "".join(
                 str(piece.value) for piece in part.format_spec.values if isinstance(piece, ast.Constant)
             )
@@ -78,6 +79,6 @@ def _line_starts(source: str) -> list[int]:
 
 
 def _characters(source: str, line: int, offset: int) -> int:
-    """An offset in UTF-8 bytes, as the syntax tree gives it, in characters."""
+    """An offset in characters, from one in UTF-8 bytes as in the syntax tree."""
     text = source.split("\n")[line - 1]
     return len(text.encode()[:offset].decode())

@@ -1,8 +1,8 @@
-"""A sign of work: one line in a cell's output that says what the cell is doing, once that takes a while.
+"""A line in a cell's output that says what the cell is doing, once that takes a while.
 
-The first picture takes its place. A thread that mostly sleeps writes it; what is being done it reads off the stack of
-the cell's own thread, so that nobody who computes need tell. Nothing is imported here that takes time: imports are
-among what the line speaks of.
+The first picture replaces it. A thread that mostly sleeps writes it, and reads the current task off the stack of the
+cell's own thread, so that computing code need not report anything. This module imports nothing slow: imports are among
+the tasks that the line reports.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-PATIENCE = 0.3  # seconds that a cell is given before the line appears
-PAUSE = 0.2  # and at least between two changes of it
+PATIENCE = 0.3  # seconds before the line appears
+PAUSE = 0.2  # seconds, at least, between two changes of it
 Publish = Callable[..., Any]
 
-# What is done where a module that is called so is on the stack; the first that is found counts.
+# The task for a module on the stack; the first entry that is found counts.
 STAGES = (
     ("triton_lab.launch.checks", "Checking the launch"),
     ("triton_lab.views", "Drawing the picture"),
@@ -36,7 +36,7 @@ OTHERWISE = "Running the cell"
 
 
 class Sign:
-    """The line of one cell. ``publish`` is IPython's; None where nobody looks on, and nothing is ever shown."""
+    """The line of one cell. ``publish`` is IPython's; None if no front end is connected, and nothing is ever shown."""
 
     def __init__(self, publish: Publish | None, stage: Callable[[], str], clock: Callable[[], float]) -> None:
         self.watched = publish is not None
@@ -48,14 +48,14 @@ class Sign:
         self._ended = threading.Event()
 
     def programs(self, done: int, total: int) -> None:
-        """So many programs of a launch have run."""
+        """Report how many programs of a launch have run."""
         if done < self._done:  # another launch
             self._start = self._clock()
         self._done, self._total = done, total
 
     @contextlib.contextmanager
     def doing(self, task: str) -> Iterator[None]:
-        """What is done inside is ``task``, whatever the stack says."""
+        """Show ``task`` for the code inside, whatever is on the stack."""
         self._task = task
         try:
             yield
@@ -63,18 +63,18 @@ class Sign:
             self._task = ""
 
     def tell(self, task: str) -> None:
-        """What is done from now on is ``task``; "" where the stack is to say it again."""
+        """Show ``task`` from now on; "" to read the stack again."""
         self._task = task
 
     def watch(self) -> None:
-        """Show the line after a while and keep it true, until the end."""
+        """Show the line after a while, and keep it up to date until the end."""
         pause = PATIENCE
         while not self._ended.wait(pause):
             self.say()
             pause = PAUSE
 
     def say(self) -> None:
-        """Show what is being done now."""
+        """Show the current task."""
         text = self._line()
         with self._lock:
             if self._publish is None or self._ended.is_set() or text == self._text:
@@ -91,14 +91,14 @@ class Sign:
         return f"{to_go(self._done, self._total, self._clock() - self._start)}; interrupt the kernel (■) to stop"
 
     def end(self) -> str:
-        """Say no more. Returns the name of the display whose place another may take, "" where none was shown."""
+        """Stop. Returns the name of the display that another output may replace, "" if none was shown."""
         self._ended.set()
         with self._lock:
             name, self._name = self._name, ""
         return name
 
     def close(self) -> None:
-        """Take the line away, if nothing has taken its place."""
+        """Remove the line, if no output has replaced it."""
         name = self.end()
         if name and self._publish is not None:
             self._publish({"text/plain": ""}, {}, transient={"display_id": name}, update=True)
@@ -106,14 +106,14 @@ class Sign:
 
 @contextlib.contextmanager
 def working(shell: Any) -> Iterator[Sign]:
-    """The sign of a cell that runs inside: in a notebook that somebody looks at, elsewhere it says nothing."""
+    """The line of a cell that runs inside; outside of a notebook with a front end it shows nothing."""
     from triton_lab.views.frontend_presence import widgets_are_shown
 
     here = threading.get_ident()
     publish = shell.display_pub.publish if widgets_are_shown() else None
     sign = Sign(publish, lambda: stage_of(sys._current_frames().get(here)), time.monotonic)
     if publish is not None:
-        # A message of the thread belongs to the cell, as its context says.
+        # The thread's messages belong to the cell: they need its context.
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(sign.watch,), name="triton-lab-sign", daemon=True).start()
     global _signs
@@ -129,12 +129,12 @@ _signs = 0
 
 
 def where_none_is(shell: Any) -> contextlib.AbstractContextManager[object]:
-    """The sign of what runs inside, where no cell shows one for all that it does."""
+    """A line for the code inside, unless the cell shows one already."""
     return contextlib.nullcontext() if _signs else working(shell)
 
 
 def stage_of(frame: FrameType | None) -> str:
-    """What a thread is doing, by the modules on its stack."""
+    """The current task of a thread, by the modules on its stack."""
     modules = set()
     while frame is not None:
         modules.add(frame.f_globals.get("__name__", ""))
@@ -148,14 +148,14 @@ def _within(module: str, name: str) -> bool:
 
 @contextlib.contextmanager
 def listening(sign: Sign) -> Iterator[None]:
-    """Launches inside tell how far they are; a terminal has its own bar, and a listener of the user's stays."""
+    """Launches inside report their progress to the line; a terminal's own bar and a user's listener stay."""
     from triton_lab.backend.plugin import launcher
 
     if launcher.progress is not None or not sign.watched:
         yield
         return
     launcher.progress = sign.programs
-    # Where launches are sent away there is a queue; who has sent none has not loaded it.
+    # Remote launches wait in a queue; if none was sent, its module is not loaded.
     queue: Any = sys.modules.get("triton_lab.remote.queue_display")
     if queue is not None:
         queue.listener = sign.tell

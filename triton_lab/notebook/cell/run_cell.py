@@ -12,7 +12,7 @@ AWAITS = "a %%triton cell cannot await: do so in a cell above it, and launch her
 
 
 class CellResult:
-    """What became of a cell: the file name its code has, and the exception that ended it, if any."""
+    """The outcome of a cell: the file name of its code, and the exception that ended it, if any."""
 
     def __init__(self, filename: str, error: BaseException | None) -> None:
         self.filename = filename
@@ -22,17 +22,17 @@ class CellResult:
 def run(shell: Any, body: str) -> CellResult:
     """Run ``body`` in the notebook's namespace; the value of a last expression is displayed.
 
-    Lines count as the editor shows them: those above the body are blank, and the magic's own.
+    Lines count as in the editor, including the blank lines above the body and the magic's own.
     """
     source = print_rewriting.rewrite("\n" * _above(shell, body) + shell.transform_cell(body))
-    # Where IPython has counted on already, the cell still bears the number before.
+    # IPython may have counted on already; the cell still has the previous number.
     filename = shell.compile.cache(source, running_cell() or shell.execution_count)
     try:
         *statements, last = ast.parse(source, filename).body or [ast.Pass()]
         shown = isinstance(last, ast.Expr) and not body.rstrip().endswith(";")
         if not shown:
             statements.append(last)
-        # All of it before any of it runs: a mistake in the last line is one of the whole cell.
+        # Compile everything before running anything: a mistake in the last line is one of the whole cell.
         first = shell.compile(ast.Module(statements, []), filename, "exec")
         asked = shell.compile(ast.Expression(last.value), filename, "eval") if isinstance(last, ast.Expr) else None
         exec(first, shell.user_ns)
@@ -48,7 +48,7 @@ def run(shell: Any, body: str) -> CellResult:
 
 
 def _awaits(source: str, error: SyntaxError) -> bool:
-    """Whether all that is wrong with a cell is that it awaits, as other cells may and a cell magic cannot."""
+    """Whether a cell's only mistake is an ``await``, which other cells may have and a cell magic cannot."""
     if "outside" not in (error.msg or ""):
         return False
     try:
@@ -59,16 +59,16 @@ def _awaits(source: str, error: SyntaxError) -> bool:
 
 
 def _above(shell: Any, body: str) -> int:
-    """How many lines of the cell stand above its ``body``: IPython takes blank ones away before it looks for magics."""
+    """The number of lines above the ``body``: IPython removes blank ones before it looks for magics."""
     kept = shell.history_manager.input_hist_raw if shell.history_manager is not None else [""]
     cell = kept[-1] if kept else ""
     first = cell[: len(cell) - len(cell.lstrip())].count("\n")
-    # Who calls the magic by itself has written no such cell.
+    # A direct call of the magic has no such cell.
     return first + 1 if cell.strip().startswith("%%") and cell.strip().endswith(body.strip()) else 1
 
 
 def _is_compiled_kernel(value: Any) -> bool:
-    """What a launch returns: nobody who ends a cell with a launch wants to read its address."""
+    """Whether a value is the result of a launch: a cell that ends with a launch need not print its address."""
     from triton.compiler import CompiledKernel
 
     return isinstance(value, CompiledKernel)

@@ -1,7 +1,7 @@
-"""The session's launches: what was launched in which cell, as plain data; the newest can still be asked for all else.
+"""The session's launches: which cell launched what, as plain data; the newest can still answer all requests.
 
-A launch is held here weakly: what a notebook shows keeps the newest alive (see `views.comm_handlers`), and a pin the
-two that somebody compares. So the list costs a few words a launch, whatever was recorded.
+The list holds launches weakly: the views in a notebook keep the newest alive (see `views.comm_handlers`), and pins keep
+the two that the user compares. So the list costs a few words a launch, however large the records are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_PINNED = 2
 
 
 class LaunchSession:
-    """The launches of one kernel process, by a number that none of them shares."""
+    """The launches of one kernel process, each with a unique number."""
 
     def __init__(self) -> None:
         self._rows: dict[int, SessionLaunch] = {}
@@ -30,10 +30,10 @@ class LaunchSession:
         self._pinned: dict[int, Launch] = {}
         self._next = 1
         self.news = False
-        """Whether there are launches that `scene` has not yet told of."""
+        """Whether there are launches that `scene` has not reported yet."""
 
     def note(self, launches: Iterable[Launch], cell: str | None, execution: int | None) -> None:
-        """Take those into the list that are not in it, as launched by a run of a cell."""
+        """Add launches to the list, as launched by a run of a cell, unless they are in it already."""
         for launch in launches:
             if launch not in self._numbers:
                 self.news = True
@@ -44,14 +44,14 @@ class LaunchSession:
             self._rows.pop(next(iter(self._rows)))
 
     def launch(self, number: int) -> Launch:
-        """Raises LookupError, in words, where it is no longer there."""
+        """The launch of that number. Raises LookupError, with a message for the user, if it no longer exists."""
         launch = self._launches.get(number)
         if launch is None:
             raise LookupError("This launch is no longer kept, since many were shown after it: run its cell again.")
         return launch
 
     def pin(self, number: int) -> None:
-        """Keep a launch until it is pinned again; of more than two the one that was pinned first is let go."""
+        """Keep a launch until it is pinned again; at most two are kept, and the one pinned first is dropped."""
         if self._pinned.pop(number, None) is not None:
             return
         self._pinned[number] = self.launch(number)
@@ -87,7 +87,7 @@ def _row(number: int, launch: Launch, cell: str | None, execution: int | None) -
 
 
 def _findings(launch: Launch) -> tuple[str, str | None]:
-    """What is known to be wrong, in a few words, and how grave: nothing is checked for the list's sake."""
+    """The known findings in a few words, and the gravest severity; the list never runs checks."""
     failed = ["failed"] if launch.error is not None else []
     if "verdict" not in vars(launch):
         return ", ".join(failed) or "not checked", "error" if failed else None
@@ -100,7 +100,7 @@ session = LaunchSession()
 
 
 def of_cell(shell: Any) -> tuple[str | None, int | None]:
-    """The front end's id of the cell that runs, and the number of its run."""
+    """The front end's id of the running cell, and the number of its run."""
     parent = getattr(shell, "get_parent", dict)() or getattr(shell, "parent_header", {})
     cell = parent.get("metadata", {}).get("cellId") if isinstance(parent, dict) else None
     return cell if isinstance(cell, str) else None, messages.running_cell()

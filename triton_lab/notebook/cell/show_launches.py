@@ -1,4 +1,4 @@
-"""Shows a cell's launches."""
+"""Shows the launches of a cell."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from triton_lab.views.scenes import Ran, Target
     from triton_lab.views.view import View
 
-# More cards than this in one cell help nobody: then a table of the launches has them all behind it.
+# More cards in one cell would not help: a table of the launches then has them all behind it.
 MOST_CARDS = 12
-# Seconds that the checks of a launch are given before its picture is shown without what they find.
+# Seconds for the checks of a launch; then its picture is shown without their findings.
 PATIENCE = 0.2
 
 
 def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raised: str = "") -> Launch | None:
-    """A card for each launch, or one view of many, the first in the place of the sign of work.
+    """Show a card for each launch, or one view of many, the first in place of the progress line.
 
-    The cell's badge learns the target from the outputs' metadata. ``raised`` is the text of the error that ended the
-    cell. Gives the launch whose card tells of the last failure.
+    The cell's badge reads the target from the outputs' metadata. ``raised`` is the text of the error that ended the
+    cell. Returns the launch whose card reports the last failure.
     """
     from IPython.display import display
 
@@ -64,7 +64,7 @@ def show_launches(launches: Sequence[Launch], chosen: Options, sign: Sign, raise
 
 
 def _shown(chosen: Options, launch: Launch) -> tuple[str, ...]:
-    """What to show of it: of what did not compile, nothing that a compiler made."""
+    """The views to show of a launch; if it was not compiled, none of compilations."""
     if chosen.show == ("none",):
         return ()
     found = tuple(name for name in chosen.show if launch.compilations or name not in COMPILED_SHOWN)
@@ -72,7 +72,7 @@ def _shown(chosen: Options, launch: Launch) -> tuple[str, ...]:
 
 
 def _show(outputs: Sequence[_Output]) -> None:
-    """All of them, in order; where checks take long, all that are still to come are shown unchecked first."""
+    """Show all outputs, in order; if checks take long, show all remaining ones unchecked first."""
     from triton_lab.launch.recording.progress_callback import waiting
     from triton_lab.views.missing_picture import attempt
 
@@ -96,11 +96,11 @@ def _show(outputs: Sequence[_Output]) -> None:
 
 
 class _Output:
-    """What shows launches in a notebook that somebody looks at: ``view`` of all of them.
+    """An output that shows launches in a notebook with a front end: ``view`` makes the view of all of them.
 
-    A front end that draws scenes by itself gets it at once, with the tab that is open, then what is behind the others,
-    and then the PNG, which a file needs for readers without it: a picture that only gets more parts, or a PNG beside
-    it, is not drawn again. Before all that, it may have shown what is known before the checks have ended.
+    A front end that draws scenes by itself gets the view at once with the open tab, then the other tabs, and then the
+    PNG, which a saved file needs for readers without such a front end. The front end does not redraw a picture that
+    only gets more parts or a PNG. Before all that, the output may show what is known before the checks have ended.
     """
 
     def __init__(
@@ -113,8 +113,8 @@ class _Output:
         self._complete = True
 
     def check(self) -> None:
-        """Have the launch checked whose card is shown."""
-        self._launches[0].findings  # noqa: B018  (worked out now)
+        """Run the checks of the launch whose card is shown."""
+        self._launches[0].findings  # noqa: B018  (computed now)
 
     def preview(self) -> None:
         """Show the launch before its checks have ended, if nothing is shown yet."""
@@ -122,7 +122,7 @@ class _Output:
             self._show_unchecked(STILL)
 
     def interrupted(self) -> None:
-        """Where that is still what is shown, say that no more will come."""
+        """Say that no findings will come, if the launch is still shown unchecked."""
         if self._before is not None and self._view is None:
             self._show_unchecked(ENDED)
 
@@ -134,7 +134,7 @@ class _Output:
         self._publish(*at_once(self._before))
 
     def show(self) -> None:
-        """Show the launch, and what its checks have found."""
+        """Show the launch and the findings of its checks."""
         from triton_lab.views.comm_handlers import succeed
         from triton_lab.views.frontend_presence import announced
         from triton_lab.views.output import at_once, with_picture, with_rest
@@ -151,7 +151,7 @@ class _Output:
         self._publish(data, metadata)
 
     def grow(self) -> None:
-        """Add what is behind other tabs, where that was left out at first."""
+        """Add the contents of other tabs, if they were left out at first."""
         from triton_lab.views.output import with_rest
 
         if not self._complete and self._view is not None and self._view.grows:
@@ -159,14 +159,14 @@ class _Output:
             self._publish(self._data, self._metadata)
 
     def complete(self) -> None:
-        """Add the PNG, where that was left out at first."""
+        """Add the PNG, if it was left out at first."""
         from triton_lab.views.output import with_picture
 
         if not self._complete and self._view is not None:
             self._publish(*with_picture(self._data, self._metadata, self._view))
 
     def _publish(self, data: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-        """Put it where this output's last state is shown, or the sign of work; else below."""
+        """Replace this output's last state, or the progress line, or add a new output."""
         from IPython.display import publish_display_data
 
         place = self._name or self._sign.end()
@@ -176,7 +176,7 @@ class _Output:
 
 
 def show_interrupted(launches: Sequence[Launch]) -> None:
-    """Say how far the cell came. Who interrupts wants to wait no longer: nothing is drawn or checked."""
+    """Report how far the cell came. After an interrupt nothing is drawn or checked: the user will not wait longer."""
     from triton_lab.messages import launched, seconds_text
 
     if not launches:
@@ -191,7 +191,7 @@ def show_interrupted(launches: Sequence[Launch]) -> None:
 
 
 def show_no_launch(kernels: Mapping[str, Any]) -> None:
-    """Say what the cell defined instead."""
+    """Report what the cell defined instead."""
     if not kernels:
         print("The cell launched no kernel and defined none.")
         return

@@ -1,4 +1,4 @@
-"""What ``%triton`` says: versions, targets, and what is active."""
+"""The text of ``%triton``: versions, targets, and what is active."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import platform
 
 
 def status() -> str:
-    """A few lines of text."""
+    """The status in a few lines of text."""
     import torch
     import triton
 
@@ -27,7 +27,7 @@ def status() -> str:
 
 
 def engine() -> str:
-    """What runs launches on the CPU target, in a line."""
+    """The engine that runs launches on the CPU target, in a line."""
     from triton_lab.backend.plugin import launcher
     from triton_lab.native import engine_report
 
@@ -44,7 +44,7 @@ def version() -> str:
 
 
 def gpu_name() -> str:
-    """The name of the GPU, or an empty text."""
+    """The name of the GPU, or ""."""
     from triton_lab.backend.targets.gpu import gpu_driver_class
 
     if gpu_driver_class() is None:
@@ -55,7 +55,7 @@ def gpu_name() -> str:
 
 
 def environment() -> list[str]:
-    """What the user's environment variables mean for us."""
+    """The effects of the user's environment variables on the lab."""
     lines = []
     chosen = os.environ.get("TRITON_DEFAULT_BACKEND")
     if chosen and chosen != "triton_lab":

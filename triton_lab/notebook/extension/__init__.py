@@ -1,4 +1,4 @@
-"""What a kernel process tells JupyterLab's extension: completion, marks in the editor, targets, templates.
+"""The answers of a kernel process to JupyterLab's extension: completion, marks in the editor, targets, templates.
 
 `extension_rpc` answers its questions; each other module is one subject of them.
 """

@@ -1,4 +1,4 @@
-"""Kernels to begin with: whole cells that run as they stand, to be changed."""
+"""Templates of kernels: whole cells that run as they stand, and are made to be changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import triton.language as tl
 
 @dataclass(frozen=True)
 class Template:
-    """A kernel with its launch; `cell` has the imports, too."""
+    """A kernel with its launch; `cell` includes the imports."""
 
     name: str
     body: str
@@ -85,7 +85,7 @@ TEMPLATES = (
 
 
 def template(name: str) -> Template:
-    """Raises LookupError, which says what there is."""
+    """The template of that name. Raises LookupError, which lists the names."""
     for one in TEMPLATES:
         if one.name == name:
             return one

@@ -1,7 +1,7 @@
-"""Completion and descriptions for those who write kernels, in every front end: IPython asks us beside itself.
+"""Completion and descriptions for writing kernels, in every front end: IPython asks us besides its own completer.
 
-What is offered: the names of ``triton.language`` with what they are, its functions' parameters, ``tl.constexpr`` where
-a parameter is annotated, dtypes where one is wanted, and the options of the ``%%triton`` line.
+The completer offers the names of ``triton.language`` with their kinds, the parameters of its functions,
+``tl.constexpr`` in annotations of parameters, dtypes where one is expected, and the options of the ``%%triton`` line.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _ANNOTATION = re.compile(r"(?:^|[(,])\s*\w+\s*:\s*(\w*)$")
 _DTYPE = re.compile(r"(?:\bdtype\s*=|\.to\()\s*(\w*)$")
 _CALL = re.compile(r"((?:[^\W\d]\w*\.)+[^\W\d]\w*)\(((?:[^()]|\([^()]*\))*)$")
 _KEYWORD = re.compile(r"(?:^|,)\s*(\w*)$")
-# The fragment before the cursor, and what could take its place, each with what it is.
+# The fragment before the cursor, and its possible replacements, each with its kind.
 Found = tuple[str, list[tuple[str, str]]]
 NOTHING: Found = ("", [])
 
 
 def offer(shell: Any) -> None:
-    """Complete and describe in this shell. Nothing is imported until it is asked."""
+    """Add completion and descriptions to this shell. Nothing is imported before the first request."""
     from IPython.core.completer import context_matcher
 
     completer = getattr(shell, "Completer", None)
@@ -47,7 +47,7 @@ def offer(shell: Any) -> None:
 
 
 def withdraw(shell: Any) -> None:
-    """Leave the shell as it was."""
+    """Remove completion and descriptions from the shell."""
     completer = getattr(shell, "Completer", None)
     if completer is not None:
         matchers = completer.custom_matchers
@@ -68,12 +68,12 @@ def _result(fragment: str, items: Iterable[tuple[str, str]]) -> Any:
     from IPython.core.completer import SimpleCompletion
 
     offered = [SimpleCompletion(text=text, type=kind) for text, kind in items]
-    # What we know of Triton's names IPython would only repeat without their kinds.
+    # IPython would only repeat Triton's names without their kinds.
     return {"completions": offered, "suppress": bool(offered), "matched_fragment": fragment, "ordered": True}
 
 
 def completions(code: str, line: int, before: str, namespace: dict[str, Any]) -> Found:
-    """What could stand where the cursor is, and the fragment that it would take the place of.
+    """The fragment before the cursor, and its possible replacements.
 
     ``code`` is the cell, ``line`` the number of the cursor's line, from 0, and ``before`` that line up to the cursor.
     """
@@ -88,7 +88,7 @@ def completions(code: str, line: int, before: str, namespace: dict[str, Any]) ->
 
 
 def _options(before: str) -> Found:
-    """What can go on the ``%%triton`` line."""
+    """Completions on the ``%%triton`` line."""
     from triton_lab.notebook.cell.magic_options import COMPILED_FOR, FLAGS, TARGETS, VIEWS
 
     *words, last = _MAGIC.sub("", before).split(" ")
@@ -108,7 +108,7 @@ def _options(before: str) -> Found:
 
 
 def _members(code: str, line: int, before: str, namespace: dict[str, Any]) -> Found:
-    """``tl.lo``"""
+    """Completions of a member: ``tl.lo``"""
     match = _NAME.search(before)
     if match is None:
         return NOTHING
@@ -119,7 +119,7 @@ def _members(code: str, line: int, before: str, namespace: dict[str, Any]) -> Fo
 
 
 def _annotations(code: str, line: int, before: str, namespace: dict[str, Any]) -> Found:
-    """``def kernel(x_ptr, BLOCK: ``"""
+    """Completions of an annotation: ``def kernel(x_ptr, BLOCK: ``"""
     match = _ANNOTATION.search(before)
     _, *behind = re.split(r"\bdef \w+\(", "\n".join([*code.split("\n")[:line], before]))
     if match is None or not behind or _closes(behind[-1]):
@@ -128,7 +128,7 @@ def _annotations(code: str, line: int, before: str, namespace: dict[str, Any]) -
 
 
 def _closes(text: str) -> bool:
-    """Whether the parenthesis in front of a text is closed in it."""
+    """Whether the parenthesis before a text is closed in it."""
     depth = 1
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -138,13 +138,13 @@ def _closes(text: str) -> bool:
 
 
 def _dtypes(code: str, line: int, before: str, namespace: dict[str, Any]) -> Found:
-    """``dtype=`` and ``x.to(``"""
+    """Completions of a dtype: ``dtype=`` and ``x.to(``"""
     match = _DTYPE.search(before)
     return NOTHING if match is None else _of_language(code, namespace, match[1], triton_language.dtypes())
 
 
 def _of_language(code: str, namespace: dict[str, Any], fragment: str, names: Iterable[str]) -> Found:
-    """Names of ``triton.language`` as they are written in this cell."""
+    """Names of ``triton.language`` as this cell writes them."""
     known = triton_language.modules(code, namespace).items()
     alias = next((name for name, module in known if module.__name__ == "triton.language"), None)
     if alias is None:
@@ -155,7 +155,7 @@ def _of_language(code: str, namespace: dict[str, Any], fragment: str, names: Ite
 
 
 def _keywords(code: str, line: int, before: str, namespace: dict[str, Any]) -> Found:
-    """``tl.load(x_ptr, ma``"""
+    """Completions of a keyword: ``tl.load(x_ptr, ma``"""
     match = _CALL.search(before)
     keyword = None if match is None else _KEYWORD.search(match[2])
     if match is None or keyword is None:
@@ -169,7 +169,7 @@ def _keywords(code: str, line: int, before: str, namespace: dict[str, Any]) -> F
 
 
 def record(data: Any, info: Any = None) -> dict[str, str] | None:
-    """What IPython tells beside its text of an object of the language: a record for front ends that know it.
+    """A description of an object of the language, which IPython sends beside its text to front ends that know it.
 
     IPython before 8.22 passes the object itself.
     """
@@ -183,7 +183,7 @@ def _record(value: Any) -> dict[str, str] | None:
 
 
 class _Told:
-    """The same as text, where IPython's own would show parameters that nobody can pass."""
+    """The same description as text: IPython's own would show parameters that no caller can pass."""
 
     def __init__(self, before: Any) -> None:
         self.before = before

@@ -1,4 +1,4 @@
-"""Tells JupyterLab's extension where in a cell a kernel does not compile, so that the editor marks it."""
+"""Reports to JupyterLab's extension where in a cell a kernel does not compile, so that the editor marks it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from triton_lab.views.frontend_presence import announced
 
 
 def mark(error: BaseException, filename: str) -> None:
-    """Publish the place of ``error`` in the cell ``filename`` or one before, if a front end listens that marks it.
+    """Publish the place of ``error`` in the cell ``filename`` or an earlier one, if a connected front end marks it.
 
-    It stands in an output of its own above the error, since an error has no room for it; what shows no such records
-    shows one line of text. Other lines that the error is about, where a shape was born, are in its own text alone.
+    The mark is an output of its own above the error, since an error output has no room for it; a front end that does
+    not know such marks shows one line of text. Other lines that the error concerns, such as the origin of a shape, are
+    only in the error's text.
     """
     if not announced():
         return
@@ -39,7 +40,7 @@ def mistakes(error: BaseException, filename: str) -> list[Mistake]:
     for node in places(refusal, told):
         text, start, end = span(kernel, node)
         line = kernel.line(node)
-        # A kernel inside of something is read without its indentation.
+        # Triton reads the source of a nested kernel without its indentation.
         there = linecache.getline(kernel.file, line).rstrip("\n") or text
         moved = there.find(text.strip()) - (len(text) - len(text.lstrip()))
         result.append(

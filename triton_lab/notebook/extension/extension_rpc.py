@@ -1,7 +1,7 @@
-"""Answers what JupyterLab's extension asks of the session: see `views.extension_queries` for what there is.
+"""Answers the requests of JupyterLab's extension to the session: `views.extension_queries` lists them.
 
-It is asked before anything has run: what takes time, or imports what reads the environment, waits until a question
-needs it.
+Requests may come before anything has run: slow work, and imports that read the environment, wait until a request needs
+them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """``of`` is the session; None for that of this process, which there is once something was recorded."""
+    """The desk, which answers requests. ``of`` is the session; None for this process's own, once it has a record."""
 
     def __init__(self, of: LaunchSession | None = None) -> None:
         self._own = of
@@ -39,7 +39,7 @@ class Desk:
         }
 
     def asked(self, comm: Any, question: Mapping[str, Any]) -> None:
-        """Answer a `ViewQuestion` as a view would, and from then on tell the list anew once a cell has changed it."""
+        """Answer a `ViewQuestion` as a view would; from then on, send the list again once a cell has changed it."""
         from IPython.core.getipython import get_ipython
 
         shell = get_ipython()
@@ -56,14 +56,14 @@ class Desk:
         _tell(comm, name, scene)
 
     def part(self, name: str) -> object:
-        """Raises LookupError, ValueError and CannotReplay, whose words are for the reader."""
+        """The part of that name. Raises LookupError, ValueError and CannotReplay, whose messages are for the user."""
         word, *rest = name.split()
         if word not in self._answers:
             raise LookupError(f"The kernel's triton-lab knows no {word!r}: restart the kernel.")
         return self._answers[word](name, *rest)
 
     def cell_ended(self, ended: Any) -> None:
-        """A cell has run: tell what has changed by it."""
+        """Send what a cell has changed, after it ran."""
         from IPython.core.getipython import get_ipython
 
         self._list_records(get_ipython(), getattr(ended, "execution_count", None))
@@ -73,7 +73,7 @@ class Desk:
             self._tell_all("targets", self._targets("targets"))
 
     def _list_records(self, shell: Any, execution: int | None) -> None:
-        """The launches of records that cells have made by themselves."""
+        """Add the launches of records that cells have made themselves."""
         if "triton_lab.launch.recording.launch_list" not in sys.modules:
             return
         from triton_lab.launch.recording.launch_list import Launches
@@ -86,7 +86,7 @@ class Desk:
 
     @property
     def _session(self) -> LaunchSession | None:
-        """Without a launch there is none yet."""
+        """The session; None before the first launch."""
         return self._launched if self._own or "triton_lab.notebook.cell.session_launches" in sys.modules else None
 
     @property

@@ -1,4 +1,4 @@
-"""Where cells can run, and what they can be compiled for: what is there, and why the rest is not."""
+"""The targets on which cells can run, and the GPUs to compile for, each with the reason if it is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_GPU = "there is no GPU that Triton can use here"
 
 
 def targets() -> SessionTargets:
-    """What Triton says, once it is imported."""
+    """The targets that Triton reports, once it is imported."""
     from triton_lab.backend.targets.active_target import current, has_gpu, shared_gpu
 
     shared = shared_gpu()
@@ -37,7 +37,7 @@ def _maker(nvidia: bool) -> str:
 
 
 def _without_compiler() -> dict[str, str]:
-    """Why nothing can be compiled for a maker's GPUs, by the name of Triton's backend for them."""
+    """The reasons why nothing can be compiled for a vendor's GPUs, by the name of Triton's backend for them."""
     from triton.backends import backends
 
     names = {"cuda": "nvidia", "hip": "amd"}

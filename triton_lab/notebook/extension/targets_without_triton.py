@@ -1,4 +1,4 @@
-"""What can be said of targets before Triton is imported, which takes seconds, and reads the environment for good."""
+"""The targets before Triton is imported: the import takes seconds, and reads the environment only once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_lab.views.extension_queries import SessionTargets
 
 
 def unknown() -> SessionTargets:
-    """Versions alone."""
+    """The targets with only versions known."""
     return {
         "known": False,
         "active": "",

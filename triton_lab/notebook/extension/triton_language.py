@@ -1,7 +1,7 @@
-"""What stands in Triton's language, as the installed Triton has it: signatures and descriptions for those who write.
+"""The names of Triton's language, as the installed Triton has them: signatures and descriptions for the editor.
 
-Triton decorates its functions: what `inspect` tells of them has parameters that only its compiler fills, or is that of
-the wrapper. Nothing here imports Triton: before a notebook has done so, nothing is told.
+Triton decorates its functions, so `inspect` shows parameters that only its compiler fills, or the wrapper's signature.
+Nothing here imports Triton: before a notebook has done so, there are no descriptions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-# What Triton's compiler passes along by itself.
+# Parameters that Triton's compiler passes by itself.
 _OURS_NOT = frozenset({"_semantic", "_builder", "_generator"})
 _ROLE = re.compile(r":[\w:]+:`([^`]*)`")
 _DIRECTIVE = re.compile(r"^\s*\.\. .*$", re.MULTILINE)
@@ -24,8 +24,11 @@ _IMPORTS = re.compile(r"^\s*(?:import\b.*\btriton\b|from\s+triton\b).*$", re.MUL
 
 @dataclass(frozen=True)
 class NameDescription:
-    """A name of the language: ``kind`` is ``function``, ``class``, ``dtype``, ``module`` or ``instance``; ``signature``
-    how it is called, "" where it is not; ``text`` Triton's own words without the marks of Sphinx."""
+    """A name of the language.
+
+    ``kind`` is ``function``, ``class``, ``dtype``, ``module`` or ``instance``. ``signature`` shows how it is called, ""
+    if it is not callable. ``text`` is Triton's own description without Sphinx markup.
+    """
 
     name: str
     kind: str
@@ -34,8 +37,11 @@ class NameDescription:
 
 
 def modules(code: str, namespace: Mapping[str, Any]) -> dict[str, ModuleType]:
-    """Triton's modules by the names that they have in a cell: in the notebook's ``namespace``, and by the imports in
-    its ``code``, which need not have run."""
+    """Triton's modules by their names in a cell.
+
+    The names are those of the notebook's ``namespace`` and of the imports in the cell's ``code``, which need not have
+    run.
+    """
     found = {name: value for name, value in namespace.items() if isinstance(value, ModuleType) and _is_triton(value)}
     for line in _IMPORTS.findall(code):
         try:
@@ -49,7 +55,7 @@ def modules(code: str, namespace: Mapping[str, Any]) -> dict[str, ModuleType]:
 
 
 def _imported(statement: ast.stmt) -> Iterator[tuple[str, str]]:
-    """The names that an import gives, and the modules that they would mean."""
+    """The names that an import binds, each with the module that it would mean."""
     if isinstance(statement, ast.Import):
         for one in statement.names:
             yield (one.asname, one.name) if one.asname else (one.name.partition(".")[0],) * 2
@@ -63,7 +69,7 @@ def _is_triton(module: ModuleType) -> bool:
 
 
 def found(dotted: str, code: str, namespace: Mapping[str, Any]) -> Any:
-    """What ``tl.load`` means in a cell; None where it is nothing of Triton's."""
+    """The value of ``tl.load`` in a cell; None for a name that is not Triton's."""
     first, *rest = dotted.split(".")
     value: Any = modules(code, namespace).get(first)
     for name in rest:
@@ -74,7 +80,7 @@ def found(dotted: str, code: str, namespace: Mapping[str, Any]) -> Any:
 
 
 def members(module: ModuleType) -> list[tuple[str, str]]:
-    """Its public names with their kinds."""
+    """The public names of a module, with their kinds."""
     names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
     return [(name, kind_of(getattr(module, name, None))) for name in sorted(names)]
 
@@ -101,7 +107,7 @@ def dtypes() -> list[str]:
 
 
 def parameters(value: Any) -> list[inspect.Parameter]:
-    """What a caller passes to a function of the language."""
+    """The parameters of a function of the language that a caller passes."""
     try:
         signature = inspect.signature(getattr(value, "fn", value))
     except (TypeError, ValueError):
@@ -110,7 +116,7 @@ def parameters(value: Any) -> list[inspect.Parameter]:
 
 
 def described(name: str, value: Any) -> NameDescription | None:
-    """What the language has by that name; None where it is not Triton's, or there is nothing to tell."""
+    """The description of a name of the language; None if it is not Triton's, or has no description."""
     kind = kind_of(value)
     if kind == "dtype":
         return NameDescription(name, kind, "", _dtype_text(value))
@@ -123,13 +129,13 @@ def described(name: str, value: Any) -> NameDescription | None:
 
 
 def _plain(annotation: Any) -> Any:
-    """Annotations are for Triton's own checkers, and long; what is a constant while compiling is worth knowing."""
+    """``constexpr`` for a constant, else no annotation: the others are long, and for Triton's own checkers."""
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
     return "constexpr" if "constexpr" in text else inspect.Parameter.empty
 
 
 def _words(text: str) -> str:
-    """A docstring without the marks that Sphinx reads; of its parameters what each is."""
+    """A docstring without Sphinx markup; each parameter keeps its description."""
     text = _ROLE.sub(r"`\1`", _DIRECTIVE.sub("", text))
     text = re.sub(r"^:type .*(?:\n[ \t]+.*)*\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"^:param (?:\w+ )?(\w+):", r"- \1:", text, flags=re.MULTILINE)

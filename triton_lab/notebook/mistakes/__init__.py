@@ -1,4 +1,4 @@
-"""Mistakes in kernels, explained: from an error of Triton's front end to a sentence and what to do.
+"""Mistakes in kernels, explained: from an error of Triton's front end to a sentence and a remedy.
 
-`front_end_error` reads the error, `mistake_table` finds which mistake it is, `diagnostic` is what is told.
+`front_end_error` reads the error, `mistake_table` finds the mistake, `diagnostic` has the type of its explanation.
 """

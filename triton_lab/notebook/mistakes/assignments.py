@@ -1,4 +1,4 @@
-"""Where the names of a kernel get their values, read from its source."""
+"""The assignments in a kernel, read from its source: where its names get their values."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 
 
 def bindings(node: ast.AST, name: str = "") -> Iterator[ast.stmt]:
-    """The statements in ``node`` that give ``name`` a value, in their order; those of any name without one."""
+    """The statements in ``node`` that give ``name`` a value, in order; without a name, those that bind any name."""
     for each in ast.walk(node):
         if isinstance(each, ast.stmt) and any(not name or bound == name for bound in _bound(each)):
             yield each
 
 
 def bound_names(node: ast.AST) -> set[str]:
-    """All names that ``node`` gives a value."""
+    """All names that ``node`` binds."""
     return {name for each in ast.walk(node) if isinstance(each, ast.stmt) for name in _bound(each)}
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that ``statement`` itself binds, not those in its body."""
+    """The names that ``statement`` itself binds, without those in its body."""
     targets: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
         targets = statement.targets
@@ -36,9 +36,9 @@ def last(node: ast.AST | Sequence[ast.stmt], name: str) -> ast.stmt | None:
 
 
 def reaching(body: Sequence[ast.stmt], name: str, node: ast.AST, found: ast.stmt | None = None) -> ast.stmt | None:
-    """The statement of ``body`` whose value ``name`` has at ``node``; None for an argument, or a name of none.
+    """The statement of ``body`` whose value ``name`` has at ``node``; None for an argument, or a name without a value.
 
-    Of a loop's body only what comes before ``node`` counts: the first time round.
+    In a loop's body only statements before ``node`` count: this is the first iteration.
     """
     for statement in body:
         if not holds(statement, node):
@@ -52,7 +52,7 @@ def reaching(body: Sequence[ast.stmt], name: str, node: ast.AST, found: ast.stmt
 
 
 def holds(outer: ast.AST, node: ast.AST) -> bool:
-    """Whether ``node`` lies in ``outer``, by its lines: it may come from another parse of the same text."""
+    """Whether ``node`` lies in ``outer``, by line numbers: it may come from another parse of the same text."""
     first, line, end = (getattr(*pair, 0) for pair in ((outer, "lineno"), (node, "lineno"), (outer, "end_lineno")))
     return bool(first <= line <= (end or first))
 
@@ -65,7 +65,7 @@ def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def around(body: Sequence[ast.stmt], node: ast.AST) -> Iterator[ast.stmt]:
-    """The compound statements that ``node`` lies in, the outermost first."""
+    """The compound statements around ``node``, the outermost first."""
     for statement in body:
         if holds(statement, node) and any(blocks(statement)):
             yield statement

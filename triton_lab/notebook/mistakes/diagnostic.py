@@ -1,4 +1,4 @@
-"""A mistake in a kernel, as it is told: what is wrong, what to do, and where."""
+"""The explanation of a mistake in a kernel: what is wrong, what to do, and where."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from triton_lab.notebook.mistakes.front_end_error import Refusal
 
 @dataclass(frozen=True)
 class Told:
-    """``message`` says what is wrong and ``advice`` what to do; ``at`` are the places, where it went wrong first.
+    """An explanation: ``message`` says what is wrong, ``advice`` what to do; ``at`` are the places, the cause first.
 
-    Without places it is where Triton stopped.
+    Without places it concerns the place where Triton stopped.
     """
 
     message: str
@@ -27,7 +27,7 @@ Tell = Callable[[Refusal, re.Match[str]], Told | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """``tell`` words what ``pattern`` is found in: ``Kind: text`` of a refusal. It may pass by giving None."""
+    """A rule: ``tell`` words a refusal whose ``Kind: text`` has the ``pattern``; it may decline by returning None."""
 
     pattern: str
     tell: Tell
@@ -38,7 +38,7 @@ class Rule:
 
 
 def says(pattern: str, message: str, advice: str = "") -> Rule:
-    """A rule whose words are always the same, but for ``{0}``, what the pattern found, and ``{code}``."""
+    """A rule whose words are fixed, except for ``{0}``, the text that the pattern found, and ``{code}``."""
 
     def tell(refusal: Refusal, found: re.Match[str]) -> Told:
         said, what_to_do = (text.format(*found.groups(), code=refusal.code) for text in (message, advice))

@@ -1,4 +1,4 @@
-"""What to do about an error that Triton or torch words for somebody else."""
+"""Hints for errors whose messages from Triton or torch do not speak to the user."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from triton_lab.messages import a, count
 
 
 def hint_for(error: BaseException) -> str:
-    """A sentence on how to mend what ``error``, raised by a launch, is about; empty if we know none."""
+    """A sentence on how to fix ``error``, raised by a launch; "" if we know none."""
     if "triton" not in sys.modules:
         return ""
     return next((hint for hint in (rule(error) for rule in _RULES) if hint), "")
 
 
 def _no_memory(error: BaseException) -> str:
-    """An argument that is no tensor, or one without memory that a pointer could point to."""
+    """The hint for an argument that is no tensor, or has no memory that a pointer could point to."""
     import numpy as np
     import torch
 
@@ -42,7 +42,7 @@ def _no_memory(error: BaseException) -> str:
     return ""
 
 
-# What a launch takes beside the kernel's own arguments.
+# The options that a launch takes beside the kernel's own arguments.
 _LAUNCH_OPTIONS = (
     "num_warps",
     "num_stages",
@@ -61,7 +61,7 @@ _LAUNCH_OPTIONS = (
 
 
 def _missing(error: BaseException) -> str:
-    """Python speaks of Triton's generated function; the user knows the kernel."""
+    """The hint for a missing argument: Python's message names Triton's generated function, not the user's kernel."""
     if not isinstance(error, TypeError) or not str(error).startswith("dynamic_func() missing"):
         return ""
     for kernel, given, _ in _launches(error):
@@ -114,7 +114,7 @@ def _not_launched(error: BaseException) -> str:
 
 
 def _strange_argument(error: BaseException) -> str:
-    """An argument of a type that no kernel takes."""
+    """The hint for an argument of a type that no kernel takes."""
     found = re.fullmatch(r"failed to specialize argument of type: (\w+)", str(error))
     if not isinstance(error, TypeError) or found is None:
         return ""
@@ -141,7 +141,7 @@ def _grid(error: BaseException) -> str:
 
 
 def _asked_by_another_name(error: BaseException) -> str:
-    """``meta["BLOCK_SIZE"]`` where the kernel says ``BLOCK``, in a grid's function or in that of a heuristic."""
+    """The hint for ``meta["BLOCK_SIZE"]`` if the kernel says ``BLOCK``, in the function of a grid or a heuristic."""
     if not isinstance(error, KeyError) or len(error.args) != 1 or not isinstance(error.args[0], str):
         return ""
     frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
@@ -164,7 +164,7 @@ def _asked_by_another_name(error: BaseException) -> str:
 
 
 def _tuned(error: BaseException) -> str:
-    """An argument that both the launch and the autotuner give, or a tuner below the kernel's own decorator."""
+    """The hint for an argument from both the launch and the autotuner, or a tuner below the kernel's own decorator."""
     found = re.match(r"Conflicting meta-parameters: ([\w, ]+)\.", str(error))
     if isinstance(error, ValueError) and found is not None:
         return f"the autotuner chooses {found[1]}: leave it out of the launch"
@@ -174,7 +174,7 @@ def _tuned(error: BaseException) -> str:
 
 
 def _around(error: BaseException) -> Iterator[Any]:
-    """What Triton wraps kernels in, of those that the error went through."""
+    """The objects in which Triton wraps kernels, among those that the error passed through."""
     from triton.runtime.jit import KernelInterface
 
     for frame, _ in traceback.walk_tb(error.__traceback__):
@@ -183,7 +183,7 @@ def _around(error: BaseException) -> Iterator[Any]:
 
 
 def _no_kernel(error: BaseException) -> str:
-    """``f[grid](...)`` of what is no kernel: a plain function, or a tensor that has taken the kernel's name."""
+    """The hint for ``f[grid](...)`` of a plain function, or of a tensor that has taken the kernel's name."""
     import torch
 
     name, value = _indexed(error)
@@ -195,7 +195,7 @@ def _no_kernel(error: BaseException) -> str:
 
 
 def _indexed(error: BaseException) -> tuple[str, Any]:
-    """``f`` of the call ``f[...](...)`` that the innermost frame failed at: what is written, and what it is."""
+    """``f`` of the call ``f[...](...)`` at which the innermost frame failed: its text and its value."""
     frames = list(traceback.walk_tb(error.__traceback__))
     if not isinstance(error, (TypeError, IndexError)) or not frames:
         return "", None
@@ -212,14 +212,14 @@ def _indexed(error: BaseException) -> tuple[str, Any]:
 
 
 def _no_gpu(error: BaseException) -> str:
-    """Tensors of the GPU on a machine that has none."""
+    """The hint for tensors of the GPU on a machine that has none."""
     if "Torch not compiled with CUDA" not in str(error) and "Found no NVIDIA driver" not in str(error):
         return ""
     return 'there is no GPU here, and kernels run on the CPU\'s tensors: leave device="cuda" and .cuda() out'
 
 
 def _no_source(error: BaseException) -> str:
-    """A kernel that Python keeps no text of: made by ``exec``, given to ``python -c``, or typed at its prompt."""
+    """The hint for a kernel without source text: made by ``exec``, passed to ``python -c``, or typed at a prompt."""
     if not isinstance(error, ValueError) or "@jit functions should be defined in a Python file" not in str(error):
         return ""
     made = (frame.f_locals.get("fn") for frame, _ in traceback.walk_tb(error.__traceback__))
@@ -239,7 +239,10 @@ def _no_source(error: BaseException) -> str:
 
 
 def _changed_global(error: BaseException) -> str:
-    """Triton refuses kernels from elsewhere alone; those of the notebook are compiled anew."""
+    """The hint for a changed global, which Triton refuses in kernels outside of the notebook.
+
+    Kernels of the notebook are compiled again.
+    """
     if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
         return ""
     return (
@@ -268,7 +271,7 @@ _RULES: tuple[Callable[[BaseException], str], ...] = (
 
 
 def _launches(error: BaseException) -> Iterator[tuple[Any, dict[str, Any], Any]]:
-    """The launches that the error went through: kernel, what it was given by name, and grid."""
+    """The launches that the error passed through: kernel, arguments by name, and grid."""
     from triton.runtime.jit import JITFunction
 
     for frame, _ in traceback.walk_tb(error.__traceback__):

@@ -1,4 +1,4 @@
-"""What Triton's front end refused: its reason, the piece of the kernel, and what the names stood for there."""
+"""The errors of Triton's front end: the reason, the piece of the kernel, and the values of its names there."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class KernelText:
     name: str
     source: str
     file: str
-    # The line of the file before the one with `def`, which is line 1 of `source`.
+    # The line number in the file before that of `def`, which is line 1 of `source`.
     before: int
     globals: Mapping[str, Any] = field(repr=False)
 
     @functools.cached_property
     def tree(self) -> ast.FunctionDef:
-        """The function, with lines that count as in `source`."""
+        """The parsed function; its lines count as in `source`."""
         return next(node for node in ast.parse(self.source).body if isinstance(node, ast.FunctionDef))
 
     @property
@@ -43,13 +43,13 @@ class KernelText:
         return [*self.tree.args.posonlyargs, *self.tree.args.args, *self.tree.args.kwonlyargs]
 
     def line(self, node: ast.AST) -> int:
-        """The line of its file that ``node`` begins on, as the editor counts."""
+        """The line of the file on which ``node`` begins, as the editor counts."""
         return self.before + int(getattr(node, "lineno", 1))
 
 
 @dataclass(frozen=True)
 class Operand:
-    """One side of an operation or one argument of a call: what the user wrote, and what it was for Triton."""
+    """One side of an operation or one argument of a call: the user's text, and Triton's value."""
 
     name: str
     node: ast.expr
@@ -60,8 +60,8 @@ class Operand:
 class Refusal:
     """Why a kernel does not compile.
 
-    ``kind`` and ``text`` are the class and message of Triton's own exception; ``node`` is the piece of ``kernel`` that
-    it is about, where Triton says so; ``scope`` the local names at that point with Triton's values; ``callers`` the
+    ``kind`` and ``text`` are the class and message of Triton's own exception. ``node`` is the piece of ``kernel``
+    concerned, if Triton names it. ``scope`` has the local names at that point with Triton's values, ``callers`` the
     calls that led there, the innermost first.
     """
 
@@ -75,7 +75,7 @@ class Refusal:
 
     @property
     def code(self) -> str:
-        """What the user wrote there, on one line."""
+        """The user's text of the piece, on one line."""
         return "" if self.node is None else written(self.node)
 
 
@@ -84,12 +84,12 @@ def written(node: ast.AST, most: int = 60) -> str:
     return textwrap.shorten(ast.unparse(node), most, placeholder=" ...")
 
 
-# What Triton raises of a kernel before and after its code generator, with no place in it.
+# Errors that Triton raises before and after its code generator, without a place in the kernel.
 _BESIDE = ("Unsupported function referenced:", "error encountered during parsing")
 
 
 def refusal_of(error: BaseException) -> Refusal | None:
-    """What ``error`` says of a kernel that does not compile; None where it is about something else."""
+    """The refusal that ``error`` reports; None if it is not about a kernel that does not compile."""
     from triton.compiler.errors import CompilationError
 
     from triton_lab.interpreter.kernel_errors import EndlessRecursion
@@ -102,7 +102,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
         links.append(current)
         current = current.__cause__
     if not links:
-        # Whatever else goes through a launch, such as the error of a grid's function, is not about the kernel.
+        # Other errors in a launch, such as that of a grid's function, do not concern the kernel.
         if not isinstance(error, RuntimeError) or not str(error).startswith(_BESIDE):
             return None
         kernel = next((found for frame in reversed(list(_frames(error))) if (found := _looked_at(frame))), None)
@@ -111,7 +111,7 @@ def refusal_of(error: BaseException) -> Refusal | None:
         (frame, frame.f_locals["self"]) for frame in _again(error) if _is_generator(frame.f_locals.get("self"))
     ]
     places = [(link, found) for link in links if (found := _generator(link.src, generators)) is not None]
-    # What Triton's own library refuses is told at the call of it.
+    # An error in Triton's own library is reported at the user's call.
     own = [(link, generator) for link, generator in places if not is_tritons(generator.file_name)]
     if not own:
         return None
@@ -139,7 +139,7 @@ def _last_call(error: EndlessRecursion) -> Refusal | None:
 
 
 def _frames(error: BaseException) -> Iterator[FrameType]:
-    """All frames that ``error`` and what caused it went through, the innermost last."""
+    """All frames that ``error`` and its causes passed through, the innermost last."""
     current: BaseException | None = error
     seen: set[int] = set()
     while current is not None and id(current) not in seen:
@@ -150,9 +150,9 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 
 def _again(error: BaseException) -> list[FrameType]:
-    """The frames of Triton's code generator where it failed.
+    """The frames of Triton's code generator at the failure.
 
-    Triton takes them out of its errors, so it reads the kernel a second time, quietly, and fails in the open.
+    Triton removes them from its errors, so this compiles the kernel a second time, quietly, and keeps them.
     """
     from triton import knobs
     from triton._C.libtriton import ir
@@ -174,7 +174,7 @@ def _again(error: BaseException) -> list[FrameType]:
 
 
 def _reason(link: Any) -> tuple[str, str]:
-    """The class and message of the exception that ``link``, a CompilationError, was made of."""
+    """The class and message of the exception from which ``link``, a CompilationError, was made."""
     text = link.error_message or ""
     cause = link.__cause__ or link.__context__
     if cause is not None and text in (str(cause), repr(cause)):
@@ -199,7 +199,7 @@ def _compiled(generator: Any) -> KernelText:
 
 
 def _looked_at(frame: FrameType) -> KernelText | None:
-    """The function of the user's that Triton was reading, before or after its code generator."""
+    """The user's function that Triton was reading before or after its code generator."""
     from triton.runtime.jit import JITCallable
 
     function = frame.f_locals.get("self")
@@ -216,7 +216,7 @@ def _looked_at(frame: FrameType) -> KernelText | None:
 
 
 def _operands(node: ast.AST, generators: list[tuple[FrameType, Any]]) -> tuple[Operand, ...]:
-    """What ``node`` works on: the two sides of an operation, the arguments of a call."""
+    """The operands of ``node``: the two sides of an operation, or the arguments of a call."""
     for frame, _ in reversed(generators):
         values = frame.f_locals
         if not _same(values.get("node"), node):
@@ -235,6 +235,6 @@ def _operands(node: ast.AST, generators: list[tuple[FrameType, Any]]) -> tuple[O
 
 
 def _same(one: Any, other: ast.AST) -> bool:
-    """Whether both are the same piece of one text, each parsed by itself."""
+    """Whether both are the same piece of one text, from two parses."""
     place = ("lineno", "col_offset", "end_lineno", "end_col_offset")
     return type(one) is type(other) and all(getattr(one, each, 0) == getattr(other, each, 0) for each in place)

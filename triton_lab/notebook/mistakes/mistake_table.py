@@ -1,7 +1,7 @@
-"""The commonest mistakes in kernels, each with a sentence of its own: the one table of them.
+"""The table of the commonest mistakes in kernels, each with its own words.
 
-Each rule says what it is found by, in ``Kind: text`` of what Triton's front end raised, and what is told instead.
-Where both name types or functions of Triton's, all versions that are supported are meant.
+A rule searches ``Kind: text`` of the error that Triton's front end raised, and gives the words that replace it. Where
+both name types or functions of Triton's, they cover all supported versions.
 """
 
 from __future__ import annotations
@@ -245,5 +245,5 @@ RULES = (*_NAMES, *_TYPES, *_CONSTANTS, *_FORMS)
 
 
 def explained(refusal: Refusal) -> Told | None:
-    """What is wrong and what to do, in the user's words; None where no rule knows it."""
+    """The mistake and its remedy in the user's words; None if no rule matches."""
     return next((told for rule in RULES if (told := rule(refusal)) is not None), None)

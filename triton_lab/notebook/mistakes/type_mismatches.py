@@ -1,4 +1,4 @@
-"""Types and shapes that do not go together: where each side was born, and what to do."""
+"""Types and shapes that do not fit: where each side got its value, and what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from triton_lab.notebook.mistakes.type_names import (
 
 
 def loop_carried(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A variable that goes round a loop with one type and comes back with another."""
+    """A variable that enters a loop with one type and leaves its body with another."""
     name, before, after = found[1], type_told(found[2]), type_told(found[3])
     loop = _loop(refusal)
     if loop is None:
@@ -41,7 +41,7 @@ def loop_carried(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def _one_type(name: str, before: str, after: str, *, from_zero: bool) -> str:
-    """How to give ``name`` the same type all the time; ``from_zero`` where it begins as a plain number."""
+    """How to keep the type of ``name`` the same; ``from_zero``: it begins as a plain number."""
     if type_told(before).startswith("a block") != type_told(after).startswith("a block"):
         if type_told(after).startswith("a block"):
             return f"Begin with a block of that shape and type, as in `{name} = tl.zeros(shape, tl.float32)`."
@@ -77,7 +77,7 @@ def constant_in_loop(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def branches(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A variable that is one thing after ``then`` and another after ``else``."""
+    """A variable with one type after ``then`` and another after ``else``."""
     name, choice = found[1], _if(refusal)
     if choice is None:
         return None
@@ -86,7 +86,7 @@ def branches(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def before_and_branch(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A variable to which one branch gives another type than it had before the ``if``."""
+    """A variable to which a branch gives another type than it had before the ``if``."""
     name, choice = found[1], _if(refusal)
     if choice is None:
         return None
@@ -117,7 +117,7 @@ def _two(
 
 
 def returns(refusal: Refusal, found: re.Match[str]) -> Told:
-    """A helper that returns one type here and another there."""
+    """A helper that returns one type in one place and another elsewhere."""
     places = [each for each in ast.walk(refusal.kernel.tree) if isinstance(each, ast.Return)]
     places.sort(key=lambda each: each.lineno)
     lines = " and ".join(str(refusal.kernel.line(each)) for each in places)
@@ -130,7 +130,7 @@ def returns(refusal: Refusal, found: re.Match[str]) -> Told:
 
 
 def shapes(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """Two blocks that no broadcasting makes equal."""
+    """Two blocks that cannot be broadcast to one shape."""
     sides = [each for each in refusal.operands if shape_of(each.value)]
     if len(sides) < 2:
         return None
@@ -145,7 +145,7 @@ def shapes(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def _disagreeing(sides: Sequence[Operand]) -> tuple[Operand, Operand]:
-    """The first two that cannot be broadcast to one shape."""
+    """The first two sides that cannot be broadcast to one shape."""
     for number, first in enumerate(sides):
         for second in sides[number + 1 :]:
             if not _broadcasts(shape_of(first.value) or [], shape_of(second.value) or []):
@@ -165,7 +165,7 @@ def _fit(left: list[int], right: list[int]) -> str:
 
 
 def side_told(refusal: Refusal, side: Operand) -> str:
-    """```x[:, None]` is 64 × 1 (`x` is 64 since line 7)``: an operand with the lines where its names were born."""
+    """An operand and the origins of its names: ```x[:, None]` is 64 × 1 (`x` is 64 since line 7)``."""
     shape = shape_of(side.value)
     said = f"`{written(side.node, 40)}` is {shape_told(shape) if shape else value_told(side.value)}"
     if isinstance(side.node, ast.Name):
@@ -185,7 +185,8 @@ def births(refusal: Refusal, sides: Sequence[Operand]) -> list[ast.stmt]:
     for side in sides:
         for name in _names(side.node):
             born = _born(refusal, name)
-            # Beside others, only blocks have a shape to look up; what stands there alone is what it is about.
+            # In an expression only blocks count, since they have a shape; a name by itself counts with any runtime
+            # value.
             counts = is_runtime if isinstance(side.node, ast.Name) else shape_of
             if born is not None and counts(refusal.scope.get(name)):
                 found.setdefault(born.lineno, born)
@@ -202,7 +203,7 @@ def _names(node: ast.AST) -> list[str]:
 
 
 def pointer_and(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A pointer in arithmetic with what is no integer, or in a comparison."""
+    """A pointer in arithmetic with a value that is no integer, or in a comparison."""
     pointers = [each for each in refusal.operands if is_pointer(each.value)]
     others = [each for each in refusal.operands if not is_pointer(each.value)]
     if not pointers:
@@ -222,17 +223,17 @@ def pointer_and(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def _with_birth(refusal: Refusal, *sides: Operand) -> tuple[ast.AST, ...]:
-    """Where Triton stopped, and where the names that stand there as they are got what they hold."""
+    """The place where Triton stopped, and the statements that gave their values to operands that are mere names."""
     if refusal.node is None:
         return ()
     return (refusal.node, *births(refusal, [each for each in sides if isinstance(each.node, ast.Name)]))
 
 
 def one_address(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A block for the value or the mask of a single address."""
+    """A block as the value or the mask of a single address."""
     what = found[1].lower()
     called = ast.unparse(refusal.node.func) if isinstance(refusal.node, ast.Call) else ""
-    # A mask without its name stands behind the pointer of a load, and behind the value of all else.
+    # A positional mask comes after the pointer in a load, and after the value in all other functions.
     place = 2 if what == "mask" and not called.endswith("load") else 1
     unnamed = [each for each in refusal.operands if not each.name][place : place + 1]
     side = next((each for each in refusal.operands if each.name == what), next(iter(unnamed), None))
@@ -246,7 +247,7 @@ def one_address(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def no_pointer(refusal: Refusal, found: re.Match[str]) -> Told:
-    """``tl.load`` or ``tl.store`` of what is no address."""
+    """``tl.load`` or ``tl.store`` of a value that is no address."""
     kind, call = type_told(found[1]), found[2]
     target = refusal.operands[0].node if refusal.operands else None
     what = f"`{written(target)}`" if target is not None else "its first argument"
@@ -271,7 +272,7 @@ def operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def shape_of_a_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """``tl.zeros(BLOCK, ...)``: NumPy and torch take a number for a shape."""
+    """``tl.zeros(BLOCK, ...)``: NumPy and torch accept a number as a shape."""
     node = refusal.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
         return None

@@ -7,16 +7,16 @@ from typing import Any
 
 from triton_lab.messages import a
 
-# As the user writes them: tl.float32.
+# The names that users write: tl.float32.
 _LONG = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "int1": "int1 (true or false)"}
-# `<['64', '1'], fp32>`, and `fp32[constexpr[64], constexpr[1]]`; the types of pointers, of constants, and of scalars.
+# Patterns of `<['64', '1'], fp32>` and of `fp32[constexpr[64], constexpr[1]]`; of pointers, constants and scalars.
 _BLOCK = re.compile(r"<\[(?P<shape>[^]]*)\], (?P<of>.+)>")
 _TENSOR = re.compile(r"(?P<of>[\w.<>]+)\[(?P<shape>.*)\]")
 _POINTER = re.compile(r"(?:const )?pointer<(?P<of>.+?)(?:, const)?>")
 
 
 def type_told(text: str) -> str:
-    """What Triton's spelling of a type means."""
+    """A type in words, from Triton's spelling."""
     text = text.strip().removeprefix("triton.language.")
     if text.startswith("constexpr"):
         return "a constant"
@@ -28,7 +28,7 @@ def type_told(text: str) -> str:
 
 
 def _element(text: str) -> tuple[str, str]:
-    """One of them, and what many of them are called."""
+    """The words for one element of the type, and for many."""
     if found := _POINTER.fullmatch(text):
         to = dtype_told(found["of"])
         return f"a pointer to {to}", f"pointers to {to}"
@@ -36,44 +36,44 @@ def _element(text: str) -> tuple[str, str]:
 
 
 def dtype_told(text: str) -> str:
-    """``fp32`` as it is written in a kernel, without ``tl.``."""
+    """A dtype as kernels write it, without ``tl.``: ``float32`` for ``fp32``."""
     name = text.removeprefix("triton.language.")
     return _LONG.get(name, name)
 
 
 def shape_told(shape: list[int]) -> str:
-    """``64 × 1``."""
+    """A shape in words: ``64 × 1``."""
     return " × ".join(map(str, shape)) or "a single number"
 
 
 def is_runtime(value: Any) -> bool:
-    """Whether it is a number, block or pointer that the kernel computes, and no constant."""
+    """Whether a value is a number, block or pointer that the kernel computes, and no constant."""
     from triton.language import tensor
 
     return isinstance(value, tensor)
 
 
 def constant(value: Any) -> Any:
-    """What is behind a constant of Triton's."""
+    """The value of a constant of Triton's."""
     from triton.language import constexpr
 
     return value.value if isinstance(value, constexpr) else value
 
 
 def shape_of(value: Any) -> list[int] | None:
-    """The shape of one of Triton's values: empty for a scalar or a constant number, None for what is no number."""
+    """The shape of a value of Triton's: empty for a scalar or a constant number, None for a value that is no number."""
     if not is_runtime(value):
         return [] if isinstance(constant(value), (bool, int, float)) else None
     return [int(constant(size)) for size in value.type.shape] if value.type.is_block() else []
 
 
 def is_pointer(value: Any) -> bool:
-    """Whether it is a pointer, or a block of pointers."""
+    """Whether a value is a pointer, or a block of pointers."""
     return is_runtime(value) and bool(value.type.scalar.is_ptr())
 
 
 def value_told(value: Any) -> str:
-    """What one of Triton's values is: its type in words, or the constant itself."""
+    """One of Triton's values in words: its type, or the constant itself."""
     if is_runtime(value):
         return type_told(str(value.type))
     inner = constant(value)

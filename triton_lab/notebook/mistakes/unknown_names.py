@@ -1,4 +1,4 @@
-"""Names that a kernel cannot use: misspelt, out of reach, Python's own, other libraries'."""
+"""Names that a kernel cannot use: misspelt, out of reach, Python's own, or of other libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from triton_lab.notebook.mistakes.diagnostic import Told
 from triton_lab.notebook.mistakes.front_end_error import KernelText, Refusal, written
 from triton_lab.notebook.mistakes.type_names import value_told
 
-# What replaces functions of Python's and of other libraries, where Triton has another name for it.
+# Replacements of functions of Python and of other libraries, if Triton has another name for them.
 _INSTEAD = {
     "enumerate": "count with `for i in range(n)`",
     "zip": "count with `for i in range(n)` and index by addresses",
@@ -54,7 +54,7 @@ _MEMBERS = "Blocks have .to(dtype), .reshape(...), .sum(axis), .dtype and .shape
 
 
 def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A name that nobody has given a value: a misspelling, an assignment elsewhere, or a function of Python's."""
+    """A name without a value: a misspelling, an assignment elsewhere, or a function of Python's."""
     name, kernel = found[1], refusal.kernel
     assigned = list(bindings(kernel.tree, name))
     if assigned and refusal.node is not None:
@@ -123,7 +123,7 @@ def global_value(refusal: Refusal, found: re.Match[str]) -> Told:
 
 
 def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """``tl.laod``, ``x.size``: a member that is not there."""
+    """A member that does not exist: ``tl.laod``, ``x.size``."""
     owner, name = found[1], found[2]
     node = refusal.node
     if not isinstance(node, ast.Attribute):
@@ -133,7 +133,7 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
         short = written(node.value)
         near = _near(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
         instead = _INSTEAD.get(name, "")
-        if near and (not instead or "x.to(" in instead):  # that may be a type
+        if near and (not instead or "x.to(" in instead):  # the name may be a misspelt type
             return Told(f"{short} has no `{name}`: did you mean `{short}.{near}`?")
         return Told(f"{short} has no `{name}`", _sentence(instead))
     if owner == "tensor":
@@ -153,7 +153,7 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def _hidden_module(name: str, member: str, refusal: Refusal) -> Told | None:
-    """A module that the kernel cannot reach, because a variable or an argument of the kernel's has its name."""
+    """A module that is hidden by a variable or an argument of the kernel with the same name."""
     module = refusal.kernel.globals.get(name)
     if not isinstance(module, types.ModuleType) or not hasattr(module, member):
         return None
@@ -165,7 +165,7 @@ def _hidden_module(name: str, member: str, refusal: Refusal) -> Told | None:
 
 
 def _own(name: str, refusal: Refusal) -> tuple[str, str]:
-    """What in the kernel has given ``name`` a value, and on which line."""
+    """The statement in the kernel that gave ``name`` a value, in words, and its line."""
     kernel = refusal.kernel
     born = reaching(kernel.tree.body, name, refusal.node or kernel.tree)
     argument = next((each for each in kernel.arguments if each.arg == name), kernel.tree)
@@ -173,7 +173,7 @@ def _own(name: str, refusal: Refusal) -> tuple[str, str]:
 
 
 def called_value(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """``max(a, b)`` after ``max = ...``: a value is called, which hides a function or is none."""
+    """A value that is called: ``max(a, b)`` after ``max = ...``; it hides a function, or is none."""
     node = refusal.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in refusal.scope:
         return None
@@ -186,7 +186,7 @@ def called_value(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def foreign_call(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A call of another library's function, which wants a number and gets a block."""
+    """A call of another library's function, which needs a number and gets a block."""
     if not isinstance(refusal.node, ast.Call):
         return None
     value, known = _resolved(refusal.node.func, refusal.kernel)
@@ -194,7 +194,7 @@ def foreign_call(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def called_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """``x.numel()``: what torch has as a method and Triton as a number."""
+    """``x.numel()``: a method in torch, a number in Triton."""
     if not isinstance(refusal.node, ast.Call) or not isinstance(refusal.node.func, ast.Attribute):
         return None
     name = refusal.node.func.attr
@@ -202,7 +202,7 @@ def called_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
     return Told(message, _sentence(_INSTEAD.get(name, "")) or "Leave the parentheses out.")
 
 
-# What torch calls arguments of functions that are in Triton too.
+# torch's names for arguments of functions that Triton has, too.
 _TORCHS = {"dim": "axis", "keepdim": "keep_dims"}
 
 
@@ -218,7 +218,7 @@ def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A call of a helper that gives it more than it takes."""
+    """A call of a helper with too many arguments."""
     if not isinstance(refusal.node, ast.Call):
         return None
     known = _parameters(refusal.node.func, refusal.kernel)
@@ -227,7 +227,7 @@ def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def _parameters(function: ast.expr, kernel: KernelText) -> list[str]:
-    """The names of what a function takes that is called in a kernel, but for what Triton gives it."""
+    """The names of the parameters of a function called in a kernel, without those that Triton fills."""
     value, _ = _resolved(function, kernel)
     with contextlib.suppress(TypeError, ValueError):
         return [name for name in inspect.signature(getattr(value, "fn", value)).parameters if name[0] != "_"]
@@ -235,7 +235,7 @@ def _parameters(function: ast.expr, kernel: KernelText) -> list[str]:
 
 
 def not_compiled(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A function that Triton cannot compile, because nobody has marked it so or it is no Python at all."""
+    """A function that Triton cannot compile, because it lacks ``@triton.jit`` or is not written in Python."""
     for node in ast.walk(refusal.kernel.tree):
         if isinstance(node, (ast.Name, ast.Attribute)):
             value, known = _resolved(node, refusal.kernel)
@@ -267,7 +267,7 @@ def _is_of_a_library(function: types.FunctionType) -> bool:
 
 
 def _resolved(node: ast.expr, kernel: KernelText) -> tuple[Any, bool]:
-    """What a dotted name means among the kernel's globals, and whether it means anything."""
+    """The value of a dotted name among the kernel's globals, and whether it has one."""
     if isinstance(node, ast.Name):
         return kernel.globals.get(node.id), node.id in kernel.globals
     if isinstance(node, ast.Attribute):
@@ -277,7 +277,7 @@ def _resolved(node: ast.expr, kernel: KernelText) -> tuple[Any, bool]:
 
 
 def _reachable(refusal: Refusal) -> list[str]:
-    """The names that the line could have meant: local ones first, then globals that a kernel can use."""
+    """The names that the line could refer to: local ones first, then globals that a kernel can use."""
     from triton.compiler.code_generator import CodeGenerator
 
     kernel = refusal.kernel
@@ -295,7 +295,7 @@ def _usable(value: Any) -> bool:
 
 
 def _near(name: str, names: Iterable[str]) -> str:
-    """The name that ``name`` is most like, or an empty text."""
+    """The name most similar to ``name``, or ""."""
     known = list(names)
     found = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return found[0] if found else next((each for each in known if each.lower() == name.lower()), "")

@@ -12,7 +12,7 @@ from triton_lab.notebook.mistakes.diagnostic import Told
 from triton_lab.notebook.mistakes.front_end_error import Operand, Refusal, written
 from triton_lab.notebook.mistakes.type_names import is_pointer, is_runtime, shape_of, shape_told, type_told, value_told
 
-# What Python has and a kernel does not, and what stands in for it.
+# Syntax that Python has and kernels do not, and its replacements.
 _SYNTAX = {
     "Break": ("`break`", "Put the condition into the loop: `while go & (i < n):`, or mask what the rest would do."),
     "Continue": ("`continue`", "Put the rest of the body under `if`, or mask it."),
@@ -39,7 +39,7 @@ _SYNTAX = {
 
 
 def several_comparisons(refusal: Refusal, found: re.Match[str]) -> Told:
-    """A chain of comparisons, which older Tritons do not compile: it was meant as one, or Python has misread it."""
+    """A chain of comparisons, which older Tritons do not compile: either intended, or misread by Python."""
     for one in misread(refusal.kernel.tree, refusal.kernel.source):
         if ast.unparse(one.node) == ast.unparse(refusal.node or one.node):
             return Told(one.message, one.hint)
@@ -62,7 +62,7 @@ def return_in_loop(refusal: Refusal, found: re.Match[str]) -> Told:
 
 
 def nested_function(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A ``def`` in a kernel; older Tritons trip over its arguments."""
+    """A ``def`` in a kernel; older Tritons fail at its arguments."""
     outer = around(refusal.kernel.tree.body, refusal.node or refusal.kernel.tree)
     if not any(isinstance(each, ast.FunctionDef) for each in outer):
         return None
@@ -123,7 +123,7 @@ def _argument(refusal: Refusal, node: ast.AST) -> bool:
 
 
 def _arguments(refusal: Refusal, node: ast.AST, depth: int = 3) -> list[str]:
-    """The arguments of the kernel that ``node`` is computed from and that are no constants."""
+    """The arguments of the kernel from which ``node`` is computed and that are no constants."""
     declared = {each.arg for each in refusal.kernel.arguments if "constexpr" not in _annotation(each)}
     found: list[str] = []
     for each in ast.walk(node):
@@ -142,10 +142,10 @@ def _annotation(argument: ast.arg) -> str:
 
 
 def range_of_floats(refusal: Refusal, found: re.Match[str]) -> Told:
-    """``range(n / BLOCK)``: bounds that are no whole numbers."""
+    """``range(n / BLOCK)``: bounds that are not integers."""
     call = refusal.node.iter if isinstance(refusal.node, ast.For) else None
     given = call.args if isinstance(call, ast.Call) else []
-    # Triton names the types of begin, end and step, whether they were given or not.
+    # Triton names the types of begin, end and step, whether they were written or not.
     types = found[1].split(", ")[1 if len(given) == 1 else 0 :]
     wrong = [(node, kind) for node, kind in zip(given, types, strict=False) if "int" not in kind]
     told = " and ".join(f"`{written(node)}` is {type_told(kind)}" for node, kind in wrong)
@@ -157,7 +157,7 @@ def range_of_floats(refusal: Refusal, found: re.Match[str]) -> Told:
 
 
 def block_condition(refusal: Refusal, found: re.Match[str]) -> Told:
-    """``if`` of a block: each lane would go its own way."""
+    """``if`` with a block as its condition: each lane would need its own branch."""
     test = refusal.node.test if isinstance(refusal.node, (ast.If, ast.IfExp, ast.While)) else None
     what = f"`{written(test)}`" if test is not None else "the condition"
     word = "while" if isinstance(refusal.node, ast.While) else "if"
@@ -172,7 +172,7 @@ def block_condition(refusal: Refusal, found: re.Match[str]) -> Told:
 
 
 def late_block_condition(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A conditional expression or a ``while`` with a block for its condition, which only MLIR's verifier notices."""
+    """A conditional expression or a ``while`` with a block as its condition, which only MLIR's verifier notices."""
     blocks = _blocks(refusal.kernel.tree)
     for node in ast.walk(refusal.kernel.tree):
         if isinstance(node, (ast.IfExp, ast.While)) and _makes_block(node.test, blocks):
@@ -182,7 +182,7 @@ def late_block_condition(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def _blocks(tree: ast.FunctionDef) -> set[str]:
-    """The names that are made of tl.arange and the like, as far as the text tells."""
+    """The names that are assigned from tl.arange and the like, as far as the text shows."""
     blocks: set[str] = set()
     for _ in range(3):
         for each in ast.walk(tree):
@@ -247,7 +247,7 @@ def assign_item(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def recursion(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """A function that calls itself, or one that calls it."""
+    """A function that calls itself, directly or through another one."""
     if not isinstance(refusal.node, ast.Call):
         return None
     name, inside = written(refusal.node.func), refusal.kernel.name
@@ -283,7 +283,7 @@ def nothing_returned(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def dot_operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
-    """``tl.dot`` of what is no two matrices of one type."""
+    """``tl.dot`` of operands that are not two matrices of one type."""
     if len(refusal.operands) < 2:
         return None
     told = ", ".join(f"`{written(each.node, 40)}` is {value_told(each.value)}" for each in refusal.operands[:2])

@@ -1,1 +1,1 @@
-"""What happens before the first cell: IPython's startup file, and imports while the kernel is idle."""
+"""Everything before the first cell: IPython's startup file, and imports while the kernel is idle."""

@@ -1,7 +1,7 @@
-"""Run by every IPython of an environment with the lab: ``%%triton`` and ``%triton`` are there without ``%load_ext``.
+"""Run by every IPython of an environment with the lab: ``%%triton`` and ``%triton`` work without ``%load_ext``.
 
-The wheel puts this file into ``etc/ipython/startup`` of the environment, where IPython looks for such (a file of our
-own, so that nobody else's configuration is touched). It runs among the user's names, and leaves none behind.
+The wheel puts this file into ``etc/ipython/startup`` of the environment, where IPython looks for startup files. It is a
+file of our own, so that no other configuration is changed. It runs in the user's namespace, and leaves no names there.
 """
 
 
@@ -12,7 +12,7 @@ def _offer_triton_lab() -> None:
         from triton_lab.magics import offer
 
         offer(get_ipython())
-    except Exception:  # an environment that has lost the lab, or half of it: `%load_ext triton_lab` says why
+    except Exception:  # an environment that has lost all or part of the lab: `%load_ext triton_lab` gives the reason
         pass
 
 

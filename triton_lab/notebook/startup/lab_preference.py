@@ -1,3 +1,3 @@
-"""What the user has set in JupyterLab. It is told to a kernel that has run nothing: nothing is imported here."""
+"""The user's settings in JupyterLab. They are sent to a kernel that has run nothing: this module imports nothing."""
 
-first = ""  # the view that a card opens with, where its cell does not say; "": as we think best
+first = ""  # the view that a card opens with, if its cell names none; "": our default

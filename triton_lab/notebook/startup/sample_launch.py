@@ -1,6 +1,6 @@
-"""A launch of our own that nobody sees: with it all is imported, read and built that a first picture needs."""
+"""A launch of our own that is never shown: it imports, reads and builds everything that a first picture needs."""
 
-# A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.
+# A kernel's parameters are pointers and scalars of the device, which have no Python types.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def double(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def harmless() -> bool:
-    """Whether a launch touches nothing of the user's: no GPU, no interpreter of Triton's, and nobody who is told."""
+    """Whether a launch has no effect on the user: no GPU, no interpreter of Triton's, and no hooks."""
     from triton_lab.backend.plugin.launcher import progress
     from triton_lab.backend.plugin.recorders import recorders
     from triton_lab.backend.targets.gpu import gpu_driver_class
@@ -43,7 +43,7 @@ _HOOKS = (
 
 
 def _knob(name: tuple[str, str]) -> Any:
-    """One of Triton's hooks; None where this version has none such."""
+    """One of Triton's hooks; None if this version has no such hook."""
     return getattr(getattr(knobs, name[0]), name[1], None)
 
 
@@ -54,12 +54,12 @@ def launch() -> Launch:
     x = torch.zeros(10)
     with record() as launches:
         double[(2,)](x, torch.zeros(10), 10, BLOCK=8)
-    launches[0].findings  # noqa: B018  (worked out now)
+    launches[0].findings  # noqa: B018  (computed now)
     return launches[0]
 
 
 def show(launch: Launch) -> None:
-    """Make its picture, and keep nothing of it."""
+    """Make its picture, and discard it."""
     from triton_lab.views.drawing.png import png
     from triton_lab.views.launch.card.launch_card import Card
     from triton_lab.views.scene_packing import packed

@@ -1,13 +1,12 @@
-"""Gets a notebook's kernel ready for its first picture while it is idle, so that nobody waits for imports.
+"""Prepares a notebook's kernel for its first picture while it is idle, so that the user need not wait for imports.
 
-Only a kernel that means to use the lab does so: ``%load_ext triton_lab`` or ``%%triton`` ran in it, or JupyterLab's
-extension saw a ``%%triton`` cell in its notebook. And nothing is imported before the user has imported torch and
-Triton: what these (and NumPy) take from the environment when they are imported, such as TRITON_INTERPRET, a first cell
-may still set.
+This happens only in a kernel that will use the lab: ``%load_ext triton_lab`` or ``%%triton`` ran in it, or JupyterLab's
+extension saw a ``%%triton`` cell in its notebook. Nothing is imported before the user has imported torch and Triton: on
+import, these (and NumPy) read environment variables such as TRITON_INTERPRET, which a first cell may still set.
 
-It is done on the kernel's own loop, between cells, in steps of some tenths of a second: no thread imports beside the
-user's, nothing is held when a cell forks, and a cell that is run waits for one step at most. TRITON_LAB_WARM_UP=0 turns
-it off.
+The work runs on the kernel's own loop, between cells, in steps of some tenths of a second. So no thread imports beside
+the user's code, no lock is held when a cell forks, and a cell waits for one step at most. TRITON_LAB_WARM_UP=0 turns it
+off.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from typing import Any
 
 OFF = "TRITON_LAB_WARM_UP"
 IDLE = 0.3  # seconds without a cell before the first step: cells that are run together follow sooner
-BETWEEN = 0.05  # and between two, for whatever has arrived meanwhile
-# What a first `%%triton` cell comes by, in its order.
+BETWEEN = 0.05  # seconds between two steps, for messages that have arrived meanwhile
+# The modules that a first `%%triton` cell needs, in its order.
 MODULES = (
     "triton_lab.notebook.cell.magic_options",
     "triton_lab.notebook.cell.error_display",
@@ -39,7 +38,7 @@ MODULES = (
 
 
 class Ready:
-    """The steps of one kernel; ``later`` is its loop's ``call_later``, None where it has none."""
+    """The steps of one kernel; ``later`` returns its loop's ``call_later``, None if it has none."""
 
     def __init__(self, later: Callable[[], Callable[..., Any] | None], steps: Iterator[None]) -> None:
         self._later, self._steps = later, steps
@@ -47,18 +46,18 @@ class Ready:
         self._done = False
 
     def idle(self, *_: Any) -> None:
-        """A cell has ended: go on in a while."""
+        """Schedule the next step: a cell has ended."""
         self.busy()
         self._after(IDLE)
 
     def busy(self, *_: Any) -> None:
-        """A cell begins: it comes first."""
+        """Cancel the next step: a cell begins, and takes precedence."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def end(self) -> None:
-        """There is nothing left to get ready."""
+        """Stop: nothing is left to prepare."""
         self.busy()
         self._done = True
 
@@ -72,7 +71,7 @@ class Ready:
         try:
             with _silently():
                 next(self._steps)
-        except Exception:  # StopIteration at the end; else the cell that needs it will say what is wrong
+        except Exception:  # StopIteration at the end; on other errors, the cell that needs the module reports them
             self._done = True
         self._after(BETWEEN)
 
@@ -81,7 +80,7 @@ _ready: dict[int, tuple[Any, Ready]] = {}
 
 
 def get_ready(shell: Any) -> None:
-    """From now on, use the time between the cells of this shell, if it is a notebook's."""
+    """Use the time between the cells of this shell from now on, if it belongs to a notebook."""
     if getattr(shell, "kernel", None) is None or id(shell) in _ready or os.environ.get(OFF) == "0":
         return
     mine = Ready(_call_later, steps())
@@ -92,7 +91,7 @@ def get_ready(shell: Any) -> None:
 
 
 def leave(shell: Any) -> None:
-    """Do no more of it."""
+    """Stop the preparation of this shell."""
     _, mine = _ready.pop(id(shell), (None, None))
     if mine is not None:
         mine.end()
@@ -106,14 +105,14 @@ def _hooks(mine: Ready) -> tuple[tuple[str, Callable[..., None]], ...]:
 
 
 def enough(shell: Any) -> None:
-    """A cell has shown a launch, and so all there is to get ready is."""
+    """Stop the preparation: a cell has shown a launch, so everything is ready."""
     _, mine = _ready.get(id(shell), (None, None))
     if mine is not None:
         mine.end()
 
 
 def steps() -> Iterator[None]:
-    """What is done, each step when asked for; what the front end and the machine do not need is left out."""
+    """The steps, each run when requested; steps that the front end and the machine do not need are left out."""
     for name in MODULES:
         importlib.import_module(name)
         yield
@@ -139,7 +138,7 @@ def _call_later() -> Callable[..., Any] | None:
 
 @contextlib.contextmanager
 def _silently() -> Iterator[None]:
-    """What is imported says nothing: nobody has asked for it."""
+    """Suppress all output of imports: the user did not request them."""
     fonts = logging.getLogger("matplotlib.font_manager")
     before, fonts.disabled = fonts.disabled, True
     try:

@@ -1,4 +1,4 @@
-"""What was covered, as plain data: of one process, merged from several, told on a terminal."""
+"""Coverage as plain data: of one process, merged from several, and as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from triton_lab.testing.coverage.statement_blocks import Branch, KernelFunction
 
 @dataclass
 class Covered:
-    """A kernel or a helper: its statements, its choices, and the ``arcs`` that were gone.
+    """A kernel or a helper: its statements, its branches, and the ``arcs`` that were taken.
 
-    ``zero`` are the heads of loops that were passed without an iteration.
+    ``zero`` has the heads of loops that ran no iteration.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Covered:
         return sorted({*self.lines} - self.ran)
 
     def partial(self) -> Iterator[tuple[Branch, str]]:
-        """The choices that came out one way alone, and which way none went."""
+        """The branches that went only one way, each with the words for the other way."""
         for choice in self.choices:
             ways = {to == choice.body for came, to in self.arcs if came == choice.line}
             if ways == {True} and not (choice.loop and choice.line in self.zero):
@@ -48,7 +48,7 @@ class Covered:
 
 
 def covered(traces: Traces) -> dict[str, Covered]:
-    """By key. Functions of elements count as run where the statement that names them ran."""
+    """The coverage by key. A function of elements counts as run if the statement that names it ran."""
     result = {
         key: Covered(each.name, each.file, each.start, each.lines, list(each.choices), set(traces.arcs.get(key, ())))
         for key, each in traces.functions.items()
@@ -64,7 +64,7 @@ def covered(traces: Traces) -> dict[str, Covered]:
 
 
 def _ran(traces: Traces, file: str, line: int) -> bool:
-    """Whether the statement that holds a line ran."""
+    """Whether the statement of a line ran."""
     for key, each in traces.functions.items():
         if each.file == file:
             for head in {came for arc in traces.arcs.get(key, ()) for came in arc if came > 0}:
@@ -74,7 +74,7 @@ def _ran(traces: Traces, file: str, line: int) -> bool:
 
 
 def _straight(function: KernelFunction) -> set[Arc]:
-    """The arcs of a function that has one way through; of another, which of its ways elements took nobody knows."""
+    """The arcs of a function with a single way through; for others, the ways that elements took are not known."""
     if len(function.blocks) > 1:
         return {(-function.start, line) for line in function.blocks[0].lines[:1]}
     way = [-function.start, *function.lines, -function.start]
@@ -83,18 +83,18 @@ def _straight(function: KernelFunction) -> set[Arc]:
 
 @dataclass
 class Coverage:
-    """Of a session: functions and masks."""
+    """The coverage of a session: functions and masks."""
 
     functions: dict[str, Covered] = field(default_factory=dict)
     masks: dict[tuple[str, int, int], Mask] = field(default_factory=dict)
 
     @classmethod
     def of(cls, traces: Traces) -> Coverage:
-        """What one process has traced."""
+        """The coverage from the traces of one process."""
         return cls(covered(traces), dict(traces.masks))
 
     def as_data(self) -> dict[str, Any]:
-        """In numbers, words, lists and dictionaries."""
+        """The coverage as numbers, text, lists and dictionaries."""
         functions = {
             key: {**asdict(each), "arcs": sorted(each.arcs), "zero": sorted(each.zero), "missing": each.missing}
             for key, each in self.functions.items()
@@ -102,7 +102,7 @@ class Coverage:
         return {"functions": functions, "masks": [asdict(mask) for mask in self.masks.values()]}
 
     def merge(self, told: Mapping[str, Any]) -> None:
-        """Add what another process saw."""
+        """Add the coverage of another process."""
         for key, values in told["functions"].items():
             each = self.functions.get(key)
             if each is None:
@@ -117,7 +117,7 @@ class Coverage:
             known.on, known.off = known.on or mask.on, known.off or mask.off
 
     def summary(self, relative: Callable[[str], str]) -> Iterable[str]:
-        """A line for each function, with what of it never ran, and for each mask that never changed."""
+        """A line for each function, with its parts that never ran, and for each mask that never changed."""
         for each in sorted(self.functions.values(), key=lambda one: (one.file, one.start)):
             partial = [f"line {choice.line} {way}" for choice, way in each.partial()]
             missing = [f"missing {_runs(each.missing)}"] if each.missing else []
@@ -131,7 +131,7 @@ class Coverage:
 
 
 def _runs(lines: list[int]) -> str:
-    """``3-5, 9``."""
+    """Line numbers as ranges: ``3-5, 9``."""
     runs: list[list[int]] = []
     for line in lines:
         if runs and line == runs[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""Into coverage.py's data, where its reports and the services that read them find kernels like other code."""
+"""Writes kernels' coverage into coverage.py's data, for its reports and the services that read them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from triton_lab.testing.coverage.coverage_data import Covered
 from triton_lab.testing.coverage.mark_tracing import Arc
 
-# The file beside coverage.py's own, where nothing measures this process: `coverage combine` joins them.
+# The suffix of a file beside coverage.py's own, if nothing measures this process: `coverage combine` joins them.
 _SUFFIX = "triton-lab"
 
 
 def write(functions: Iterable[Covered], worker: str = "") -> str:
-    """Add what ran to the data of the coverage.py that measures this process, or write a file of its own.
+    """Add coverage to the data of the coverage.py that measures this process, or write a file of its own.
 
-    Which it was, in words. In the first case only files that are measured count, as its options say. Raises
-    ImportError where coverage.py is not installed.
+    Returns which it was, in words. In the first case only measured files count, by coverage.py's options. Raises
+    ImportError if coverage.py is not installed.
     """
     import coverage
 

@@ -1,4 +1,4 @@
-"""Coverage of kernels for the length of a session."""
+"""Coverage of kernels during a session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triton_lab.testing.coverage.mark_tracing import Tracer, Traces
 
 
 class Following(contextlib.ExitStack):
-    """While entered, kernels are compiled with marks and each launch is followed.
+    """While entered, kernels are compiled with marks and each launch is traced.
 
     >>> from triton_lab.testing.coverage.coverage_session import Following
     >>> with Following() as following:
@@ -34,7 +34,7 @@ class Following(contextlib.ExitStack):
         return self
 
     def write(self, worker: str = "") -> None:
-        """Give coverage.py what ran in this process; see `written`."""
+        """Write the coverage of this process into coverage.py's data; see `coverage_py`."""
         functions = covered(self._traces)
         if functions:
             try:
@@ -43,23 +43,23 @@ class Following(contextlib.ExitStack):
                 self._where = "not written for coverage.py, which is not installed: pip install 'triton-lab[testing]'"
 
     def merge(self, told: Mapping[str, Any]) -> None:
-        """Add what another process saw."""
+        """Add the coverage of another process."""
         self._others.merge(told)
         self._where = self._where or told["written"]
 
     @property
     def coverage(self) -> Coverage:
-        """What ran here and, as far as they have told, in other processes."""
+        """The coverage of this process and of the other processes merged so far."""
         result = Coverage.of(self._traces)
         result.merge(self._others.as_data())
         return result
 
     def as_data(self) -> dict[str, Any]:
-        """`coverage`, in numbers, words, lists and dictionaries."""
+        """`coverage` as numbers, text, lists and dictionaries."""
         return {**self.coverage.as_data(), "written": self._where}
 
     def lines(self, relative: Callable[[str], str]) -> Iterable[str]:
-        """For a terminal."""
+        """The lines for a terminal."""
         yield from self.coverage.summary(relative)
         if self._where:
             yield self._where

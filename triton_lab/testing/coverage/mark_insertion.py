@@ -1,7 +1,7 @@
-"""Kernels are compiled with marks: prints without operands, which survive all passes and which the interpreter knows.
+"""Compiles kernels with marks: prints without operands, which survive all passes and which the interpreter knows.
 
-Triton's front end reads each function through `CodeGenerator`, helpers too, which is the one place where all of them
-come by; it is put back afterwards. What is compiled so has an entry of its own in Triton's cache.
+Triton's front end reads each function, helpers too, through `CodeGenerator`; it is replaced here and restored
+afterwards. Kernels with marks have entries of their own in Triton's cache.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from triton_lab.interpreter.ops.print_and_assert import MARK
 from triton_lab.testing.coverage.statement_blocks import key_of, woven
 
 _VARIANT = "marked-1"
-# What takes a function of elements: no mark may stand in there, and all of it runs with the statement that names it.
+# Operations that take a function of elements: it can have no marks, and counts as run by the statement that names it.
 _TAKE = frozenset({"reduce", "associative_scan", "map_elementwise"})
 _CORE = "triton.language.core"
 
 
 @contextlib.contextmanager
 def marked() -> Iterator[None]:
-    """Inside, what Triton compiles for the CPU target has marks."""
+    """Kernels that Triton compiles for the CPU target inside get marks."""
     from triton.compiler.code_generator import CodeGenerator
 
     before = CodeGenerator.visit_FunctionDef
@@ -49,8 +49,7 @@ def marked() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _other_kernels() -> Iterator[None]:
-    """Inside, no function remembers what was compiled before, and afterwards none what was compiled inside: each is
-    compiled anew, or read from Triton's cache on disk."""
+    """Separate compilations inside from those outside: each kernel is compiled again, or read from the disk cache."""
     from triton.runtime.jit import JITFunction
 
     before = JITFunction.run
@@ -76,7 +75,7 @@ def _is_users(function: Any) -> bool:
 
 
 def _within_elements() -> bool:
-    """Whether the front end is at a function that is run element by element."""
+    """Whether the front end is reading a function that runs element by element."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name in _TAKE and frame.f_globals.get("__name__") == _CORE:

@@ -1,4 +1,4 @@
-"""Who comes by which mark, and which masks turn lanes on and off."""
+"""Traces which programs reach which marks, and which masks turn lanes on and off."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Place = tuple[str, int]
 
 @dataclass
 class Mask:
-    """The mask of an access at ``file:line``, column from 0: whether any lane was ever on, and off."""
+    """The mask of an access at ``file:line``, column from 0: whether a lane was ever on, and ever off."""
 
     file: str
     line: int
@@ -43,8 +43,11 @@ class Mask:
 
 @dataclass
 class Traces:
-    """Of all launches: ``arcs`` by function, heads of loops in ``zero`` that were passed without an iteration,
-    ``masks`` by place, and ``within``: functions of elements, by the statement that runs them."""
+    """The traces of all launches.
+
+    ``arcs`` are by function; ``zero`` has the heads of loops that ran no iteration; ``masks`` are by place; ``within``
+    has functions of elements, by the statement that runs them.
+    """
 
     functions: dict[str, KernelFunction] = field(default_factory=dict)
     arcs: dict[str, set[Arc]] = field(default_factory=lambda: defaultdict(set))
@@ -54,7 +57,7 @@ class Traces:
 
 
 class Tracer(Recorder):
-    """Follows each launch."""
+    """Traces each launch."""
 
     def __init__(self, traces: Traces) -> None:
         self.traces = traces
@@ -75,7 +78,7 @@ class Tracer(Recorder):
 
 
 class _Kernel:
-    """What is known of a compiled kernel before it runs."""
+    """The facts about a compiled kernel that are known before it runs."""
 
     def __init__(self, call: LaunchCall, traces: Traces) -> None:
         self.functions: dict[str, KernelFunction] = {}
@@ -88,7 +91,7 @@ class _Kernel:
 
 
 class _Following(Watcher):
-    """One launch: for each function, the line where each program was last; 0 where it has not come."""
+    """Traces one launch: for each function, the line that each program reached last, 0 before it enters."""
 
     def __init__(self, kernel: _Kernel, traces: Traces, programs: int) -> None:
         self.kernel = kernel
@@ -106,7 +109,7 @@ class _Following(Watcher):
             last = self.last[key] = np.zeros(self.programs, np.int32)
         block, arcs = function.blocks[number], self.traces.arcs[key]
         before = np.unique(last[frame.programs]).tolist()
-        if not number:  # the function's first: who was here before, has left it meanwhile
+        if not number:  # the function's first block: programs seen in it before have left it since
             arcs.update((line, -function.start) for line in before if line)
             before = [-function.start]
         for line in before:
@@ -118,7 +121,7 @@ class _Following(Watcher):
             last[frame.programs] = block.lines[-1] if block.lines else block.via
 
     def ended(self) -> None:
-        """All programs have left."""
+        """Add the arcs out of functions: all programs have ended."""
         for key, last in self.last.items():
             start = self.kernel.functions[key].start
             self.traces.arcs[key].update((line, -start) for line in np.unique(last).tolist() if line)
@@ -132,7 +135,7 @@ class _Following(Watcher):
 
 
 def _came(line: int, via: int, lines: Sequence[int]) -> list[Arc]:
-    """From ``line`` to the first of ``lines``, by way of the head of a loop."""
+    """The arcs from ``line`` to the first of ``lines``, by way of a loop's head."""
     way = [line, *([via] if via and via != line else []), *lines[:1]]
     return list(itertools.pairwise(way))
 
@@ -147,7 +150,7 @@ def _any(mask: MaskBox | Array) -> bool:
 
 
 def _masks(call: LaunchCall, traces: Traces) -> dict[int, Mask]:
-    """The masks of a kernel that are no constants, by operation."""
+    """The masks of a kernel that are not constant, by operation."""
     plan, found = call.executable.plan, {}
     constants = constant_masks(plan)
     for op in plan.walk():
@@ -161,7 +164,7 @@ def _masks(call: LaunchCall, traces: Traces) -> dict[int, Mask]:
 
 
 def _note_within(call: LaunchCall, functions: Sequence[KernelFunction], traces: Traces) -> None:
-    """Which functions run element by element inside of which statements."""
+    """Note which functions run element by element within which statements."""
     for op in call.executable.plan.walk():
         outer = call.written.place(op.location) if op.name in COMBINING else None
         if outer is None:

@@ -1,9 +1,4 @@
-"""A function's statements in straight runs, as its author wrote them: the places where a mark is put.
-
-Lines and arcs are those that coverage.py's own parser expects of the same text: a statement is its first line, an
-arc goes from one statement to the next that runs, ``(-start, line)`` into the function and ``(line, -start)`` out of
-it, where ``start`` is the line of its first decorator.
-"""
+"""A function's statements in straight runs, as its author wrote them; each run begins with a mark."""
 
 from __future__ import annotations
 
@@ -17,14 +12,17 @@ from triton_lab.backend.source.access_source import first_line
 from triton_lab.interpreter.ops.print_and_assert import MARK
 
 _LOOPS = (ast.For, ast.While)
-# Makes the statement that marks the block of this number, at the place of a node.
+# Makes the statement that marks the block of this number, with the source position of a node.
 Mark = Callable[[int, ast.AST], ast.stmt]
 
 
 @dataclass
 class StatementBlock:
-    """Statements that run one after the other: their first lines. Who comes to it does so by way of line ``via``:
-    the head of the loop that it is the body of, or that it follows; 0 for none."""
+    """Statements that run one after the other, by their first lines.
+
+    Control enters the block by way of line ``via``: the head of the loop whose body it is, or that it follows; 0 for
+    none.
+    """
 
     number: int
     via: int
@@ -34,7 +32,7 @@ class StatementBlock:
 
 @dataclass(frozen=True)
 class Branch:
-    """A statement that goes one of two ways: from ``line`` to ``body``, or elsewhere."""
+    """A statement with two ways on: from ``line`` to ``body``, or elsewhere."""
 
     line: int
     body: int
@@ -43,7 +41,7 @@ class Branch:
 
 @dataclass(frozen=True, eq=False)
 class KernelFunction:
-    """A kernel or a helper; ``ends`` has the last line of each simple statement, and of a compound one's head."""
+    """A kernel or a helper; ``ends`` has the last line of each simple statement, and of a compound statement's head."""
 
     key: str
     name: str
@@ -55,22 +53,22 @@ class KernelFunction:
 
     @property
     def lines(self) -> list[int]:
-        """All statements."""
+        """The lines of all statements."""
         return sorted(line for block in self.blocks for line in block.lines)
 
     def holds(self, file: str, line: int) -> bool:
-        """Whether a line is one of the function's."""
+        """Whether a line belongs to the function."""
         return file == self.file and self.start <= line <= max(self.ends.values(), default=self.start)
 
 
 def key_of(function: Any) -> str:
-    """What a mark calls a function of Triton's: of its text and where that begins."""
+    """The key of a Triton function in marks, from its text and its first line."""
     said = f"{function.starting_line_number}\n{function.src}"
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def read(function: Any) -> KernelFunction:
-    """The blocks of one of Triton's functions."""
+    """The blocks of a Triton function."""
     known: KernelFunction | None = function.__dict__.get("_triton_lab_blocks")
     key = key_of(function)
     if known is None or known.key != key:
@@ -90,15 +88,15 @@ def read(function: Any) -> KernelFunction:
 
 
 def woven(function: Any, node: ast.FunctionDef, mark: Mark) -> ast.FunctionDef:
-    """``node``, which is parsed from ``function``, with a mark at the head of each block."""
+    """``node``, which was parsed from ``function``, with a mark at the head of each block."""
     Weaver(first_line(function) - 1, mark).function(node)
     return node
 
 
 class Weaver:
-    """Walks a function's statements: finds its blocks, and puts marks between them.
+    """Walks a function's statements to find its blocks and put marks between them.
 
-    ``shift`` is what the lines of the parsed text are off from those of the file.
+    ``shift`` is the distance from line numbers of the parsed text to those of the file.
     """
 
     def __init__(self, shift: int, mark: Mark) -> None:
@@ -109,7 +107,7 @@ class Weaver:
         self.ends: dict[int, int] = {}
 
     def function(self, node: ast.stmt) -> None:
-        """The whole body, in place."""
+        """Walk the whole body, and change it in place."""
         assert isinstance(node, ast.FunctionDef)
         head = 1 if _says_nothing(node.body[0]) else 0
         node.body = [*node.body[:head], *self._suite(node.body[head:] or [ast.copy_location(ast.Pass(), node)], 0)]
@@ -127,7 +125,7 @@ class Weaver:
             if after is not None:
                 last = position == len(statements) - 1
                 if last and not isinstance(each, _LOOPS):
-                    break  # whatever comes next comes from inside, or from this line
+                    break  # control comes out of the inside, or from this line
                 block = self._open(after, True)
                 result.append(self.mark(block.number, each))
         return result
@@ -137,7 +135,7 @@ class Weaver:
         return self.blocks[-1]
 
     def _compound(self, each: ast.stmt, line: int) -> int | None:
-        """Walk what a statement holds; by way of which line one goes on behind it. None for a simple one."""
+        """Walk a statement's body; returns the line by way of which control goes on after it, None for a simple one."""
         body: list[ast.stmt] | None = getattr(each, "body", None)
         if not isinstance(body, list) or isinstance(each, (ast.FunctionDef, ast.ClassDef, ast.Try)):
             self.ends[line] = (each.end_lineno or each.lineno) + self.shift
@@ -157,11 +155,11 @@ def _first(statements: list[ast.stmt]) -> ast.stmt:
 
 
 def _says_nothing(each: ast.stmt) -> bool:
-    """A docstring, or another constant that stands alone."""
+    """Whether a statement is a docstring, or another constant by itself."""
     return isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
 
 
 def named(prefix: str) -> tuple[str, int]:
-    """The function's key and the block's number that a mark says."""
+    """The function's key and the block's number in a mark."""
     key, _, number = prefix.removeprefix(MARK).partition(":")
     return key, int(number)

@@ -1,4 +1,4 @@
-"""Pictures of what a GPU's compiler made of a kernel: the panels that a launch's card has besides once it was compiled.
+"""Pictures of a GPU compiler's results: further tabs of a launch's card once its kernel was compiled.
 
-They read `triton_lab.compiled`, and stand in the card of a launch or in one of their own.
+They read `triton_lab.compiled`, and stand in the card of a launch or in a card of their own.
 """

@@ -1,4 +1,4 @@
-"""A tab with a picture of each compilation: of a launch's card, or of what was compiled without one."""
+"""The base of tabs with a picture of each compilation, in a launch's card or in a card of compilations."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 class CompiledPanel(Panel):
-    """One picture for each compilation, called ``word/0``, ``word/1`` and so on; what a picture asks for besides is
-    named behind that: ``word/1/passes``."""
+    """One picture for each compilation, called ``word/0``, ``word/1`` and so on.
+
+    The parts of a picture have names that begin with its own: ``word/1/passes``.
+    """
 
     word: ClassVar[str]
 
@@ -33,11 +35,11 @@ class CompiledPanel(Panel):
         return bool(self.card.compiled)
 
     def items(self) -> list[ItemScene] | None:
-        """One for each compilation."""
+        """An item for each compilation."""
         return [item(f"{self.word}/{k}", label) for k, label in enumerate(labels(self.card.compiled))]
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
-        """The picture called so."""
+        """The picture of that name."""
         if len(path) < 2 or not path[1].isdigit() or int(path[1]) >= len(self.card.compiled):
             raise unknown(path)
         return self._pictured(int(path[1]))
@@ -48,18 +50,18 @@ class CompiledPanel(Panel):
         return view.part("/".join(path)) if len(path) > 2 else view.scene()
 
     def draws(self, compiled: Compiled) -> bool:
-        """Whether there is such a picture of ``compiled``."""
+        """Whether ``compiled`` has such a picture."""
         return True
 
     def drawn(self) -> list[View]:
-        """One for each compilation that has it."""
+        """The pictures of all compilations that have one."""
         return [self._pictured(k) for k, one in enumerate(self.card.compiled) if self.draws(one)]
 
     def _pictured(self, number: int) -> View:
         return self.picture(self.card.compiled[number], f"{self.word}/{number}")
 
     def pieces(self) -> list[FigurePiece]:
-        """That of the first that has it; of the others that there are such: a picture of all would have no end."""
+        """The pieces of the first picture, and a note about the others: with all pictures the PNG would be too long."""
         from triton_lab.views.drawing import style
         from triton_lab.views.drawing.figure_pieces import lines, title
 

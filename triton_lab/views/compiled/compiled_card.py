@@ -1,4 +1,4 @@
-"""What was compiled, as one panel: the tabs that a launch's card has besides, where there is no launch to show."""
+"""The card of compilations without a launch: it has those tabs of a launch's card that need no launch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from triton_lab.compiled.compiled import Compiled
 
-SAVED_BYTES = 230_000  # of pictures in a notebook's output, as of a launch's card
+SAVED_BYTES = 230_000  # all pictures in a notebook's output, as of a launch's card
 PAGE_BYTES = 2_700_000
 
 
@@ -33,7 +33,7 @@ class CompilationScene(TypedDict):
 
 
 class CompilationCard(Tabbed, View):
-    """All that can be seen of ``compiled``, which is one kernel for one GPU or several."""
+    """All pictures of ``compiled``, which is one kernel for one GPU or several."""
 
     tabs = COMPILED_TABS
 
@@ -54,15 +54,15 @@ class CompilationCard(Tabbed, View):
         return part(self, name)
 
     def scene(self) -> CompilationScene:
-        """What is seen first; `part` has the rest."""
+        """The first picture; `part` has the others."""
         return self._scene(opened(self, COMPILED_TABS[0].name))
 
     def saved(self) -> CompilationScene:
-        """With the pictures that an output has room for."""
+        """The scene with the pictures that fit into a notebook's output."""
         return self._scene(self._kept(SAVED_BYTES))
 
     def standalone(self) -> CompilationScene:
-        """With those that a page has room for."""
+        """The scene with the pictures that fit into a page."""
         return self._scene(self._kept(PAGE_BYTES))
 
     def _kept(self, room: int) -> dict[str, Scene]:

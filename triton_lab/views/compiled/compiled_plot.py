@@ -1,4 +1,4 @@
-"""`compiled.plot`: the pictures of a compilation by their names; called itself, it makes the card that has them all."""
+"""`compiled.plot`: the pictures of a compilation by their names; called itself, it makes the card with all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CompiledPlot:
-    """The pictures of a compilation: each is live, a PNG and words, and shows itself as the last value of a cell.
+    """The pictures of a compilation. Each is live, a PNG and words, and shows itself as the last value of a cell.
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled.plot().title()
@@ -50,7 +50,7 @@ class CompiledPlot:
         return ResourceTable([self._compiled])
 
     def stages(self) -> Stages:
-        """The source beside every stage: pick a line and see what became of it, or where it comes from.
+        """The source beside every stage: pick a line to see what became of it, or where it comes from.
 
         >>> launch.compile("sm_90").plot.stages().title()
         'add_kernel for sm_90: from the source to the machine code'
@@ -60,10 +60,11 @@ class CompiledPlot:
         return Stages(self._compiled)
 
     def transactions(self, program: int | None = None, line: int | None = None) -> TransactionsView:
-        """What each access of the launch asks of memory; the heatmap shows ``line`` (by itself the one that wastes
-        most) and ``program``, a linear number.
+        """The memory traffic of each access of the launch.
 
-        Raises ValueError for a program or line that there is not and for AMD's targets, LookupError without a launch.
+        The heatmap shows ``line`` (by default the one that wastes most) and ``program``, a linear number.
+
+        Raises ValueError for a program or line that does not exist and for AMD's targets, LookupError without a launch.
 
         >>> launch.compile("sm_90").plot.transactions(program=7).title()
         'add_kernel for sm_90: what memory is asked for'
@@ -73,10 +74,11 @@ class CompiledPlot:
         return TransactionsView(self._compiled, program, line)
 
     def cost(self, gpu: str | None = None) -> CostView:
-        """Bytes, operations, occupancy, the roofline of ``gpu`` (A100, H100, H200, B200, RTX 4090, MI300X), and each
-        line's share.
+        """Bytes, operations, occupancy, a roofline, and each line's share.
 
-        Raises LookupError for another GPU, and for what was compiled without a launch.
+        ``gpu`` is the GPU of the roofline: A100, H100, H200, B200, RTX 4090 or MI300X.
+
+        Raises LookupError for another GPU, and for a compilation without a launch.
 
         >>> launch.compile("sm_90").plot.cost("H200").title()
         'add_kernel for sm_90: what it costs'
@@ -86,7 +88,7 @@ class CompiledPlot:
         return CostView(self._compiled, gpu)
 
     def layouts(self) -> KernelLayoutsView:
-        """The kernel's values, each with its layout: a list to pick from, and what each change of a layout moves.
+        """The kernel's values, each with its layout: a list to pick from, and what each conversion moves.
 
         >>> launch.compile("sm_90").plot.layouts().title()
         'add_kernel: 1 layout'
@@ -94,7 +96,7 @@ class CompiledPlot:
         return self._compiled.layouts.plot()
 
     def passes(self) -> PassesView:
-        """What each pass of the compiler changed; the kernel is compiled anew for that.
+        """What each pass of the compiler changed; the kernel is compiled again for this.
 
         >>> launch.compile("sm_90").plot.passes().title()
         'add_kernel for sm_90: what each pass changed'

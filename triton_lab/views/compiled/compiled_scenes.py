@@ -1,4 +1,4 @@
-"""What scenes of compilations have in common. See `triton_lab.views.scenes`."""
+"""The scenes of compilations. See `triton_lab.views.scenes`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from triton_lab.views.drawing.scene_bounds import Code, Few, GridShape, Many, Na
 
 
 class StageScene(TypedDict):
-    """A stage as it is read: ``text`` has its lines, ``numbers`` those that they have in the whole stage.
+    """A stage as text: ``text`` has its lines, ``numbers`` their line numbers in the whole stage.
 
-    ``trail`` has for each line which of the ``trails`` it comes along, + 1: rows of the source, the innermost first,
-    and that in words; ``op`` likewise which of the ``ops`` it is: name and explanation. ``left``: how many lines there
-    was no room for.
+    ``trail`` has for each line the index of its entry in ``trails``, + 1: rows of the source, the innermost first, and
+    the same in words. ``op`` likewise is an index into ``ops``: name and explanation. ``left``: how many lines did not
+    fit.
     """
 
     name: Sentence
@@ -28,8 +28,9 @@ class StageScene(TypedDict):
 
 
 class StagesScene(TypedDict):
-    """``source``: rows of line number, text and why it has no instructions; a row with line 0 names a function.
+    """A source and its stages.
 
+    ``source``: rows of line number, text, and why the line has no instructions; a row with line 0 names a function.
     ``shown``: the stages that stand beside the source at first.
     """
 
@@ -42,8 +43,10 @@ class StagesScene(TypedDict):
 
 
 class TrafficScene(TypedDict):
-    """``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. Without a heatmap
-    the ``note`` says why there is none."""
+    """The traffic of an access: ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``.
+
+    Rows and columns have names in words. Without a heatmap the ``note`` says why there is none.
+    """
 
     kind: Literal["traffic"]
     title: Sentence
@@ -56,9 +59,12 @@ class TrafficScene(TypedDict):
 
 
 class TransactionsScene(TypedDict):
-    """``table`` under ``headings``: a row for each access, with its line of the source; ``traffics`` has what each row
-    shows of ``program``, None where there was no room; ``programs`` says for which rows programs differ. ``shown`` is
-    the row that is open at first; ``worst`` what wastes most, and what to do."""
+    """The accesses of a launch: ``table``, under ``headings``, has a row for each, with its source line.
+
+    ``traffics`` has the picture of ``program`` for each row, None if it did not fit; ``programs`` says for which rows
+    programs differ. ``shown`` is the row that is open at first; ``worst`` names the access that wastes most, and what
+    to do.
+    """
 
     kind: Literal["transactions"]
     title: Sentence
@@ -75,12 +81,14 @@ class TransactionsScene(TypedDict):
     problems: Many[Sentence]
 
 
-Rate = Annotated[float, Within(1, 1e24)]  # a roofline has a line for each power of ten
+Rate = Annotated[float, Within(1, 1e24)]  # the picture of a roofline has a line for each power of ten
 
 
 class RoofScene(TypedDict):
-    """A GPU: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers; ``text`` says where the
-    launch stands under it."""
+    """A GPU's roof: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers.
+
+    ``text`` says where the launch stands under it.
+    """
 
     name: Sentence
     memory: Rate
@@ -92,9 +100,11 @@ class RoofScene(TypedDict):
 
 
 class CostScene(TypedDict):
-    """``facts``: names and values. ``roofs``, of which ``shown`` is open; ``intensity`` in operations a byte, None
-    where no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of what ``shares`` names, None where
-    that is not known; ``totals`` what they are shares of."""
+    """The cost of a launch. ``facts``: names and values. ``roofs``, of which ``shown`` is open.
+
+    ``intensity`` is in operations a byte, None if no bytes are moved. ``listing``: line, text and its shares, from 0 to
+    1, of the totals that ``shares`` names, None where a share is not known; ``totals`` are these totals.
+    """
 
     kind: Literal["cost"]
     title: Sentence

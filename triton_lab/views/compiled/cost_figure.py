@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 WIDE, HIGH = 560.0, 240.0
 LEFT, BELOW = 70.0, 34.0
-BAR, PITCH = 46.0, 86.0  # of a share of everything, from one column to the next
+BAR, PITCH = 46.0, 86.0  # of a bar that shows a share of 1, and from one column to the next
 MOST_LINES = 120
 MOST_CHARACTERS = 78
 PREFIXES = ((12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""))
 
 
 def cost_pieces(view: CostView) -> list[FigurePiece]:
-    """From the facts to the lines."""
+    """All pieces, from the facts to the lines."""
     width = max(len(name) for name, _ in view.facts())
     facts = [(line, style.LIGHT.ink) for name, value in view.facts() for line in _fact(name, value, width)]
     roof = [(line, style.LIGHT.ink) for line in textwrap.wrap(str(view.roof), 112)]
@@ -39,7 +39,7 @@ def _fact(name: str, value: str, width: int) -> list[str]:
 
 
 def bounds(roof: Roof) -> tuple[int, int, int, int]:
-    """Powers of ten of the picture's left, right, lower and upper edge."""
+    """The left, right, lower and upper edges of the picture, as powers of ten."""
     points = [roof.ridge] + ([roof.intensity] if 0 < roof.intensity < math.inf else [])
     left, right = math.floor(math.log10(min(points))) - 1, math.ceil(math.log10(max(points))) + 1
     low = math.floor(math.log10(roof.gpu.bytes) + left)
@@ -92,7 +92,7 @@ def _power(power: int) -> str:
 
 
 def listing(view: CostView) -> FigurePiece:
-    """The lines, each behind bars for its shares."""
+    """The kernel's lines, each behind the bars of its shares."""
     scene = view.scene()
     rows = scene["listing"][:MOST_LINES]
     left = len(scene["listing"]) - len(rows)

@@ -1,4 +1,4 @@
-"""What a launch costs: its facts, a roofline, and the kernel's lines with what each has of it."""
+"""The cost of a launch: its facts, a roofline, and the kernel's lines with their shares."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ UNITS = {"moved": "byte", "operations": "operation", "instructions": "PTX instru
 
 
 class CostView(View):
-    """Bytes, operations, occupancy, the roof of ``gpu`` (by itself the one that the target is known for), and lines.
+    """Bytes, operations, occupancy, the roof of ``gpu`` (by default the usual GPU of the target), and lines.
 
-    Raises LookupError for a GPU of which no figures are known, and for what was compiled without a launch.
+    Raises LookupError for a GPU whose figures are not known, and for a compilation without a launch.
     """
 
     def __init__(self, compiled: Compiled, gpu: str | None = None) -> None:
@@ -37,15 +37,15 @@ class CostView(View):
 
     @property
     def roofs(self) -> list[Roof]:
-        """Under every GPU that is known."""
+        """The roofs of all known GPUs."""
         return [self.cost.roof(one.name) for one in GPUS]
 
     def facts(self) -> list[tuple[str, str]]:
-        """Names and values, but for the roof."""
+        """Names and values of all facts but the roof."""
         return [row for row in self.cost.rows() if row[0] != "roof"]
 
     def totals(self) -> list[int | None]:
-        """What the shares of lines are shares of."""
+        """The totals that the shares of lines refer to."""
         lines = self.cost.lines
         return [
             None if any(getattr(line, name) is None for line in lines) else sum(getattr(line, name) for line in lines)
@@ -110,7 +110,7 @@ def _roof(one: Roof) -> RoofScene:
 
 
 class CostPanel(CompiledPanel):
-    """What each compilation costs."""
+    """The cost of each compilation."""
 
     word = "cost"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LayoutsPanel(CompiledPanel):
-    """The list of a kernel's values, and ``layouts/0/3``, the picture of one."""
+    """The layouts of each compilation: the list of a kernel's values, and ``layouts/0/3``, the picture of one."""
 
     word = "layouts"
 
@@ -22,7 +22,7 @@ class LayoutsPanel(CompiledPanel):
         return KernelLayoutsView(compiled.layouts, name)
 
     def others(self) -> Iterator[str]:
-        """What is shown at first of each compilation, then their lists, then all pictures."""
+        """The names of the first picture of each compilation, then of the lists, then of all pictures."""
         views: Sequence[KernelLayoutsView] = [
             self.picture(one, f"{self.word}/{k}") for k, one in enumerate(self.card.compiled)
         ]

@@ -1,4 +1,4 @@
-"""What each pass of the compiler changed, pass by pass."""
+"""The changes of each pass of the compiler, pass by pass."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST_CHARACTERS = 900_000  # of all diffs together
-GROWN = 4  # operations that are named beside a pass
-BAR = 120.0  # CSS pixels of the longest
+GROWN = 4  # operations named beside a pass
+BAR = 120.0  # CSS pixels of the longest bar
 
 
 class PassScene(TypedDict):
-    """``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after."""
+    """A pass. ``seconds`` is None if the compiler reports no time; ``ops`` have name and counts before and after."""
 
     name: Sentence
     argument: Sentence
@@ -35,7 +35,7 @@ class PassScene(TypedDict):
 
 
 class PassesScene(TypedDict):
-    """``introduced``: for each operation its explanation and the passes behind which there are more of it."""
+    """All passes. ``introduced``: for each operation its explanation, and the passes that make more of it."""
 
     kind: Literal["passes"]
     title: Sentence
@@ -45,7 +45,7 @@ class PassesScene(TypedDict):
 
 
 class PassesView(View):
-    """The passes of ``compiled``, which is compiled anew for that when it is first drawn."""
+    """The passes of ``compiled``, which is compiled again for this when it is first drawn."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
@@ -72,18 +72,18 @@ class PassesView(View):
         }
 
     def summary(self) -> str:
-        """How many passes there are, and how many changed anything."""
+        """How many passes there are, and how many of them changed anything."""
         passes = self.compiled.passes
-        changing = len(passes.changing) - 1  # the first is no pass
+        changing = len(passes.changing) - 1  # the first entry is no pass
         seconds = sum(one.seconds or 0.0 for one in passes)
         return f"{count(len(passes) - 1, 'pass', 'passes')} took {seconds * 1000:.0f} ms; {changing} changed something"
 
     def text(self) -> str:
-        """Those that changed anything, as a table."""
+        """The passes that changed anything, as a table."""
         return f"{self.title()}\n{self.summary()}\n{self.compiled.passes.changing}"
 
     def pieces(self) -> list[FigurePiece]:
-        """Name, time as a bar, and what there is more or less of, for each that changed anything."""
+        """For each pass that changed anything: name, time as a bar, and the operations that became more or fewer."""
         from triton_lab.views.drawing import style
         from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
         from triton_lab.views.drawing.figure_pieces import LINE, FigurePiece, lines, title
@@ -114,7 +114,7 @@ class PassesView(View):
 
 
 def told(one: Pass) -> str:
-    """What there is more or less of behind a pass, in short."""
+    """The operations of which there are more or fewer after a pass, in short."""
     grown = [f"{name} {before} → {after}" for name, (before, after) in one.ops.items()][:GROWN]
     return ", ".join(grown) or "order, attributes or operands"
 
@@ -131,14 +131,14 @@ def _scene_of(one: Pass, diff: str) -> PassScene:
 
 
 class PassesPanel(CompiledPanel):
-    """The passes of each compilation, which are asked for by whoever opens the tab."""
+    """The passes of each compilation; they are computed once the tab is opened."""
 
     word = "passes"
     waits: ClassVar[bool] = True
 
     @property
     def there(self) -> bool:
-        """Not where all comes from a file."""
+        """Whether any compilation can be repeated: one that comes from a file cannot."""
         return any(map(self.draws, self.card.compiled))
 
     def draws(self, compiled: Compiled) -> bool:
@@ -148,5 +148,5 @@ class PassesPanel(CompiledPanel):
         return PassesView(compiled)
 
     def pieces(self) -> list[FigurePiece]:
-        """Nothing: a card's PNG waits for no compiler."""
+        """No pieces: a card's PNG does not wait for a compiler."""
         return []

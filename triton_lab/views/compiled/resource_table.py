@@ -1,4 +1,4 @@
-"""What machine code takes of a GPU, as a table with a column for each compilation."""
+"""The resources that machine code takes of a GPU, as a table with a column for each compilation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CompiledScene(TypedDict):
-    """``table`` under ``headings``; ``problems``: what would keep a GPU from running it."""
+    """A table under ``headings``. ``problems``: what would keep a GPU from running the kernel."""
 
     kind: Literal["compiled"]
     title: Sentence
@@ -37,7 +37,7 @@ class ResourceTable(View):
         return f"{self.compiled[0].kernel} for {', '.join(labels(self.compiled))}"
 
     def problems(self) -> list[str]:
-        """What would keep a GPU from running it."""
+        """What would keep a GPU from running the kernel."""
         return list(dict.fromkeys(problem for one in self.compiled for problem in one.problems))
 
     def scene(self) -> CompiledScene:

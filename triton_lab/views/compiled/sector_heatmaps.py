@@ -1,4 +1,4 @@
-"""Heatmaps of one access: which sectors each warp asks for, or how many words of each bank of shared memory."""
+"""Heatmaps of one access: the sectors that each warp requests, or the words of each bank of shared memory."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from triton_lab.compiled.transactions import SharedLine, Transfer
     from triton_lab.launch.recording.launch_record import Recorded
 
-ROWS, COLUMNS = 48, 96  # of warp instructions and of sectors at most
+ROWS, COLUMNS = 48, 96  # the most warp instructions, and the most sectors
 ROOM = (620.0, 330.0)
 LANES = 32
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """``counts`` of bytes or words by ``rows`` (warp instructions) and ``columns`` (sectors or banks); ``note`` says
-    what is left out, or why there is nothing."""
+    """The traffic of an access as a table of numbers.
+
+    ``counts`` are of bytes or words by ``rows`` (warp instructions) and ``columns`` (sectors or banks); ``note`` says
+    what is left out, or why there is nothing.
+    """
 
     title: str
     counts: Ints
@@ -41,7 +44,7 @@ class Traffic:
 
     @cached_property
     def heatmap(self) -> Heatmap | None:
-        """The counts on a ramp; None where there are none."""
+        """The counts on a ramp; None if there are no counts."""
         if not self.counts.size:
             return None
         values = self.counts.reshape(-1)
@@ -50,7 +53,7 @@ class Traffic:
         return replace(made, ramp_name=f"{self.unit}s", steps=(f"→ {self.across}", f"↓ {self.down}"), noun=self.unit)
 
     def scene(self) -> TrafficScene:
-        """As data for the browser."""
+        """The traffic as data for the browser."""
         return {
             "kind": "traffic",
             "title": self.title,
@@ -64,7 +67,7 @@ class Traffic:
 
 
 def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
-    """The sectors that each warp asks for when ``program`` first gets to an access."""
+    """The sectors that each warp requests when ``program`` runs an access for the first time."""
     whose = messages.program(program, launch.grid)
     title = f"{one.access.kind} of {one.argument or 'memory'}, line {one.line}: bytes that {whose} wants of each sector"
     found = one.lanes(program)
@@ -112,7 +115,7 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
 
 
 def of_shared(line: SharedLine) -> Traffic:
-    """The words that each warp wants of each bank by the worst instruction of a line."""
+    """The words that each warp requests of each bank in the worst instruction of a line."""
     use = line.worst
     title = f"{line.kind} of shared memory, line {line.line}: words that a warp wants of each bank at once"
     if use.addresses is None:

@@ -1,4 +1,4 @@
-"""The source beside one stage with matplotlib: the busiest lines are joined with what became of them."""
+"""The source beside one stage with matplotlib; lines join the busiest source lines with their instructions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from triton_lab.views.drawing.figure_pieces import FigurePiece, lines, title
 if TYPE_CHECKING:
     from triton_lab.views.compiled.stages_view import Stages
 
-BUSIEST = 6  # lines of the source that are joined
+BUSIEST = 6  # lines of the source that are joined to the stage
 MOST = 64  # lines of either column
 CHARACTERS = (62, 88)  # of a line of the source, and of the stage
 LINE = 14.0
@@ -28,7 +28,7 @@ STRIPE = 4.0
 class _Line:
     number: int
     text: str
-    row: int | None  # of the source, if it comes from there
+    row: int | None  # of the source, if the line comes from there
 
 
 def stages_pieces(view: Stages) -> list[FigurePiece]:
@@ -51,7 +51,7 @@ def stages_pieces(view: Stages) -> list[FigurePiece]:
 
 
 def _body(view: Stages) -> int:
-    """The row at which the kernel's body begins: its parameters stay out of the picture."""
+    """The row at which the kernel's body begins: the picture leaves out its parameters."""
     busy = {row for counted in view.counts().values() for row in counted}
     define = next((k for k, (_, text, _) in enumerate(view.rows) if text.lstrip().startswith("def ")), 0)
     return min((row for row in busy if row > define), default=define)
@@ -67,7 +67,7 @@ def _stage(view: Stages, name: str) -> list[_Line]:
 
 
 def _around(stage: Sequence[_Line], busiest: Sequence[int]) -> list[_Line]:
-    """As many lines as are drawn, from just before the first that is joined."""
+    """As many lines as are drawn, beginning just before the first that is joined."""
     start = next((k for k, one in enumerate(stage) if one.row in busiest), 0)
     return list(stage[max(0, min(start - 2, len(stage) - MOST)) :][:MOST])
 

@@ -1,4 +1,4 @@
-"""The source beside what each stage of the compiler made of it, line by line."""
+"""The source beside all stages of its compilation, line by line."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ LABELS = {
 }
 MOST_LINES = 12_000  # of one stage
 MOST_CHARACTERS = 700_000  # of all stages together
-TOLD_LINES = 80  # of the source in words
+TOLD_LINES = 80  # lines of the source listed in words
 UNTOLD = "no stage here says where its lines come from"
 
 
 class Stages(View):
-    """Every stage of ``compiled`` that is text, its lines joined with those of the source."""
+    """Every stage of ``compiled`` that is text; its lines are linked with those of the source."""
 
     labels: ClassVar[Mapping[str, str]] = LABELS
 
@@ -50,7 +50,7 @@ class Stages(View):
 
     @cached_property
     def rows(self) -> list[tuple[int, str, str]]:
-        """The source: line, text, and why it has no instructions. A row with line 0 names a helper."""
+        """The rows of the source: line, text, and why it has no instructions. A row with line 0 names a helper."""
         lines, found = self.compiled.lines, []
         for k, source in enumerate(lines.sources):
             if k:
@@ -72,7 +72,10 @@ class Stages(View):
         return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: from the source to the machine code"
 
     def counts(self) -> dict[str, Counter[int]]:
-        """How many lines of each stage come from each row of the source; one that was inlined counts for its call."""
+        """How many lines of each stage come from each row of the source.
+
+        A line of an inlined function also counts for its call.
+        """
         found: dict[str, Counter[int]] = {}
         for stage in self.compiled.lines.stages:
             found[stage] = Counter()
@@ -83,7 +86,7 @@ class Stages(View):
         return found
 
     def stage(self, name: str, room: int) -> StageScene:
-        """One stage, with as many lines as have room."""
+        """The scene of one stage, with as many lines as fit."""
         lines = self.compiled.lines
         every = list(read_by_people(str(self.compiled.stages[name])))
         kept, used = [], 0
@@ -133,7 +136,7 @@ class Stages(View):
         }
 
     def text(self) -> str:
-        """Each line of the source with how many lines of each stage come from it."""
+        """Each line of the source, with how many lines of each stage come from it."""
         counts = self.counts()
         rows: list[tuple[str, ...]] = [("line", *(LABELS[name] for name in counts), "")]
         for row, (line, text, reason) in enumerate(self.rows[:TOLD_LINES]):
@@ -155,7 +158,7 @@ class Stages(View):
 
 
 def told(trail: Trail) -> str:
-    """Where a line comes from, in words: ``line 69, new_largest, inlined from standard.py, line 216``."""
+    """The origin of a line in words: ``line 69, new_largest, inlined from standard.py, line 216``."""
     *inner, outermost = trail.places
     name = f", {trail.name}" if trail.name else ""
     through = [f"{PurePath(place.file).name}, line {place.line}" for place in reversed(inner)]

@@ -1,4 +1,4 @@
-"""What each access of a launch asks of memory: a table, the worst line, and who asks for which sectors and banks."""
+"""The memory traffic of each access of a launch: a table, the worst line, and the sectors and banks of each warp."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
-KEPT_CELLS = 40_000  # of heatmaps that are sent with the table
+KEPT_CELLS = 40_000  # of the heatmaps sent with the table
 MOST_ROWS = 40  # of the table in a PNG
 
 
 class TransactionsView(View):
     """Requests, sectors and bank conflicts of a launch that was compiled, line by line.
 
-    The heatmap shows ``line`` (of the source; by itself the worst) and ``program``, a linear number; by itself it is
-    the one that wastes most. ``name`` is what the view is called among others. Raises ValueError for a line or program
-    that there is not, and what `Compiled.transactions` does.
+    The heatmap shows ``line`` (of the source; by default the worst) and ``program``, a linear number (by default the
+    one that wastes most). ``name`` is the view's name among others. Raises ValueError for a line or program that does
+    not exist, and what `Compiled.transactions` raises.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class TransactionsView(View):
 
     @cached_property
     def accesses(self) -> list[Transfer | SharedLine]:
-        """A row for each."""
+        """The accesses, one for each row."""
         return [*self.found.transfers, *self.found.shared]
 
     @cached_property
     def worst(self) -> Reason | None:
-        """The line that wastes most, with reason and remedy; None where none does."""
+        """The line that wastes most, with reason and remedy; None if no line wastes anything."""
         return worst(self.found)
 
     @cached_property
@@ -85,7 +85,7 @@ class TransactionsView(View):
         return int(np.argmax(wasted) if wasted.any() else np.argmax(row.counts.requests > 0))
 
     def traffic(self, row: int, program: int) -> Traffic:
-        """What a row of the table shows of a program."""
+        """The traffic of one program, as a row of the table shows it."""
         one = self.accesses[row]
         return of_transfer(one, self.launch, program) if isinstance(one, Transfer) else of_shared(one)
 
@@ -117,7 +117,7 @@ class TransactionsView(View):
         }
 
     def part(self, name: str) -> Scene:
-        """``name/2/17``: row 2, program 17."""
+        """The picture of a part ``name/2/17``: row 2, program 17."""
         rest = name.removeprefix(f"{self.name}/").split("/")
         if len(rest) != 2 or not all(each.isdigit() for each in rest):
             raise LookupError(f"{self.title()} has no part {name!r}")
@@ -141,7 +141,7 @@ class TransactionsView(View):
         yield f"{shown.title}: {shown.note}"
 
     def pieces(self) -> list[FigurePiece]:
-        """The worst line in words, the table, and the heatmap of the row that is shown."""
+        """The worst line in words, the table, and the heatmap of the open row."""
         from triton_lab.views.drawing import style
         from triton_lab.views.drawing.figure_pieces import lines, one_row, table, title
 
@@ -176,7 +176,7 @@ def _wrapped(told: str) -> list[str]:
 
 
 class TransactionsPanel(CompiledPanel):
-    """What each compilation asks of memory."""
+    """The memory traffic of each compilation."""
 
     word = "transactions"
 

@@ -1,4 +1,4 @@
 """The drawing kit: layouts, heatmaps, pixels and figures.
 
-Here a picture is cells, classes and words. It knows no launch, no scop and no widget.
+Here a picture consists of cells, classes and words. This folder imports no launch, no scop and no widget.
 """

@@ -1,4 +1,4 @@
-"""Where a layout's cells fall on the picture, in CSS pixels from the heatmap's upper left corner.
+"""The places of a layout's cells in the picture, in CSS pixels from the heatmap's upper left corner.
 
 `front/drawing/frame.js` holds the same formulas for the browser.
 """
@@ -14,7 +14,7 @@ from triton_lab.views.drawing.cell_layout import CellLayout
 
 @dataclass(frozen=True)
 class CellFrame:
-    """The size of a cell, and the room that all panels take together."""
+    """The size of a cell, and the room for all panels together."""
 
     layout: CellLayout
     cell_width: float
@@ -52,7 +52,7 @@ class CellFrame:
 
 
 def frame(layout: CellLayout, room: tuple[float, float] = style.ROOM) -> CellFrame:
-    """Cells as large as fit: square where a panel stays wide and high enough, whole pixels always."""
+    """The largest cells that fit: whole pixels always, square if a panel then stays wide and high enough."""
     stacked = max(1, math.ceil(layout.panels / layout.across))
     columns, rows = max(1, layout.columns), max(1, layout.rows)
     room_right = (room[0] - style.PANEL_GAP_RIGHT * (layout.across - 1)) / layout.across
@@ -66,6 +66,6 @@ def frame(layout: CellLayout, room: tuple[float, float] = style.ROOM) -> CellFra
 
 
 def ticks(count: int, cell: float, room: float) -> range:
-    """Which of ``count`` rows or columns bear a number, ``room`` pixels apart at least."""
+    """The rows or columns, of ``count``, that get a number; their numbers are at least ``room`` pixels apart."""
     step = max(1, math.ceil(room / cell))
     return range(0, count, 1 << (step - 1).bit_length())

@@ -41,17 +41,17 @@ class CellLayout:
 
     @property
     def cells(self) -> int:
-        """How many cells there are, those of a last row that is not full included."""
+        """The number of cells, including those of a last row that is not full."""
         return self.panels * self.rows * self.columns
 
     @property
     def positions(self) -> int:
-        """How many positions the drawn shape has."""
+        """The number of positions in the drawn shape."""
         return math.prod(self.shape)
 
     @property
     def wrapped(self) -> bool:
-        """Whether the array is one line, cut into rows."""
+        """Whether the array is one line cut into rows."""
         return len(self.shape) < 2
 
     @property
@@ -96,7 +96,7 @@ class CellLayout:
         return cell.reshape(-1), position.reshape(-1)
 
     def positions_in(self, cells: Ints) -> Ints:
-        """(cells, n) the positions that some cells stand for, ascending; -1 where one has fewer than others."""
+        """The positions (cells, n) that some cells stand for, ascending; -1 fills up cells with fewer positions."""
         if self.wrapped:
             found = cells[:, None] * self.right + np.arange(self.right, dtype=np.int64)
             return np.where(found < self.positions, found, -1)
@@ -109,7 +109,7 @@ class CellLayout:
         return np.where((row < rows) & (column < columns), found, -1).reshape(len(cells), self.down * self.right)
 
     def along(self) -> tuple[Along, ...] | None:
-        """For each dimension, what an index there adds to the number of the cell; None where it depends on others."""
+        """For each dimension, how much an index adds to the cell's number; None if that depends on other indices."""
         if self.wrapped:
             return (Along(self.positions, self.right, 1),) if self.shape else None
         if self.panels != math.prod(self.shape[:-2]):
@@ -121,7 +121,7 @@ class CellLayout:
         return *above, Along(self.shape[-2], self.down, self.columns), Along(self.shape[-1], self.right, 1)
 
     def cells_at(self, positions: Ints) -> Ints:
-        """The cells of some positions alone."""
+        """The cells of some positions."""
         if self.wrapped:
             return positions // self.right
         rows, columns = self._matrix()
@@ -132,22 +132,22 @@ class CellLayout:
 
     @property
     def there(self) -> int:
-        """How many cells stand for a position."""
+        """The number of cells that stand for a position."""
         return math.ceil(self.positions / self.right) if self.wrapped else self.cells
 
     def row_number(self, row: int) -> str:
-        """What stands beside a row: its first index, or for a wrapped line its first element."""
+        """The label beside a row: its first index, or for a wrapped line its first element."""
         if self.wrapped:
             return str(row * self.columns * self.right - sum(self.origin))
         return str(row * self.down - self.origin[-2])
 
     def column_number(self, column: int) -> str:
-        """What stands above a column: its first index, or for a wrapped line the steps to it."""
+        """The label above a column: its first index, or for a wrapped line the number of steps to it."""
         start = 0 if self.wrapped and self.rows > 1 else sum(self.origin[-1:])
         return str(column * self.right - start)
 
     def as_scene(self) -> cell_scenes.Layout:
-        """The plain numbers that the browser needs."""
+        """The layout as plain numbers for the browser."""
         return {
             "shape": list(self.shape),
             "origin": list(self.origin),
@@ -166,11 +166,10 @@ def layout(
     columns: int | None = None,
     room: tuple[float, float] = style.ROOM,
 ) -> CellLayout:
-    """Choose panels, rows and bins for an array of ``shape``, so that a cell is no less than a pixel.
+    """Choose panels, rows and bins for an array of ``shape``, so that a cell is at least one pixel.
 
-    ``room`` is the width and height, in CSS pixels, that the picture may take.
-    ``columns`` fixes the row length of a 1-D array; by itself it is a power of two, so that blocks
-    begin at the same place in every row.
+    ``room`` is the width and height, in CSS pixels, that the picture may take. ``columns`` fixes the row length of a
+    1-D array; by default it is a power of two, so that blocks begin at the same place in every row.
     """
     origin = origin or (0,) * len(shape)
     count = math.prod(shape)
@@ -187,7 +186,7 @@ def layout(
     stacked = math.ceil(panels / across)
     down = math.ceil(rows / _room(room[1], stacked, style.PANEL_GAP_DOWN))
     right = math.ceil(width / _room(room[0], across, style.PANEL_GAP_RIGHT))
-    # Bins are squares where that leaves a picture wide enough to be seen.
+    # Bins are squares, if the picture then stays wide enough to be seen.
     down = max(1, down, min(right, rows // 60))
     right = max(1, right, min(down, width // 160))
     rows, width = math.ceil(rows / down), math.ceil(width / right)
@@ -195,7 +194,7 @@ def layout(
 
 
 def _room(pixels: float, panels: int, gap: float) -> int:
-    """How many cells of one pixel a panel may have when ``panels`` share a side of the picture."""
+    """How many cells of one pixel each fit into a panel when ``panels`` share a side of the picture."""
     return max(1, int((pixels - gap * (panels - 1)) / panels))
 
 
@@ -205,7 +204,7 @@ def _power_of_two(number: int) -> int:
 
 
 def _row_length(cells: int, widest: int) -> int:
-    """A row of up to 32 cells is left whole; longer lines become about twice as wide as high."""
+    """The row length of a line: up to 32 cells stay in one row; longer lines become about twice as wide as high."""
     if cells <= 32:
         return max(1, min(cells, widest))
     return min(widest, max(32, _power_of_two(math.isqrt(2 * cells - 1))))
@@ -220,7 +219,7 @@ def _across(panels: int, rows: int, columns: int) -> int:
 
 
 def wrapped_words(shown: CellLayout, one: str = "element") -> str:
-    """``wrapped: 64 elements a row; element 64 continues the 1st row``; "" where no line is cut into rows."""
+    """``wrapped: 64 elements a row; element 64 continues the 1st row``; "" if no line is cut into rows."""
     if len(shown.shape) != 1 or shown.rows < 2:
         return ""
     wide = shown.columns * shown.right

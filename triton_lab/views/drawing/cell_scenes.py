@@ -1,4 +1,4 @@
-"""What pictures of cells are made of, as plain data: numbers, layouts, heatmaps, blocks of values. See `scenes`."""
+"""The scenes that pictures of cells consist of: numbers, layouts, heatmaps, blocks of values. See `scenes`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ Ramp = tuple[Palette, Levels, Number, Number]  # palette start, levels, and the 
 
 
 class Buffer(TypedDict):
-    """Numbers: little-endian bytes and the name of their type."""
+    """An array of numbers: little-endian bytes and the name of their type."""
 
     type: Literal["u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"]
     bytes: Annotated[bytes, Most(1 << 23)]
 
 
 class Layout(TypedDict):
-    """See `layout.Layout`."""
+    """The scene of a `cell_layout.CellLayout`."""
 
     shape: Index
     origin: Index
@@ -57,8 +57,11 @@ class _Named(TypedDict, total=False):
 
 
 class Place(_Named):
-    """A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is;
-    ``counted``: column k bears the number k times the first by the second, where that is whole."""
+    """A heatmap without cells: their arrangement, and the words around them.
+
+    ``noun``: what a position is. ``counted``: column k is labelled k times the first number, divided by the second, if
+    that is whole.
+    """
 
     layout: Layout
     title: Sentence
@@ -69,17 +72,17 @@ class Place(_Named):
     rules: tuple[Whole, Whole]
 
 
-# What is outlined, in words, and its cells: panel, row, column, how many rows and columns.
+# An outline: its words, and its cells as panel, row, column, number of rows, number of columns.
 Marked = tuple[Sentence, Annotated[list[tuple[Whole, Whole, Whole, Whole, Whole]], Most(1 << 10)]]
 
 
 class _Outlined(TypedDict, total=False):
     marks: Few[Marked]
-    ticks: Few[tuple[Number, Name]]  # values along the colour bar and what they are called
+    ticks: Few[tuple[Number, Name]]  # values along the colour bar, with their labels
 
 
 class Dress(_Outlined):
-    """What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar."""
+    """The look of cells: a style for each class (or for each of its levels), labels, legend, colour bar."""
 
     styles: Buffer
     labels: Annotated[list[Label], Most(1 << 10)]
@@ -90,21 +93,21 @@ class Dress(_Outlined):
 
 
 class Cells(Place):
-    """A heatmap that is still to be dressed: ``cells`` has the class of each cell."""
+    """A heatmap without its look: ``cells`` has the class of each cell."""
 
     cells: Buffer
 
 
 class HeatmapScene(Cells, Dress):
-    """See `heatmap.Heatmap`."""
+    """The scene of a `heatmap.Heatmap`."""
 
 
 class DressedPlace(Place, Dress):
-    """A heatmap whose cells stand elsewhere."""
+    """A heatmap whose cells are sent separately."""
 
 
 class BlockScene(TypedDict):
-    """What any block of one shape needs: ``first`` is the first position in each cell, + 1."""
+    """The data shared by blocks of one shape: ``first`` is the first position in each cell, + 1."""
 
     layout: Layout
     first: Buffer
@@ -113,7 +116,7 @@ class BlockScene(TypedDict):
 
 
 class Painting(TypedDict):
-    """Where the palette has what values are painted with: start and levels of the ramps, the marks."""
+    """The palette's entries for painting values: start and levels of the ramps, the marks."""
 
     sequential: tuple[Palette, Levels]
     diverging: tuple[Palette, Levels]

@@ -1,7 +1,7 @@
 """A drawing as plain data: boxes, words and lines in CSS pixels, for matplotlib and for the browser alike.
 
-Colours are names of the theme's (`style.Theme`) or "#rrggbb"; a box may be tinted with a colour at low opacity, so
-that it reads on a light and on a dark ground.
+A colour is a name from the theme (`style.Theme`) or "#rrggbb". A box may be tinted with a colour at low opacity, so
+that it can be read on a light and on a dark ground.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:  # a scene is shown before matplotlib has been imported
     from matplotlib.figure import Figure
     from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-POINTS = 0.75  # to a CSS pixel
+POINTS = 0.75  # points in a CSS pixel
 
 
 class BoxItem(TypedDict):
-    """Colours are a theme's, by name, or "#rrggbb"."""
+    """A box. A colour is a name from the theme, or "#rrggbb"."""
 
     what: Literal["box"]
     x: Coordinate
@@ -63,7 +63,7 @@ Item = BoxItem | WordsItem | LineItem
 
 
 class DrawingScene(TypedDict):
-    """``source``: the generated kernels, "" for none."""
+    """A drawing. ``source``: the generated kernels, "" for none."""
 
     kind: Literal["drawing"]
     width: Annotated[float, Within(0, 20_000)]
@@ -75,7 +75,7 @@ class DrawingScene(TypedDict):
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A rectangle with round corners; `tag` says which operation it stands for."""
+    """A rectangle with round corners; `tag` names the operation that it stands for."""
 
     what: ClassVar = "box"
     x: float
@@ -101,7 +101,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class DrawnText:
-    """One line of text, its middle at height y."""
+    """One line of text, centred vertically at y."""
 
     what: ClassVar = "words"
     x: float
@@ -116,7 +116,7 @@ class DrawnText:
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points: straight, or (`curved`) Bézier curves of three points each. `arrow`: a head at its end."""
+    """A line through points: straight, or (`curved`) Bézier curves of three points each. `arrow`: it ends in a head."""
 
     what: ClassVar = "line"
     points: tuple[tuple[float, float], ...]
@@ -129,7 +129,7 @@ class Line:
 
 @dataclass
 class Drawing:
-    """Things in the order in which they are drawn."""
+    """The items of a drawing, in the order in which they are drawn."""
 
     width: float = 0.0
     height: float = 0.0
@@ -139,7 +139,7 @@ class Drawing:
         self.items += items
 
     def place(self, other: Drawing, x: float, y: float) -> None:
-        """Put another drawing here, its corner at (x, y); grow to hold it."""
+        """Put another drawing here, its corner at (x, y), and grow to hold it."""
         for item in other.items:
             if isinstance(item, Line):
                 points = tuple((x + px, y + py) for px, py in item.points)
@@ -150,7 +150,7 @@ class Drawing:
         self.height = max(self.height, y + other.height)
 
     def scene(self, source: str, label: str) -> DrawingScene:
-        """The drawing for `front/drawing/drawing.js`, with kernels and words about it."""
+        """The drawing for `front/drawing/drawing.js`, with its kernels and a label."""
         return {
             "kind": "drawing",
             "width": self.width,
@@ -191,12 +191,12 @@ class Drawing:
 
 
 def colour(name: str) -> str:
-    """A theme's colour by name, or the colour itself."""
+    """The value of a theme's colour given by name; other colours stay as they are."""
     return name if name.startswith("#") else str(getattr(style.LIGHT, name))
 
 
 def widest(lines: Iterable[tuple[str, float, bool]]) -> float:
-    """About how many CSS pixels the widest of (text, size, mono) takes."""
+    """The approximate width in CSS pixels of the widest of some (text, size, mono)."""
     return max((len(text) * size / POINTS * (0.605 if mono else 0.56) for text, size, mono in lines), default=0)
 
 

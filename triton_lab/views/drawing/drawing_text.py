@@ -24,13 +24,13 @@ def panel_names(drawn: Sequence[int], origin: Sequence[int], panels: int) -> lis
 
 
 def step_names(tensor: Any, wrapped: bool) -> tuple[str, str]:
-    """What a step right and a step down mean in storage; "" where there is no such step."""
+    """What a step right and a step down mean in storage; "" if there is no such step."""
     right = f"→ {tensor.strides[-1]:+d}" if tensor.strides and tensor.shape[-1] > 1 else ""
     return right, f"↓ {tensor.strides[-2]:+d}" if not wrapped and tensor.shape[-2] > 1 else ""
 
 
 def number_text(value: Any) -> str:
-    """A number in at most four digits after the first, integers in full."""
+    """A number with at most four significant digits, integers in full."""
     if float(value).is_integer() and abs(float(value)) < 1e6:
         return str(int(value))
     return f"{float(value):.4g}"
@@ -57,10 +57,10 @@ def bytes_text(count: int) -> str:
 
 
 def some_of(shown: int | None, programs: int) -> str:
-    """``, 105 of 1,221 programs shown``, where a picture leaves the others out; else nothing."""
+    """``, 105 of 1,221 programs shown`` if a picture leaves programs out; else ""."""
     return "" if shown is None else f", {messages.number(shown)} of {messages.count(programs, 'program')} shown"
 
 
 def nobody(shown: int | None) -> str:
-    """What to say of a place where no program was seen."""
+    """The words for a place where no program was seen."""
     return "touched by nobody" if shown is None else "touched by none of these"

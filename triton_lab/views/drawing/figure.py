@@ -33,8 +33,8 @@ HALO = 2.2  # points around letters: three pixels
 class Sheet:
     """A figure of fixed size; places are CSS pixels from its upper left corner.
 
-    Images, swatches and rules are collected in one raster and words drawn over it: an axes for
-    each would cost more time than all the rest.
+    Images, swatches and rules are collected in one raster, and words are drawn over it: an axes for each would take
+    more time than everything else.
     """
 
     def __init__(self, width: float, height: float) -> None:
@@ -54,7 +54,7 @@ class Sheet:
         mono: bool = False,
         halo: str = "",
     ) -> None:
-        """One line of words, its middle at height y; dollars are dollars, not mathematics.
+        """Draw one line of words, centred vertically at y; a dollar sign is a dollar sign, not mathematics.
 
         ``halo`` is a colour around the letters, so that they can be read across a line.
         """
@@ -74,25 +74,28 @@ class Sheet:
             written.set_path_effects([withStroke(linewidth=HALO, foreground=halo)])
 
     def image(self, x: float, y: float, pixels: npt.NDArray[np.uint8]) -> None:
-        """An RGB image at its own size, with a thin line around it."""
+        """Add an RGB image at its own size, with a thin line around it."""
         height, width = pixels.shape[:2]
         self.rectangle(x - 1, y - 1, width + 2, height + 2, style.LIGHT.mark)
         self._pixels[round(y) : round(y) + height, round(x) : round(x) + width] = pixels
 
     def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
-        """A filled rectangle."""
+        """Add a filled rectangle."""
         rows, columns = slice(round(y), round(y + height)), slice(round(x), round(x + width))
         self._pixels[rows, columns] = style.rgb(colour)
 
     def line(self, x: float, y: float, to_x: float, to_y: float, colour: str) -> None:
-        """A straight line from one place to another."""
+        """Add a straight line from one place to another."""
         steps = int(max(abs(to_x - x), abs(to_y - y), 1)) + 1
         columns = np.rint(np.linspace(x, to_x, steps)).astype(np.int64)
         rows = np.rint(np.linspace(y, to_y, steps)).astype(np.int64)
         self._pixels[rows, columns] = style.rgb(colour)
 
     def outline(self, x: float, y: float, width: float, height: float, thin: bool = False) -> None:
-        """An empty rectangle, dark within a light line, so that it stands out on any colour; ``thin`` is without."""
+        """Add an empty rectangle: a dark line between light ones, so that it stands out on any colour.
+
+        If ``thin``, the light lines are left out.
+        """
         for room, thick, colour in ((0, 1, style.LIGHT.ink),) if thin else (
             (3, 4, style.LIGHT.ground), (2, 2, style.LIGHT.ink)
         ):  # fmt: skip
@@ -103,7 +106,7 @@ class Sheet:
             self.rectangle(right - thick, top, thick, bottom - top, colour)
 
     def swatch(self, x: float, y: float, look: tuple[int, int, int, int], side: int = 12) -> None:
-        """A small square in a cell's style, its middle at height y."""
+        """Add a small square in a cell's style, centred vertically at y."""
         styles = np.array([(0, 0, 0, 0), look], dtype=np.uint16)
         one = Heatmap(layout((1, 1)), np.ones(1, dtype=np.uint8), styles)
         self.image(x, y - side / 2, paint(one, CellFrame(one.layout, side, side)))
@@ -116,31 +119,31 @@ class Sheet:
 
 
 class _Backdrop(Artist):
-    """An image over the whole figure, without the resampling that takes matplotlib half a second."""
+    """An image over the whole figure, without matplotlib's resampling, which takes half a second."""
 
     def __init__(self, pixels: npt.NDArray[np.uint8]) -> None:
         super().__init__()
         self.set_zorder(-1)
         rgba = np.dstack([pixels, np.full(pixels.shape[:2], 255, dtype=np.uint8)])
-        self._pixels = rgba.view(np.uint32)[..., 0]  # copied as one number each
+        self._pixels = rgba.view(np.uint32)[..., 0]  # so that each pixel is copied as one number
 
     def draw(self, renderer: RendererBase) -> None:
         figure = self.get_figure(root=True)
         assert figure is not None
-        if isinstance(renderer, RendererAgg):  # nothing is under it: no blending
+        if isinstance(renderer, RendererAgg):  # nothing lies under it, so nothing is blended
             buffer: npt.NDArray[np.uint8] = np.asarray(renderer.buffer_rgba())  # type: ignore[no-untyped-call]
             buffer.view(np.uint32)[..., 0] = self._sized(*buffer.shape[:2])
             return
         dots = figure.dpi * renderer.get_image_magnification()
         height, width = (round(inches * dots) for inches in figure.get_size_inches()[::-1])
         context = renderer.new_gc()
-        # Images are drawn from the lowest row up.
+        # Images are drawn from the bottom row up.
         pixels = np.ascontiguousarray(self._sized(height, width)[::-1])
         renderer.draw_image(context, 0, 0, pixels.view(np.uint8).reshape(height, width, 4))
         context.restore()
 
     def _sized(self, height: int, width: int) -> npt.NDArray[np.uint32]:
-        """The nearest pixel for each of an image of this size."""
+        """The pixels of an image of this size; each takes the nearest pixel of the original."""
         y = np.arange(height) * len(self._pixels) // height
         x = np.arange(width) * self._pixels.shape[1] // width
         pixels: npt.NDArray[np.uint32] = self._pixels.take(x, axis=1)[y]
@@ -148,7 +151,7 @@ class _Backdrop(Artist):
 
 
 def text_width(words: str, size: float = style.TEXT, mono: bool = False) -> float:
-    """About how many CSS pixels the words take (a little more than they do)."""
+    """The approximate width of the words in CSS pixels, slightly overestimated."""
     return letters(words) * size * 4 / 3 * (0.62 if mono else 0.58)
 
 
@@ -160,12 +163,12 @@ def _row_width(keys: Sequence[Key]) -> float:
     return sum(map(_key_width, keys))
 
 
-# How the swatch of a mark is told from that of a cell.
+# Stands in place of a style: the swatch is that of a mark.
 _OUTLINED = (-1, -1, -1, -1)
 
 
 def _legend_of(heatmap: Heatmap) -> list[list[Key]]:
-    """The legend's entries and the marks', broken into rows no wider than the heatmap's room."""
+    """The legend's entries and those of the marks, broken into rows no wider than the heatmap's room."""
     rows: list[list[Key]] = []
     for key in (*heatmap.legend, *(Key(_OUTLINED, mark.text) for mark in heatmap.marks)):
         if not rows or _row_width([*rows[-1], key]) > max(heatmap.room[0], 240):
@@ -175,7 +178,7 @@ def _legend_of(heatmap: Heatmap) -> list[list[Key]]:
 
 
 def _bar_words(heatmap: Heatmap) -> tuple[str, str]:
-    """What stands before and after the colour bar."""
+    """The words before and after the colour bar."""
     if heatmap.ramp is None:
         return "", ""
     _, _, low, high = heatmap.ramp
@@ -185,7 +188,7 @@ def _bar_words(heatmap: Heatmap) -> tuple[str, str]:
 
 
 def _bar_width(heatmap: Heatmap) -> float:
-    """How wide the colour bar is, its words included."""
+    """The width of the colour bar, including its words."""
     if heatmap.ramp is None:
         return 0
     before, after = (text_width(words, style.SMALL) for words in _bar_words(heatmap))
@@ -196,12 +199,12 @@ TICKS = 14  # the height of the numbers under a colour bar
 
 
 def _half_a_tick(heatmap: Heatmap) -> float:
-    """How far a number under the bar may reach beyond its end."""
+    """How far a number under the bar may reach beyond the bar's end."""
     return max((text_width(words, style.SMALL) / 2 for _, words in heatmap.ticks), default=0)
 
 
 def width_of(heatmap: Heatmap) -> float:
-    """How many pixels `draw` will need to the right of ``x``."""
+    """The pixels that `draw` needs to the right of ``x``."""
     wrapped = "" if heatmap.steps[1] else heatmap.below
     note = 12 + text_width(heatmap.steps[0], style.SMALL) if heatmap.steps[0] else 0
     below = max(
@@ -214,7 +217,7 @@ def width_of(heatmap: Heatmap) -> float:
 
 
 def height_of(heatmap: Heatmap) -> float:
-    """How many pixels `draw` will need below ``y``."""
+    """The pixels that `draw` needs below ``y``."""
     seen = heatmap.frame
     title = 24 if heatmap.title else 0
     names = 18 if any(heatmap.panel_names) else 0
@@ -235,7 +238,7 @@ def draw(
     y: float,
     emphasis: npt.NDArray[np.uint8] | None = None,
 ) -> None:
-    """Draw title, numbers, cells, labels and legend; (x, y) is the upper left corner of it all."""
+    """Draw title, numbers, cells, labels and legend; (x, y) is the upper left corner of the whole."""
     seen = heatmap.frame
     if heatmap.title:
         sheet.text(x, y + 9, heatmap.title, bold=True)
@@ -271,13 +274,13 @@ def draw(
     _legend(sheet, _legend_of(heatmap), left, y + 18)
 
 
-LEAST_MARK = 8.0  # a mark is at least this wide and high
-MOST_THICK = 12  # marks: of more, in rows that are lower than ROOMY, the lines are thin, or they would hide the cells
+LEAST_MARK = 8.0  # the least width and height of a mark
+MOST_THICK = 12  # marks: if rows are lower than ROOMY, more marks than this get thin lines, which hide less
 ROOMY = 16.0
 
 
 def _marks(sheet: Sheet, heatmap: Heatmap, seen: CellFrame, x: float, y: float) -> None:
-    """Outlines around what is marked."""
+    """Outline what is marked."""
     thin = seen.cell_height < ROOMY and sum(len(mark.runs) for mark in heatmap.marks) > MOST_THICK
     for mark in heatmap.marks:
         for panel, row, column, rows, columns in mark.runs:
@@ -314,11 +317,11 @@ def _labels(
         if emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED:
             colour = style.LIGHT.faint
         plain = "#{:02x}{:02x}{:02x}".format(*style.palette()[look[0]].tolist())
-        crossed = look[3] in (style.CROSS, style.STRIPES)  # on which no word could be read
+        crossed = look[3] in (style.CROSS, style.STRIPES)  # patterns on which no word could be read
         if crossed:
             wide = len(label.text) * style.CHARACTER + 10
             sheet.rectangle(x + right + middle[0] - wide / 2, y + down + middle[1] - 6, wide, 12, plain)
-        # Cut out of an outline that passes below.
+        # A halo cuts the letters out of an outline below them.
         halo = plain if outlined and not crossed else ""
         across, below = x + right + middle[0], y + down + middle[1]
         sheet.text(across, below, label.text, style.SMALL, colour, "center", halo=halo)

@@ -23,7 +23,7 @@ LINE = 17.0
 
 @dataclass(frozen=True)
 class FigurePiece:
-    """``height`` and ``width`` in CSS pixels, and what draws it at a y on a sheet."""
+    """A piece of a figure: its ``height`` and ``width`` in CSS pixels, and what draws it at a y on a sheet."""
 
     height: float
     draw: Callable[[Sheet, float], None]
@@ -31,7 +31,7 @@ class FigurePiece:
 
 
 def stack(pieces: Sequence[FigurePiece], least: float = WIDTH) -> Figure:
-    """All pieces from top to bottom, on a sheet of at least this width."""
+    """The figure of all pieces from top to bottom, on a sheet of at least this width."""
     width = max([least, *(piece.width for piece in pieces)])
     sheet = Sheet(width + 2 * MARGIN, sum(piece.height for piece in pieces) + 2 * MARGIN)
     y = MARGIN
@@ -47,12 +47,12 @@ def title(words: str) -> FigurePiece:
 
 
 def lines(words: Sequence[tuple[str, str]], mono: bool = False) -> FigurePiece:
-    """Lines and their colours; spaces at a line's start count."""
+    """Lines of words, each with its colour; spaces at a line's start count."""
     size = style.SMALL if mono else style.TEXT
 
     def draw_lines(sheet: Sheet, y: float) -> None:
         for number, (line, colour) in enumerate(words):
-            # matplotlib drops leading spaces of a proportional font's width: keep them by hand.
+            # matplotlib drops the width of leading spaces in a proportional font: indent by hand.
             indent = text_width(" " * (len(line) - len(line.lstrip())), size, mono)
             sheet.text(MARGIN + indent, y + LINE * (number + 0.5), line.lstrip(), size, colour, mono=mono)
 
@@ -82,7 +82,7 @@ def table(rows: Sequence[Sequence[str]], looks: Sequence[tuple[int, int, int, in
 
 
 def side_by_side(heatmaps: Sequence[Heatmap], gap: float = GAP) -> list[FigurePiece]:
-    """Heatmaps in rows, as many in each as fit."""
+    """Heatmaps in rows, as many in each row as fit."""
     rows: list[list[Heatmap]] = []
     used = WIDTH
     for heatmap in heatmaps:
@@ -95,7 +95,7 @@ def side_by_side(heatmaps: Sequence[Heatmap], gap: float = GAP) -> list[FigurePi
 
 
 def one_row(heatmaps: Sequence[Heatmap], gap: float = GAP, emphasis: Sequence[Emphasis | None] = ()) -> FigurePiece:
-    """Heatmaps beside each other, however wide that is; ``emphasis`` for each, if any."""
+    """Heatmaps beside each other, however wide that gets; ``emphasis`` has one entry for each, if given."""
 
     def draw_row(sheet: Sheet, y: float) -> None:
         x = MARGIN

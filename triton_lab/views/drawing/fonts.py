@@ -1,7 +1,7 @@
-"""Which fonts draw words in a figure: ours, and where it has no such letters, one of this machine's that has.
+"""The fonts of words in figures: ours, and for letters that it lacks, an installed font that has them.
 
-Names of variables, comments and docstrings may be Chinese, as those of the course's Chinese edition are. matplotlib
-takes each letter from the first font of a list that has it; it warns of a font that is not there.
+Names of variables, comments and docstrings may be Chinese, as in the course's Chinese edition. matplotlib takes each
+letter from the first font in a list that has it, and warns of a font that is not installed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from matplotlib import font_manager
 
 from triton_lab.views.drawing import style
 
-FIRST_WIDE = "\u2e80"  # from here on letters are Chinese, Japanese or Korean, mostly
-# Of these the first that is installed is taken.
+FIRST_WIDE = "\u2e80"  # most letters from here on are Chinese, Japanese or Korean
+# The first of these that is installed is used.
 WITH_CHINESE = (
     "Noto Sans CJK SC",
     "Noto Sans SC",
@@ -32,13 +32,13 @@ WITH_CHINESE = (
 
 
 def family(words: str, mono: bool = False) -> list[str]:
-    """The fonts for some words, the first that has a letter draws it."""
+    """The fonts for some words; each letter is drawn by the first font that has it."""
     own = style.MONO if mono else style.FONT
     return [own, *_with_chinese()] if _is_wide(words) else [own]
 
 
 def weight(words: str, bold: bool) -> str:
-    """Few of these fonts have bold letters, which matplotlib complains of, and half of a title would be bold."""
+    """The weight for some words: few Chinese fonts are bold. matplotlib would warn, and half a title would be bold."""
     return "bold" if bold and not _is_wide(words) else "normal"
 
 
@@ -53,7 +53,7 @@ def _with_chinese() -> list[str]:
 
 
 def letters(words: str) -> float:
-    """How many letters wide words are: a Chinese one is as wide as it is high, and others a little more than half."""
+    """The width of words in letters: a Chinese letter is as wide as it is high, others a little more than half."""
     if words.isascii():
         return len(words)
     return len(words) + 0.75 * sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)

@@ -1,12 +1,13 @@
-"""Words of the pictures that a learner may not know, each explained in a sentence or two, for the browser, too.
+"""Words in pictures that a learner may not know, each explained in a sentence or two; the browser has them, too.
 
-A key is the word as it stands in a picture, in lower case; behind a colon, where one word means several things.
+A key is the word as it stands in a picture, in lower case. If a word means several things, its keys have a prefix
+before a colon.
 """
 
 from __future__ import annotations
 
 GLOSSARY: dict[str, str] = {
-    # What a picture is coloured by.
+    # What colours a picture.
     "count": "How many lanes touch the element, over all programs and iterations: 1 is once.",
     "program": "The program (one run of the kernel, told apart by tl.program_id) that touches the element first.",
     "iteration": "The turn of the kernel's loop in which the element is first touched, from 0 on.",

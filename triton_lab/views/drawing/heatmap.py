@@ -1,7 +1,7 @@
-"""A heatmap as plain data: cells of few classes, each class with a style; what both drawers read.
+"""A heatmap as plain data: cells of few classes, each class with a style. Both drawing programs read it.
 
-`Heatmap` is what a view hands to `figure.draw` (matplotlib) and, through `as_scene`, to the
-browser. A sequential map is one whose classes are the levels of a ramp.
+A view passes a `Heatmap` to `figure.draw` (matplotlib) and, through `as_scene`, to the browser. In a sequential
+heatmap, the classes are the levels of a ramp.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from triton_lab.views.drawing.cell_scenes import Buffer, Cells, Dress, HeatmapSc
 
 @dataclass(frozen=True)
 class Label:
-    """Words over a rectangle of cells of one panel."""
+    """Words over a rectangle of cells in one panel."""
 
     panel: int
     row: int
@@ -47,7 +47,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is outlined, in words, and its cells: panel, row, column, how many rows and columns."""
+    """An outline: its words, and its cells as panel, row, column, number of rows, number of columns."""
 
     text: str
     runs: Sequence[tuple[int, int, int, int, int]]
@@ -58,11 +58,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Cells and what they look like.
+    """Cells and their looks.
 
-    ``cells``: (layout.cells,) unsigned, the class of each cell; class 0 is no cell at all.
-    ``styles``: (classes, 4) uint16: three palette indices and a pattern. ``ramp``: palette start,
-    levels, and the values at both ends, for a map with a colour bar.
+    ``cells``: (layout.cells,) unsigned, the class of each cell; class 0 means that there is no cell. ``styles``:
+    (classes, 4) uint16: three palette indices and a pattern. ``ramp``: palette start, levels, and the values at both
+    ends, for a heatmap with a colour bar.
     """
 
     layout: CellLayout
@@ -73,23 +73,23 @@ class Heatmap:
     legend: Sequence[Key] = ()
     ramp: tuple[int, int, float, float] | None = None
     ramp_name: str = ""
-    ticks: Sequence[tuple[float, str]] = ()  # values along the colour bar and what they are called
+    ticks: Sequence[tuple[float, str]] = ()  # values along the colour bar, with their labels
     steps: tuple[str, str] = ("", "")  # what a step right and a step down mean, in words
     panel_names: Sequence[str] = ()
     room: tuple[float, float] = style.ROOM
-    groups: npt.NDArray[Any] | None = None  # (classes,): a dark line parts cells whose groups differ
-    rules: tuple[int, int] = (0, 0)  # a thin and a strong upright line every so many columns; 0 for none
+    groups: npt.NDArray[Any] | None = None  # (classes,): a dark line parts cells of different groups
+    rules: tuple[int, int] = (0, 0)  # columns between thin vertical lines, and between strong ones; 0 for none
     marks: Sequence[Mark] = ()
     noun: str = "element"  # what a position is
-    counted: tuple[int, int] = (1, 1)  # columns are numbered times the first, by the second: 1, 2 counts pairs
+    counted: tuple[int, int] = (1, 1)  # column k is labelled k times the first, divided by the second: 1, 2 for pairs
 
     @property
     def below(self) -> str:
-        """What stands below it: what a step down means, or that a line is wrapped."""
+        """The words below the heatmap: what a step down means, or that a line is wrapped."""
         return self.steps[1] or wrapped_words(self.layout, self.noun)
 
     def column_number(self, column: int) -> str:
-        """What stands above a column; "" where another column bears the number."""
+        """The label above a column; "" if another column has the number."""
         times, each = self.counted
         if times == each:
             return self.layout.column_number(column)
@@ -98,19 +98,19 @@ class Heatmap:
 
     @property
     def frame(self) -> CellFrame:
-        """Where the cells fall."""
+        """The places of the cells."""
         return frame(self.layout, self.room)
 
     def as_scene(self) -> HeatmapScene:
-        """The same as plain numbers, words and bytes."""
+        """The heatmap as plain numbers, words and bytes."""
         return {**self.place_scene(), **self.dress_scene(), "cells": buffer(self.cells)}
 
     def cells_scene(self) -> Cells:
-        """Without what the cells look like."""
+        """The scene without the looks of the cells."""
         return {**self.place_scene(), "cells": buffer(self.cells)}
 
     def place_scene(self) -> Place:
-        """How cells are arranged, and the words around them."""
+        """The arrangement of the cells, and the words around them."""
         place: Place = {
             "layout": self.layout.as_scene(),
             "title": self.title,
@@ -126,7 +126,7 @@ class Heatmap:
         return place
 
     def dress_scene(self) -> Dress:
-        """What the cells look like."""
+        """The looks of the cells."""
         return {
             "styles": buffer(self.styles),
             "labels": [label.as_scene() for label in self.labels],
@@ -140,12 +140,12 @@ class Heatmap:
 
 
 def buffer(array: npt.NDArray[Any]) -> Buffer:
-    """An array as bytes with the name of its type, such as ``"u2"``; the browser gets a typed array."""
+    """An array as bytes with the name of its type, such as ``"u2"``; the browser makes a typed array of it."""
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     return cast(Buffer, {"type": array.dtype.str[1:], "bytes": little.tobytes()})
 
 
 def narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same unsigned numbers in the smallest type that holds them."""
+    """The same unsigned numbers in the smallest type that holds them all."""
     most = int(numbers.max(initial=0))
     return numbers.astype(np.min_scalar_type(most))

@@ -1,4 +1,4 @@
-"""Histograms with matplotlib: bars in one raster, the odd values in words."""
+"""Histograms with matplotlib: bars in one raster; NaN and infinities in words."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from triton_lab.views.drawing.drawing_text import number_text
 from triton_lab.views.drawing.figure import Sheet
 
 WIDTH, HEIGHT = 240.0, 120.0
-BELOW = 54.0  # for the numbers and words under the bars
+BELOW = 54.0  # CSS pixels for the numbers and words under the bars
 
 
 def draw_histogram(sheet: Sheet, found: Histogram, x: float, y: float, colour: str = style.LIGHT.accent) -> None:
-    """Bars in a box of WIDTH by HEIGHT; (x, y) is its upper left corner."""
+    """Draw the bars into a box of WIDTH by HEIGHT, whose upper left corner is (x, y)."""
     most = int(found.counts.max(initial=0))
     wide = WIDTH / max(1, len(found.counts))
     for number, count in enumerate(found.counts.tolist()):

@@ -1,6 +1,6 @@
-"""A window of a picture: single positions of an array whose cells stand for several, asked for by name.
+"""A window of a picture: the single positions of an array whose cells stand for several; requested by name.
 
-`front/drawing/lens.js` works out which window is wanted. It counts positions as `CellLayout.fine` has them.
+`front/drawing/lens.js` works out which window is wanted. It numbers positions as `CellLayout.fine` does.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from triton_lab.views.drawing.cell_layout import CellLayout
 
 Ints = npt.NDArray[np.int64]
 
-MOST_POSITIONS = 1 << 14  # that a window may have, as in `front/drawing/zoom.js`
-WORD = "window"  # stands in a part's name before the window
+MOST_POSITIONS = 1 << 14  # the largest window, as in `front/drawing/zoom.js`
+WORD = "window"  # in a part's name, the word before the window
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,16 @@ class Window:
 
     @property
     def name(self) -> str:
-        """As it stands in a part's name: ``0.12.0.64.128``."""
+        """The window in a part's name: ``0.12.0.64.128``."""
         return ".".join(map(str, astuple(self)))
 
     @property
     def layout(self) -> CellLayout:
-        """The window as a picture of its own, a cell for each position."""
+        """The window as a picture of its own, with a cell for each position."""
         return CellLayout((self.rows, self.columns), (0, 0), 1, 1, self.rows, self.columns)
 
     def positions(self, fine: CellLayout) -> Ints:
-        """(rows * columns,) in reading order; -1 where a last row has no more."""
+        """The positions (rows * columns,) in reading order; -1 fills up a last row that is not full."""
         row = np.arange(self.row, self.row + self.rows, dtype=np.int64)
         column = np.arange(self.column, self.column + self.columns, dtype=np.int64)
         found = ((self.panel * fine.rows + row)[:, None] * fine.columns + column).reshape(-1)
@@ -48,9 +48,9 @@ class Window:
 
 
 def asked(name: str, finer: str, layout: CellLayout) -> Window:
-    """The window that a part ``<finer>/window/0.12.0.64.128`` of a picture asks for.
+    """The window named by a part ``<finer>/window/0.12.0.64.128`` of a picture.
 
-    Raises LookupError for another name, and for what does not lie in the array or is too large.
+    Raises LookupError for another name, and for a window that is too large or not within the array.
     """
     start, _, numbers = name.rpartition("/")
     parts = numbers.split(".")

@@ -1,8 +1,8 @@
 """A figure as a small PNG: one byte a pixel, and a palette of the figure's own colours.
 
-Flat areas keep their colours exactly. Where smoothed letters and dots bring more shades than a palette has, few of
-them are kept, and some that are rare and unlike all of those; the others take the nearest: what repeats itself is
-small, and quickly packed.
+Flat areas keep their colours exactly. If smoothed letters and dots have more shades than a palette, it keeps few of
+these, and some rare shades that are unlike all others. Every other shade becomes the nearest kept one: repeated values
+compress to little, and fast.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ FLAT = 2  # pixels in a row that a colour has, on average, where it fills areas:
 LEVEL = 6  # of zlib: a tenth smaller than 4, and half as slow as 9
 
 SCALE = 2  # pixels to a CSS pixel, so that it stays sharp on dense screens
-WIDEST = 1800  # pixels: a notebook has some 900 CSS pixels for an output, and shows what is wider smaller
+WIDEST = 1800  # pixels: a notebook has some 900 CSS pixels for an output, and scales wider pictures down
 
 
 def blank(width: float, height: float, ground: str = "white") -> Figure:
-    """An empty figure of so many CSS pixels; one that is wider than what is shown of it has fewer dots to the inch."""
+    """An empty figure of so many CSS pixels; a figure wider than `WIDEST` gets fewer dots to the inch."""
     figure = Figure(figsize=(width / 96, height / 96), dpi=96 * min(SCALE, WIDEST / width), facecolor=ground)
     FigureCanvasAgg(figure)
     return figure
@@ -44,14 +44,14 @@ def png(figure: Figure) -> bytes:
 
 
 def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
-    """(height, width, 4) opaque pixels as PNG."""
+    """The PNG of opaque pixels (height, width, 4)."""
     height, width = pixels.shape[:2]
     colours = np.ascontiguousarray(pixels).view("<u4")[..., 0] & 0xFFFFFF  # 0xBBGGRR
     line = colours.reshape(-1)
     starts = np.flatnonzero(np.append(True, line[1:] != line[:-1]))
     runs = line[starts]
     found = distinct(runs)
-    place = np.zeros(1 << 24, dtype=np.uint8)  # of each colour; memory that is not touched costs nothing
+    place = np.zeros(1 << 24, dtype=np.uint8)  # the palette index of each colour; untouched memory costs nothing
     if len(found) > MOST:
         number = np.searchsorted(found, runs)
         frequent = np.bincount(number, weights=np.diff(starts, append=line.size))
@@ -70,9 +70,10 @@ def encoded(pixels: npt.NDArray[np.uint8], dpi: float) -> bytes:
 def _kept(
     colours: npt.NDArray[np.int64], frequent: npt.NDArray[Any], flat: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
-    """The numbers, rising, of the ``colours`` (n, 3) that the palette has: the most ``frequent``.
+    """The indices, ascending, of the ``colours`` (n, 3) kept in the palette: the most ``frequent`` ones.
 
-    In a picture of ``flat`` areas the others are shades of their edges: of those, none that is close to one kept.
+    If most pixels are in ``flat`` areas, the other colours are shades of their edges; a shade close to a kept colour is
+    left out.
     """
     most = np.argsort(-frequent, kind="stable")[: MOST - RARE]
     kept = most.tolist()
@@ -83,7 +84,7 @@ def _kept(
             if flat[number] or not close[number]:
                 kept.append(number)
                 close |= ((colours - colours[number]) ** 2).sum(axis=1) <= SMOOTHED**2
-    # Rare shades that are unlike all of these.
+    # Also keep rare shades that are unlike all of these.
     chosen = colours[kept]
     far = ((colours - chosen[_nearest(colours, chosen)]) ** 2).sum(axis=1)
     for _ in range(RARE):
@@ -93,13 +94,13 @@ def _kept(
 
 
 def _channels(colours: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """(n, 3) red, green, blue."""
+    """The channels (n, 3) of colours: red, green, blue."""
     return np.stack([colours & 255, colours >> 8 & 255, colours >> 16], axis=1).astype(np.int64)
 
 
 def _nearest(colours: npt.NDArray[np.int64], palette: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """For each colour, the number of the palette's colour that is least far away."""
-    # |a - b|² less |a|², which is the same for all b.
+    """For each colour, the index of the nearest colour in the palette."""
+    # |a - b|² minus |a|², which is the same for all b.
     far = (palette**2).sum(axis=1) - 2.0 * (colours.astype(np.float64) @ palette.T)
     number: npt.NDArray[np.int64] = far.argmin(axis=1)
     return number

@@ -16,9 +16,9 @@ from triton_lab.views.drawing.heatmap import Heatmap
 
 NORMAL, CHOSEN, DIMMED = range(3)  # the emphasis on a class
 PERIOD = 6  # of hatches and dots, CSS pixels
-STRIPE, STRIPE_GROUND = 7, 4  # from one stripe to the next, and how much of it is the first colour
+STRIPE, STRIPE_GROUND = 7, 4  # the distance between two stripes, and how much of it has the first colour
 OUTLINE = 2
-LINED_CELL = 8  # a cell at least this wide and high has a line around it
+LINED_CELL = 8  # a cell at least this wide and high gets a line around it
 
 Image = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
@@ -64,7 +64,7 @@ def paint(
 def _colours(
     heatmap: Heatmap, classes: npt.NDArray[np.unsignedinteger], y: npt.NDArray[np.int64], x: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint16]:
-    """The palette index of every pixel; stripes of its other two cross the style's first."""
+    """The palette index of every pixel; stripes of a style's other two colours cross its first."""
     styles = heatmap.styles
     colours: npt.NDArray[np.uint16] = styles[:, 0][classes]
     striped = styles[:, 3] == style.STRIPES
@@ -100,7 +100,7 @@ def _rule(
     there: Flags,
     theme: style.Theme,
 ) -> None:
-    """Draw upright rules where a column begins: thin ones half in ink, strong ones two pixels of it."""
+    """Draw vertical rules where a column begins: a thin one at half strength, a strong one two pixels wide."""
     ink = np.array(style.rgb(theme.ink))
     thin, strong = (
         (column > 0) & (column % step == 0) if step else np.zeros(len(column), dtype=bool) for step in rules
@@ -119,7 +119,7 @@ def _changes(grid: npt.NDArray[Any]) -> tuple[Flags, Flags]:
 
 
 def _rim(chosen: Flags) -> Flags:
-    """Pixels of the chosen area at most OUTLINE pixels away from its border."""
+    """The pixels of the chosen area that are at most OUTLINE pixels from its border."""
     height, width = chosen.shape
     padded = np.pad(chosen, OUTLINE)
     inner = chosen.copy()

@@ -1,4 +1,4 @@
-"""Labels for regions of equal cells: a word in the middle of each rectangle that has room for it."""
+"""Labels for regions of equal cells: a word in the middle of each rectangle that is large enough for it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LINE = style.SMALL * 4 / 3 + 3
 def labels(seen: CellFrame, cells: npt.NDArray[Any], word: Callable[[int], str]) -> list[Label]:
     """A label for each number's region in each panel, if ``word(number)`` fits into it.
 
-    Number 0 has none. If there are more than MOST, there are none at all: a picture that crowded is
-    read by its colours and under the pointer.
+    Number 0 gets no label. If there would be more than MOST labels, there are none at all: so crowded a picture is read
+    by its colours and under the pointer.
     """
     layout = seen.layout
     smallest = LINE * style.CHARACTER / (seen.cell_height * seen.cell_width)
@@ -43,10 +43,10 @@ def labels(seen: CellFrame, cells: npt.NDArray[Any], word: Callable[[int], str])
 def _room_for(
     seen: CellFrame, grid: npt.NDArray[Any], number: int, box: tuple[int, ...], wide: float
 ) -> tuple[int, int, int, int] | None:
-    """A rectangle (row, column, rows, columns) within a region that has room for words; None if there is none.
+    """A rectangle (row, column, rows, columns) within a region that is large enough for words; None if there is none.
 
-    All of the region's height, or, where a line is wrapped and its ends are shorter, as many rows as words need: in
-    the middle, at the top or at the bottom.
+    It has all of the region's height. If a line is wrapped and its ends are shorter, it has as many rows as the words
+    need: in the middle, at the top or at the bottom.
     """
     top, left, bottom, right = box
     need = min(math.ceil(LINE / seen.cell_height), bottom - top)
@@ -63,7 +63,7 @@ def _room_for(
 def run_labels(seen: CellFrame, cells: npt.NDArray[Any], word: Callable[[int], str]) -> list[Label]:
     """A label for each stretch of equal numbers within a row, if ``word(number)`` fits into it; MOST as in `labels`.
 
-    Stretches that stand exactly one below the other share one.
+    Stretches that stand exactly below each other share one label.
     """
     layout = seen.layout
     rows = cells.reshape(-1, layout.columns)
@@ -115,7 +115,7 @@ def _longest_run(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def crowded(cells: npt.NDArray[Any], seen: CellFrame) -> bool:
-    """Whether regions are too small (6 pixels on average, across or down) to be told apart by lines."""
+    """Whether regions are too small (6 pixels on average, across or down) for lines between them."""
     layout = seen.layout
     grid = cells.reshape(layout.panels, layout.rows, layout.columns)
     for axis, size in ((1, seen.cell_height), (2, seen.cell_width)):
@@ -127,7 +127,7 @@ def crowded(cells: npt.NDArray[Any], seen: CellFrame) -> bool:
 
 
 def cell_labels(layout: CellLayout, words: Sequence[str], room: tuple[float, float] = style.ROOM) -> list[Label]:
-    """Words for single cells, ``words`` (cells,), where cells are few and wide enough for them all."""
+    """Words in single cells, ``words`` (cells,), if cells are few and all wide enough."""
     seen = frame(layout, room)
     widest = max(map(len, words), default=0) * style.CHARACTER + 2
     if layout.binned or layout.cells > MOST or seen.cell_width < widest or seen.cell_height < LINE:

@@ -4,10 +4,10 @@ A cell of a heatmap has a *style*: up to three palette indices and a pattern. Th
 numbered list, so that a style is four small integers in both worlds. Colours never stand alone:
 programs carry numbers and borders, shared cells stripes, masked ones a hatch, untouched ones dots.
 
-The colours of programs were searched for: the least distance (CIEDE2000) between any two of them, and from the
-grounds of both themes, is as large as it can be made for full sight and for protanopia, deuteranopia and tritanopia
-alike; a test holds them to that. The tensor hues are from Paul Tol's "bright" scheme, the ramps follow viridis and his
-"BuRd" (https://personal.sron.nl/~pault/).
+The colours of programs come from a search: the least distance (CIEDE2000) between any two of them, and from the grounds
+of both themes, is as large as possible for full sight and for protanopia, deuteranopia and tritanopia alike; a test
+checks that. The tensor hues are from Paul Tol's "bright" scheme, the ramps follow viridis and his "BuRd"
+(https://personal.sron.nl/~pault/).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours that change between light and dark. ``ink`` is for words, ``faint`` for small ones."""
+    """The colours that differ between light and dark. ``ink`` is for words, ``faint`` for small ones."""
 
     ground: str
     panel: str
@@ -35,12 +35,12 @@ class Theme:
     accent: str
     untouched: str
     masked: str
-    mark: str  # what hatches and dots are drawn with
+    mark: str  # the colour of hatches and dots
     error: str
     warning: str
     good: str
-    ghost: str  # where a mask that is missing would keep lanes out
-    keyword: str  # of code; what it tells apart by colour is spelled differently, too
+    ghost: str  # where a missing mask would keep lanes out
+    keyword: str  # of code; what this colour sets apart is spelled differently, too
     string: str
     number: str
 
@@ -98,8 +98,8 @@ BLUE_RED = ("#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#
 NAN_COLOUR, PLUS_INFINITY_COLOUR, MINUS_INFINITY_COLOUR = "#ff33cc", "#ff7f00", "#00b7c7"
 
 GROUND, UNTOUCHED, MASKED, ERROR, NAN, PLUS_INFINITY, MINUS_INFINITY, GHOST = range(8)
-PROGRAM = 8  # a colour for each program of a small launch
-LEVELS = 64  # of the sequential ramp, on which the programs of a larger one lie
+PROGRAM = 8  # one colour for each program of a small launch
+LEVELS = 64  # of the sequential ramp, which colours the programs of a larger launch
 SEQUENTIAL = PROGRAM + len(PROGRAM_COLOURS)
 DIVERGING_LEVELS = 65  # odd: the middle one is zero
 DIVERGING = SEQUENTIAL + LEVELS
@@ -108,7 +108,7 @@ TENSOR = DIVERGING + DIVERGING_LEVELS
 PALETTE_SIZE = TENSOR + TENSOR_LEVELS * len(TENSOR_COLOURS)
 
 DARKEST_UNDER_INK = (
-    0.179  # a label on a darker ground (WCAG's relative luminance) is white, else black: 4.58 to 1 at least
+    0.179  # a label on a darker ground (WCAG's relative luminance) is white, else black: contrast is 4.58 to 1 at least
 )
 DARK_LABEL, LIGHT_LABEL = "#000000", "#ffffff"
 
@@ -122,13 +122,13 @@ TITLE, TEXT, SMALL = 11.0, 9.0, 7.5  # points; the browser uses the same numbers
 CHARACTER = SMALL * 4 / 3 * 0.64  # the width of a small digit, CSS pixels
 LARGEST_CELL = 28.0  # CSS pixels
 ROOM = (640.0, 512.0)  # width and height, CSS pixels, that one heatmap may take
-PANEL_GAP_RIGHT, PANEL_GAP_DOWN = 12.0, 20.0  # between the slices of an N-d array; the names stand there
+PANEL_GAP_RIGHT, PANEL_GAP_DOWN = 12.0, 20.0  # between the slices of an N-d array; their names stand there
 
 
 def program_colours(programs: npt.NDArray[np.int64], grid: Sequence[int]) -> npt.NDArray[np.int64]:
     """The palette index of each program of a launch of ``grid``, the same in every picture.
 
-    Up to a dozen programs have a colour each; those of a larger launch lie on the sequential ramp by their numbers,
+    Up to a dozen programs get a colour each. Programs of a larger launch lie on the sequential ramp by their numbers,
     which is the order in which they start.
     """
     count = prod(map(int, grid))
@@ -148,7 +148,7 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 
 def label_colour(look: Sequence[int], theme: Theme = LIGHT) -> str:
-    """Black or white, whichever can be read on a style's first colour."""
+    """Black or white, whichever is readable on a style's first colour."""
     return DARK_LABEL if luminance(palette(theme)[look[0]].tolist()) >= DARKEST_UNDER_INK else LIGHT_LABEL
 
 

@@ -1,4 +1,4 @@
-"""Numbers as a heatmap: a ramp for the finite ones, marks of their own for NaN and infinities."""
+"""Numbers as a heatmap: finite ones on a ramp, NaN and infinities with marks of their own."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def value_heatmap(
     diverging: bool = False,
     room: tuple[float, float] = style.ROOM,
 ) -> Heatmap:
-    """One number for each cell, ``values`` (cells,), where ``there`` says that the cell exists.
+    """The heatmap of ``values`` (cells,), one number for each cell; ``there`` says which cells exist.
 
-    ``low`` and ``high`` are the ends of the ramp. A diverging ramp has 0 in its middle, and nothing
-    but 0 itself gets the middle's colour.
+    ``low`` and ``high`` are the ends of the ramp. A diverging ramp has 0 in its middle, and only 0 itself gets the
+    middle's colour.
     """
     start, levels = (style.DIVERGING, style.DIVERGING_LEVELS) if diverging else (style.SEQUENTIAL, style.LEVELS)
     numbers = np.asarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Blocks of numbers as data for the browser, which paints them itself: many blocks, one layout."""
+"""Blocks of numbers as data for the browser, which paints them itself: one layout serves many blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOM = (420.0, 320.0)
 
 
 def block_layout(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> CellLayout:
-    """Where the elements of a block stand; a scalar is one cell."""
+    """The layout of a block's elements; a scalar is one cell."""
     return layout(tuple(shape), room=room)
 
 
@@ -31,7 +31,7 @@ def block_heatmap(
     mask: npt.NDArray[np.bool_] | None = None,
     room: tuple[float, float] = ROOM,
 ) -> Heatmap:
-    """One block; where a cell stands for several elements it shows the first of them."""
+    """The heatmap of one block; a cell that stands for several elements shows the first of them."""
     shown = block_layout(block.shape, room)
     first = first_of_cell(shown)
     numbers = as_float(block).reshape(-1)
@@ -43,7 +43,7 @@ def block_heatmap(
 
 
 def first_of_cell(shown: CellLayout) -> npt.NDArray[np.int64]:
-    """(cells,) the first position in each cell, -1 for none."""
+    """The first position in each cell (cells,), -1 for none."""
     cell = shown.cell_of_position()
     first = np.full(shown.cells, -1, dtype=np.int64)
     first[cell[::-1]] = np.arange(len(cell) - 1, -1, -1)
@@ -51,7 +51,7 @@ def first_of_cell(shown: CellLayout) -> npt.NDArray[np.int64]:
 
 
 def block_scene(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> BlockScene:
-    """What the browser needs to paint any block of this shape."""
+    """The data with which the browser paints any block of this shape."""
     shown = block_layout(shape, room)
     return {
         "layout": shown.as_scene(),
@@ -62,7 +62,7 @@ def block_scene(shape: tuple[int, ...], room: tuple[float, float] = ROOM) -> Blo
 
 
 def painting() -> Painting:
-    """The palette's places that the browser needs to paint values."""
+    """The palette's entries that the browser needs to paint values."""
     return {
         "sequential": (style.SEQUENTIAL, style.LEVELS),
         "diverging": (style.DIVERGING, style.DIVERGING_LEVELS),
@@ -72,7 +72,7 @@ def painting() -> Painting:
 
 
 def ends(*blocks: npt.NDArray[Any]) -> tuple[float, float]:
-    """The ends of the ramp: symmetric about 0 where there are both signs."""
+    """The ends of the ramp: symmetric about 0 if there are both signs."""
     low, high = finite_range(*(as_float(block) for block in blocks))
     if low < 0 < high:
         most = max(-low, high)
@@ -81,7 +81,10 @@ def ends(*blocks: npt.NDArray[Any]) -> tuple[float, float]:
 
 
 def summary(block: npt.NDArray[Any], touched: npt.NDArray[np.bool_] | None = None) -> str:
-    """A block in a few words: its number, or shape, type and range; of the elements ``touched`` alone, if given."""
+    """A block in a few words: its number, or shape, type and range.
+
+    If ``touched`` is given, only those elements count.
+    """
     left_out = touched is not None and not touched.all()
     if block.shape == ():
         return f"{'not touched' if left_out else number_text(as_float(block))} ({block.dtype})"

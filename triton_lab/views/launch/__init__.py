@@ -1,4 +1,4 @@
-"""Pictures of launches: the card, its tabs, and what stands behind each.
+"""Pictures of launches: the card, its tabs, and the view behind each tab.
 
-They read `triton_lab.launch`, draw with `views.drawing`, and compute nothing that `launch.maps` could say.
+They read `triton_lab.launch`, draw with `views.drawing`, and leave all computation to `launch.maps`.
 """

@@ -1,4 +1,4 @@
-"""The user's own names for the objects handed to a view."""
+"""The user's own names for the objects passed to a view."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 def names_in(frame: FrameType | None, objects: Sequence[Any], otherwise: str) -> list[str]:
-    """For each object, a variable of ``frame`` that holds it; else ``otherwise`` and a number.
+    """For each object a variable of ``frame`` that holds it, else ``otherwise`` and a number.
 
-    Names that begin with an underscore are passed over: IPython keeps results under such names.
+    Names that begin with an underscore do not count: IPython keeps results under such names.
     """
     scopes: list[dict[str, Any]] = [frame.f_locals, frame.f_globals] if frame is not None else []
     names = []

@@ -1,4 +1,4 @@
-"""What is wrong at an argument, on its picture: the lanes that went astray, and the elements of findings."""
+"""The findings at an argument, marked in its picture: the lanes that are out of bounds, and the elements concerned."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 
-# What the marked elements of a finding are.
+# The words for the marked elements of each kind of finding.
 SAYS = {
     "deadlock": "waited for in vain",
     "race": "race",
@@ -43,7 +43,7 @@ SAYS = {
     "unwritten": "never written",
     "outside-view": "outside the view",
 }
-# The same of programs, where it is at no argument.
+# The words for the marked programs of findings that concern no argument.
 PROGRAMS = {
     "deadlock": ("program waits for ever", "programs wait for ever"),
     "assertion": ("program breaks the assertion", "programs break the assertion"),
@@ -55,18 +55,18 @@ PROGRAMS = {
     "undefined": ("program hangs on lanes that are off", "programs hang on lanes that are off"),
     "idle-program": ("program does nothing", "programs do nothing"),
 }
-_MOST_OUTLINES = 256  # of a mark
-_TOLD = 3  # programs that went astray
-# Findings of larger launches (lanes of all events) are worked out for a card alone, not for one picture.
+_MOST_OUTLINES = 256  # of one mark
+_TOLD = 3  # programs with lanes out of bounds that are listed
+# For larger launches (lanes of all events), findings are computed for a card, but not for a single picture.
 _LARGE = 1 << 20
-# In an argument of more elements those alone are marked that a finding lists: the others are looked for one by one.
+# In a larger argument, only the elements that a finding lists are marked, and searched for one by one.
 _MOST_LOOKED = 1 << 25
 
 
 def astray(launch: Launch, argument: Argument, drawn: int) -> list[str]:
-    """Who reaches where: a line for each of the first programs that stopped the launch at ``argument``.
+    """The accesses out of bounds: a line for each of the first programs that stopped the launch at ``argument``.
 
-    ``drawn`` says how many of their lanes the picture has a place for.
+    ``drawn`` is the number of their lanes for which the picture has a place.
     """
     told = []
     for access in launch.accesses:
@@ -92,7 +92,7 @@ def astray(launch: Launch, argument: Argument, drawn: int) -> list[str]:
 
 
 def _lanes(lanes: Ints, block: Sequence[int]) -> str:
-    """``lanes 104 to 127``, ``4 lanes from (0, 2) to (3, 2)``, ``its load``'s one lane."""
+    """Lanes in words: ``lanes 104 to 127``, ``4 lanes from (0, 2) to (3, 2)``; ``it`` for a scalar access."""
     if not block:
         return "it"
     first, last = (messages.lane(int(lanes[k]), block).removeprefix("lane ") for k in (0, -1))
@@ -103,7 +103,7 @@ def _lanes(lanes: Ints, block: Sequence[int]) -> str:
 
 
 def _places(offsets: Ints, argument: Argument) -> str:
-    """``elements 1000 to 1023, past its end``."""
+    """Places in words: ``elements 1000 to 1023, past its end``."""
     at = np.unique(offsets // argument.itemsize)
     ends = (argument.storage_address - argument.address) // argument.itemsize
     last = ends + argument.storage_bytes // argument.itemsize - 1
@@ -119,8 +119,10 @@ def _places(offsets: Ints, argument: Argument) -> str:
 def marks(
     launch: Launch, argument: Argument, shown: CellLayout, origin: Sequence[int], window: Window | None = None
 ) -> list[Mark]:
-    """The elements of ``argument`` that findings are about, as cells of a picture over its shape; one mark for each
-    kind. With a ``window`` those in it alone."""
+    """The elements of ``argument`` that findings concern, as cells of a picture over its shape; one mark for each kind.
+
+    With a ``window``, only the elements in it.
+    """
     found = []
     for kind, places, whole in _by_kind(launch, argument):
         if window is not None:
@@ -137,15 +139,18 @@ def marks(
         found.append(outline(told, cells, shown))
     beside = [one.count for one in _findings(launch) if one.argument == argument.name and one.kind == "outside-view"]
     if beside:
-        # They have no cell in a picture of the view.
+        # These elements have no cell in a picture of the view.
         lanes = messages.count(sum(beside), "lane reaches", "lanes reach")
         found.append(Mark(f"{lanes} between or beside the elements of this view: see Storage", []))
     return found
 
 
 def outline(told: str, cells: Ints, shown: CellLayout) -> Mark:
-    """Some cells (ascending) as a mark. Where they are in too many places to be outlined apart, stretches of cells are
-    outlined that have any of them, and the mark says that they are among these."""
+    """A mark for some cells (ascending).
+
+    If there are too many areas to outline, the outlines become coarser: each surrounds a stretch of cells with some of
+    them in it, and the mark says so.
+    """
     outlined, wide = runs(cells, shown), 1
     while len(outlined) > _MOST_OUTLINES and wide < shown.columns:
         wide *= 2
@@ -159,9 +164,9 @@ def outline(told: str, cells: Ints, shown: CellLayout) -> Mark:
 
 
 def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: CellLayout) -> list[Mark]:
-    """The mask that is missing: ``cells`` are those where lanes hang over the edge, which ``lanes`` do in all.
+    """The missing mask as a mark: ``cells`` are those of the lanes beyond the edge, ``lanes`` is their number.
 
-    Drawn if a fix was tried that holds just those back.
+    It is drawn if a fix was tried that masks exactly these lanes.
     """
     fixes = [one.fix for one in _findings(launch) if one.argument == argument.name and one.fix is not None]
     if not fixes or not fixes[0].condition or fixes[0].kept_out != lanes or not len(cells):
@@ -170,7 +175,7 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: Ce
 
 
 def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
-    """What findings say of programs and of no argument, as cells of a picture of the grid: first what is wrong."""
+    """The findings about programs and no argument, as marks in a picture of the grid; errors come first."""
     found = []
     for kind, says in PROGRAMS.items():
         which = [one for one in _findings(launch) if one.kind == kind and one.argument is None]
@@ -178,7 +183,7 @@ def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
         if not len(programs):
             continue
         told = messages.count(len(programs), *says)
-        # Some list lanes, and the first alone.
+        # Some findings count lanes, and list only the first programs.
         whole = all(one.count <= len(one.programs) for one in which)
         cells = np.unique(shown.cells_at(programs))
         found.append(outline(told if whole else f"the first {told}", cells, shown))
@@ -186,7 +191,7 @@ def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
 
 
 def by_program(launch: Launch) -> bool:
-    """Whether the gravest finding is about programs alone, so that the picture of the grid shows it and no other."""
+    """Whether the gravest finding is about programs alone, so that only the picture of the grid shows it."""
     order = (ERROR, WARNING)
     wrong = [one for one in _findings(launch) if one.severity in order]
     first = min(wrong, key=lambda one: (order.index(one.severity), not one.stopped), default=None)
@@ -196,8 +201,10 @@ def by_program(launch: Launch) -> bool:
 
 
 def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, bool]]:
-    """Kinds of findings, the gravest first, where they are, in elements from the argument's first, and whether those
-    are all."""
+    """The kinds of findings, the gravest first, with their places and whether these are complete.
+
+    Places count in elements from the argument's first.
+    """
     by_kind: dict[str, list[Ints]] = {}
     cut: set[str] = set()
     look = math.prod(argument.shape) <= _MOST_LOOKED
@@ -223,12 +230,12 @@ def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, 
 
 
 def _singly(elements: Ints) -> Ints:
-    """Elements one by one, as the extent of a finding has them."""
+    """Single elements in the form of a finding's extent."""
     return np.stack([elements, elements + 1], axis=1).astype(np.int64)
 
 
 def _cells(places: Ranges, argument: Argument, shown: CellLayout, origin: Sequence[int]) -> tuple[int, Ints]:
-    """How many elements lie at some places, and the cells that they are in, ascending."""
+    """The number of elements at some places, and their cells, ascending."""
     if math.prod(argument.shape) <= _MOST_LOOKED:
         marked = places.covers(offsets(argument.shape, argument.strides))
         drawn = np.zeros(shown.shape, np.bool_)
@@ -244,7 +251,7 @@ def _cells(places: Ranges, argument: Argument, shown: CellLayout, origin: Sequen
 
 
 def _covered(places: Ranges, positions: Ints, argument: Argument, drawn: Sequence[int], origin: Sequence[int]) -> Flags:
-    """Whether each position of a picture that has margins, -1 for none, is an element at one of the places."""
+    """Whether each position of a picture with margins (-1 for none) is an element at one of the places."""
     there = positions >= 0
     at = np.zeros(len(positions), np.int64)
     index = np.unravel_index(np.where(there, positions, 0), tuple(drawn)) if drawn else ()
@@ -255,7 +262,7 @@ def _covered(places: Ranges, positions: Ints, argument: Argument, drawn: Sequenc
 
 
 def _findings(launch: Launch) -> Sequence[Finding]:
-    """What is known of a large launch, or all that there is."""
+    """The findings; of a large launch that is not yet checked, none."""
     if "verdict" not in vars(launch):
         events = (event for access in launch.accesses for event in getattr(access, "events", ()))
         if sum(len(event.programs) * math.prod(event.shape) for event in events) > _LARGE:
@@ -264,7 +271,7 @@ def _findings(launch: Launch) -> Sequence[Finding]:
 
 
 def _positions(elements: Ints, drawn: Sequence[int], shape: Sequence[int], origin: Sequence[int]) -> Ints:
-    """Where elements stand in a picture that has margins."""
+    """The positions of elements in a picture with margins."""
     position = np.zeros(len(elements), np.int64)
     index = np.unravel_index(elements, tuple(shape)) if shape else ()
     for axis, extent in enumerate(drawn):
@@ -273,7 +280,7 @@ def _positions(elements: Ints, drawn: Sequence[int], shape: Sequence[int], origi
 
 
 def runs(cells: Ints, shown: CellLayout) -> list[tuple[int, int, int, int, int]]:
-    """Cells (ascending) beside and below each other as one: panel, row, column, how many rows and columns."""
+    """Cells (ascending) joined into rectangles: panel, row, column, number of rows, number of columns."""
     if not len(cells):
         return []
     breaks = np.flatnonzero((np.diff(cells) != 1) | (cells[1:] % shown.columns == 0))

@@ -1,6 +1,6 @@
-"""Every view of every example kernel: ``python -m triton_lab.views.launch.gallery [FOLDER]``.
+"""Writes every view of every example kernel: ``python -m triton_lab.views.launch.gallery [FOLDER]``.
 
-Writes a page for each example, with live pictures, and ``index.html`` with the static ones.
+It makes a page with live pictures for each example, and ``index.html`` with the static ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def launches_of(example: Example) -> list[Launch]:
 
 
 def pictures(launch: Launch) -> str:
-    """The static forms of the card, which has most views in it, and of the others, as HTML."""
+    """The static forms, as HTML, of the card, which has most views in it, and of the other views."""
     makers: list[Callable[[], View]] = [partial(launch.plot, *SHOWN)]
     for name in Card(launch).drawn[:1]:
         makers.append(partial(launch.plot.tiling, name))

@@ -1,4 +1,4 @@
-"""What scenes of a launch have in common, and those whose views are long as they are. See `triton_lab.views.scenes`."""
+"""The scenes of a launch that several views share, and those of the longest views. See `triton_lab.views.scenes`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Moment = tuple[Whole, Whole | None, Name]  # iteration, line, kind of access
 
 
 class Touches(TypedDict):
-    """Who touches the cells of each class, and when: runs of ``items`` from ``starts``."""
+    """Who touches the cells of each class, and when: runs of ``items``, each beginning at ``starts``."""
 
     starts: Annotated[Buffer, Runs("items")]
     items: Buffer
@@ -46,7 +46,7 @@ class Touches(TypedDict):
 
 
 class ToldTouches(Touches):
-    """``of``: the class here of each class of a heatmap."""
+    """The touches of a heatmap's classes. ``of``: for each class of the heatmap, its class here."""
 
     of: Buffer
 
@@ -61,15 +61,16 @@ class ArgumentScene(TypedDict):
 
 
 class StoredArgument(ArgumentScene):
-    """``itemsize`` in bytes."""
+    """A tensor argument in storage; ``itemsize`` is in bytes."""
 
     itemsize: Annotated[int, Within(1, 1 << 10)]
 
 
 class Finer(TypedDict, total=False):
-    """``finer``: what windows of the picture are called, where its cells stand for several positions.
+    """A picture with windows of single positions, if its cells stand for several.
 
-    ``window`` of single positions (panel, row, column, rows, columns), where the cells are those of one alone.
+    ``finer``: the name of such windows. ``window``: the single positions that this picture shows (panel, row, column,
+    rows, columns), if it is a window.
     """
 
     finer: Sentence
@@ -77,7 +78,7 @@ class Finer(TypedDict, total=False):
 
 
 class StorageHeatmap(HeatmapScene, Finer):
-    """Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then."""
+    """A heatmap of storage. If a launch touches its cells, classes differ by touches, too; ``levels`` are styles."""
 
     levels: Buffer | None
     touched: ToldTouches | None
@@ -103,13 +104,13 @@ class TilingScene(Finer):
 
 
 class LayerScene(Dress):
-    """``levels``: which style each class has."""
+    """One way of colouring. ``levels``: the style of each class."""
 
     levels: Buffer
 
 
 class AccessesScene(Touches, Finer):
-    """``elsewhere``: active and masked lanes outside the argument."""
+    """Accesses to an argument. ``elsewhere``: active and masked lanes outside the argument."""
 
     kind: Literal["accesses"]
     title: Sentence
@@ -129,7 +130,7 @@ class AccessesScene(Touches, Finer):
 
 
 class TensorScene(StoredArgument):
-    """``start``: bytes from the start of the memory to the tensor's storage."""
+    """A tensor in storage. ``start``: bytes from the start of the memory to the tensor's storage."""
 
     memory: Whole
     start: Whole
@@ -142,7 +143,7 @@ class MemoryScene(TypedDict):
 
 
 class TouchedScene(TypedDict):
-    """``launchGrid``: of the launch that touches the cells, null for none."""
+    """Storage, and who touches it. ``launchGrid``: the grid of the launch that touches the cells, null for none."""
 
     strips: Few[StorageHeatmap]
     grids: Few[StorageHeatmap]
@@ -160,14 +161,14 @@ class StorageScene(TouchedScene):
 
 
 class WindowScene(TypedDict):
-    """Single positions of a picture, as its `Finer` part."""
+    """Single positions of a picture: the part that its `Finer` names."""
 
     kind: Literal["window"]
     heatmap: StorageHeatmap
 
 
 class MarkedScene(Finer):
-    """An argument's marked cells; ``there`` is how many cells it has."""
+    """An argument's marked cells; ``there`` is the number of its cells."""
 
     layout: Layout
     room: Annotated[Room, CanvasBound()]
@@ -181,15 +182,15 @@ class MarkedScene(Finer):
 
 
 class LoadedScene(MarkedScene, total=False):
-    """What was loaded: by which ``lines``, ascending, and, where they are not one for all, each one's cells."""
+    """Elements that were loaded: by which ``lines``, ascending, and, if these differ, the lines of each cell."""
 
-    # Not in notebooks that were saved earlier.
+    # Older saved notebooks lack this.
     lines: Many[Whole]
     loads: Few[Buffer]
 
 
 class StoredScene(MarkedScene):
-    """What was stored: the first element in each cell, + 1, and each program's."""
+    """Elements that were stored: the first element in each cell, + 1, and that of each program."""
 
     argument: Sentence
     shape: Index
@@ -200,7 +201,7 @@ class StoredScene(MarkedScene):
 
 
 class OriginScene(TypedDict):
-    """One element's origins."""
+    """The origins of one element."""
 
     kind: Literal["origin"]
     title: Sentence
@@ -226,9 +227,9 @@ class _Source(TypedDict):
 
 
 class MarkedSource(_Source, total=False):
-    """Lines, each with the kinds of its accesses and the worst finding."""
+    """The lines of a source, each with the kinds of its accesses and the worst finding."""
 
-    place: Whereabouts  # not in notebooks that were saved earlier
+    place: Whereabouts  # older saved notebooks lack this
 
 
 class _Finding(TypedDict):
@@ -245,13 +246,13 @@ class _Finding(TypedDict):
 
 
 class FindingScene(_Finding, total=False):
-    """``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error.
+    """A finding. ``hint``: what to do. ``stopped``: whether it ended the launch as an error.
 
-    ``where``: its line in words. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line,
-    before and after.
+    ``where``: its line in words. ``orders``: the possible outcomes of a race, a line each. ``fix``: for each edit its
+    line, before and after.
     """
 
-    where: Sentence  # not in notebooks that were saved earlier
+    where: Sentence  # older saved notebooks lack this
 
 
 class _Tab(TypedDict):
@@ -260,13 +261,13 @@ class _Tab(TypedDict):
 
 
 class TabScene(_Tab, total=False):
-    """``window``: how many programs a part of it covers, where it follows the picked program."""
+    """A tab. ``window``: how many programs one part of it covers, if it follows the picked program."""
 
     window: Positive
 
 
 class ItemScene(TabScene):
-    """``lines`` that the part concerns."""
+    """One of several pictures; ``lines`` of the source lead to it."""
 
     lines: Many[Whole]
 
@@ -277,7 +278,7 @@ class ChoiceScene(TypedDict):
 
 
 class CardScene(TypedDict):
-    """``told``: whether a finding says what ``failure`` does."""
+    """A card. ``told``: whether a finding already says what ``failure`` does."""
 
     kind: Literal["card"]
     title: Sentence

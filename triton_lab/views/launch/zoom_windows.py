@@ -1,4 +1,4 @@
-"""What pictures have in common whose cells stand for several positions: windows of single ones, made when asked for."""
+"""Windows of pictures whose cells stand for several positions: a window shows single ones, and is made on request."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from triton_lab.views.launch.launch_scenes import Finer
 
 
 def finer_scene(name: str, shown: CellLayout, window: Window | None) -> Finer:
-    """Where the single positions are to be had, or which these are."""
+    """The name of a picture's windows, or the window that this picture shows."""
     if window is not None:
         return {"window": list(astuple(window))}
     return {"finer": name} if shown.binned else {}
 
 
 def in_window(marks: Sequence[Mark], window: Window) -> list[Mark]:
-    """What of marks over single positions is in a window, where it stands in the whole picture."""
+    """The part of marks over single positions that lies in a window, at its places in the whole picture."""
     found = []
     for mark in marks:
         runs = []

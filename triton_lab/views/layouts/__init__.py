@@ -1,1 +1,1 @@
-"""Pictures of layouts: who holds which element, what a conversion moves, and which layouts a compiled kernel has."""
+"""Pictures of layouts: which thread holds which element, what a conversion moves, all layouts of a kernel."""

@@ -1,4 +1,4 @@
-"""The bit matrix of a layout: a column for each bit of a place, which says where that bit moves the element."""
+"""The bit matrix of a layout: a column for each bit of a place, which says how far that bit moves the element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GAP = 10.0  # between the parts of the hardware, and between dimensions
 
 
 def matrix_scene(layout: Layout) -> MatrixScene:
-    """The matrix as data."""
+    """The bit matrix as a scene."""
     places = [(name, bit, basis) for name, bases in layout.linear.ins for bit, basis in enumerate(bases)]
     empty = layout.kind.empty(layout.linear)
     bits: list[BitScene] = [
@@ -24,12 +24,12 @@ def matrix_scene(layout: Layout) -> MatrixScene:
 
 
 def called(part: str) -> str:
-    """What a part of the hardware is called: a block of a cluster is a CTA."""
+    """The name of a part of the hardware: a block of a cluster is a CTA."""
     return "CTA" if part == "block" else part
 
 
 def matrix_piece(linear: Linear, lit: int = 0) -> FigurePiece:
-    """The matrix in a static picture; ``lit`` are the columns that stand out, by packed place."""
+    """The bit matrix in a static picture; ``lit`` is the packed place whose columns stand out."""
     rows = [(axis, bit) for axis, size in enumerate(linear.shape) for bit in range(size.bit_length() - 1)]
     parts = [(name, bases) for name, bases in linear.ins if bases]
     height = HEAD + 20 + len(rows) * CELL + GAP * len(linear.shape)
@@ -59,7 +59,7 @@ HEADING = "The map in bits: each bit that is set moves the element by its column
 
 
 def _short(number: int) -> str:
-    """``512``, ``1k``: what fits over a column."""
+    """A number short enough to stand over a column: ``512``, ``1k``."""
     return str(number) if number < 1000 else f"{number >> 10}k"
 
 

@@ -1,4 +1,4 @@
-"""A conversion: the tensor before and after, and how far what each register wants has to come."""
+"""A conversion of layouts: the tensor before and after, and how far each register's element has to come."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
-MOST_LETTERS = 120  # in a line of the static picture
-# From near to far, from light to dark.
+MOST_LETTERS = 120  # of a line in the static picture
+# From near to far: from light to dark.
 LOOKS = (style.UNTOUCHED, *(style.SEQUENTIAL + level for level in (60, 44, 26, 6)))
 SAYS = (
     "in this register already",
@@ -50,9 +50,9 @@ _TOLD = {
 
 
 class ConversionView(View):
-    """What moves between two layouts of one tensor. ``element`` picks one, whose way is told.
+    """What moves between two layouts of one tensor; ``element`` picks one, and its way is described.
 
-    Raises LayoutError for an element that is not there.
+    Raises LayoutError if there is no such element.
     """
 
     def __init__(self, conversion: Conversion, element: Sequence[int] | None = None) -> None:
@@ -62,7 +62,7 @@ class ConversionView(View):
         if element is not None:
             self.owners = [each.owner(*element) for each in self.layouts]
 
-    # --- What it knows ------------------------------------------------------------------------------
+    # --- The model ---------------------------------------------------------------------------------
 
     @cached_property
     def places(self) -> tuple[LayoutPositions, LayoutPositions]:
@@ -80,7 +80,7 @@ class ConversionView(View):
 
     @cached_property
     def flow(self) -> Heatmap:
-        """The destination's registers, by how far what they want comes."""
+        """The registers of the target layout, coloured by how far their elements have to come."""
         places = self.places[1]
         levels = self.conversion.levels()
         styles = np.array([(0, 0, 0, 0), *((colour,) * 3 + (style.PLAIN,) for colour in LOOKS)], dtype=np.uint16)
@@ -99,7 +99,7 @@ class ConversionView(View):
     # --- Pictures -----------------------------------------------------------------------------------
 
     def title(self) -> str:
-        """From which layout to which, of what, by which way."""
+        """Both layouts, what is converted, and by which way."""
         before, after = self.conversion.kinds
         another = "another " if before.name == after.name else ""
         way = _TOLD.get(self.conversion.way, f"through {self.conversion.way}")
@@ -108,7 +108,7 @@ class ConversionView(View):
 
     @property
     def says(self) -> list[str]:
-        """What it costs, and the layouts as they were written."""
+        """The cost of the conversion, and both layouts as they were written."""
         found = [str(self.conversion)]
         plain = self.conversion.in_order()
         if plain is not None:
@@ -129,7 +129,7 @@ class ConversionView(View):
         return "\n".join([*lines, *self._way()])
 
     def _way(self) -> list[str]:
-        """How the picked element goes to each place that wants it."""
+        """The way of the picked element to each place that needs it."""
         if self.element is None:
             return []
         found = []
@@ -144,7 +144,7 @@ class ConversionView(View):
         return found
 
     def pieces(self) -> list[FigurePiece]:
-        """Both tensors, and the registers after."""
+        """Both tensors, and the registers after the conversion."""
         from triton_lab.views.drawing import figure_pieces as pieces
 
         said = [part for line in (*self.says, *self._way()[:4]) for part in textwrap.wrap(line, MOST_LETTERS)]
@@ -208,7 +208,7 @@ def _conflicts(use: BankUse) -> str:
 
 
 def _shifts(sizes: Sequence[int]) -> list[int]:
-    """Where each part of a place begins in a packed one, the first the lowest."""
+    """The bit at which each part begins in a packed place; the first part is the lowest."""
     found, at = [], 0
     for size in sizes:
         found.append(at)

@@ -1,4 +1,4 @@
-"""Heatmaps in which each position can be told apart: the elements of a tensor, or the places of the hardware."""
+"""Heatmaps that tell each position apart: the elements of a tensor, or the places of the hardware."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from triton_lab.views.layouts.layout_colors import Looks, distinct_styles
 from triton_lab.views.layouts.layout_positions import Ints, LayoutPositions
 from triton_lab.views.layouts.layout_scenes import HeldScene
 
-ROOM = (384.0, 384.0)  # for each of two that stand beside each other in a notebook's output
+ROOM = (384.0, 384.0)  # CSS pixels for each of the two heatmaps that stand side by side in a notebook's output
 _TOLD = {"registers": "who holds each element", "shared memory": "the bank of each element"}
 
 
 def tensor_picture(places: LayoutPositions, name: str = "tensor") -> Heatmap:
-    """The tensor, each element in the colour of who holds it."""
+    """The heatmap of the tensor; each element has the colour of the warp and lane that hold it."""
     asked = places.layout
     shown = layout(asked.shape, room=ROOM)
     title = f"{name} {shape_text(asked.shape)}: {_TOLD.get(asked.where, 'the row of each element')}"
@@ -35,11 +35,11 @@ def tensor_picture(places: LayoutPositions, name: str = "tensor") -> Heatmap:
     return replace(made, title=f"{made.title} (r: the register)") if registers else made
 
 
-MOST_NAMED = 4  # warps that hold the same, named in one label
+MOST_NAMED = 4  # warps that hold the same elements and are named in one label
 
 
 def _warps(places: LayoutPositions) -> Sequence[str]:
-    """What regions of a tensor too fine for words in its cells are called, by the first warp that holds them."""
+    """The labels of regions that are too fine for words in their cells, by the first warp that holds them."""
     if places.layout.where != "registers":
         return ()
     names = [layout_colors.warp_name(places, number) for number in range(places.size("block") * places.size("warp"))]
@@ -52,7 +52,7 @@ def _warps(places: LayoutPositions) -> Sequence[str]:
 
 
 def emphasis_on(heatmap: Heatmap, chosen: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.uint8] | None:
-    """The emphasis on the classes of a heatmap: a cell stands out where any of its positions does."""
+    """The emphasis on the classes of a heatmap: a class stands out where any of its positions is chosen."""
     if chosen is None:
         return None
     found = np.full(len(chosen) + 1, DIMMED, dtype=np.uint8)
@@ -70,8 +70,11 @@ def positions_picture(
     regions: Sequence[str] = (),
     counted: tuple[int, int] = (1, 1),
 ) -> Heatmap:
-    """A heatmap whose class k + 1 is position k, as it looks in ``found``; ``names`` are its panels', ``regions`` what
-    stands in those of equal groups where words have no room in cells."""
+    """A heatmap whose class k + 1 is position k, with the looks in ``found``.
+
+    ``names`` are those of its panels. ``regions`` are the words for regions of equal groups whose cells are too small
+    for words.
+    """
     cell, first = shown.first_of_cell()
     cells: Ints = np.zeros(shown.cells, dtype=np.int64)
     there = found.levels[first] > 0
@@ -103,7 +106,7 @@ def positions_picture(
 
 
 def held_scene(heatmap: Heatmap) -> HeldScene:
-    """Such a heatmap as data: the browser finds the cells itself."""
+    """The scene of a heatmap whose classes are positions: the browser works out the cells itself."""
     styles, levels = distinct_styles(heatmap.styles)
     return {
         **heatmap.place_scene(),

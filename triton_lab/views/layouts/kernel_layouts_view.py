@@ -1,4 +1,4 @@
-"""All layouts of a compiled kernel: a list of its values to pick from, and the picture of what is picked."""
+"""All layouts of a compiled kernel: a list of its values, and the picture of the one that is picked."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
-SAVED_BYTES = 200_000  # of pictures in a notebook's output
+SAVED_BYTES = 200_000  # all pictures in a notebook's output
 PAGE_BYTES = 2_700_000
 MOST_ROWS = 40  # of the list in a static picture
 
 
 class KernelLayoutsView(View):
-    """The values of ``layouts`` in a list; the parts ``name/0``, ``name/1`` are the pictures of what they are in."""
+    """The values of ``layouts`` in a list; parts ``name/0``, ``name/1``, ... are the pictures of their layouts."""
 
     def __init__(self, layouts: KernelLayouts, name: str = "layouts") -> None:
         self.layouts, self.name = layouts, name
 
     @cached_property
     def pictures(self) -> dict[Any, int]:
-        """The different pictures, by what they show, with their numbers."""
+        """The different pictures, by what they show, each with its number."""
         found: dict[Any, int] = {}
         for each in self.layouts:
             found.setdefault(_key(each), len(found))
@@ -42,7 +42,7 @@ class KernelLayoutsView(View):
 
     @cached_property
     def _shown(self) -> list[LaidOut]:
-        """For each picture the first value that it is of."""
+        """The first value of each picture."""
         found: dict[Any, LaidOut] = {}
         for each in self.layouts:
             found.setdefault(_key(each), each)
@@ -50,12 +50,12 @@ class KernelLayoutsView(View):
 
     @property
     def rows(self) -> list[LaidOut]:
-        """What is listed at first: data and changes of layouts, or all where that is nothing."""
+        """The values listed at first: data and conversions of layouts, or all values if there are none of those."""
         return [each for each in self.layouts if each.is_data or each.cost] or list(self.layouts)
 
     @property
     def first(self) -> int:
-        """The picture that is shown at first: of the dearest change, or of the first value."""
+        """The picture shown at first: the most expensive conversion, or the first value."""
         rows = self.rows
         moved = [each for each in rows if isinstance(each.moves, Conversion) and each.moves.way != "nothing"]
         return self.pictures[_key((moved or rows)[-1 if moved else 0])] if rows else 0
@@ -84,7 +84,7 @@ class KernelLayoutsView(View):
             return in_words(str(error))
 
     def others(self) -> list[str]:
-        """The parts, the first shown first."""
+        """The names of the parts, that of the first picture first."""
         numbers = sorted(range(len(self.pictures)), key=lambda number: number != self.first)
         return [f"{self.name}/{number}" for number in numbers]
 
@@ -92,11 +92,11 @@ class KernelLayoutsView(View):
         return self._scene(0)
 
     def saved(self) -> LayoutsScene:
-        """With the pictures that an output has room for."""
+        """The scene with the pictures that fit into a notebook's output."""
         return self._scene(SAVED_BYTES)
 
     def standalone(self) -> LayoutsScene:
-        """With those that a page has room for."""
+        """The scene with the pictures that fit into a page."""
         return self._scene(PAGE_BYTES)
 
     def _scene(self, room: int) -> LayoutsScene:
@@ -142,6 +142,6 @@ class KernelLayoutsView(View):
 
 
 def _key(each: LaidOut) -> Any:
-    """What its picture shows."""
+    """The key of a value's picture: values with equal keys share it."""
     before = each.before if isinstance(each.moves, Conversion) else None
     return (each.layout, each.layout.shape, each.layout.bits, before, before.kind if before else each.layout.kind)

@@ -1,4 +1,4 @@
-"""What elements and places look like: the hue is the warp, the shade the lane; in memory, a ramp over banks or rows."""
+"""The colours of elements and places: the hue is the warp, the shade the lane; in memory, a ramp over banks or rows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from triton_lab.views.drawing.heatmap import Key
 from triton_lab.views.layouts.layout_positions import LINE, Ints, LayoutPositions
 
 HUES = len(style.TENSOR_COLOURS)
-PALEST = 2  # of a hue's levels: a paler one is lost on a light ground
+PALEST = 2  # the lowest level of a hue: a paler one cannot be seen on a light ground
 MOST_KEYS = 8  # warps that have an entry of their own in the legend
 
 
 @dataclass(frozen=True)
 class Looks:
-    """``levels``: (n,) the look of each element or place, one of ``styles`` (looks, 4); look 0 is that of nothing.
+    """The looks of elements or places: ``levels`` (n,) index ``styles`` (looks, 4); look 0 means nothing is there.
 
-    ``groups``: (n,) the warp, and ``threads`` the thread, if anybody holds it: a dark line parts those that differ.
-    ``words`` makes what stands in each, where there is room.
+    ``groups`` (n,) are the warps and ``threads`` the threads that hold them; a dark line parts those that differ.
+    ``words`` makes the text for each cell, where there is room.
     """
 
     levels: Ints
@@ -36,7 +36,7 @@ class Looks:
 
 
 def of_elements(places: LayoutPositions) -> Looks:
-    """Each element in the colour of who holds it; in stripes where several warps do."""
+    """The looks of elements, in the colour of the warp and lane that hold them; striped where several warps do."""
     if places.layout.where == "registers":
         return _held(places)
     if places.layout.where == "shared memory":
@@ -47,8 +47,10 @@ def of_elements(places: LayoutPositions) -> Looks:
 
 
 def of_places(places: LayoutPositions) -> Looks:
-    """Each place in the colours that its elements have on the other side; in memory, by the last coordinate, so that
-    one sees where neighbours went."""
+    """The looks of places: each has the colours of its element on the tensor's side.
+
+    In memory the colour follows the last coordinate, which shows where neighbours went.
+    """
     if places.layout.where != "registers":
         last = places.layout.shape[-1]
         found = _ramp(places.held % last, last - 1, "last index", lambda: _coordinates(places))
@@ -61,7 +63,7 @@ def of_places(places: LayoutPositions) -> Looks:
 
 
 def banks_of(places: LayoutPositions, positions: Ints) -> Ints:
-    """The bank in which what lies at some positions of shared memory begins."""
+    """The bank of shared memory in which the element at each position begins."""
     column = places.part("column", positions)
     return column * max(8, places.layout.bits) // 8 % LINE // 4
 
@@ -77,7 +79,7 @@ def _held(places: LayoutPositions) -> Looks:
     lane = places.part("lane", places.first)
     looks = np.zeros((len(holders), 4), dtype=np.int64)
     looks[:, :3] = _coloured(holders[:, 0], lane, places.size("lane"))[:, :1]
-    for place in (1, 2):  # a stripe has two colours more
+    for place in (1, 2):  # a stripe needs two more colours
         other = holders[:, min(place, holders.shape[1] - 1)]
         looks[:, place] = _coloured(other, lane, places.size("lane"))[:, 0]
     looks[:, 3] = style.STRIPES if holders.shape[1] > 1 else style.PLAIN
@@ -96,7 +98,7 @@ def _held(places: LayoutPositions) -> Looks:
 
 
 def _legend(places: LayoutPositions) -> list[Key]:
-    """An entry for each warp; where they are many, one for those of a hue."""
+    """The legend: an entry for each warp; if there are many, one for the warps of each hue."""
     warps = places.size("block") * places.size("warp")
     hues = [style.tensor_colour(number) for number in range(min(warps, HUES))]
     if warps <= MOST_KEYS:
@@ -112,7 +114,7 @@ def _legend(places: LayoutPositions) -> list[Key]:
 
 
 def _coloured(warp: Ints, lane: Ints, lanes: int) -> Ints:
-    """(n, 4) styles in one colour."""
+    """Styles (n, 4) of one colour each."""
     levels = style.TENSOR_LEVELS - 1 - PALEST
     level = PALEST + (lane * levels // max(1, lanes - 1))
     colour = style.TENSOR + style.TENSOR_LEVELS * (warp % HUES) + level
@@ -120,7 +122,7 @@ def _coloured(warp: Ints, lane: Ints, lanes: int) -> Ints:
 
 
 def _ramp(numbers: Ints, most: int, name: str, words: Callable[[], Sequence[str]]) -> Looks:
-    """Along the sequential ramp, from 0 to ``most``."""
+    """Looks on the sequential ramp, from 0 to ``most``."""
     level = np.zeros_like(numbers) if most == 0 else numbers * (style.LEVELS - 1) // most
     colours = np.arange(style.SEQUENTIAL, style.SEQUENTIAL + style.LEVELS)
     styles = np.stack([colours, colours, colours, np.full_like(colours, style.PLAIN)], axis=1)
@@ -135,13 +137,15 @@ def _ramp(numbers: Ints, most: int, name: str, words: Callable[[], Sequence[str]
 
 
 def _distinct(looks: Ints) -> tuple[npt.NDArray[np.uint16], Ints]:
-    """The different styles, after the one of nothing, and which of them each has."""
+    """The different styles, preceded by that of nothing, and the index of each item's style."""
     return distinct_styles(np.concatenate([np.zeros((1, 4), np.int64), looks]).astype(np.uint16), keep=1)
 
 
 def distinct_styles(styles: npt.NDArray[np.uint16], keep: int = 0) -> tuple[npt.NDArray[np.uint16], Ints]:
-    """The different ones of ``styles`` (n, 4), of which the first stays the first, and which of them each has; without
-    the first ``keep``."""
+    """The different styles among ``styles`` (n, 4), the first one first, and the index of each item's style.
+
+    The first ``keep`` items get no index.
+    """
     packed = np.ascontiguousarray(styles, dtype="<u2").view("<u8").reshape(-1)
     _, first, number = np.unique(packed, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
@@ -150,7 +154,7 @@ def distinct_styles(styles: npt.NDArray[np.uint16], keep: int = 0) -> tuple[npt.
 
 
 def _coordinates(places: LayoutPositions) -> list[str]:
-    """``2,5``: the element at each place."""
+    """The element at each place as text: ``2,5``."""
     shape = places.layout.shape
     there = np.unravel_index(np.maximum(places.held, 0), shape)
     joined = (",".join(map(str, each)) for each in zip(*(axis.tolist() for axis in there), strict=True))

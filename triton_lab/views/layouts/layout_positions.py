@@ -1,7 +1,7 @@
 """A layout as positions to draw: the tensor's elements on one side, the places of the hardware on the other.
 
-Both are counted in reading order. Registers stand as lanes by registers, a panel for each warp; shared memory as lines
-of its 32 banks, tensor memory as rows by columns.
+Both are counted in reading order. Registers are drawn as lanes by registers, with a panel for each warp; shared memory
+as lines of its 32 banks; tensor memory as rows by columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from triton_lab.compiled.layouts import Layout, gf2
 from triton_lab.compiled.layouts.bank_conflicts import BANKS, WORD
 
 Ints = npt.NDArray[np.int64]
-LINE = BANKS * WORD  # bytes that all banks give together
+LINE = BANKS * WORD  # bytes of one word from every bank
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class LayoutPositions:
     """The hardware's side of a layout.
 
     ``parts`` are the parts of a place with their sizes, the outermost first; a position is a place in reading order.
-    ``held``: (positions,) the row-major position of the element that is held there, -1 where none is. ``shape`` is
-    the positions' as they are drawn. ``inputs`` are the parts as the layout names them, the one whose bits are the
-    lowest of a position first.
+    ``held`` (positions,) is the row-major position of the element held there, -1 if there is none. ``shape`` is the
+    shape in which positions are drawn. ``inputs`` are the parts as the layout names them, that of a position's lowest
+    bits first.
     """
 
     layout: Layout
@@ -57,11 +57,11 @@ class LayoutPositions:
         return np.zeros_like(positions)
 
     def size(self, name: str) -> int:
-        """How many of a part of the hardware there are."""
+        """The size of a part of the hardware."""
         return dict(self.parts).get(name, 1)
 
     def chosen(self, wanted: dict[str, int]) -> npt.NDArray[np.bool_]:
-        """(positions,) which are in these parts of the hardware."""
+        """Whether each position (positions,) lies in the parts of the hardware given by number."""
         every = np.arange(len(self.held))
         found = np.ones(len(every), dtype=bool)
         for name, number in wanted.items():
@@ -70,8 +70,10 @@ class LayoutPositions:
 
     @cached_property
     def holders(self) -> Ints:
-        """(elements, n) the warps that hold each element, those of other blocks counted on; ascending, n the same for
-        all, since copies of all elements lie alike."""
+        """The warps (elements, n) that hold each element, ascending; warps of later blocks are numbered on.
+
+        n is the same for all elements, since each has as many copies as any other.
+        """
         linear = self.layout.linear
         warps = self.size("warp")
         lanes = linear.size("register") * linear.size("lane")
@@ -99,7 +101,7 @@ def _registers(layout: Layout) -> LayoutPositions:
 
 
 def _memory(layout: Layout) -> LayoutPositions:
-    """Lines of 128 bytes, with the room that padding leaves."""
+    """The positions of shared memory: lines of 128 bytes, with the gaps that padding leaves."""
     table = layout.linear.table()
     blocks, each = layout.linear.size("block"), layout.linear.size("offset")
     offsets = layout.padded(np.arange(each, dtype=np.int64))
@@ -114,7 +116,7 @@ def _memory(layout: Layout) -> LayoutPositions:
 
 
 def in_a_line(layout: Layout) -> int:
-    """How many elements lie side by side in all banks."""
+    """How many elements fit side by side into one line of all banks."""
     return max(1, 8 * LINE // max(8, layout.bits))
 
 

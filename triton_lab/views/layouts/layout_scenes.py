@@ -1,4 +1,4 @@
-"""What pictures of layouts share, as plain data."""
+"""The scenes of layouts and of conversions between them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from triton_lab.views.drawing.scene_bounds import (
 )
 from triton_lab.views.scenes import Scene
 
-MOST_PLACES = 1 << 21  # of the hardware, and elements of a tensor: Triton allows half as many
+MOST_PLACES = 1 << 21  # places of the hardware, and elements of a tensor: Triton allows half as many
 MOST_BITS = 21
 
 
 class BitScene(TypedDict):
-    """A column: bit ``bit`` of a part of the hardware moves the element by ``vector``; ``empty``: where it is set, no
-    element is kept."""
+    """A column: bit ``bit`` of a part of the hardware moves the element by ``vector``.
+
+    ``empty``: where the bit is set, the place keeps no element.
+    """
 
     part: Name
     bit: Annotated[int, Within(0, 63)]
@@ -42,8 +44,10 @@ class MatrixScene(TypedDict):
 
 
 class HeldScene(DressedPlace):
-    """A heatmap in which each position (in reading order, + 1) is a class, whose look is one of ``styles``; look 0 is
-    that of nothing. A cell that stands for several shows the first."""
+    """A heatmap in which each position (in reading order, + 1) is a class; ``styles`` has the looks of classes.
+
+    Look 0 is that of nothing. A cell that stands for several positions shows the first.
+    """
 
     levels: Buffer
 
@@ -58,10 +62,11 @@ Elements = Annotated[Index, Product(MOST_PLACES)]
 
 
 class LayoutScene(TypedDict):
-    """``axes``: what a position of the hardware is made of, the outermost first; ``inputs``: the parts that the matrix
-    names, the one whose bits are the lowest of a position first; ``padding``: so many elements are left free after
-    each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked``
-    (numbers by part) is what is picked at first.
+    """A layout. ``axes``: the parts of the hardware that make up a position, the outermost first.
+
+    ``inputs``: the parts that the matrix names, that of a position's lowest bits first. ``padding``: how many elements
+    are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order)
+    or ``picked`` (numbers by part) is picked at first.
     """
 
     kind: Literal["layout"]
@@ -82,7 +87,7 @@ class LayoutScene(TypedDict):
 
 
 class SideScene(TypedDict):
-    """A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor."""
+    """One layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor."""
 
     axes: Axes
     inputs: Annotated[list[Name], Most(8)]
@@ -92,9 +97,10 @@ class SideScene(TypedDict):
 
 
 class ConversionScene(TypedDict):
-    """``flow``: the places after, by how far what they hold comes; ``moves``: for each bit of a place after, the packed
-    place before; ``ways`` tell how what stays, and what comes from a register, lane, warp or CTA, does so.
-    ``element`` (in reading order) is picked at first.
+    """A conversion. ``flow``: the places after it, coloured by how far their elements have to come.
+
+    ``moves``: for each bit of a place after, the packed place before. ``ways`` say how an element gets there if it
+    stays, or comes from another register, lane, warp or CTA. ``element`` (in reading order) is picked at first.
     """
 
     kind: Literal["conversion"]
@@ -110,8 +116,10 @@ class ConversionScene(TypedDict):
 
 
 class LaidOutScene(TypedDict):
-    """A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address,
-    a mask or an index, which few look for."""
+    """A value of the kernel: its text in the list, its source line, and the part that draws it.
+
+    It also says whether the value is an address, a mask or an index, which few readers look for.
+    """
 
     cells: Few[Sentence]
     line: Whole | None
@@ -120,7 +128,7 @@ class LaidOutScene(TypedDict):
 
 
 class LayoutsScene(TypedDict):
-    """The values of a kernel under ``headings``; ``first``: the part that is shown at first."""
+    """The values of a kernel in a table under ``headings``; ``first`` is the part that is shown at first."""
 
     kind: Literal["layouts"]
     title: Sentence

@@ -1,4 +1,4 @@
-"""A layout: the tensor with the holder of each element, the hardware with the elements that it holds, and the bits."""
+"""A layout: the tensor with each element's holder, the hardware with the elements that it holds, and the bit matrix."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
-MOST_LETTERS = 120  # in a line of the static picture
-TOLD = 4  # elements, or places, that are written out
+MOST_LETTERS = 120  # of a line in the static picture
+TOLD = 4  # elements, or places, that are listed in words
 
 
 class LayoutView(View):
-    """Two pictures of one layout that are linked, and its bit matrix.
+    """Two linked pictures of one layout, and its bit matrix.
 
-    ``element`` picks an element, whose places stand out; numbers of ``parts`` (``warp=0, lane=3``) pick places, whose
-    elements do. Raises LayoutError for what is not there.
+    ``element`` picks an element, whose places stand out. Numbers of ``parts`` (``warp=0, lane=3``) pick places, whose
+    elements stand out. Raises LayoutError for what does not exist.
     """
 
     def __init__(self, asked: Asked, element: Sequence[int] | None = None, **parts: int) -> None:
@@ -47,9 +47,9 @@ class LayoutView(View):
         if element is not None:
             self.owners = asked.owner(*element)
         elif parts:
-            asked.elements(**parts)  # says what is not there
+            asked.elements(**parts)  # raises for parts that do not exist
 
-    # --- What it knows ------------------------------------------------------------------------------
+    # --- The model ---------------------------------------------------------------------------------
 
     @cached_property
     def places(self) -> LayoutPositions:
@@ -57,7 +57,7 @@ class LayoutView(View):
 
     @cached_property
     def tensor(self) -> Heatmap:
-        """The tensor, each element in the colour of who holds it."""
+        """The tensor; each element has the colour of the warp and lane that hold it."""
         return tensor_picture(self.places)
 
     @cached_property
@@ -83,7 +83,7 @@ class LayoutView(View):
     # --- Pictures -----------------------------------------------------------------------------------
 
     def title(self) -> str:
-        """What it is, and how much of the hardware it takes."""
+        """The kind of layout, and how much of the hardware it takes."""
         asked = self.asked
         name = asked.kind.name
         copies = f"; each element is held {count(asked.copies, 'time')}" if asked.copies > 1 else ""
@@ -100,7 +100,7 @@ class LayoutView(View):
         return " × ".join(words)
 
     def text(self) -> str:
-        """The layout in words, with the first lanes' elements, or those of what is picked."""
+        """The layout in words, with the elements of the first lanes, or of what is picked."""
         asked = self.asked
         lines = [self.title(), str(asked.kind), *str(asked.linear).splitlines()]
         if self.element is not None:
@@ -166,14 +166,14 @@ class LayoutView(View):
 
     @cached_property
     def _places(self) -> npt.NDArray[np.bool_] | None:
-        """(positions,) the places that stand out, if any do."""
+        """Whether each position (positions,) stands out; None if nothing is picked."""
         if self.element is not None:
             return np.asarray(self.places.held == self.asked.linear.pack(self.element))
         return self.places.chosen(self._named()) if self.parts else None
 
     @cached_property
     def _elements(self) -> npt.NDArray[np.bool_] | None:
-        """(elements,) those that stand out."""
+        """Whether each element (elements,) stands out; None if nothing is picked."""
         if self._places is None:
             return None
         found = np.zeros(self.places.elements, dtype=bool)
@@ -182,7 +182,7 @@ class LayoutView(View):
         return found
 
     def _named(self) -> dict[str, int]:
-        """The parts of a place as they are drawn: an offset is a line and a column of it."""
+        """The picked parts as they are drawn: an offset becomes a line and a column."""
         named = dict(self.parts)
         if "offset" in named:
             named["line"], named["column"] = divmod(
@@ -192,7 +192,7 @@ class LayoutView(View):
 
     @property
     def _lit(self) -> int:
-        """The bits of the places that are picked, packed."""
+        """The bits of the picked places, packed."""
         if self.element is not None:
             return self.asked.linear.inputs(_inputs(self.owners[0], self.asked))
         return self.asked.linear.inputs(self.parts)

@@ -1,4 +1,4 @@
 """Pictures of lazy steps: the graph, its hash, the buffers before and after.
 
-They read what a step tells of itself, and know neither launches nor scops.
+They read the data of a step, and import neither launches nor scops.
 """

@@ -1,4 +1,4 @@
-"""The buffers of a step, before and after: one row for each piece of memory, a cell for each element."""
+"""The buffers of a step, before and after: a row for each piece of memory, a cell for each element."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from triton_lab.views.lazy.graph_picture import memory_colour
 CELL, ROW = 26.0, 58.0
 CELLS = 8  # of a buffer
 CHARACTERS = 62  # of a line of words
-BAR = 180.0  # a buffer too long for cells
+BAR = 180.0  # CSS pixels of a buffer with too many elements for cells
 
 
 def draw_buffers(step: Step) -> Drawing:
-    """Two columns, before and after, and what happened; what stands in the same row is the same memory."""
+    """Two columns, before and after, and what happened; entries in one row are the same memory."""
     rows: dict[int, tuple[list[BufferState], list[BufferState]]] = {}
     for column, sights in enumerate((step.before, step.after)):
         for sight in sights:
@@ -41,7 +41,7 @@ def draw_buffers(step: Step) -> Drawing:
             DrawnText(0, y + 20, f"{short(shown.dtype)} x {shown.numel}", style.SMALL, "faint"),
         )
         outputs = [sight for sight in after if sight.role.startswith("out")]
-        shared = bool(outputs) and len(after) > len(outputs)  # an input that is still in use, and an output
+        shared = bool(outputs) and len(after) > len(outputs)  # a live input and an output share it
         if before:
             _cells(drawing, left, y, before[0], colour, before[0].name, None)
         if after:

@@ -1,4 +1,4 @@
-"""`lab.lazy.explain()`: a step as a picture - graph, hash, buffers before and after - and as text."""
+"""`lab.lazy.explain()`: a step as a picture (graph, hash, buffers before and after) and as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triton_lab.views.lazy.hash_table import draw_card
 from triton_lab.views.view import View
 
 MARGIN, GUTTER = 16.0, 30.0
-WIDE = 1100.0  # CSS pixels; what is wider is shown so small that few would read it
+WIDE = 1100.0  # CSS pixels; a wider picture is shown too small to read
 
 
 class StepView(View):
@@ -29,7 +29,7 @@ class StepView(View):
         return self.step.executable.source
 
     def drawing(self) -> Drawing:
-        """Graph and hash side by side where there is room, the buffers below."""
+        """Graph and hash, side by side if there is room, and the buffers below."""
         graph, card, buffers = draw_graph(self.step), draw_card(self.step), draw_buffers(self.step)
         page = Drawing()
         page.add(DrawnText(MARGIN, 22, f"Step {self.step.number}", style.TITLE, bold=True))

@@ -1,10 +1,10 @@
-"""Where the boxes of a step's graph stand, and the ways that lines take between them.
+"""The layout of a step's graph: where its boxes stand, and the ways that lines take between them.
 
-Kernels stand in levels, each below the kernels that it waits for; the operations of a kernel stand in rows inside
-its frame. A line that has to pass a level or a row gets a place of its own in it, a *gate*, so that it runs
-between boxes and never behind them. Things are ordered, level by level, by where their sources stand. What is wider
-than the page goes on below, as a level or a row of its own. In a frame that would be tall, what follows one thing alone
-stands right of it, so that a chain uses the page's width.
+Kernels stand in levels, each below the kernels that it waits for; the operations of a kernel stand in rows inside its
+frame. A line that has to pass a level or a row gets a place of its own there, a *gate*, so it runs between boxes and
+never behind them. Within a level, things are ordered by the places of their sources. A level or row wider than the page
+continues in another one below. In a frame that would be tall, an operation with a single source stands to its right, so
+that a chain uses the page's width.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TypeVar
 GAP, ROW, LEVEL = 14.0, 24.0, 34.0  # between things side by side, rows in a frame, levels
 GATE = 6.0
 HEADING, PADDING = 20.0, 12.0
-ROOM = 860.0  # CSS pixels across: about what a notebook has
-MOST_ROWS = 10  # of a frame, one below another; of a taller one chains run across
+ROOM = 860.0  # CSS pixels across: about the width of a notebook
+MOST_ROWS = 10  # of a frame, one below another; in a taller frame, chains run across
 
 
 @dataclass
 class Thing:
-    """A box to be placed (`width` by `height`), or a gate; or a chain of boxes side by side, its `links`."""
+    """A box to be placed (`width` by `height`), a gate, or a chain of boxes side by side (its `links`)."""
 
     key: object
     width: float
@@ -61,7 +61,7 @@ Item = TypeVar("Item", Thing, FramedRows)
 
 @dataclass
 class GraphLayout:
-    """The finished layout: things by key, frames, and each line as the points it passes, from box to box."""
+    """The finished layout: things by key, frames, and for each line the points that it passes from box to box."""
 
     things: dict[object, Thing]
     blocks: list[FramedRows]
@@ -79,8 +79,10 @@ def lay_out(
     first: Container[object] = (),
     last: Container[object] = (),
 ) -> GraphLayout:
-    """Place inputs, kernels and outputs; `edges` are (source key, target key). The inputs of the keys `first` stand
-    in the uppermost row, the outputs of the keys `last` in the lowest."""
+    """Place inputs, kernels and outputs; `edges` are (source key, target key).
+
+    Inputs whose keys are in `first` stand in the uppermost row, outputs whose keys are in `last` in the lowest.
+    """
     tops = _shelves(top, _width, first)
     bottoms = _shelves(bottom[::-1], _width, last)
     return _Layout(tops, blocks, [row[::-1] for row in bottoms[::-1]], list(edges)).run(*start)
@@ -101,7 +103,7 @@ class _Layout:
         levels = 1 + max((block.level for block in blocks), default=-1)
         alike = ([block for block in blocks if block.level == level] for level in range(levels))
         frames = [shelf for level in alike for shelf in _shelves(level, _frames_width)]
-        # From the top down, what stands side by side: things, and the blocks between them.
+        # Rows from the top down: the things that stand side by side, and the blocks between them.
         self.rows: list[list[Thing]] = [*tops, *([] for _ in frames), *bottoms]
         self.framed = {len(tops) + number: shelf for number, shelf in enumerate(frames)}
         self.things: dict[object, Thing] = {thing.key: thing for row in self.rows for thing in row}
@@ -115,7 +117,7 @@ class _Layout:
                     self.home |= {thing.key: (position, block, inner) for thing in boxes}
                     self.things |= {thing.key: thing for thing in boxes}
         self.ways = [self._way(source, target) for source, target in edges]
-        # What stands right above a thing, or above a frame, on some line.
+        # For each thing or frame, what stands right above it on some line.
         self.above: dict[object, list[object]] = {}
         for way in self.ways:
             for upper, lower in pairwise(way):
@@ -167,7 +169,7 @@ class _Layout:
         return key
 
     def _ordered(self, things: list[Thing]) -> list[Thing]:
-        """From left to right as what is above them stands."""
+        """Things from left to right, in the order of what stands above them."""
 
         def wish(thing: Thing) -> float:
             above = [self.things[key].middle for box in thing.links or [thing] for key in self.above.get(box.key, [])]
@@ -176,7 +178,7 @@ class _Layout:
         return sorted(things, key=wish)
 
     def _set(self, things: Sequence[Thing], x: float, y: float) -> float:
-        """Place things side by side; gates are as high as the highest. Returns that height."""
+        """Place things side by side, each gate as high as the highest box; returns that height."""
         tallest = _tallest(things)
         for thing in things:
             thing.x, thing.y = x, y
@@ -187,15 +189,17 @@ class _Layout:
         return tallest
 
     def _fill(self, block: FramedRows, frame: Thing) -> None:
-        """Place what stands in a frame."""
+        """Place the things in a frame."""
         block.x, block.y = frame.x, frame.y
         y = block.y + HEADING + PADDING
         for row in block.rows:
             y += self._set(self._ordered(row), block.x + (block.width - _width(row)) / 2, y) + ROW
 
     def _lines(self) -> list[list[tuple[float, float]]]:
-        """Each line's points. It leaves a box in the middle; those that end in one box arrive side by side. Within a
-        chain it goes across."""
+        """The points of each line. A line leaves a box in the middle; lines that end in one box arrive side by side.
+
+        Within a chain a line runs across.
+        """
         lines = []
         ends: dict[object, list[list[tuple[float, float]]]] = {}
         for way in self.ways:
@@ -219,26 +223,29 @@ class _Layout:
 def _shelves(
     things: Sequence[Item], width: Callable[[Sequence[Item]], float], kept: Container[object] = ()
 ) -> list[list[Item]]:
-    """Things in rows that fit the page, in their order; those of the keys ``kept`` are all in the first."""
+    """Things in rows that fit the page, in their order; those whose keys are in ``kept`` are all in the first row."""
     first: list[Item] = [thing for thing in things if thing.key in kept]
     rows = [first]
     for thing in things:
         if thing.key in kept:
             continue
-        if rows[-1] and width(rows[-1] + [thing]) > ROOM:  # a starred list mypy takes for an item
+        if rows[-1] and width(rows[-1] + [thing]) > ROOM:  # mypy takes a starred list for an item
             rows.append([])
         rows[-1].append(thing)
     return rows
 
 
 def _chained(rows: Sequence[Sequence[Thing]], edges: Iterable[tuple[object, object]]) -> list[list[Thing]]:
-    """The things of a frame in fewer rows: what has one source in the row above stands right of that where there is
-    room, if nothing does yet and all its other sources stand higher up."""
+    """The things of a frame in fewer rows.
+
+    A thing with one source in the row above moves to the right of that source if there is room, if no other thing has
+    moved there, and if all its other sources stand higher up.
+    """
     sources: dict[object, list[object]] = {}
     for source, target in edges:
         sources.setdefault(target, []).append(source)
-    chains: dict[object, Thing] = {}  # by what stands in it
-    depth: dict[object, int] = {}  # by what begins it
+    chains: dict[object, Thing] = {}  # by the things in it
+    depth: dict[object, int] = {}  # by the thing that begins it
     for thing in (thing for row in rows for thing in row):
         above = [chains[source] for source in sources.get(thing.key, []) if source in chains]
         lowest = max((depth[chain.key] for chain in above), default=-1)
@@ -258,7 +265,7 @@ def _chained(rows: Sequence[Sequence[Thing]], edges: Iterable[tuple[object, obje
 
 
 def _frames_width(blocks: Sequence[FramedRows]) -> float:
-    """Of frames side by side, before lines pass through them."""
+    """The width of frames side by side, before lines pass through them."""
     widths = [max(block.title_width, *map(_width, block.rows)) + 2 * PADDING for block in blocks]
     return sum(widths) + GAP * (len(widths) - 1)
 

@@ -21,22 +21,22 @@ SYMBOLS = {
 }  # fmt: skip
 PREFIXES = {"neg": "-", "not": "~"}
 PARTS = 5  # operands of one operation that are written out
-MOST = 80  # operations drawn one by one; of larger graphs the kernels alone
+MOST = 80  # operations drawn one by one; larger graphs show only their kernels
 LANE, BOX, CHIP = 14.0, 36.0, 38.0
 
 
 def draw_graph(step: Step) -> Drawing:
-    """The picture. Buffers that share memory share a colour."""
+    """The picture of the graph. Buffers that share memory share a colour."""
     return _Graph(step).draw()
 
 
 def memory_colour(slot: int) -> str:
-    """The colour of a slot. A donated input and what is written into it are one slot."""
+    """The colour of a slot. A donated input and the output written into it share one slot."""
     return style.TENSOR_COLOURS[slot % len(style.TENSOR_COLOURS)]
 
 
 def written(op: GraphOp, number: int, texts: dict[int, str]) -> str:
-    """An operation as people write it: '%2 = %0 + %1'."""
+    """An operation in common notation: '%2 = %0 + %1'."""
     operands = [texts[operand] for operand in op.operands]
     if isinstance(op.attribute, Constant):
         body = op.attribute.text
@@ -82,7 +82,7 @@ class _Graph:
         for block in plan.blocks:
             drawing.add(Rectangle(block.x, block.y, block.width, block.height, "panel", "line", radius=7))
         drawing.add(*(_flow(points) for points in plan.lines))
-        for block in plan.blocks:  # over the lines, so that they can be read
+        for block in plan.blocks:  # drawn over the lines, so that they stay readable
             title, width = self._title(block.key)
             drawing.add(
                 Rectangle(block.x + 6, block.y + 5, width + 8, 16, "panel", "panel", radius=2),
@@ -97,7 +97,7 @@ class _Graph:
         drawing.width, drawing.height = plan.width + 8, plan.height + room + 8
         return drawing
 
-    # -- what there is --------------------------------------------------------------------------------------------
+    # -- the model ------------------------------------------------------------------------------------------------
 
     def _plan(self, room: float, aliases: Mapping[int, int]) -> GraphLayout:
         level_of: dict[int, int] = {}
@@ -113,12 +113,12 @@ class _Graph:
             edges.append((self._found(self.graph.outputs[index], None), ("out", index)))
         top = [self._chip(("in", index)) for index in range(len(self.graph.inputs))]
         bottom = [self._chip(("out", index)) for index in self._outputs()]
-        # A donation goes around the whole graph, from below it to above it.
+        # A donation's line goes around the whole graph, from below it to above it.
         given, taken = {("in", donor) for donor in aliases.values()}, {("out", output) for output in aliases}
         return lay_out(top, blocks, bottom, edges, (room, room), given, taken)
 
     def _awaited(self, index: int) -> list[int]:
-        """The earlier kernels that read what this one writes over."""
+        """The earlier kernels that read the memory which this kernel overwrites."""
         taken = {
             self.placement.taken[root] for root in self.placement.regions[index].roots if root in self.placement.taken
         }
@@ -153,14 +153,14 @@ class _Graph:
         return title, widest([(title, style.SMALL, True)])
 
     def _outputs(self) -> list[int]:
-        """Output indices without repeats: two tensors may stand on one value."""
+        """Output indices without repeats: two tensors may be the same value."""
         first: dict[int, int] = {}
         for index, number in enumerate(self.graph.outputs):
             first.setdefault(number, index)
         return sorted(first.values())
 
     def _shown(self, number: int) -> bool:
-        """Constants and reshapes are no work, and stand in the text of what uses them."""
+        """Whether an operation gets a box: constants and reshapes do no work, and appear in the text of their users."""
         op = self.graph.ops[number]
         return not (op.name == "constant" or is_reshape(self.graph.ops, op))
 
@@ -175,7 +175,7 @@ class _Graph:
         return found
 
     def _found(self, number: int, region: int | None) -> object:
-        """The thing that stands for a value outside of a region: an input, or the operation that left it in memory."""
+        """The thing drawn for a value outside of a region: an input, or the operation that left it in memory."""
         if number in self.inputs:
             return "in", self.inputs[number]
         return self.producer[number], number
@@ -189,7 +189,7 @@ class _Graph:
             self._draw_chip(drawing, place, number, thing)
             return
         op = self.graph.ops[number]
-        left = self.producer.get(number) == place  # in memory: framed in the colour of that memory
+        left = self.producer.get(number) == place  # it lies in memory: its frame has the colour of that memory
         edge = memory_colour(self.placement.slot_of[number]) if left else "mark"
         drawing.add(
             Rectangle(thing.x, thing.y, thing.width, BOX, "ground", edge, line=2.0 if left else 1.0, tag=f"v{number}"),
@@ -224,7 +224,7 @@ class _Graph:
         )
 
     def _donation(self, lane: int, start: Thing, end: Thing, donor: int) -> list[Line | DrawnText]:
-        """From an output that is written over an input, around at the left, back up to that input."""
+        """The line of a donation: from an output around the left side up to the input that it overwrites."""
         allowed = donor in self.step.donors
         hue = memory_colour(donor) if allowed else "error"
         x, below, above = LANE * (lane + 0.5), start.bottom + LANE * (lane + 0.9), end.y - LANE * (lane + 0.9)
@@ -241,7 +241,7 @@ class _Graph:
 
 
 def _flow(points: list[tuple[float, float]]) -> Line:
-    """A line that leaves and enters every point vertically."""
+    """A line that is vertical where it leaves and enters each point."""
     path = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):
         bend = (y1 - y0) / 2
@@ -250,7 +250,7 @@ def _flow(points: list[tuple[float, float]]) -> Line:
 
 
 def _kind(op: GraphOp) -> str:
-    """The dtype and shape; of a view its strides, of an update what it writes."""
+    """The dtype and shape of a value; for a view also its strides, for an update what it writes."""
     told = f"{short(op.dtype)} {op.shape}"
     if not isinstance(op.attribute, Map):
         return told

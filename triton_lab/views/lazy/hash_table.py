@@ -11,11 +11,11 @@ from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 
 WIDTH, LABEL, LINE = 440.0, 92.0, 15.0
 CHARACTERS = 52  # of an ingredient on a line
-LINES = 3  # of an ingredient
+LINES = 3  # of one ingredient
 
 
 def draw_card(step: Step) -> Drawing:
-    """Hit or miss and why, the key, and what it is made of."""
+    """The table: hit or miss and why, the key, and its ingredients."""
     drawing = Drawing(width=WIDTH)
     colour = "good" if step.hit and not step.stale else "error" if step.stale else "warning"
     badge = "HIT" if step.hit else "MISS"
@@ -31,7 +31,7 @@ def draw_card(step: Step) -> Drawing:
     y += 6
     there = {name: text for name, _, text in step.nearest.differences} if step.nearest else {}
     for name in step.ingredients.names():
-        # Where the operations are others, all else is, too: only they are worth comparing.
+        # If the operations differ, all else does too: then only they are worth comparing.
         other = there.get(name) if "ops" not in there or name == "ops" else None
         y = _ingredient(drawing, y, name, getattr(step.ingredients, name), other, _left_out(step, name))
     drawing.height = y

@@ -1,4 +1,4 @@
-"""`lab.lazy.report()`: all steps so far as a table by graph, live, as PNG and in words."""
+"""`lab.lazy.report()`: all steps so far as a table of graphs; live, as PNG and in words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from triton_lab.views.view import View
 
 MARGIN, LINE, GAP = 16.0, 22.0, 22.0
 ROWS = 30  # of the table: the graphs that took longest
-NAMES = 3  # kernels that a row names
+NAMES = 3  # kernels named in a row
 
 
 class LazyReport(View):
-    """What steps cost. `totals` holds the numbers."""
+    """The cost of steps. `totals` holds the numbers."""
 
     HEADINGS = ("graph", "kernels", "runs", "compiling", "running", "a run")
 
@@ -45,7 +45,7 @@ class LazyReport(View):
         return said
 
     def table(self) -> list[tuple[str, ...]]:
-        """One row for each graph of the cache, below `HEADINGS`, the one that took longest first."""
+        """One row for each cached graph, below `HEADINGS`; the graph that took longest comes first."""
         longest = sorted(self.totals.uses, key=lambda use: use.compile_seconds + use.run_seconds, reverse=True)
         return [_row(use) for use in longest[:ROWS]]
 
@@ -56,7 +56,7 @@ class LazyReport(View):
         return "\n".join([self.title(), *(f"  {line}".rstrip() for line in [*self.remarks(), *lines])])
 
     def drawing(self) -> Drawing:
-        """The words and the table, a column as wide as its longest entry."""
+        """The words and the table; each column is as wide as its longest entry."""
         page = Drawing()
         page.add(DrawnText(MARGIN, 22, self.title(), style.TITLE, bold=True))
         y = 22 + LINE * 1.3

@@ -1,4 +1,4 @@
 """Pictures of scops, schedules and kernels' accesses, in the style of Triton's related-work page.
 
-They read `triton_lab.polyhedral`; isl is never asked for what a scop or a schedule can answer.
+They read `triton_lab.polyhedral`, and call isl only for what a scop or a schedule does not offer.
 """

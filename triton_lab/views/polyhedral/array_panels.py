@@ -1,4 +1,4 @@
-"""The arrays beside the iteration domain: which elements each instance reads and writes."""
+"""The arrays beside the iteration domain, with the elements that each instance reads and writes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ArrayGrid:
         return int(np.prod(self.shape[:-1])) if len(self.shape) > 1 else 1
 
     def cells(self, subscripts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Subscripts, one array per dimension, as cells counted row by row."""
+        """The cells, counted row by row, of subscripts given as one array per dimension."""
         if not self.shape:
             return np.zeros(1, dtype=np.int64)
         moved = [s - low for s, low in zip(subscripts, self.low, strict=True)]
@@ -43,7 +43,7 @@ class ArrayGrid:
 
 @dataclass(frozen=True)
 class Touched:
-    """What one access touches: ``cells[v]`` belongs to visit ``visits[v]`` of the whole order."""
+    """The cells that one access touches: ``cells[v]`` belongs to visit ``visits[v]`` of the whole order."""
 
     statement: str
     number: int
@@ -54,17 +54,17 @@ class Touched:
 
 
 def grids(schedule: Schedule) -> tuple[ArrayGrid, ...]:
-    """The part of each array that the program uses."""
+    """The used part of each array."""
     found = []
     for array in schedule.scop.arrays:
         low, high = extent(schedule.scop, array.name)
-        low = np.minimum(low, 0) if np.all(low <= 4) else low  # a picture from element 0 on, where that is near
+        low = np.minimum(low, 0) if np.all(low <= 4) else low  # the picture begins at element 0 if that is near
         found.append(ArrayGrid(array.name, tuple(low.tolist()), tuple(np.maximum(high - low + 1, 1).tolist())))
     return tuple(found)
 
 
 def touched(schedule: Schedule, every: Sequence[ArrayGrid]) -> tuple[Touched, ...]:
-    """What each access touches, visit by visit."""
+    """The cells that each access touches, visit by visit."""
     by_name = {grid.name: grid for grid in every}
     found = []
     for t in touches(schedule):
@@ -75,7 +75,7 @@ def touched(schedule: Schedule, every: Sequence[ArrayGrid]) -> tuple[Touched, ..
 
 @dataclass(frozen=True)
 class Shelf:
-    """Grids one below the other, each with cells as large as fit."""
+    """Grids below each other, each with the largest cells that fit."""
 
     grids: tuple[ArrayGrid, ...]
     width: float = 240.0
@@ -105,7 +105,10 @@ class Shelf:
         marked: Sequence[tuple[int, int, str]],
         start: NDArray[np.float64] | None,
     ) -> None:
-        """Draw with the upper left corner at (x, y); ``marked``: (grid, cell, kind), joined to ``start`` by links."""
+        """Draw the grids with the upper left corner at (x, y).
+
+        ``marked``: (grid, cell, kind) of each marked cell; lines join ``start`` to them.
+        """
         for number, grid in enumerate(self.grids):
             side, top = self.cell(grid), y + self.corner(number)
             label = f"{grid.name}[{', '.join(f'{a}..{a + n - 1}' for a, n in zip(grid.low, grid.shape, strict=True))}]"

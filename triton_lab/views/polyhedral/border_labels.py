@@ -1,4 +1,4 @@
-"""Where the borders of half-planes run in a plot, and where there is room to name them."""
+"""The borders of half-planes in a plot, and the places where there is room to name them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ def place_lines(
 ) -> tuple[LabelledBorder, ...]:
     """The lines of ``borders`` clipped to ``box``; labels keep clear of points, lines, outlines and each other.
 
-    ``points``: (count, 2) as x, y. ``character``: the width and height of a letter in the plot's units. ``labels``:
-    where labels may stand; ``taken``: rectangles where they may not. ``clear``: how far off its line a label is
-    beyond an axis's numbers, in letters' heights. ``outlines``: (corners, 2) each, as x, y: tiles around the points.
+    ``points``: (count, 2) as x, y. ``character``: the width and height of a letter in the plot's units. ``labels``: the
+    rectangle in which labels may stand; ``taken``: rectangles in which they may not. ``clear``: the distance of a label
+    from its line where it stands beyond an axis's numbers, in heights of a letter. ``outlines``: (corners, 2) each, as
+    x, y: tiles around the points.
     """
     strokes = _along(outlines, min(character) / 2)
-    # Half way to the next point at most a tile goes beyond a border: a label may stand beyond the tile.
+    # A tile reaches at most half way to the next point beyond a border: a label may stand beyond the tile.
     gaps = (0.25, 0.5, clear, *((0.25 + 0.5 / character[1],) if outlines else ()))
     clipped = [(b, ends) for b in borders if (ends := clip(b, box)) is not None]
     found: list[LabelledBorder] = []
@@ -58,7 +59,7 @@ def place_lines(
                 centre = on_line + outward * (reach + gap * character[1])
                 rectangle = _around(centre, size)
                 cost = _cost(rectangle, labels, points, [e for b, e in clipped if b is not border], occupied, strokes)
-                # Far out along the line, where the polygon is not, a label reads best; but not at the very end.
+                # A label reads best far out along the line, beyond the polygon, but not at the very end.
                 cost += 0.3 * abs(share - 0.75) + gap * 0.1
                 if cost < best_cost:
                     best, best_cost = (float(centre[0]), float(centre[1])), cost
@@ -68,13 +69,13 @@ def place_lines(
 
 
 def _gradient(border: Border) -> tuple[float, float]:
-    """The direction (x, y) in which the constraint's value grows."""
+    """The direction (x, y) in which the constraint's value increases."""
     vertical, *horizontal = border.coefficients
     return (horizontal[0], vertical) if horizontal else (vertical, 0.0)
 
 
 def clip(border: Border, box: Box) -> NDArray[np.float64] | None:
-    """The two ends (x, y) of the border's line within ``box``, or None where it passes outside."""
+    """The two ends (x, y) of the border's line within ``box``, or None if it passes outside."""
     a, b = _gradient(border)
     left, bottom, right, top = box
     start = -border.constant * np.array([a, b]) / (a * a + b * b)
@@ -94,7 +95,7 @@ def clip(border: Border, box: Box) -> NDArray[np.float64] | None:
 
 
 def _along(outlines: Sequence[NDArray[np.float64]], step: float) -> NDArray[np.float64]:
-    """Points (count, 2) on the sides of closed ``outlines``, ``step`` apart at most."""
+    """Points (count, 2) on the sides of closed ``outlines``, at most ``step`` apart."""
     found = [np.zeros((0, 2))]
     for outline in outlines:
         for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):

@@ -1,4 +1,4 @@
-"""A matplotlib figure measured in CSS pixels from its upper left corner, with the few shapes that our pictures need."""
+"""A matplotlib figure measured in CSS pixels from its upper left corner, with the few shapes that pictures need."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Canvas:
         return self._order
 
     def lines(self, ends: ArrayLike, colour: str, width: float = 1.0, dashes: tuple[float, ...] | None = None) -> None:
-        """Segments, (count, 2, 2) as (x, y); ``dashes`` are in widths of the line."""
+        """Draw segments, (count, 2, 2) as (x, y); ``dashes`` are in widths of the line."""
         segments = list(np.asarray(ends, dtype=np.float64))
         style_ = (0, dashes) if dashes else "solid"
         lines = LineCollection(segments, colors=colour, linewidths=width * POINTS, linestyles=[style_])
@@ -43,7 +43,7 @@ class Canvas:
         self._axes.add_collection(lines)
 
     def path(self, points: ArrayLike, colour: str, width: float = 1.0, opacity: float = 1.0) -> None:
-        """A line through points, (count, 2)."""
+        """Draw a line through points, (count, 2)."""
         places = np.asarray(points, dtype=np.float64)
         self._axes.plot(
             places[:, 0], places[:, 1], color=colour, linewidth=width * POINTS, alpha=opacity,
@@ -67,17 +67,17 @@ class Canvas:
     def circles(
         self, centres: NDArray[np.float64], radius: float, fill: str | NDArray[np.float64], ring: str, width: float
     ) -> None:
-        """Circles of one size; ``fill`` is a colour, or one per circle as (count, 3)."""
+        """Draw circles of one size; ``fill`` is one colour, or one per circle as (count, 3)."""
         if not len(centres):
             return
         if isinstance(fill, str):
-            # `plot` draws one marker many times, which takes a tenth of what `scatter` does.
+            # `plot` draws one marker many times, in a tenth of the time that `scatter` takes.
             self._axes.plot(
                 centres[:, 0], centres[:, 1], "o", markersize=2 * radius * POINTS, markerfacecolor=fill,
                 markeredgecolor=ring, markeredgewidth=width * POINTS, zorder=self._above(), linestyle="none",
             )  # fmt: skip
             return
-        # In the middle of pixels they all look alike, as markers do, and what looks alike is packed well.
+        # In the middle of pixels all circles have the same pixels, as markers do, and equal pixels compress well.
         pixels = self._figure.dpi / 96
         centres = np.round(centres * pixels) / pixels
         self._axes.scatter(
@@ -86,7 +86,7 @@ class Canvas:
         )  # fmt: skip
 
     def pixels(self, x: float, y: float, width: float, height: float, image: NDArray[np.float64]) -> None:
-        """An RGBA image, (rows, columns, 4) from 0 to 1, row 0 on top."""
+        """Draw an RGBA image, (rows, columns, 4) from 0 to 1, row 0 on top."""
         self._axes.imshow(
             image, extent=(x, x + width, y + height, y), interpolation="nearest", aspect="auto", zorder=self._above()
         )
@@ -103,8 +103,10 @@ class Canvas:
         dashes: tuple[float, ...] = (),
         beside: float = 0.0,
     ) -> None:
-        """Arrows, (count, 2, 2), which start and end ``gap`` before the centres they join, ``beside`` the way between
-        them; ``dashes`` and all else in CSS pixels."""
+        """Draw arrows, (count, 2, 2), which start and end ``gap`` before the centres they join.
+
+        ``beside`` shifts them sideways. ``dashes`` and all other lengths are in CSS pixels.
+        """
         along = ends[:, 1] - ends[:, 0]
         length = np.hypot(along[:, 0], along[:, 1])[:, None]
         unit = along / np.maximum(length, 1e-9)
@@ -131,7 +133,7 @@ class Canvas:
         italic: bool = False,
         ground: bool = False,
     ) -> None:
-        """One line of words, in ink by itself, its middle at height y; ``ground`` keeps what is under it away."""
+        """Draw one line of words, by default in ink, centred vertically at y; ``ground`` hides what lies under it."""
         box = {"facecolor": self.look.ground, "edgecolor": "none", "pad": 1.0, "alpha": 0.8} if ground else None
         self._axes.text(
             x, y, words, fontsize=size, color=colour or self.look.ink, ha=align, va="center_baseline", parse_math=False,

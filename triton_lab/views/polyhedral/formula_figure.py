@@ -14,10 +14,10 @@ from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part
 
 SIZE = 10.0  # points
-ROW = 17.0  # CSS pixels from one row of a matrix to the next
+ROW = 17.0  # CSS pixels between rows of a matrix
 GAP = 6.0
 NAME = 18.0
-FINE = 10  # text is measured so many times larger, for fonts are fitted to whole pixels
+FINE = 10  # text is measured at so many times its size, since fonts are fitted to whole pixels
 
 # matplotlib's renderers have no types.
 _measure: Any = cast(Any, RendererAgg)(1, 1, 96 * FINE)
@@ -25,7 +25,7 @@ _measure: Any = cast(Any, RendererAgg)(1, 1, 96 * FINE)
 
 @cache
 def width_of(words: str, size: float = SIZE, mono: bool = False) -> float:
-    """CSS pixels that ``words`` take."""
+    """The width of ``words`` in CSS pixels."""
     font = FontProperties(family=family(words, mono), size=size)
     width, _, _ = _measure.get_text_width_height_descent(words, font, ismath=False)
     return float(width) / FINE
@@ -46,14 +46,14 @@ def part_height(part: Part) -> float:
 
 
 def formula_size(formula: Formula) -> tuple[float, float]:
-    """CSS pixels across and down, its name included."""
+    """The width and height in CSS pixels, including the formula's name."""
     widths = [sum(part_width(p) + GAP for p in line) for line in formula.lines]
     heights = [max(part_height(p) for p in line) + 5 for line in formula.lines]
     return max([*widths, width_of(formula.name, 8.0)]), sum(heights) + NAME
 
 
 def draw_formula(canvas: Canvas, formula: Formula, x: float, y: float) -> None:
-    """Draw with the upper left corner at (x, y)."""
+    """Draw the formula with its upper left corner at (x, y)."""
     canvas.text(x, y + NAME / 2, formula.name, 8.0, canvas.look.faint)
     y += NAME
     for line in formula.lines:
@@ -84,7 +84,7 @@ def _draw_block(canvas: Canvas, block: MatrixBlock, x: float, middle: float) -> 
 
 
 def program_size(lines: Sequence[str], size: float = 8.0) -> tuple[float, float]:
-    """CSS pixels that lines of a program take."""
+    """The width and height of a program's lines in CSS pixels."""
     return max((width_of(line, size, True) for line in lines), default=0.0) + 4, len(lines) * size * 2.0
 
 

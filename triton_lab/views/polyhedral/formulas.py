@@ -1,4 +1,4 @@
-"""Formulas as data: what stands beside the picture, for matplotlib and for the browser alike."""
+"""Formulas as data: the text beside the picture, for matplotlib and for the browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
 
 @dataclass(frozen=True)
 class FormulaText:
-    """A piece of a line. ``key`` is what lights up with it (see `Formula`)."""
+    """A piece of a line; ``key`` names what is highlighted with it (see `Formula`)."""
 
     text: str
     key: str = ""
@@ -33,9 +33,9 @@ Part: TypeAlias = "FormulaText | MatrixBlock"
 
 @dataclass(frozen=True)
 class Formula:
-    """``name`` says what it is; ``lines`` are its parts.
+    """A formula: ``name`` is its title; ``lines`` are its parts.
 
-    Keys join it to the picture: ``border:S0:0:2`` is the third constraint of the first polyhedron of S0,
+    Keys link it to the picture: ``border:S0:0:2`` is the third constraint of the first polyhedron of S0,
     ``access:S0:1`` the second access of S0, ``time:S0:0`` its first time dimension.
     """
 
@@ -50,7 +50,7 @@ def formulas(schedule: Schedule, statement: Statement) -> tuple[Formula, ...]:
 
 
 def minus(number: int) -> str:
-    """A number with a minus sign that is one."""
+    """A number with a true minus sign."""
     return str(number).replace("-", "−")
 
 
@@ -59,7 +59,7 @@ def spoken(expression: AffineExpr) -> str:
 
 
 def _product(matrix: AffineMatrix, keep: Sequence[Symbol], keys: tuple[str, ...]) -> tuple[Part, ...]:
-    """``M x + b``, zero columns and a zero ``b`` left out."""
+    """``M x + b`` without zero columns and without a ``b`` that is zero."""
     small = matrix.trimmed(keep)
     constants = MatrixBlock(tuple((minus(row[-1]),) for row in small.rows), keys)
     if not small.columns:

@@ -1,4 +1,4 @@
-"""What there is to draw of a schedule: points, polygons, half-plane borders and arrows, as plain numbers."""
+"""The picture of a schedule as plain numbers: points, polygons, half-plane borders and arrows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StatementLayer:
 
 @dataclass(frozen=True)
 class Border:
-    """Where a constraint turns: ``coefficients . x + constant = 0``; ``excluded`` says what holds beyond."""
+    """The border of a constraint: ``coefficients . x + constant = 0``; ``excluded`` says what holds beyond it."""
 
     statement: str
     piece: int
@@ -51,16 +51,16 @@ class Arrows:
     target: str
     violated: bool
     ends: NDArray[np.int64]
-    total: int  # how many there are before the picture's limit
-    instances: NDArray[np.int64] | None = None  # all pairs that are meant, (count, source and target dimensions)
+    total: int  # the number of pairs before the picture's limit
+    instances: NDArray[np.int64] | None = None  # all pairs that they stand for, (count, source and target dimensions)
 
 
 @dataclass(frozen=True)
 class Picture:
     """Everything in the plane (or space) of ``dims``.
 
-    ``visits``: (count, 2), layer and point of each visit in the order of the schedule; ``times``: (count,), when in
-    the whole order each takes place; ``instants``: (count,), rising, the same for visits that happen at once;
+    ``visits``: (count, 2), layer and point of each visit in the order of the schedule; ``times``: (count,), the
+    position of each in the whole order; ``instants``: (count,), ascending, equal for visits that happen at once;
     ``tiles``: outlines of the loops over tiles, (corners, 2) each. Iterators that are not drawn stand at the values of
     ``at``, or are projected out.
     """
@@ -72,7 +72,7 @@ class Picture:
     arrows: tuple[Arrows, ...]
     visits: NDArray[np.int64]
     times: NDArray[np.int64]
-    left_out: tuple[str, ...] = field(default=())  # in words: statements without one of `dims`
+    left_out: tuple[str, ...] = field(default=())  # sentences about statements that lack one of `dims`
     low: tuple[int, ...] = field(default=())
     high: tuple[int, ...] = field(default=())
     instants: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -80,12 +80,12 @@ class Picture:
 
     @property
     def fronts(self) -> tuple[NDArray[np.int64], ...]:
-        """The visits of each instant that holds several: positions in ``visits``."""
+        """The visits of each instant that has several: positions in ``visits``."""
         ends = np.flatnonzero(np.diff(self.instants)) + 1
         return tuple(part for part in np.split(np.arange(len(self.instants)), ends) if len(part) > 1)
 
     def visits_at(self, point: Sequence[int]) -> NDArray[np.int64]:
-        """The visits of the instances at ``point``, of all statements: positions in ``visits``."""
+        """The visits of the instances at ``point`` in all statements: positions in ``visits``."""
         found = np.zeros(len(self.visits), dtype=bool)
         for k, layer in enumerate(self.layers):
             at = np.flatnonzero((layer.points == np.array(point)).all(axis=1))
@@ -94,7 +94,7 @@ class Picture:
 
     @property
     def reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and greatest coordinates of points and corners. (Steps leave corners without points.)"""
+        """The least and greatest coordinates of points and corners. (With loop steps, a corner may have no point.)"""
         every = [np.array([self.low, self.high], dtype=float)]
         every += [polygon for layer in self.layers for polygon in layer.corners if len(polygon)]
         return np.concatenate(every).min(axis=0), np.concatenate(every).max(axis=0)
@@ -110,7 +110,7 @@ def picture(
 ) -> Picture:
     """The picture in ``dims`` (by default the first two or three iterators of the deepest statement).
 
-    ``dependences``: "value", "memory" or None; ``statements``: only these. Raises ValueError for iterators that no
+    ``dependences``: "value", "memory" or None; ``statements``: draw only these. Raises ValueError for iterators that no
     statement has together.
     """
     scop = schedule.scop
@@ -145,14 +145,14 @@ def _usual_dims(statements: Sequence[Statement]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Plane:
-    """Where ``schedule`` is drawn: along ``dims``, other iterators at the values of ``at`` or projected out."""
+    """The plane in which ``schedule`` is drawn, along ``dims``; others are fixed by ``at`` or projected out."""
 
     schedule: Schedule
     dims: tuple[str, ...]
     at: Mapping[str, int]
 
     def holds(self, iterators: Sequence[str], instances: Ints) -> NDArray[np.bool_]:
-        """(count,) which instances lie in it."""
+        """Whether each instance (count,) lies in the plane."""
         inside = np.ones(len(instances), dtype=bool)
         for name, value in self.at.items():
             if name in iterators:
@@ -160,16 +160,16 @@ class _Plane:
         return inside
 
     def seen(self, iterators: Sequence[str], instances: Ints) -> Ints:
-        """(count, dims) the points at which instances are seen."""
+        """The points (count, dims) at which instances are drawn."""
         return instances[:, [iterators.index(name) for name in self.dims]]
 
     def projects(self, iterators: Sequence[str]) -> bool:
-        """Whether several instances may be seen at one point."""
+        """Whether several instances may be drawn at one point."""
         return set(self.dims) | set(self.at) < set(iterators)
 
     @property
     def values(self) -> dict[str, AffineExpr]:
-        """The numbers for parameters and for the iterators that stand still."""
+        """The numbers of parameters and of fixed iterators."""
         scop = self.schedule.scop
         numbers = {**{name: scop.values[name] for name in scop.parameters}, **self.at}
         return {name: AffineExpr.of(int(value)) for name, value in numbers.items()}
@@ -179,8 +179,8 @@ class _Plane:
 class _Part:
     """The instances of one statement that lie in the plane, in the order of the schedule.
 
-    ``times`` (count,): when in the whole order each takes place; ``seen`` (count, dims); ``points`` are those that
-    differ, and ``point`` (count,) says which is whose.
+    ``times`` (count,): the position of each in the whole order; ``seen`` (count, dims): the point of each. ``points``
+    are the distinct points, and ``point`` (count,) is the index of each instance's point.
     """
 
     statement: Statement
@@ -206,7 +206,7 @@ def _part(plane: _Plane, statement: Statement) -> _Part:
 
 @dataclass(frozen=True)
 class _Visits:
-    """What `Picture` calls ``visits``, ``times`` and ``instants``."""
+    """The ``visits``, ``times`` and ``instants`` of a `Picture`."""
 
     places: Ints
     times: Ints
@@ -214,7 +214,7 @@ class _Visits:
 
 
 def _in_order(parts: Sequence[_Part], schedule: Schedule) -> _Visits:
-    """All visits, by when they happen."""
+    """All visits, in the order in which they happen."""
     times = np.concatenate([part.times for part in parts])
     layer = np.concatenate([np.full(len(part.times), number) for number, part in enumerate(parts)])
     places = np.stack([layer, np.concatenate([part.point for part in parts])], axis=1)
@@ -228,28 +228,28 @@ def _tiles(plane: _Plane, part: _Part) -> list[NDArray[np.float64]]:
 
 
 def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> str:
-    """Why a statement is not in the picture."""
+    """The reason why a statement is not in the picture."""
     count = statement.domain.count(schedule.scop.values)
     missing = " or ".join(d for d in dims if d not in statement.iterators)
     return f"not drawn: {messages.count(count, 'instance')} of {statement.name}, which has no {missing}"
 
 
 def _polyhedra(plane: _Plane, statement: Statement) -> tuple[NDArray[np.float64], ...]:
-    """The corners of each piece of a domain, seen in the plane."""
+    """The corners of each piece of a domain, as seen in the plane."""
     kept = [name for name in statement.iterators if name not in plane.at]
     shown = [kept.index(name) for name in plane.dims]
     found: list[NDArray[np.float64]] = []
     for piece in statement.domain.pieces:
         rows = half_spaces(piece, plane.values, kept)
         if any(not any(row[:-1]) and row[-1] < 0 for row in rows):
-            continue  # empty here
+            continue  # empty in this plane
         places = corners([row for row in rows if any(row[:-1])])
         found.append(np.array([[float(p[k]) for k in shown] for p in places], dtype=np.float64).reshape(-1, len(shown)))
     return tuple(found)
 
 
 def _borders(plane: _Plane, statements: Sequence[Statement]) -> tuple[Border, ...]:
-    """The constraints that concern the plane alone; a border that two statements share is one."""
+    """The constraints on the drawn dimensions alone; a border that two statements share is listed once."""
     found: dict[tuple[float, ...], Border] = {}
     for statement in statements:
         for number, piece in enumerate(statement.domain.pieces):
@@ -261,26 +261,26 @@ def _borders(plane: _Plane, statements: Sequence[Statement]) -> tuple[Border, ..
 
 
 def _border(plane: _Plane, statement: Statement, piece: int, row: int, constraint: Constraint) -> Border | None:
-    """Where one constraint turns, if that is a line (a point, a face) of the plane."""
+    """The border of one constraint, if it is a line (a point, a face) of the plane."""
     expression = constraint.expression.substitute(plane.values)
     if not expression.names or not expression.names <= set(plane.dims):
         return None
     *coefficients, constant = half_space(expression, plane.dims)
     if not any(coefficients):
-        return None  # a congruence thins the points out, it does not bound them
+        return None  # a congruence thins the points out and does not bound them
     here = Constraint(expression, constraint.equality)
     label = _label(plane, constraint.excluded(statement.iterators), here.excluded(statement.iterators))
     return Border(statement.name, piece, row, tuple(map(float, coefficients)), float(constant), label)
 
 
 def _label(plane: _Plane, source: str, here: str) -> str:
-    """What holds beyond a border: as the source has it, where that is short and needs no numbers, else ``here``."""
+    """What holds beyond a border: the source's own words if they are short and need no numbers, else ``here``."""
     general = bool(plane.at) or bool(plane.schedule.scop.parameters)
     return source if source and len(source) <= 12 and not general else here
 
 
 def _arrows(plane: _Plane, names: Sequence[str], dependences: str | None, violations: bool) -> tuple[Arrows, ...]:
-    """The dependences asked for (see `picture`), and those that the schedule breaks."""
+    """The requested dependences (see `picture`), and those that the schedule violates."""
     schedule, scop = plane.schedule, plane.schedule.scop
     if dependences not in ("value", "memory", None):
         raise ValueError(f"dependences are 'value' or 'memory', not {dependences!r}")
@@ -297,7 +297,7 @@ def _both_in(dependence: Dependence, names: Sequence[str]) -> bool:
 
 
 def _arrows_of(plane: _Plane, dependence: Dependence, pairs: Ints, violated: bool) -> Arrows | None:
-    """The arrows between instances (count, source and target dimensions); None where no pair is seen apart."""
+    """The arrows between instances (count, source and target dimensions); None if each pair falls on one point."""
     scop = plane.schedule.scop
     source, target = scop[dependence.source].iterators, scop[dependence.target].iterators
     starts, stops = pairs[:, : len(source)], pairs[:, len(source) :]

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from triton_lab.views.polyhedral.iteration_view import IterationView
 
 MOST_ARRAY_CELLS = 40_000
-# With these a plot has the scale of `front/polyhedral/geometry.js`, whose margins are others.
+# With these sizes a plot has the scale of `front/polyhedral/geometry.js`, whose margins are different.
 LIVE_WIDTH, LIVE_HEIGHT = 560.0 - 54 - 40 + LEFT, 460.0 - 52 + BELOW
-MOST_CHOSEN = 200  # visits of one point, where iterators are projected out; each is linked with its elements
+MOST_CHOSEN = 200  # visits of one point, if iterators are projected out; each visit is linked with its elements
 
 
 def scene(view: IterationView) -> IterationScene:
-    """Everything that `front/polyhedral/domain.js` draws."""
+    """The scene that `front/polyhedral/domain.js` draws."""
     schedule = view.schedule
     shown = [grid for grid in grids(schedule) if grid.rows * grid.columns <= MOST_ARRAY_CELLS]
     return {
@@ -59,7 +59,7 @@ def scene(view: IterationView) -> IterationScene:
 
 
 def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
-    """What lies in the plane (or space): of the domain, or of time."""
+    """The contents of the plane (or space), of the domain or of time."""
     low, high = picture.reach
     if isinstance(plot, Plot):  # names of borders keep their distance in pixels
         plot = replace(plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
@@ -102,7 +102,7 @@ def _line(line: LabelledBorder) -> BorderLine:
 
 
 def _arrows(arrows: Arrows) -> DomainArrows:
-    """Dependences of one kind between two statements."""
+    """The dependences of one kind between two statements."""
     return {
         "kind": arrows.kind,
         "source": arrows.source,
@@ -113,7 +113,7 @@ def _arrows(arrows: Arrows) -> DomainArrows:
 
 
 def _array(grid: ArrayGrid) -> ArrayScene:
-    """An array that is drawn beside the domain."""
+    """An array drawn beside the domain."""
     return {
         "name": grid.name,
         "low": list(grid.low),
@@ -124,7 +124,7 @@ def _array(grid: ArrayGrid) -> ArrayScene:
 
 
 def _accesses(schedule: Schedule, arrays: Sequence[str]) -> list[AccessScene]:
-    """Which cells of these arrays each access touches, visit by visit."""
+    """The cell of each array that each access touches, visit by visit."""
     return [
         {
             "statement": one.statement,
@@ -145,7 +145,7 @@ def _formulas(schedule: Schedule, statement: str) -> list[FormulaScene]:
 
 
 def _formula(formula: Formula) -> FormulaScene:
-    """A formula by lines, of words and of matrices."""
+    """A formula by lines, each of words and matrices."""
     return {"name": formula.name, "lines": [[_words(part) for part in line] for line in formula.lines]}
 
 

@@ -23,7 +23,7 @@ MARGIN = 16.0
 
 @dataclass(frozen=True)
 class Links:
-    """Arrays beside the plot, the cells that one instance touches (grid, cell, kind), and that instance."""
+    """The arrays beside the plot, the cells that one instance touches (grid, cell, kind), and that instance."""
 
     shelf: Shelf
     marked: tuple[tuple[int, int, str], ...]
@@ -32,7 +32,7 @@ class Links:
 
 @dataclass(frozen=True)
 class IterationSheet:
-    """What stands where: plot and program on the left, legend and formulas on the right."""
+    """The parts of the sheet: plot and program on the left, legend and formulas on the right."""
 
     title: str
     plot: Plot | SpacePlot
@@ -46,7 +46,7 @@ class IterationSheet:
         signs = entries(self.plot.picture, self.plot.coloured)
         if self.time:
             every = entries(self.time.picture, self.time.coloured)
-            rest = (sign for sign in signs if sign.sign != "circle")  # all statements are in the picture of time
+            rest = (sign for sign in signs if sign.sign != "circle")  # the picture of time has all statements already
             signs = tuple(dict.fromkeys((*every, *rest)))
         legend = legend_size(signs)
         sizes = [formula_size(f) for f in self.formulas]

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 class IterationView(View):
     """The instances of a schedule as points, in the style of Triton's related-work page.
 
-    ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the
-    rest are projected. ``order`` colours points from the first visit to the last; ``dependences`` is "value",
-    "memory" or None. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``)
-    shows the arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space
-    beside it, all visits where the schedule puts them (by default where the order is not that of the source).
+    ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the rest
+    are projected out. ``order`` colours points from the first visit to the last; ``dependences`` is "value", "memory"
+    or None. Violated instances of an illegal schedule are drawn red. ``instance`` (a point in ``dims``) shows the
+    arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space beside it,
+    with all visits at the times of the schedule (by default if the order is not that of the source).
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class IterationView(View):
 
     @cached_property
     def time(self) -> Plot | None:
-        """The transformed space, if it is to be shown."""
+        """The transformed space, if it is shown."""
         wanted = self._time if self._time is not None else bool(self.schedule.steps)
         if not wanted:
             return None
@@ -90,7 +90,7 @@ class IterationView(View):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is to be said below the program: text and tone."""
+        """The notes below the program: text and tone."""
         out: tuple[Note, ...] = tuple((words, "faint") for words in self.picture.left_out)
         if not self.schedule.steps:
             return out
@@ -109,7 +109,7 @@ class IterationView(View):
         return IterationSheet(self.title(), self.plot, beside, program, self.notes, self._links(), self.time).figure()
 
     def _links(self) -> Links | None:
-        """The arrays, and what the chosen instance touches."""
+        """The arrays, and the cells that the chosen instance touches."""
         if self.instance is None:
             return None
         from triton_lab.views.polyhedral.iteration_sheet import Links
@@ -125,9 +125,9 @@ class IterationView(View):
 
     @property
     def chosen(self) -> NDArray[np.int64]:
-        """The visits of the chosen instance, as positions in the picture's; of all statements that have it.
+        """The visits of the chosen instance in all statements that have it, as positions in the picture's visits.
 
-        Raises ValueError where there is no such instance.
+        Raises ValueError if there is no such instance.
         """
         if self.instance is None:
             return np.zeros(0, dtype=np.int64)
@@ -137,8 +137,11 @@ class IterationView(View):
         return found
 
     def controls(self) -> Controls:
-        """What the live view lets change: parameters with a range, the dimensions that are drawn, and at which values
-        the others stand (None: at all of them), with their range."""
+        """The controls of the live view.
+
+        They are the parameters with their ranges, the dimensions that are drawn, and the values of all other iterators
+        (None: all values) with their ranges.
+        """
         scop = self.schedule.scop
         deepest = max(scop.statements, key=lambda s: len(s.iterators))
         ranges = {p: (scop.values[p], min(0, scop.values[p]), max(12, 2 * scop.values[p])) for p in scop.parameters}
@@ -153,20 +156,20 @@ class IterationView(View):
 
     @cached_property
     def widget(self) -> SceneWidget:
-        """The live form; what is changed there comes back as a new scene."""
+        """The live form; changing a control gives a new scene."""
         widget = super().widget
         widget.observe(self._follow, names="selection")
         return widget
 
     def _follow(self, change: Mapping[str, Any]) -> None:
-        if _redrawn(change["new"]) == _redrawn(change["old"]):  # the browser shows what is picked by itself
+        if _redrawn(change["new"]) == _redrawn(change["old"]):  # the browser shows by itself what is picked
             return
         scene = self.follow(change["new"])
         if scene is not None:
             self.widget.scene = dict(scene)
 
     def follow(self, picked: Picked) -> Scene | None:
-        """The same view of other values, dimensions or places."""
+        """The same view with other values, dimensions or places."""
         asked: Mapping[str, Any] = picked
         scop = self.schedule.scop
         values = {k: int(v) for k, v in asked.get("parameters", {}).items() if k in scop.parameters}
@@ -177,15 +180,15 @@ class IterationView(View):
         at = {k: int(v) for k, v in asked.get("at", self.at).items() if k not in dims}
         try:
             return self.again(bound, dims, at).keeping(asked.get("instance", self.instance)).scene()
-        except ValueError:  # such dimensions no statement has together: the picture stays
+        except ValueError:  # no statement has these dimensions together: the picture stays
             return None
 
     def again(self, schedule: Schedule, dims: Sequence[str], at: Mapping[str, int]) -> IterationView:
-        """The same view of other values or dimensions."""
+        """The same view with other values or dimensions."""
         return IterationView(schedule, dims, at, self.dependences, self.order, title=self._title, time=self._time)
 
     def keeping(self, instance: Sequence[int] | None) -> IterationView:
-        """This view with ``instance`` chosen, if it is there, too."""
+        """This view with ``instance`` chosen, if it exists here, too."""
         if instance is not None and len(instance) == len(self.picture.dims) and len(self.picture.visits_at(instance)):
             self.instance = tuple(map(int, instance))
         return self
@@ -197,10 +200,10 @@ class IterationView(View):
 
 
 def _redrawn(asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of what was picked, that which Python draws."""
+    """The part of a selection that Python has to draw."""
     return {name: value for name, value in asked.items() if name != "instance"}
 
 
 def iteration_view(source: Scop | Schedule, **options: Any) -> IterationView:
-    """`IterationView` of a scop (in the order of its source) or of a schedule."""
+    """The `IterationView` of a scop (in the order of its source) or of a schedule."""
     return IterationView(source.schedule if isinstance(source, Scop) else source, **options)

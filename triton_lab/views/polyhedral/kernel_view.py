@@ -1,4 +1,4 @@
-"""The iteration domain of a kernel's accesses: programs by lanes, the elements beside them, a race in red."""
+"""The iteration domain of a kernel's accesses: programs by lanes, with the elements beside them and a race in red."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _WIDTH = 96  # characters of a line below the program
 
 
 class KernelView(IterationView):
-    """One access of a launch, or the two that race, as points of two (or three) of its dimensions.
+    """One access of a launch, or two that race, as points of two (or three) of its dimensions.
 
     ``line`` chooses the access by its line (by default the race, or the last store). ``dims`` are by default a program
-    id and the last axis of lanes; ``at`` fixes others, the rest are projected. The offending pair of a race is joined
-    by a red arrow, and its element is marked in the array.
+    id and the last axis of lanes; ``at`` fixes others, the rest are projected out. A red arrow joins the pair of
+    instances that race, and their element is marked in the array.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class KernelView(IterationView):
         found = super()._links()
         if found is None or self.race is None:
             return found
-        # Of all that the point stands for, the element of the race.
+        # Of all elements that the point stands for, mark that of the race.
         grids = found.shelf.grids
         number = next(k for k, grid in enumerate(grids) if grid.name == self.race.argument)
         (cell,) = grids[number].cells([np.array([index]) for index in self.race.element])
@@ -103,12 +103,12 @@ class KernelView(IterationView):
 
 
 def kernel_view(scop: KernelScop, **options: object) -> KernelView:
-    """`KernelView` of a launch's scop."""
+    """The `KernelView` of a launch's scop."""
     return KernelView(scop, **options)  # type: ignore[arg-type]
 
 
 def _race(scop: KernelScop, line: int | None) -> Race | None:
-    """The race to show: on ``line``, if one is asked for."""
+    """The race to show: on ``line``, if that is given."""
     if scop.parameters:
         return None
     for race in scop.races.witnesses:
@@ -132,7 +132,7 @@ def _shown(scop: KernelScop, line: int | None, race: Race | None) -> tuple[Kerne
 
 
 def _dims(shown: tuple[KernelStatement, ...], scop: KernelScop, race: Race | None) -> tuple[str, ...]:
-    """A program id and a lane: those in which the programs of the race differ, if there is one."""
+    """A program id and a lane: if there is a race, the dimensions in which its programs differ."""
     common = [i for i in shown[0].iterators if all(i in s.iterators for s in shown)]
     programs = [name for name in scop.programs if name in common]
     if race is not None:
@@ -162,7 +162,7 @@ def _arrays(scop: KernelScop, shown: Sequence[KernelStatement]) -> tuple[Array, 
 
 
 def _only(tree: Tree, names: set[str]) -> Tree:
-    """The tree of these statements alone."""
+    """The schedule tree restricted to these statements."""
     found = _part(tree, names)
     return found if found is not None else Leaf(())
 

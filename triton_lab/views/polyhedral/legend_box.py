@@ -1,4 +1,4 @@
-"""The boxed legend of a polyhedral picture, its title bold and underlined."""
+"""The boxed legend of a polyhedral picture; its title is bold and underlined."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LegendEntry:
 
 
 def entries(picture: Picture, coloured: bool, colours: Look = LIGHT) -> tuple[LegendEntry, ...]:
-    """What the legend of ``picture`` has to explain."""
+    """The entries of the legend of ``picture``."""
     layers = picture.layers
     found: list[LegendEntry] = []
     if coloured:
@@ -58,12 +58,12 @@ def entries(picture: Picture, coloured: bool, colours: Look = LIGHT) -> tuple[Le
 
 
 def legend_size(signs: Sequence[LegendEntry]) -> tuple[float, float]:
-    """CSS pixels across and down."""
+    """The legend's width and height in CSS pixels."""
     return max(width_of(e.text, SIZE) for e in signs) + 60, ROW * (len(signs) + 1) + 12
 
 
 def draw_legend(canvas: Canvas, signs: Sequence[LegendEntry], x: float, y: float) -> None:
-    """Draw with the upper left corner at (x, y)."""
+    """Draw the legend with its upper left corner at (x, y)."""
     width, height = legend_size(signs)
     canvas.rectangle(x, y, width, height, canvas.look.ground, canvas.look.axis, 1.5)
     middle, under = x + width / 2, y + 24

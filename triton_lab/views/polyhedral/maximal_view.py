@@ -1,4 +1,4 @@
-"""The maximal affine parts of a program: its text with each part marked, why the rest is none, and the domains."""
+"""The maximal affine parts of a program: its text with each part marked, why the rest is in none, and the domains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARGIN, ROW, SIZE, BAR = 16.0, 18.0, 8.0, 40.0
-MISSING = 6, 2  # what a parameter without a value is drawn at: the first that shows instances
+MISSING = 6, 2  # values tried for a parameter that has none: the first with instances is drawn
 MOST_TRIES = 32
 MOST_DRAWN = 3  # domains in the static picture
 CHARACTERS = 88
@@ -40,8 +40,11 @@ class MaximalScene(TypedDict):
 
 
 class MaximalView(View):
-    """A program's lines, with a bar in the colour of the part that each belongs to; what keeps parts apart stands below
-    its line. Beside them the domains of the parts; in the live view that of the part that is pointed at."""
+    """A program's lines; a bar beside each has the colour of the line's part.
+
+    The reason why parts are separate stands below its line. Beside the program stand the domains of the parts; the live
+    view shows that of the part under the pointer.
+    """
 
     def __init__(self, parts: Maximal) -> None:
         self.parts = parts
@@ -56,7 +59,7 @@ class MaximalView(View):
         return f"{self.title()}\n{self.parts}"
 
     def views(self) -> tuple[IterationView | None, ...]:
-        """The domain of each part; None for one without loops."""
+        """The domain of each part; None for a part without loops."""
         return tuple(map(_domain, self.parts.parts, range(len(self.parts.parts))))
 
     def colour(self, part: int, look: Look = LIGHT) -> str:
@@ -113,7 +116,7 @@ class MaximalView(View):
 
 
 def maximal_view(parts: Maximal) -> MaximalView:
-    """`MaximalView` of what ``scop(text, maximal=True)`` gives."""
+    """The `MaximalView` of what ``scop(text, maximal=True)`` returns."""
     return MaximalView(parts)
 
 
@@ -130,7 +133,7 @@ def _domain(part: Part, number: int) -> IterationView | None:
     if not any(statement.iterators for statement in scop.statements):
         return None
     missing = [name for name in scop.parameters if name not in scop.values]
-    # What stands still around a part may leave it empty: the first values at which something runs.
+    # Values that are fixed around a part may leave it empty: take the first values with instances.
     tries = [scop.bind(**dict(zip(missing, tried, strict=True))) for tried in _values(len(missing))]
     bound = next((one for one in tries if one.count()), tries[0])
     values = ", ".join(f"{name} = {bound.values[name]}" for name in bound.parameters)

@@ -10,7 +10,7 @@ from triton_lab.polyhedral.visit_times import tile_of
 
 Ints = NDArray[np.int64]
 MOST_TILES = 400
-_ROOM = 0.42  # units from the centres of a tile's outermost points to its outline
+_ROOM = 0.42  # units from the middles of a tile's outermost points to its outline
 
 
 def outlines(schedule: Schedule, statement: str, instances: Ints, places: Ints) -> list[NDArray[np.float64]]:

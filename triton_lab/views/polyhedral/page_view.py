@@ -1,4 +1,4 @@
-"""The page's iteration domain twice: as its code says and as its figure shows, and what the page has wrong."""
+"""The page's iteration domain twice: as its code says and as its figure shows, with the page's mistakes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PairScene(TypedDict):
 
 
 class PageFigures(View):
-    """Both domains side by side. The code and the matrix agree on 12 instances; the figure draws 26."""
+    """Both domains side by side. Code and matrix agree on 12 instances; the figure draws 26."""
 
     def __init__(self, page: PageDomain | None = None) -> None:
         self.page = page or page_domain()
@@ -46,7 +46,7 @@ class PageFigures(View):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the page contradicts itself in."""
+        """The contradictions on the page."""
         return self.page.remarks
 
     def text(self) -> str:

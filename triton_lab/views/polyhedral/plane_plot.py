@@ -16,8 +16,8 @@ from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture
 from triton_lab.views.polyhedral.outlines import hull
 
 LABEL, NUMBER = 12.5, 7.5  # points
-MOST_STEPS = 600  # visits up to which the way between them, or through those of an instant, is drawn
-BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # at least
+MOST_STEPS = 600  # most visits for which the way between them, or through those of one instant, is drawn
+BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # CSS pixels, at least
 BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
 
@@ -25,11 +25,11 @@ BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its lef
 class Plot:
     """A two-dimensional (or one-dimensional) picture and its place on a canvas.
 
-    The first dimension goes up, the second to the right; a single one goes to the right.
+    The first dimension goes up, the second to the right. A single dimension goes to the right.
     """
 
     picture: Picture
-    coloured: bool = False  # points by the order of their first visit
+    coloured: bool = False  # points have the colour of their first visit's order
     width: float = look.WIDTH
     height: float = look.HEIGHT
 
@@ -39,7 +39,7 @@ class Plot:
 
     @cached_property
     def box(self) -> Box:
-        """The part of the plane that is shown, in units: lines run on a good step past the points."""
+        """The part of the plane that is shown, in units: lines run well past the points."""
         low, high = self.picture.reach
         x, y = (0, None) if self.flat else (1, 0)
         margin = 0.5 if self.picture.tiles else 0.0, 1.75
@@ -55,25 +55,25 @@ class Plot:
 
     @cached_property
     def unit(self) -> float:
-        """CSS pixels between neighbours."""
+        """The CSS pixels between neighbouring points."""
         left, bottom, right, top = self.box
         return min(look.UNIT, (self.width - LEFT) / (right - left), (self.height - BELOW) / (top - bottom))
 
     @property
     def size(self) -> tuple[float, float]:
-        """CSS pixels that the plot takes."""
+        """The plot's width and height in CSS pixels."""
         left, bottom, right, top = self.box
         return sum(self.sides) + (right - left) * self.unit, ABOVE + (top - bottom) * self.unit + BELOW
 
     def place(self, points: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Instances (..., dims) to pixels (..., 2) from the plot's upper left corner."""
+        """The pixels (..., 2) of instances (..., dims), from the plot's upper left corner."""
         points = np.asarray(points, dtype=np.float64)
         x = points[..., 0] if self.flat else points[..., 1]
         y = np.zeros_like(x) if self.flat else points[..., 0]
         return self.pixels(np.stack([x, y], axis=-1))
 
     def pixels(self, xy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(x, y) in units to pixels."""
+        """The pixels of (x, y) in units."""
         left, _, _, top = self.box
         return np.stack(
             [self.sides[0] + (xy[..., 0] - left) * self.unit, ABOVE + (top - xy[..., 1]) * self.unit], axis=-1
@@ -81,7 +81,7 @@ class Plot:
 
     @cached_property
     def sides(self) -> tuple[float, float]:
-        """CSS pixels to the left and to the right of the box: as many as the words there take."""
+        """The CSS pixels to the left and to the right of the box: as many as the words there need."""
         left, _, right, _ = self.box
         before, after = [LEFT], [RIGHT]
         for line in self.lines:
@@ -94,22 +94,22 @@ class Plot:
 
     @property
     def _aside(self) -> float:
-        """How far left of the box the middle of the first dimension's name stands: beyond the numbers."""
+        """The distance from the box to the middle of the first dimension's name, which stands left of the numbers."""
         return max(40.0, BESIDE + 8 + width_of(self.picture.dims[0], 15) / 2)
 
     @cached_property
     def lines(self) -> tuple[LabelledBorder, ...]:
-        """The constraints' borders and where their labels stand."""
+        """The borders of the constraints, and the places of their labels."""
         if self.flat:
             every = np.zeros((0, 2))
         else:
             every = np.concatenate([layer.points[:, ::-1] for layer in self.picture.layers]).astype(float)
-        # The far half of a large domain's points keeps labels away just as well.
+        # Part of a large domain's points keeps labels away just as well.
         sample = every[:: max(1, len(every) // 2000)]
         scale = 1 / self.unit
         character = LABEL * 4 / 3 * 0.56 * scale, LABEL * 4 / 3 * 1.25 * scale
         left, bottom, right, top = self.box
-        numbers = BESIDE + width_of(f"{top:.0f}", NUMBER) / 2 + 4  # how far they reach to the left
+        numbers = BESIDE + width_of(f"{top:.0f}", NUMBER) / 2 + 4  # pixels that the numbers reach to the left
         widest = max((width_of(border.excluded, LABEL) for border in self.picture.borders), default=0.0)
         labels = left - (numbers + widest) * scale, bottom - 54 * scale, right + 40 * scale, top
         clear = max(numbers + 2, 27) * scale / character[1]
@@ -118,7 +118,7 @@ class Plot:
         return place_lines(self.picture.borders, self.box, labels, sample, character, taken, clear, tiles)
 
     def _written(self, numbers: float) -> tuple[Box, ...]:
-        """Where the axes' names and numbers stand, in units; those at the left reach ``numbers`` pixels out."""
+        """The rectangles of the axes' names and numbers, in units; numbers at the left reach ``numbers`` pixels out."""
         left, bottom, right, top = self.box
         scale = 1 / self.unit
         origin = (left - 40 * scale, bottom - 40 * scale, left + 8 * scale, bottom)
@@ -136,12 +136,12 @@ class Plot:
     def radius(self) -> float:
         share = look.RADIUS * (0.75 if self.rings and len(self.picture.layers) > 1 else 1)
         if not self.rings or (self.coloured and self.unit < 16):
-            share = 0.4  # small points nearly touch: their colours tell more than the ground between
+            share = 0.4  # small points nearly touch: their colours matter more than the ground between them
         return max(share * self.unit, 0.35)
 
     @property
     def rings(self) -> bool:
-        """Whether points are large enough to be rings; otherwise they are dots."""
+        """Whether points are large enough to be drawn as rings; otherwise they are dots."""
         return self.unit >= 5
 
     @property
@@ -150,13 +150,13 @@ class Plot:
 
     @cached_property
     def shifts(self) -> NDArray[np.float64]:
-        """How far each layer is moved, (layers, 2) pixels: several layers on one point would hide each other."""
+        """The offset of each layer, (layers, 2) pixels: without it, layers on one point would hide each other."""
         count = len(self.picture.layers)
         steps = np.arange(count) - (count - 1) / 2
         return np.stack([steps, -steps], axis=1) * self.unit * (look.SHIFT if count > 1 else 0.0)
 
     def centres(self, layer: int) -> NDArray[np.float64]:
-        """The circles of a layer, in pixels."""
+        """The middles of a layer's circles, in pixels."""
         shift: NDArray[np.float64] = self.shifts[layer]
         return self.place(self.picture.layers[layer].points) + shift
 
@@ -169,7 +169,7 @@ class Plot:
             for k in layers:
                 fill = canvas.look.statements[k % len(canvas.look.statements)] if self.rings else canvas.look.faint
                 canvas.circles(self.centres(k) + corner, self.radius, fill, canvas.look.ring, self.ring)
-        # Two statements of one domain share its polygon.
+        # Two statements with the same domain share its polygon.
         every = {polygon.tobytes(): polygon for layer in self.picture.layers for polygon in layer.corners}
         for polygon in every.values():
             outline = hull(self.place(polygon)) + corner
@@ -227,7 +227,7 @@ class Plot:
         names = [(self.pixels(np.array(line.label)), width_of(line.border.excluded, LABEL) / 2) for line in self.lines]
 
         def named(at: NDArray[np.float64]) -> bool:
-            """Whether the name of a border stands there, for which there was no room elsewhere."""
+            """Whether a border's name stands at this place because there was no room elsewhere."""
             return any(abs(at[0] - n[0]) < wide + 9 and abs(at[1] - n[1]) < 14 for n, wide in names)
 
         for column in np.arange(np.ceil(left / step) * step, right - 0.5, step):
@@ -245,7 +245,7 @@ class Plot:
                     canvas.text(at[0] - BESIDE, at[1], _number(row), NUMBER, canvas.look.faint, "center")
 
     def _order(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
-        """Circles coloured from the first visit to the last, and the way between them."""
+        """Draw circles coloured from the first visit to the last, and the way between them."""
         visits = self.picture.visits
         places = self.visited + corner
         _, turns = np.unique(self.picture.instants, return_inverse=True)
@@ -261,7 +261,7 @@ class Plot:
 
     @cached_property
     def visited(self) -> NDArray[np.float64]:
-        """Where each visit is, (visits, 2) pixels."""
+        """The place of each visit, (visits, 2) pixels."""
         visits = self.picture.visits
         places = np.zeros((len(visits), 2))
         for k in range(len(self.picture.layers)):
@@ -270,7 +270,7 @@ class Plot:
         return places
 
     def _fronts(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
-        """A line through the visits of each instant."""
+        """Draw a line through the visits of each instant."""
         if len(self.picture.visits) > MOST_STEPS:
             return
         for front in self.picture.fronts:
@@ -286,7 +286,7 @@ class Plot:
 
 
 def draw_arrows(canvas: Canvas, arrows: Arrows, places: NDArray[np.float64], head: float, gap: float) -> None:
-    """The pairs of one dependence, from and to ``places``, (count, 2, 2) pixels."""
+    """Draw the pairs of one dependence as arrows; ``places`` are their ends, (count, 2, 2) pixels."""
     if arrows.violated:
         canvas.arrows(places, canvas.look.violated, 2.0, head, gap)
         return
@@ -295,11 +295,11 @@ def draw_arrows(canvas: Canvas, arrows: Arrows, places: NDArray[np.float64], hea
 
 
 def _number(place: float) -> str:
-    """What an axis says at ``place``; rounded up, what is a little below zero is -0."""
+    """The label of an axis at ``place``; a number slightly below zero would round to -0."""
     return f"{place + 0.0:g}"
 
 
 def tick_step(unit: float) -> int:
-    """How many units apart grid lines stand, so that they do not run together: 1, 2, 5, 10, 20, 50, ..."""
+    """The distance between grid lines in units, large enough that they stay apart: 1, 2, 5, 10, 20, 50, ..."""
     steps = (digit * power for power in (1, 10, 100, 1000, 10_000) for digit in (1, 2, 5))
     return next((step for step in steps if step * unit >= 14), 100_000)

@@ -26,7 +26,7 @@ Place = Annotated[list[Coordinate], Most(3)]
 
 
 class DomainLayer(TypedDict):
-    """A statement's instances; polygons and faces by their corners."""
+    """A statement's instances, and its polygons and faces by their corners."""
 
     name: Sentence
     points: Points
@@ -35,7 +35,7 @@ class DomainLayer(TypedDict):
 
 
 class BorderLine(TypedDict):
-    """``ends`` and ``at``, where its label stands, as (x, y) in units."""
+    """A border: ``ends``, and ``at``, the place of its label, as (x, y) in units."""
 
     ends: Annotated[list[Place], Most(2, least=2)]
     label: Name
@@ -44,7 +44,7 @@ class BorderLine(TypedDict):
 
 
 class DomainArrows(TypedDict):
-    """``ends``: from and to, in instances."""
+    """Dependences as arrows. ``ends``: from and to, in instances."""
 
     kind: Sentence
     source: Sentence
@@ -54,7 +54,7 @@ class DomainArrows(TypedDict):
 
 
 class PlaneScene(TypedDict):
-    """What lies in the plane (or in space, which has no box). Of each visit: (layer, point), its time, its instant."""
+    """The contents of the plane (or of space, which has no box). Each visit has (layer, point), time and instant."""
 
     dims: Annotated[list[Name], Most(3, least=1)]
     box: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None
@@ -79,7 +79,7 @@ class ArrayScene(TypedDict):
 
 
 class AccessScene(TypedDict):
-    """Which cell of its array each of these visits touches."""
+    """The cell of its array that each of these visits touches."""
 
     statement: Sentence
     key: Sentence
@@ -106,7 +106,7 @@ class FormulaScene(TypedDict):
 
 
 class Controls(TypedDict):
-    """Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values."""
+    """Parameters as (value, least, most), and the iterators that are not drawn likewise; null stands for all values."""
 
     parameters: Annotated[dict[str, tuple[Whole, Whole, Whole]], Most(16)]
     iterators: Annotated[list[Name], Most(16)]
@@ -114,7 +114,7 @@ class Controls(TypedDict):
 
 
 class IterationScene(PlaneScene):
-    """``chosen``: positions in ``visits`` of the instance that is shown with what it reads and writes."""
+    """An iteration domain. ``chosen``: positions in ``visits`` of the instance shown with what it reads and writes."""
 
     kind: Literal["iteration"]
     title: Sentence

@@ -1,4 +1,4 @@
-"""The look of the polyhedral pictures: that of the figures on Triton's related-work page, also on a dark page."""
+"""The look of polyhedral pictures: that of the figures on Triton's related-work page, and a version for dark pages."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from triton_lab.views.drawing.scene_bounds import Sentence
 
 @dataclass(frozen=True)
 class Look:
-    """The colours of a polyhedral picture. Those of a list are for statements, rows or parts, one after the other."""
+    """The colours of a polyhedral picture. Lists of colours go to statements, rows or parts one after the other."""
 
     ground: str
     ink: str
     faint: str
-    strong: str  # words and marks that are to stand out: black on white
+    strong: str  # words and marks that stand out: black on white
     accent: str  # of sliders
-    hover: str  # behind a button that is pointed at, and a line that was chosen
+    hover: str  # behind a button under the pointer, and behind a chosen line
     grid: str
     axis: str
-    statements: tuple[str, ...]  # the first where one statement is alone
+    statements: tuple[str, ...]  # the first is for a single statement
     ring: str
     polygon: str
-    border: str  # of the domain: its lines, their labels, what is refused
+    border: str  # of the domain: its lines, their labels, and refusals
     tile: str
     violated: str
     legal: str
-    lit: str  # a border that is pointed at
+    lit: str  # a border under the pointer
     order: tuple[str, ...]  # from the first visit to the last
     read: str
     written: str
     was_read: str  # cells that earlier visits touched
     was_written: str
-    reading: str  # the way from an instance to the cells that it touches
+    reading: str  # the line from an instance to the cells that it touches
     writing: str
     rows: tuple[str, ...]  # ragged rows
     dense: str  # the dense matrix beside them
-    parts: tuple[str, ...]  # of a program, for bars beside its lines
-    # Dependences by kind. Okabe and Ito's colours, which the colour-blind tell apart.
+    parts: tuple[str, ...]  # of a program, for the bars beside its lines
+    # Dependences by kind, in the colours of Okabe and Ito, which colour-blind readers can tell apart.
     arrows: Mapping[str, str] = field(hash=False)
 
     @property
     def statement(self) -> str:
-        """Where one statement is alone."""
+        """The colour of a single statement."""
         return self.statements[0]
 
 
@@ -110,20 +110,20 @@ DARK = Look(
     arrows={"flow": "#56b4e9", "anti": "#e69f00", "output": "#2fbf92"},
 )
 
-Tone = Literal["faint", "legal", "violated"]  # names of colours, for words that a scene carries
+Tone = Literal["faint", "legal", "violated"]  # names of colours for words in a scene
 Note = tuple[Sentence, Tone]  # words and their tone
 
 # --- Sizes ------------------------------------------------------------------------------------------
 
 POLYGON_OPACITY = 0.6
-# Dashes of dependences (in CSS pixels), for those who see no colours. Where several kinds join two instances, they run
-# side by side.
+# Dashes of dependences (in CSS pixels), for readers who see no colours. If several kinds join two instances, their
+# arrows run side by side.
 DASHES: dict[str, tuple[float, ...]] = {"flow": (), "anti": (6.0, 3.0), "output": (1.5, 2.5)}
 BESIDE = {"flow": 0.0, "anti": 4.0, "output": -4.0}  # CSS pixels
 
 UNIT = 56.0  # CSS pixels between neighbours where there is room
-SHIFT = 0.16  # units between statements that share a point
+SHIFT = 0.16  # units between statements on one point
 RADIUS = 0.15  # of a statement's circle, in units
-WIDTH = 620.0  # CSS pixels that a plot may take
+WIDTH = 620.0  # CSS pixels of the widest plot
 HEIGHT = 520.0
 MOST_ARROWS = 3000

@@ -22,7 +22,7 @@ NAME = 28.0  # CSS pixels above A
 
 
 class RaggedScene(TypedDict):
-    """``columns`` of each row."""
+    """``columns`` has the columns of each row."""
 
     kind: Literal["ragged"]
     title: Sentence
@@ -33,7 +33,7 @@ class RaggedScene(TypedDict):
 
 
 class RaggedView(View):
-    """``A``'s rows with as many entries as the data say, times a dense ``B``. Why it is no scop stands below."""
+    """The rows of ``A``, with as many entries as the data say, times a dense ``B``; why it is no scop stands below."""
 
     def __init__(self, ragged: Ragged = PAGE_RAGGED, program: str = PAGE_SPARSE, cell: float = 40.0) -> None:
         self.ragged, self.program, self.cell = ragged, program, cell
@@ -51,7 +51,7 @@ class RaggedView(View):
 
     @property
     def refusal(self) -> str:
-        """What the front end says of the program."""
+        """The front end's reason for refusing the program."""
         try:
             scop(self.program)
         except NotAScop as refused:
@@ -64,18 +64,18 @@ class RaggedView(View):
 
     @property
     def size(self) -> tuple[float, float]:
-        """CSS pixels of the two matrices."""
+        """The width and height of the two matrices in CSS pixels."""
         rows = len(self.ragged.columns) * self.cell
         tall = max(self.ragged.width * self.cell, self._down + rows)
         return (self.ragged.width + DENSE_COLUMNS) * self.cell + GAP, tall
 
     @property
     def _down(self) -> float:
-        """How far below the top of B that of A is: in the middle, and with room for its name."""
+        """The distance from the top of B down to the top of A, which stands in the middle with room for its name."""
         return max(NAME, (self.ragged.width - len(self.ragged.columns)) / 2 * self.cell)
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
-        """The two matrices, their upper left corner at (x, y)."""
+        """Draw the two matrices, their upper left corner at (x, y)."""
         ragged, cell = self.ragged, self.cell
         rows, width = len(ragged.columns), ragged.width * cell
         top = y + self._down
@@ -91,7 +91,7 @@ class RaggedView(View):
             canvas.text(
                 x + 2.1 * cell, top + (i + 0.5) * cell, f"K[i] = {len(row)}", size, canvas.look.strong, "center"
             )
-        above = top - 14  # the rows hold words already
+        above = top - 14  # the rows already have words in them
         canvas.text(x + width / 2, above, "A", size * 1.15, canvas.look.strong, "center", bold=True)
         middle = y + ragged.width * cell / 2
         canvas.text(x + width + GAP / 2, middle, "x", size * 1.15, canvas.look.strong, "center")

@@ -1,4 +1,4 @@
-"""An iteration domain in space: orthographic, the faces of its polyhedron flat and see-through."""
+"""An iteration domain in space: an orthographic view with the faces of its polyhedron flat and transparent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SpacePlot:
 
     @cached_property
     def _turn(self) -> NDArray[np.float64]:
-        """(3, 3): rows right, up and towards the reader, over the dimensions."""
+        """The rotation (3, 3): rows right, up and towards the reader, over the dimensions."""
         a, e = np.radians(self.azimuth), np.radians(self.elevation)
         right = np.array([0.0, np.cos(a), -np.sin(a)])
         toward = np.array([np.sin(e), np.cos(e) * np.sin(a), np.cos(e) * np.cos(a)])
@@ -41,14 +41,14 @@ class SpacePlot:
 
     @cached_property
     def _reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The box that is drawn: from the least coordinates (or 0) to a step beyond the greatest."""
+        """The box that is drawn: from the least coordinates (or 0) to one step beyond the greatest."""
         low, high = self.picture.reach
         low = np.minimum(low, 0.0)
         return low, high + np.maximum(1.0, (high - low) * 0.15)
 
     @cached_property
     def _frame(self) -> tuple[float, NDArray[np.float64]]:
-        """Pixels to a unit, and the place of the origin."""
+        """The number of pixels in a unit, and the place of the origin."""
         low, high = self._reach
         every = np.array([[(low, high)[k][d] for d, k in enumerate(c)] for c in np.ndindex(2, 2, 2)]) @ self._turn.T
         least, most = every[:, :2].min(axis=0), every[:, :2].max(axis=0)
@@ -60,7 +60,7 @@ class SpacePlot:
         return self.width, self.height
 
     def place(self, points: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Instances (..., 3) to pixels (..., 2)."""
+        """The pixels (..., 2) of instances (..., 3)."""
         unit, origin = self._frame
         seen = np.asarray(points, dtype=np.float64) @ self._turn.T
         placed: NDArray[np.float64] = origin + seen[..., :2] * np.array([unit, -unit])
@@ -99,7 +99,7 @@ class SpacePlot:
 
     @cached_property
     def shifts(self) -> NDArray[np.float64]:
-        """How far each layer is moved, (layers, 2) pixels: several layers on one point would hide each other."""
+        """The offset of each layer, (layers, 2) pixels: without it, layers on one point would hide each other."""
         steps = np.arange(len(self.picture.layers)) - (len(self.picture.layers) - 1) / 2
         return np.stack([steps, -steps], axis=1) * self.radius * 1.5
 
@@ -124,7 +124,7 @@ class SpacePlot:
             draw_arrows(canvas, arrows, self.place(arrows.ends) + shift + corner, 7.0, self.radius)
 
     def _labels(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
-        """The excluded side of each face that looks towards the reader, beyond its middle."""
+        """Draw the excluded side of each face that looks towards the reader, outwards from its middle."""
         for layer in self.picture.layers:
             for border, face in faces(layer, self.picture.borders):
                 outward = -np.array(border.coefficients) / np.hypot.reduce(border.coefficients)
@@ -135,7 +135,7 @@ class SpacePlot:
 
 
 def faces(layer: StatementLayer, borders: tuple[Border, ...]) -> list[tuple[Border, NDArray[np.float64]]]:
-    """The corners of the polyhedron on each border, where there are at least three."""
+    """The corners of the polyhedron on each border that has at least three."""
     found = []
     for border in borders:
         for corners in layer.corners:

@@ -1,4 +1,4 @@
-"""Three ways side by side: domain, order, program text, what each can and cannot say, and measurements."""
+"""Three descriptions side by side: domain, order, program text, what each can and cannot express, and measurements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMN, GAP, MARGIN = 420.0, 28.0, 16.0
 PICTURE = 300.0  # height of a column's picture
 SIZE = 8.5
 CHARACTERS = 64
-MOST_IN_SPACE = 8  # the largest parameter for which a domain in space is drawn
+MOST_IN_SPACE = 8  # the largest parameter with which a domain in space is drawn
 
 Picture = Annotated[bytes, Most(1 << 20), Png()]
 
@@ -61,7 +61,7 @@ class _Drawable(Protocol):
 
 
 class WaysView(View):
-    """A problem three ways. Pictures show the order, first to last visit from pale to dark."""
+    """One problem described in three ways. Pictures show the order: from pale (first visit) to dark (last visit)."""
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
@@ -79,11 +79,11 @@ class WaysView(View):
 
     @cached_property
     def drawn(self) -> tuple[tuple[Way, _Drawable, str], ...]:
-        """Each way with its picture, and its title, with the parameters drawn where they are not those measured."""
+        """Each way with its picture and its title, which has the drawn parameters if they are not the measured ones."""
         return tuple((way, *self._drawn(way)) for way in self.ways.every)
 
     def _drawn(self, way: Way) -> tuple[_Drawable, str]:
-        """The domain of a way in the order of its schedule, or the ragged rows; and what stands above."""
+        """The picture of a way (the domain in the order of its schedule, or the ragged rows), and the words above."""
         if way.schedule is None:
             return RaggedView(PAGE_RAGGED, cell=24.0), way.title
         deepest = max(way.schedule.scop.statements, key=lambda s: len(s.iterators))
@@ -144,13 +144,13 @@ def _painted(drawable: _Drawable, width: float, height: float, look: Look) -> by
 
 
 def small(schedule: Schedule) -> Schedule:
-    """The same order for parameters that leave single points to be seen in space."""
+    """The same order with parameters small enough that single points can be seen in space."""
     values = {p: min(v, MOST_IN_SPACE) for p, v in schedule.scop.values.items()}
     return replace(schedule, scop=schedule.scop.bind(**values))
 
 
 def _wrapped(program: str) -> list[str]:
-    """Lines that fit the column; what is broken goes on indented."""
+    """Lines that fit the column; the rest of a broken line is indented."""
     room = int(COLUMN / width_of("m" * 100, 7.0, True) * 100)
     lines: list[str] = []
     for line in program.splitlines():

@@ -1,4 +1,4 @@
-"""The transformed space: every visit where its schedule puts it in time, as a picture like that of the domain."""
+"""The transformed space: every visit at the time that its schedule gives it, drawn like the domain."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Ints = NDArray[np.int64]
 def time_picture(schedule: Schedule, domain: Picture) -> Picture:
     """All visits in the plane of time: the outer dimensions that vary go up, the inner ones to the right.
 
-    Of one or two dimensions the coordinates are the times themselves; of more, each axis counts the different times of
-    its half, in their order, and what runs at once stands one above the other. Arrows are those of ``domain``, all of
-    whose visits are here, too.
+    With one or two dimensions the coordinates are the times themselves. With more, each axis counts the different times
+    of its half, in their order, and visits that happen at once stand above each other. The arrows are those of
+    ``domain``; all its visits are in this picture, too.
     """
     when, order = timing(schedule), schedule.order()
     axes = _axes(when)
     places = _placed(when.values, when, axes)
     layers, tiles = [], []
     visits = np.zeros((len(order), 2), dtype=np.int64)
-    shared = [layer.statement for layer in domain.layers]  # first, so that they look the same there
+    shared = [layer.statement for layer in domain.layers]  # first, so that they look the same in both pictures
     for number, name in enumerate((*shared, *(n for n in order.names if n not in shared))):
         own = np.flatnonzero(order.statements == order.names.index(name))
         visits[own] = np.stack([np.full(len(own), number), np.arange(len(own))], axis=1)
@@ -44,7 +44,7 @@ def time_picture(schedule: Schedule, domain: Picture) -> Picture:
 
 
 def _axes(when: Timing) -> tuple[tuple[int, ...], ...]:
-    """The dimensions that vary, in one or two halves; of many, those of parallel loops go up."""
+    """The dimensions that vary, in one or two halves; if there are many, those of parallel loops go up."""
     varying = [k for k in range(len(when.names)) if len(when.values) and np.ptp(when.values[:, k])]
     at_once = tuple(k for k in varying if not when.fixed[:, k].any() and when.values[:, k].any())
     if len(varying) > 2 and 0 < len(at_once) < len(varying):
@@ -54,7 +54,7 @@ def _axes(when: Timing) -> tuple[tuple[int, ...], ...]:
 
 
 def _placed(rows: Ints, when: Timing, axes: tuple[tuple[int, ...], ...]) -> Ints:
-    """Times, (count, dimensions), in the plane."""
+    """The places in the plane of times, (count, dimensions)."""
     columns = []
     for axis in axes:
         if len(axis) == 1:
@@ -65,7 +65,7 @@ def _placed(rows: Ints, when: Timing, axes: tuple[tuple[int, ...], ...]) -> Ints
 
 
 def _moved(schedule: Schedule, arrows: Arrows, when: Timing, axes: tuple[tuple[int, ...], ...]) -> Arrows:
-    """A dependence's pairs where they are in time."""
+    """A dependence's pairs, placed by their times."""
     assert arrows.instances is not None
     sides = []
     split = len(schedule.scop[arrows.source].iterators)

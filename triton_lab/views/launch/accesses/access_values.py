@@ -1,4 +1,4 @@
-"""Touched values: what was loaded from or stored to an argument then, and how the values are spread."""
+"""Touched values: the values that were loaded from or stored to an argument, and their distribution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
 
-MOST = 1 << 17  # values that a live histogram is made from
+MOST = 1 << 17  # values in a live histogram
 
 
 class TouchedValues(View):
@@ -34,7 +34,7 @@ class TouchedValues(View):
 
     @cached_property
     def found(self) -> ElementValues:
-        """What was touched with what."""
+        """The touched elements with their values."""
         return element_values(self.argument, [one.completed for one in self.accesses.accesses])
 
     def title(self) -> str:

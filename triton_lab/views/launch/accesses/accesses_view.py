@@ -51,9 +51,8 @@ SAYS = {
 class Accesses(View):
     """One access of a launch, or all accesses to one argument (given by name), as a heatmap.
 
-    ``by`` is one of `BY`, ``over`` the argument's ``"shape"`` or its ``"storage"``, where the lines
-    and sectors of a GPU's cache are ruled. ``program`` and ``iteration`` pick what stands out. ``most`` is as in
-    `Tiling`.
+    ``by`` is one of `BY`. ``over`` is the argument's ``"shape"`` or its ``"storage"``, which has rules for the lines
+    and sectors of a GPU's cache. ``program`` and ``iteration`` pick what stands out. ``most`` is as in `Tiling`.
     """
 
     def __init__(
@@ -82,9 +81,9 @@ class Accesses(View):
             raise ValueError(messages.no_program(program, launch.grid))
         self.by, self.over, self.program, self.iteration, self.room = by, over, program, iteration, room
         self.most = most
-        self.finer = f"accesses/{name}"  # what its windows are called
+        self.finer = f"accesses/{name}"  # the name of its windows
         self.window: Window | None = None
-        self._whole: Accesses | None = None  # the picture of which this is a window
+        self._whole: Accesses | None = None  # the picture, if this is a window of it
         self._layers: dict[str, HeatLayer] = {}
         self.accesses = (
             [self.access]
@@ -100,7 +99,7 @@ class Accesses(View):
         return self.through(asked(name, self.finer, self.layout)).scene()
 
     def through(self, window: Window) -> Accesses:
-        """Single positions of the same picture, in the same colours."""
+        """A window of single positions, in the same colours."""
         what = self.access or self.argument.name
         other = Accesses(self.launch, what, self.by, self.over, self.program, self.iteration, self.room, self.most)
         fine = self.layout.fine
@@ -116,7 +115,7 @@ class Accesses(View):
 
     @cached_property
     def heat(self) -> Heat:
-        """What is drawn, for each position."""
+        """The touches of each position."""
         return heat(self.argument, self.accesses, self.programs, self.over, self.most)
 
     @cached_property
@@ -124,14 +123,14 @@ class Accesses(View):
         if self.over == "shape":
             return layout(self.heat.drawn, self.heat.origin, room=self.room)
         shown = layout(self.heat.drawn, (-self.heat.first,), room=self.room)
-        # A row is a whole number of cache lines, so that their borders stand below each other.
+        # A row is a whole number of cache lines, so that their borders line up.
         line = max(1, LINE_BYTES // (self.heat.unit * shown.right))
         columns = max(line, shown.columns if shown.columns % line == 0 else line)
         return layout(self.heat.drawn, (-self.heat.first,), columns, self.room)
 
     @cached_property
     def cells(self) -> HeatCells:
-        """What is drawn, for each cell."""
+        """The touches of each cell."""
         shown = self.layout
         falls = self.heat.tiles.falls(shown.along(), shown.cells) if shown.binned else None
         if falls is not None:
@@ -141,7 +140,7 @@ class Accesses(View):
 
     @cached_property
     def numbers(self) -> npt.NDArray[Any]:
-        """(cells,) the class of each cell."""
+        """The class (cells,) of each cell."""
         return narrow(self.cells.numbers)
 
     def layer(self, by: str) -> HeatLayer:
@@ -151,7 +150,7 @@ class Accesses(View):
         return self._layers[by]
 
     def layer_for(self, by: str, numbers: Ints) -> HeatLayer:
-        """Colour the classes by ``numbers``, -1 where no lane is active."""
+        """The classes coloured by ``numbers``, -1 where no lane is active."""
         blank = Heatmap(self.layout, self.numbers, np.zeros((1, 4), dtype=np.uint16), room=self.room)
         members = np.diff(self.cells.members.starts) > 0
         state = self.cells.state
@@ -163,7 +162,7 @@ class Accesses(View):
             members,
             blank,
             self.launch.grid,
-            runs=self.over == "storage",  # a word among gaps would name one cell of many
+            runs=self.over == "storage",  # in storage with gaps, a word would label only one cell of many
             shown=self.heat.shown,
             ends=None if self._whole is None else self._whole.layer(by).ends,
         )
@@ -174,11 +173,11 @@ class Accesses(View):
 
     @cached_property
     def heatmap(self) -> Heatmap:
-        """The layer asked for."""
+        """The heatmap of the chosen layer."""
         return self.heatmap_of(self.layer(self.by))
 
     def heatmap_of(self, layer: HeatLayer, title: str = "") -> Heatmap:
-        """A layer as a heatmap of its own."""
+        """The heatmap of a layer."""
         return Heatmap(
             self.layout,
             self.numbers,
@@ -199,11 +198,11 @@ class Accesses(View):
 
     @cached_property
     def marks(self) -> list[Mark]:
-        """The elements that findings are about; over the storage there are none."""
+        """The elements that findings concern; none over the storage."""
         return marks(self.launch, self.argument, self.layout, self.heat.origin) if self.over == "shape" else []
 
     def _rules(self) -> tuple[int, int]:
-        """Columns to a sector and to a line, where that can be seen."""
+        """The columns of a sector and of a cache line, if a rule there would be visible."""
         if self.over == "shape":
             return 0, 0
         cell = self.heat.unit * self.layout.right
@@ -222,7 +221,7 @@ class Accesses(View):
         return "", told + (f" · thin rules: sectors of {SECTOR_BYTES}" if thin else "")
 
     def emphasis(self, program: int | None, iteration: int | None = None) -> npt.NDArray[np.uint8]:
-        """(classes,) CHOSEN where the program has an active lane in that iteration, NORMAL where a masked one."""
+        """The emphasis (classes,): CHOSEN for the program's active lanes in that iteration, NORMAL for masked ones."""
         members, moments = self.cells.members, max(1, len(self.heat.moments))
         size = self.programs * moments
         active = members.items < size
@@ -240,7 +239,7 @@ class Accesses(View):
     # --- Words ------------------------------------------------------------------------------------
 
     def subject(self) -> str:
-        """``x (3×4)``, or ``load of x (3×4) in line 7``."""
+        """The subject in words: ``x (3×4)``, or ``load of x (3×4) in line 7``."""
         told = f"{self.argument.name} ({shape_text(self.argument.shape)}){some_of(self.heat.shown, self.programs)}"
         if self.access is None:
             return told
@@ -335,17 +334,17 @@ class Accesses(View):
 
 
 def _iterations(found: Heat) -> str:
-    """``4 iterations``."""
+    """The number of iterations in words: ``4 iterations``."""
     return messages.count(max((moment.iteration for moment in found.moments), default=0) + 1, "iteration")
 
 
 def access_words(access: Any) -> str:
-    """``the load in line 7``."""
+    """An access in words: ``the load in line 7``."""
     return f"the {access.kind}" + ("" if access.line is None else f" in line {access.line}")
 
 
 def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:
-    """``1 to 4 programs``; without a unit, ``3 times``."""
+    """A range in words: ``1 to 4 programs``; without a unit, ``3 times``."""
     return messages.span(int(numbers.min()), int(numbers.max()), unit or "time")
 
 
@@ -362,11 +361,11 @@ class AccessesPanel(Panel):
         raise unknown(path)
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """Of a window of it, if one is named."""
+        """The scene of a heatmap, or of a window of it if the path names one."""
         return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
 
     def _accesses(self, argument: str) -> Accesses:
-        """Made once: who touches what takes a while."""
+        """The view of an argument, made once: finding its touches takes a while."""
         if argument not in self._made:
             self._made[argument] = Accesses(self.launch, argument, most=MOST_LANES)
         return self._made[argument]
@@ -379,7 +378,7 @@ class AccessesPanel(Panel):
         return [Accesses(self.launch, name, room=TilingPanel.ROOM, most=MOST_LANES) for name in self.card.drawn]
 
     def pieces(self) -> list[FigurePiece]:
-        """Side by side, as many as of tilings."""
+        """The heatmaps side by side, as many as there are tilings."""
         from triton_lab.views.drawing.figure_pieces import side_by_side
 
         drawn = self.drawn()[: TilingPanel.MOST]

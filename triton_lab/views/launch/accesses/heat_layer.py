@@ -1,4 +1,4 @@
-"""A way of colouring classes by a number each: levels of a ramp, a legend, words in the regions."""
+"""One way of colouring classes by a number each: levels of a ramp, a legend, words in the regions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from triton_lab.views.launch.launch_scenes import LayerScene
 from triton_lab.views.launch.tiling.program_scale import program_scale
 from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHED
 
-FEW = 6  # distinct numbers that get a swatch each instead of a colour bar
+FEW = 6  # so many distinct numbers get a swatch each instead of a colour bar
 NAMES = {
     "count": "times",
     "program": "program",
@@ -41,7 +41,7 @@ FIXED = ((0, 0, 0, 0), UNTOUCHED, MASKED, OUTSIDE)
 
 @dataclass(frozen=True)
 class HeatLayer:
-    """``levels`` (classes,) index ``styles``; the rest is as in `Heatmap`."""
+    """A way of colouring: ``levels`` (classes,) index ``styles``; the other fields are those of `Heatmap`."""
 
     levels: npt.NDArray[np.uint8]
     styles: npt.NDArray[np.uint16]
@@ -54,7 +54,7 @@ class HeatLayer:
     ticks: Sequence[tuple[float, str]] = ()
 
     def as_scene(self) -> LayerScene:
-        """What takes the place of the same fields in a heatmap's scene."""
+        """The fields that replace those of the same name in a heatmap's scene."""
         return {
             "levels": buffer(self.levels),
             "styles": buffer(self.styles),
@@ -81,11 +81,10 @@ def layer_of(
 ) -> HeatLayer:
     """Colour ``numbers`` (classes,), -1 for untouched classes; class 0 is no cell.
 
-    By ``"program"``, or by ``"start"``, where a place bears the number alone, these are programs in the colours that
-    they have in all pictures. ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked or
-    not. With ``runs``, places are no rectangles, and programs are named along each of their runs. ``shown`` is as in
-    `program_scale`. ``ends`` are those of the picture that this one is a window of: a number has the same colour in
-    both.
+    If ``by`` is ``"program"`` or ``"start"`` (places bear the number alone), the numbers are programs, in the colours
+    that they have in all pictures. ``wrong`` classes are touched outside the argument; ``members`` have a lane, masked
+    or not. With ``runs``, regions are no rectangles, and programs are named along each of their runs. ``shown`` is as
+    in `program_scale`. A window gets the ``ends`` of its picture, so that a number has the same colour in both.
     """
     touched = numbers >= 0
     touched[:1] = False
@@ -93,7 +92,7 @@ def layer_of(
     seen = distinct(numbers[touched])
     few = len(seen) <= FEW
     low, high = ends or ((int(seen[0]), int(seen[-1])) if len(seen) else (0, 0))
-    named = seen.tolist() if prod(grid) <= len(style.PROGRAM_COLOURS) else ()  # of many there are ticks alone
+    named = seen.tolist() if prod(grid) <= len(style.PROGRAM_COLOURS) else ()  # many programs get ticks instead
     scale = program_scale(grid, named, shown) if by in OF_PROGRAMS else None
     colours = _ramp(numbers, low, high) if scale is None else _program_colours(numbers, grid)
     levels = np.where(touched, colours.levels, np.where(members, MASKED_ONLY, np.where(inside, NOBODY, BLANK)))
@@ -129,7 +128,7 @@ def layer_of(
 
 @dataclass(frozen=True)
 class _Colours:
-    """``levels`` (classes,) for touched classes, and how the levels from `FIRST` on look."""
+    """The ``levels`` (classes,) of touched classes, and the looks of the levels from `FIRST` on."""
 
     levels: Ints
     looks: Sequence[tuple[int, int, int, int]]
@@ -139,7 +138,7 @@ OF_PROGRAMS = ("program", "start")
 
 
 def _program_colours(numbers: Ints, grid: Sequence[int]) -> _Colours:
-    """The colours that programs have in all pictures."""
+    """The colours of programs, the same in all pictures."""
     colours = style.program_colours(np.maximum(numbers, 0), grid)
     if prod(grid) <= len(style.PROGRAM_COLOURS):
         return _Colours(FIRST + colours - style.PROGRAM, _plain(style.PROGRAM, len(style.PROGRAM_COLOURS)))
@@ -147,33 +146,33 @@ def _program_colours(numbers: Ints, grid: Sequence[int]) -> _Colours:
 
 
 def _ramp(numbers: Ints, low: int, high: int) -> _Colours:
-    """From dark to light; one colour beyond the middle where all numbers are one."""
+    """The colours from dark to light; if all numbers are equal, one colour beyond the middle."""
     one = np.full(len(numbers), style.LEVELS * 5 // 8)
     steps = (style.LEVELS - 1) * (np.clip(numbers, low, high) - low) // (high - low) if high > low else one
     return _Colours(FIRST + steps, _plain(style.SEQUENTIAL, style.LEVELS))
 
 
 def _plain(first: int, count: int) -> list[tuple[int, int, int, int]]:
-    """The styles without a pattern of ``count`` colours of the palette."""
+    """The styles of ``count`` colours of the palette, without a pattern."""
     return [(colour, colour, colour, style.PLAIN) for colour in range(first, first + count)]
 
 
 def _regions(numbers: Ints, levels: Ints, right: Flags) -> Ints:
-    """(classes,) the region of each class: what looks the same is one, -1 and beyond are regions, too."""
+    """The region (classes,) of each class: equal numbers are one region; so is each level without a number."""
     groups = np.where(right, numbers + FIRST, levels)
     groups[:1] = 0
     return groups
 
 
 def _numbers_of(levels: Ints, numbers: Ints) -> dict[int, int]:
-    """A number for each level, that of its last class; in the order of the numbers."""
+    """A number for each level, that of its last class, in ascending order of the numbers."""
     used, last = np.unique(levels[::-1], return_index=True)
     found = zip(used.tolist(), numbers[::-1][last].tolist(), strict=True)
     return dict(sorted(found, key=lambda pair: pair[1]))
 
 
 def _fixed_keys(levels: Ints) -> list[Key]:
-    """The legend of what has no number, where there is some."""
+    """The legend of the used levels that have no number."""
     keys = (
         (MASKED_ONLY, "masked lanes only"),
         (NOBODY, "touched by nobody"),
@@ -195,12 +194,12 @@ def words(by: str, number: int) -> str:
 
 
 def _region_word(by: str, grid: Sequence[int], group: int) -> str:
-    """A region's number, by the numbers of `_regions`."""
+    """The word for a region of `_regions`."""
     return _word(by, group - FIRST, grid)
 
 
 def _word(by: str, number: int, grid: Sequence[int]) -> str:
-    """A number within its region."""
+    """The word for a number within its region."""
     if number < 0:
         return ""
     if by == "program":

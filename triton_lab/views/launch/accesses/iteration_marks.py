@@ -1,4 +1,4 @@
-"""Some elements of an argument, marked by the iteration that came upon them."""
+"""Some elements of an argument, marked by the iteration that first touched them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Ints = npt.NDArray[np.int64]
 
 ROOM = (300.0, 260.0)
 STORED = (style.tensor_colour(0, 3),) * 3 + (style.PLAIN,)
-NOT_NEEDED, STORED_HERE, FIRST = 1, 2, 3  # classes: after no cell; one for each of the ramp's levels follows
+NOT_NEEDED, STORED_HERE, FIRST = 1, 2, 3  # classes, after the one of no cell; one for each of the ramp's levels follows
 LOOKS = ((0, 0, 0, 0), UNTOUCHED, STORED, *((style.SEQUENTIAL + k,) * 3 + (style.PLAIN,) for k in range(style.LEVELS)))
-ONE = FIRST + style.LEVELS // 2  # where there is one iteration alone
+ONE = FIRST + style.LEVELS // 2  # the level if there is only one iteration
 
 
 @dataclass(frozen=True)
 class Marked:
-    """An argument with some ``elements`` marked, ascending, each with a number: an iteration."""
+    """An argument with some marked ``elements``, ascending, each with a number: an iteration."""
 
     argument: Argument
     elements: Ints
@@ -59,7 +59,7 @@ class Marked:
         return [] if self.most or not self.word else [Key((middle, middle, middle, style.PLAIN), self.word)]
 
     def heatmap(self, also: Ints | None = None) -> Heatmap:
-        """The marked elements; the cells ``also`` told from the rest."""
+        """The marked elements as a heatmap; the cells ``also`` look different from the rest."""
         shown = self.layout
         cells = np.zeros(shown.cells, dtype=np.uint8)
         cells[shown.first_of_cell()[0]] = NOT_NEEDED
@@ -82,7 +82,7 @@ class Marked:
         )
 
     def through(self, name: str, finer: str, level: int | None = None) -> WindowScene:
-        """Single elements, where a cell stands for several; the marked ones of one ``level`` if it is given."""
+        """A window of single elements, if a cell stands for several; with a ``level``, only its marks."""
         window = asked(name, finer, self.layout)
         positions = window.positions(self.layout.fine)
         levels = np.append(self.levels() if level is None else np.full(len(self.elements), level), NOT_NEEDED)
@@ -99,7 +99,7 @@ class Marked:
         return {"kind": "window", "heatmap": {**heatmap.as_scene(), "levels": None, "touched": None, **within}}
 
     def as_scene(self, finer: str) -> MarkedScene:
-        """The marked cells alone: a page holds many of these."""
+        """The marked cells without the others: a page holds many such scenes."""
         shown = self.layout
         return {
             **finer_scene(finer, shown, None),

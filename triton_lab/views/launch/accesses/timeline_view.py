@@ -1,4 +1,4 @@
-"""Timeline: which elements of an argument are touched when, time running down and elements across."""
+"""Timeline: which elements of an argument are touched when; time runs down, elements run across."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
-ROWS, COLUMNS = 48, 96  # at most: a row then stands for several accesses, a column for several elements
+ROWS, COLUMNS = 48, 96  # at most; beyond that, a row stands for several accesses, a column for several elements
 ROOM = (720.0, 420.0)
 
 Ints = npt.NDArray[np.int64]
@@ -51,19 +51,19 @@ class _Timeline(TypedDict):
 
 
 class TimelineScene(_Timeline, Finer, total=False):
-    """``counts`` of lanes by row and column, ``columns``: each one's first and last element.
+    """A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each.
 
-    ``nobody``: why there is no heatmap. ``lines``: of each row's accesses.
+    ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses.
     """
 
-    # Not in notebooks that were saved earlier.
+    # Older saved notebooks lack these.
     nobody: Sentence
     lines: Many[Many[Whole]]
 
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """Accesses that share a row: the first and the last of them, counted from 0, their lines and kinds."""
+    """The accesses that share a row: the first and the last of them, counted from 0, with their lines and kinds."""
 
     first: int
     last: int
@@ -71,19 +71,19 @@ class TimelineRow:
     kinds: tuple[str, ...]
 
     def __str__(self) -> str:
-        """``accesses 4 to 7 (load, line 12)``."""
+        """The row in words: ``accesses 4 to 7 (load, line 12)``."""
         count = messages.numbered(self.first, self.last, "access", "accesses")
         lines = [f"{messages.noun(len(self.lines), 'line')} {', '.join(map(str, self.lines))}"] if self.lines else []
         return f"{count} ({', '.join([*self.kinds, *lines])})"
 
 
 class TimelineView(View):
-    """All accesses to the argument ``name`` of a launch in the order in which they happened here.
+    """All accesses of a launch to the argument ``name``, in the order in which they happened here.
 
-    Programs that ran together share an access, as an instruction is shared by the lanes of a block; with
-    ``program`` (a linear number) only that one's are counted. On a GPU programs have no order among themselves.
-    ``room`` is the width and height, in CSS pixels, that the heatmap may take. Raises ValueError where there is no such
-    tensor argument or program.
+    Programs that ran together share an access event, as the lanes of a block share an instruction; with ``program`` (a
+    linear number) only that program's lanes count. On a GPU programs have no order among themselves. ``room`` is the
+    width and height, in CSS pixels, that the heatmap may take. Raises ValueError if there is no such tensor argument or
+    program.
     """
 
     def __init__(self, launch: Launch, name: str, program: int | None = None, room: tuple[float, float] = ROOM) -> None:
@@ -91,7 +91,7 @@ class TimelineView(View):
             raise ValueError(messages.no_program(program, launch.grid))
         self.launch, self.program, self.room = launch, program, room
         self.argument = tensor_argument(launch, name)
-        self.finer = f"timeline/{name}"  # what its windows are called
+        self.finer = f"timeline/{name}"  # the name of its windows
         self.window: Window | None = None
 
     @property
@@ -102,7 +102,7 @@ class TimelineView(View):
         return self.through(asked(name, self.finer, self.layout)).scene()
 
     def through(self, window: Window) -> TimelineView:
-        """Single accesses and elements of the same picture, in the same colours."""
+        """A window of single accesses and elements, in the same colours."""
         other = TimelineView(self.launch, self.argument.name, self.program, self.room)
         other.__dict__["events"] = self.events[window.row : window.row + window.rows]
         other.__dict__["layout"] = window.layout
@@ -112,7 +112,7 @@ class TimelineView(View):
 
     @cached_property
     def events(self) -> list[tuple[Access, AccessEvent]]:
-        """Each time that an access ran, as it happened."""
+        """The access events, in the order in which they happened."""
         found = [
             (access, event)
             for access in self.launch.done
@@ -124,12 +124,12 @@ class TimelineView(View):
 
     @property
     def elements(self) -> int:
-        """How many elements the argument has."""
+        """The number of the argument's elements."""
         return int(np.prod(self.argument.shape))
 
     @cached_property
     def layout(self) -> CellLayout:
-        """A cell for ``down`` accesses by ``right`` elements."""
+        """The layout: a cell stands for ``down`` accesses by ``right`` elements."""
         count, elements = len(self.events), self.elements
         down, right = max(1, math.ceil(count / ROWS)), max(1, math.ceil(elements / COLUMNS))
         rows, columns = math.ceil(count / down), math.ceil(elements / right)
@@ -137,7 +137,7 @@ class TimelineView(View):
 
     @cached_property
     def moments(self) -> list[TimelineRow]:
-        """What each row stands for."""
+        """The accesses of each row."""
         made = []
         before = self.window.row if self.window else 0
         for start in range(0, len(self.events), self.layout.down):
@@ -151,7 +151,7 @@ class TimelineView(View):
 
     @cached_property
     def counts(self) -> Ints:
-        """(rows, columns) how many lanes touched the elements of a column in a row's time."""
+        """The number of lanes (rows, columns) that touched a column's elements in a row's time."""
         found = np.zeros((self.layout.rows, self.layout.columns), np.int64)
         for number, (_, event) in enumerate(self.events):
             on = event.active()
@@ -165,11 +165,11 @@ class TimelineView(View):
 
     @cached_property
     def most(self) -> float:
-        """How many lanes to one element in one access the ramp ends at: what a cell of several comes to on average."""
+        """The end of the ramp, as lanes to one element in one access; a cell of several shows the average."""
         return float(self.counts.max(initial=0)) / (self.layout.down * self.layout.right)
 
     def column(self, number: int) -> tuple[int, int]:
-        """The first and the last element of a column, row-major."""
+        """The first and the last element of a column, in row-major order."""
         right = self.layout.right
         first = number * right + (self.window.column if self.window else 0)
         return first, min(first + right, self.elements) - 1
@@ -183,7 +183,7 @@ class TimelineView(View):
 
     @property
     def nobody(self) -> str:
-        """What is told of an argument without events."""
+        """The words for an argument that no access touches."""
         if any(access.argument == self.argument.name and access.stopped for access in self.launch.accesses):
             return "the launch stopped at the first access to it, which touched nothing"
         return "nobody touches it"
@@ -238,7 +238,7 @@ class TimelineView(View):
 class TimelinePanel(Panel):
     """A timeline for each argument that is touched."""
 
-    TOLD = 8  # rows of each in the card's words
+    TOLD = 8  # rows of each timeline in the card's words
 
     def items(self) -> list[ItemScene]:
         return [item(f"timeline/{name}", name, self.card.lines(name)) for name in self.card.drawn]
@@ -252,7 +252,7 @@ class TimelinePanel(Panel):
         raise unknown(path)
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """Of a window of it, if one is named."""
+        """The scene of a timeline, or of a window of it if the path names one."""
         return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
 
     @cached_property
@@ -263,7 +263,7 @@ class TimelinePanel(Panel):
         return [TimelineView(self.launch, name, room=TilingPanel.ROOM) for name in self.card.drawn]
 
     def text(self) -> list[str]:
-        """The beginning of each."""
+        """The beginning of each timeline in words."""
         told = []
         for one in self.drawn():
             lines = one.text().splitlines()
@@ -273,7 +273,7 @@ class TimelinePanel(Panel):
         return told
 
     def pieces(self) -> list[FigurePiece]:
-        """Side by side, as many as of tilings."""
+        """The timelines side by side, as many as there are tilings."""
         from triton_lab.views.drawing.figure_pieces import side_by_side
 
         drawn = [one for one in self.drawn() if one.events][: TilingPanel.MOST]

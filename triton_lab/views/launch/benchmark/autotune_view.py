@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST = 40  # configurations that are drawn
 ROW, TOP, GAP = 22.0, 30.0, 18.0
 BAR = 190.0  # pixels of the slowest
-_REASON = 70  # characters of a reason beside the bars; the words have all of it
+_REASON = 70  # characters of a reason beside the bars; the words have it in full
 INTERPRETED = (
     "Each configuration ran once in the interpreter, on the CPU: these times say nothing about a GPU, "
     "where another one may be the fastest."
@@ -33,7 +33,7 @@ INTERPRETED = (
 
 
 class Autotune(View):
-    """What an autotuner tried for ``launch``. Raises ValueError where none made it."""
+    """The trials of an autotuner for ``launch``. Raises ValueError if no autotuner made it."""
 
     def __init__(self, launch: Launch) -> None:
         found: Tuning | None = getattr(launch, "tuning", None)
@@ -59,7 +59,7 @@ class Autotune(View):
         return ", ".join(f"{name}={one.config[name]}" for name in self.varied if name in one.config) or str(one)
 
     def notes(self) -> list[str]:
-        """What is the same in all, what the choice hangs on, and what the times mean."""
+        """Notes: the parameters that all share, what the choice depends on, and what the times mean."""
         tuning = self.tuning
         same = {name: value for name, value in self._ranked[0].config.items() if name not in self.varied}
         said = [f"all with {', '.join(f'{name}={value}' for name, value in same.items())}"] if same else []
@@ -78,7 +78,7 @@ class Autotune(View):
         return all(math.isnan(one.seconds) for one in self._ranked)
 
     def told(self, one: Tried) -> str:
-        """``4.9 µs (4.8 µs to 5.1 µs)``; why it failed; nothing where nobody knows."""
+        """The time of a configuration: ``4.9 µs (4.8 µs to 5.1 µs)``, or why it failed; "" if neither is known."""
         if one.failed:
             return f"failed: {one.failed}"
         if math.isnan(one.seconds):
@@ -87,7 +87,7 @@ class Autotune(View):
         return seconds_text(one.seconds) + spread
 
     def times(self, one: Tried) -> str:
-        """How many times as long as the one taken, ``1.34×``."""
+        """The time relative to the chosen configuration: ``1.34×``."""
         of = one.seconds / self.tuning.choice.seconds if self.tuning.choice.seconds else math.nan
         return (f"{of:.2f}×" if of < 10 else f"{of:.3g}×") if math.isfinite(of) else ""
 
@@ -126,7 +126,7 @@ class Autotune(View):
         return made
 
     def _row(self, k: int, one: Tried, x: float) -> list[Rectangle | DrawnText]:
-        """What stands right of the parameters."""
+        """The items right of the parameters."""
         y, chosen = self._middle(k), one is self.tuning.choice
         found: list[Rectangle | DrawnText] = []
         if chosen:
@@ -172,7 +172,7 @@ class Autotune(View):
         return made.figure()
 
     def pieces(self) -> list[FigurePiece]:
-        """The same on a card's sheet."""
+        """The drawing as a piece of a card's sheet."""
         from triton_lab.views.drawing.figure_pieces import FigurePiece
 
         return [FigurePiece(self.drawing.height + 14, self._on_sheet, self.drawing.width)]
@@ -191,7 +191,7 @@ class Autotune(View):
 
 
 class AutotunePanel(Panel):
-    """There for launches that an autotuner made."""
+    """The tab for launches that an autotuner made."""
 
     @property
     def absent(self) -> str:

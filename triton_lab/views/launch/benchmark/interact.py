@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 Draw = Callable[[Launch], View]
 
-# Seconds to wait for a newer wish: what a front end sent during a launch arrives together after it.
+# Seconds to wait for newer choices: what a front end sent during a launch arrives together after it.
 _PATIENCE = 0.02
 
 
 class _Newest:
-    """Hands wishes to ``grant``, many at once: what comes while another waits joins it, and the last value wins."""
+    """Passes choices to ``grant``, several at once: choices made while others wait join them, and the last wins."""
 
     def __init__(self, grant: Callable[[dict[str, Any]], None]) -> None:
         self.grant = grant
         self.wishes: dict[str, Any] = {}
 
     def wish(self, **wishes: Any) -> None:
-        """Grant this when the notebook's kernel has read what waits for it; at once where there is none."""
+        """Grant these choices once the notebook's kernel has read all waiting messages; at once elsewhere."""
         waiting = bool(self.wishes)
         self.wishes.update(wishes)
         if not _in_a_kernel():
@@ -51,7 +51,7 @@ class _Newest:
 
 
 def _in_a_kernel() -> bool:
-    """Whether wishes come as messages to a notebook's kernel, one after the other."""
+    """Whether choices arrive as messages to a notebook's kernel, one after the other."""
     from IPython.core.getipython import get_ipython
 
     if getattr(get_ipython(), "kernel", None) is None:
@@ -63,7 +63,7 @@ def _in_a_kernel() -> bool:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """An interrupt ends what runs inside, and nothing else: between messages, notebooks' kernels ignore it."""
+    """Let an interrupt end the code inside, and nothing else: between messages, notebooks' kernels ignore it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -78,8 +78,8 @@ def _interruptible() -> Iterator[None]:
 class Interact(View):
     """``run(**choices)`` launches a kernel; the picture is of the last launch it made.
 
-    ``choices`` gives the values that each argument may take, as `interact` says. It starts with the function's own
-    default, or with the first value where that is not among them.
+    ``choices`` has the values that each argument may take (see `interact`). An argument starts with the function's own
+    default, or with the first value if the default is not among them.
     """
 
     def __init__(self, run: Callable[..., Any], choices: Mapping[str, Sequence[Any]], draw: Draw = Card) -> None:
@@ -96,12 +96,12 @@ class Interact(View):
             raise ValueError(self.trouble)
 
     def _made(self) -> View | None:
-        """Run with what is chosen; None, and `trouble` says why, where that makes no picture."""
+        """Run with the chosen values; returns None, with the reason in `trouble`, if that makes no picture."""
         self.trouble = ""
         try:
             with record() as launches:
                 self.run(**self.chosen)
-        except Exception as error:  # the user's own: it is shown where the picture would be
+        except Exception as error:  # the user's own exception: it is shown in place of the picture
             if not launches:
                 self.trouble = f"{type(error).__name__}: {error}"
                 return None
@@ -133,7 +133,7 @@ class Interact(View):
         return self.result
 
     def panel(self) -> Any:
-        """Sliders above the live picture (ipywidgets)."""
+        """The sliders above the live picture (ipywidgets)."""
         import ipywidgets
 
         said = ipywidgets.Label(self.trouble)
@@ -198,20 +198,20 @@ class Interact(View):
 
     @cached_property
     def _shown_panel(self) -> Any:
-        """The sliders that are shown, alive as long as this is."""
+        """The displayed sliders, which live as long as this view."""
         return self.panel()
 
     @property
     def beginning(self) -> Scene:
-        return self.saved()  # of the last launch, whenever it is shown
+        return self.saved()  # of the last launch at the time of display
 
 
-# So many positions a slider of floats may have: each is sent to the browser.
+# The most positions of a slider of floats: each is sent to the browser.
 _MOST = 10_000
 
 
 def _values(name: str, wish: Any) -> Sequence[Any]:
-    """What an argument may be. Raises TypeError, and ValueError for a range that holds no two values."""
+    """The values of an argument. Raises TypeError, and ValueError for a range with fewer than two values."""
     numbers = isinstance(wish, tuple) and all(type(each) in (int, float) for each in wish)
     if not numbers or len(wish) not in (2, 3):
         if isinstance(wish, (str, bytes)) or not isinstance(wish, Sequence) or not len(wish):
@@ -236,17 +236,17 @@ def _values(name: str, wish: Any) -> Sequence[Any]:
 
 
 def _told(values: Sequence[Any]) -> str:
-    """``one of 16, 32, 64``, or ``1 to 100``."""
+    """The values in words: ``one of 16, 32, 64``, or ``1 to 100``."""
     if not isinstance(values, range):
         return f"one of {', '.join(map(str, values))}"
     return f"{values[0]} to {values[-1]}" + (f" in steps of {values.step}" if values.step > 1 else "")
 
 
 def _defaults(run: Callable[..., Any]) -> dict[str, Any]:
-    """The plain values that ``run`` takes by itself."""
+    """The defaults of ``run`` that are plain values."""
     try:
         parameters = inspect.signature(run).parameters.values()
-    except (TypeError, ValueError):  # not every callable says what it takes
+    except (TypeError, ValueError):  # not every callable has a signature
         return {}
     return {each.name: each.default for each in parameters if isinstance(each.default, (bool, int, float, str))}
 
@@ -254,11 +254,11 @@ def _defaults(run: Callable[..., Any]) -> dict[str, Any]:
 def interact(run: Callable[..., Any], *, draw: Draw = Card, **choices: Sequence[Any]) -> Interact:
     """Run ``run`` now, and again while a slider is dragged: ``lab.interact(launch, BLOCK=[16, 32, 64])``.
 
-    ``run`` gets one value of each of ``choices`` by name and launches a kernel. As in ipywidgets, a list has the
-    values themselves, and a tuple of two or three numbers is a slider: ``n=(1, 100)`` from the least to the greatest,
-    both included, ``n=(0, 100, 5)`` in steps of 5. Without steps integers go by 1 and floats by 0.1. ``draw`` makes the
-    picture of the last launch, by itself the launch's card. Raises TypeError for choices that are none of these, and
-    ValueError for a slider with fewer than two values, or where ``run`` fails or launches nothing at once.
+    ``run`` gets one value of each of ``choices`` by name and launches a kernel. As in ipywidgets, a list has the values
+    themselves, and a tuple of two or three numbers is a slider: ``n=(1, 100)`` from the least to the greatest, both
+    included, ``n=(0, 100, 5)`` in steps of 5. Without steps integers go by 1 and floats by 0.1. ``draw`` makes the
+    picture of the last launch, by default the launch's card. Raises TypeError for choices that are none of these, and
+    ValueError for a slider with fewer than two values, or if the first run fails or launches nothing.
 
     >>> picture = lab.interact(lambda BLOCK: add(x, y, block=BLOCK), BLOCK=[128, 256])
     >>> picture.title()

@@ -1,4 +1,4 @@
-"""Sweep: rates over sizes, a line for each function and configuration, under the roof of what the GPU reaches."""
+"""Sweep: rates over sizes, with a line for each function and configuration, below the roof of the GPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WIDE, HIGH = 560.0, 300.0  # of the plot within its axes
 LEFT, TOP, RIGHT = 74.0, 34.0, 58.0
 MARK = 7.0
-_LOOKS = ((False, 0.0), (False, MARK / 2), (True, 0.0), (True, MARK / 2))  # dashed, and how round marks are
+_LOOKS = ((False, 0.0), (False, MARK / 2), (True, 0.0), (True, MARK / 2))  # dashed, and the radius of a mark's corners
 _UNITS = {"bytes": "B/s", "flops": "flop/s"}
 INTERPRETED = (
     "On the CPU target kernels run in the interpreter: each time is shown beside its own at the smallest size alone, "
@@ -78,7 +78,7 @@ class SweepView(View):
         return ["", "size", where, "runs", *([] if self.sweep.target == "gpu" else ["× its own first"]), *rate]
 
     def table(self) -> list[list[str]]:
-        """A row for each measurement; what was raised stands in the place of a time."""
+        """A row for each measurement; an exception stands in place of a time."""
         return [
             [line, messages.number(row.size), *self._told(row)] for line, rows in self.lines.items() for row in rows
         ]
@@ -98,7 +98,7 @@ class SweepView(View):
         return [*told, "" if rate is None else si(rate).strip(), "" if share is None else _percent(share)]
 
     def notes(self) -> list[str]:
-        """What the roof is, what was raised, and on the CPU what times are."""
+        """Notes: what the roof is, which exceptions were raised, and on the CPU what times mean."""
         peaks, said = self.sweep.peaks, []
         if peaks is not None and self.sweep.quantity != "time":
             copy = f"a copy {si(peaks.bytes_per_second)}B/s"
@@ -122,7 +122,7 @@ class SweepView(View):
     # --- The figure -------------------------------------------------------------------------------------
 
     def _value(self, row: SweepRow) -> float:
-        """What is drawn of a row: not a number where there is nothing to draw."""
+        """The drawn value of a row; NaN if there is nothing to draw."""
         if self.sweep.target == "cpu":
             first = next((one.seconds for one in self.lines[row.line] if one.seconds > 0), math.nan)
             return row.seconds / first
@@ -133,7 +133,7 @@ class SweepView(View):
 
     @cached_property
     def roof(self) -> list[tuple[int, float]]:
-        """What the GPU reaches, by size; nothing where that is not known."""
+        """The roof of the GPU by size; empty if it is not known."""
         peaks, quantity = self.sweep.peaks, self.sweep.quantity
         if peaks is None or quantity == "time":
             return []
@@ -188,7 +188,7 @@ class SweepView(View):
             made.add(DrawnText(x, bottom + 14, binary(size), SMALL, "faint", "center"))
         made.add(DrawnText(LEFT + WIDE / 2, bottom + 32, "size", SMALL, "faint", "center"))
         constant = {value for _, value in self.roof}
-        if len(constant) == 1:  # a share means one thing over all sizes
+        if len(constant) == 1:  # a share means the same at all sizes
             (peak,) = constant
             for share in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01):
                 if self.ends[0] <= peak * share <= self.ends[1]:
@@ -213,12 +213,12 @@ class SweepView(View):
             )
 
     def _point(self, row: SweepRow) -> str:
-        """What a point says when it is picked."""
+        """The words of a point when it is picked."""
         told = [f"{heading} {word}" for heading, word in zip(self.headings[2:], self._told(row), strict=True) if word]
         return f"{row.line}, size {messages.number(row.size)}: {', '.join(told)}"
 
     def _legend(self, made: Drawing, y: float) -> float:
-        """Below the figure, where it covers nothing."""
+        """Draw the legend below the figure, where it covers nothing."""
         x = 0.0
         roof = [("what this GPU reaches", -1)] if self.roof else []
         for text, number in [*((line, k) for k, line in enumerate(self.lines)), *roof]:
@@ -257,7 +257,7 @@ def _look(number: int) -> tuple[str, bool, float]:
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """The powers of ten from low to high; with few of them, their doubles and fives too."""
+    """The powers of ten from low to high; if they are few, also 2 and 5 times each."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     steps = (1, 2, 5) if last - first < 2 else (1,)
     found = [step * 10.0**power for power in range(first - 1, last + 1) for step in steps]
@@ -269,7 +269,7 @@ def _percent(share: float) -> str:
 
 
 def binary(size: int) -> str:
-    """``1024``, and ``16 Ki``, ``4 Mi`` for what is so many to the digit; else three digits and a prefix."""
+    """A size in words: ``1024``, and ``16 Ki``, ``4 Mi`` if that is exact; else three digits and a prefix."""
     if size < 10_000:
         return str(size)
     for prefix, unit in (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)):

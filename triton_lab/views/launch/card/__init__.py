@@ -1,4 +1,4 @@
 """The card of a launch: its header, its tabs, and `launch.plot`.
 
-`launch_plot` has the table of all pictures, `launch_card` the card, `card_tab` what a tab is.
+`launch_plot` has the table of all pictures, `launch_card` the card, `card_tab` the type of a tab.
 """

@@ -1,4 +1,4 @@
-"""What there is to show of a launch: what the panels of its card look at."""
+"""The contents of a launch's card: the data that its panels share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Contents:
-    """``launch``; ``compiled``, what it was compiled to; ``troubles``, what could not be made, and why."""
+    """The contents of a card: ``launch``; its compilations ``compiled``; ``troubles`` say why something is missing."""
 
     MOST_ARGUMENTS: ClassVar[int] = 12  # tensor arguments that get a picture
 
@@ -36,29 +36,29 @@ class Contents:
 
     @cached_property
     def accesses(self) -> list[Access]:
-        """What the launch touched."""
+        """The accesses of the launch."""
         return attempt(lambda: self.launch.accesses, self._without)
 
     def _without(self, reason: str) -> list[Any]:
-        """Go on with nothing where something could not be made, and say so below."""
+        """Continue with an empty list if something could not be made, and note the reason."""
         self.troubles.append(reason)
         return []
 
-    # --- For which tabs there is something ------------------------------------------------------------
+    # --- Conditions of tabs ---------------------------------------------------------------------------
 
     @property
     def ran(self) -> bool:
-        """Whether there are programs."""
+        """Whether the launch has programs."""
         return self.launch.programs > 0
 
     @property
     def replays(self) -> bool:
-        """Whether they can be replayed."""
+        """Whether its programs can be replayed."""
         return self.ran and hasattr(self.launch, "trace")
 
     @property
     def both_ran(self) -> bool:
-        """Whether a GPU ran it as well."""
+        """Whether a GPU ran the launch as well."""
         return bool(getattr(self.launch, "outputs", ()))
 
     @property
@@ -68,12 +68,12 @@ class Contents:
 
     @property
     def followable(self) -> list[Access]:
-        """The stores whose values can be followed back."""
+        """The stores whose values can be traced back."""
         return followable(self.launch, self.accesses) if self.replays else []
 
     @cached_property
     def touched(self) -> list[str]:
-        """The tensor arguments that the kernel touches: first what is wrong, then outputs, then inputs."""
+        """The tensor arguments that the kernel touches: those with errors first, then outputs, then inputs."""
         touched = {access.argument for access in self.accesses}
         stored = {access.argument for access in self.accesses if access.kind != "load"}
         told = [one for one in self.gravest if one.severity != "note" or one.kind in SAYS]
@@ -83,7 +83,7 @@ class Contents:
 
     @cached_property
     def gravest(self) -> list[Finding]:
-        """What stopped the launch, then errors, then the rest; among equals first what a picture shows."""
+        """The findings: the one that stopped the launch, then errors, then the rest; among equals, drawn ones first."""
         order = list(ICONS)
         return sorted(
             self.launch.findings,
@@ -92,7 +92,7 @@ class Contents:
 
     @property
     def drawn(self) -> list[str]:
-        """Those of them that get a picture."""
+        """The touched arguments that get a picture."""
         return self.touched[: self.MOST_ARGUMENTS]
 
     def lines(self, argument: str) -> list[int]:
@@ -102,6 +102,6 @@ class Contents:
 
 
 def followable(launch: Launch, accesses: Sequence[Access]) -> list[Access]:
-    """Those of the launch's ``accesses`` that are stores to tensor arguments, in their order."""
+    """The stores among ``accesses`` to tensor arguments of the launch, in their order."""
     drawn = {argument.name for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
     return [one for one in accesses if one.kind == "store" and one.argument in drawn]

@@ -23,7 +23,7 @@ COLOURS = {"error": style.LIGHT.error, "warning": style.LIGHT.warning, "note": s
 
 
 def card_pieces(card: Card) -> list[FigurePiece]:
-    """Everything that the card says and shows."""
+    """All pieces of the card, from top to bottom."""
     pieces = [_header(card), table([card.HEADINGS, *card.table()]), *_scalars(card), *_findings(card)]
     makers: dict[str, Callable[[], list[FigurePiece]]] = {name: panel.pieces for name, panel in card.printed}
     makers["source"] = partial(_source, card)
@@ -34,7 +34,7 @@ def card_pieces(card: Card) -> list[FigurePiece]:
 
 
 def _safe(piece: FigurePiece) -> FigurePiece:
-    """The same piece; if it cannot be drawn, the reason stands in its place."""
+    """The same piece; if it cannot be drawn, the reason in its place."""
 
     def draw(sheet: Sheet, y: float) -> None:
         attempt(lambda: piece.draw(sheet, y), lambda why: sheet.text(MARGIN, y + 8, why, colour=style.LIGHT.faint))

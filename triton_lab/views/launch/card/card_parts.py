@@ -1,8 +1,8 @@
-"""The pictures behind a card's tabs. Each has a name and is made when somebody asks for it.
+"""The pictures behind a card's tabs. Each has a name and is made on request.
 
 A name is a path such as ``tiling/x_ptr``; the panel whose tab or word comes first in it makes the picture. A part of
-kind ``choice`` lists others. What depends on the picked program is asked for with the first program of a window:
-``steps@3``, ``value/acc/17@64``; ``origin/12/417`` is where element 417 of what access 12 stored came from.
+kind ``choice`` lists others. If a part depends on the picked program, its name ends in the first program of a window:
+``steps@3``, ``value/acc/17@64``. ``origin/12/417`` is the origin of element 417 that access 12 stored.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from triton_lab.views.launch.launch_scenes import ChoiceScene, TabScene
 from triton_lab.views.missing_picture import attempt, in_words
 from triton_lab.views.scenes import Scene
 
-KEPT_NUMBERS = 1 << 15  # of a picture in a page without a kernel
+KEPT_NUMBERS = 1 << 15  # of a picture in a page without a running kernel
 
 
 def tabs(card: Tabbed) -> list[TabScene]:
-    """The tabs in their order: ``name`` of the part, ``label``, and ``window`` where it has one."""
+    """The tabs in order: ``name`` of the part, ``label``, and ``window`` if it has one."""
     return [
         TabScene(name=tab.name, label=tab.label, window=tab.window)
         if tab.window
@@ -29,7 +29,7 @@ def tabs(card: Tabbed) -> list[TabScene]:
 
 
 def there(card: Tabbed) -> list[Tab]:
-    """The tabs that have anything to show; one of which nobody can tell is there, where its part says why."""
+    """The tabs that have something to show; if that cannot be found out, the tab's part gives the reason."""
 
     def has(tab: Tab) -> bool:
         return bool(getattr(card, tab.when)) if tab.when else card.panel(tab.name).there
@@ -38,7 +38,7 @@ def there(card: Tabbed) -> list[Tab]:
 
 
 def part(card: Tabbed, name: str, numbers: int = NUMBERS) -> Scene:
-    """The scene called ``name``; where it cannot be made, one that says why."""
+    """The scene called ``name``; if it cannot be made, a scene with the reason."""
     return attempt(lambda: _part(card, name, numbers), in_words)
 
 
@@ -54,12 +54,12 @@ def _part(card: Tabbed, name: str, numbers: int) -> Scene:
 
 
 def opened(card: Tabbed, name: str) -> dict[str, Scene]:
-    """What a tab needs to be drawn at first: the part, and where that is a choice, its first item."""
+    """The parts that a tab needs at first: its own part, and if that is a choice, its first item."""
     return {each: part(card, each) for each in _first_of(card, card.tab(name))}
 
 
 def shown_first(card: Tabbed) -> Iterator[str]:
-    """What is looked at first: what each tab opens with, then the other pictures in it."""
+    """The names of the pictures that are seen first: the first part of each tab, then its other pictures."""
     first = [tab for tab in there(card) if not card.panel(tab.name).waits]
     for tab in first:
         yield from _first_of(card, tab)
@@ -68,19 +68,19 @@ def shown_first(card: Tabbed) -> Iterator[str]:
 
 
 def kept(card: Tabbed) -> Iterator[str]:
-    """What a page without a kernel keeps, as far as there is room, the most telling first."""
+    """The names of the pictures that a page without a kernel keeps if they fit; the most important come first."""
     yield from shown_first(card)
     for tab in reversed(there(card)):
         yield from _found(card.panel(tab.name).many)
 
 
 def _first_of(card: Tabbed, tab: Tab) -> list[str]:
-    """A tab's part, and where that is a choice, the first item; where it has windows, the first of them."""
+    """The names of a tab's own part and, if that is a choice, of its first item; or of its first window."""
     if tab.window:
         return [f"{tab.name}@0"]
     return [tab.name, *_found(lambda: map(full_name, (card.panel(tab.name).items() or ())[:1]))]
 
 
 def _found(names: Callable[[], Iterable[str]]) -> list[str]:
-    """Names of pictures; none where they cannot be made: the part itself says why."""
+    """Names of pictures; empty if they cannot be found out: the part itself then gives the reason."""
     return attempt(lambda: list(names()), lambda _: [])

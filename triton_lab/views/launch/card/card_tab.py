@@ -1,4 +1,4 @@
-"""A tab of a launch's card: its row in the table (`plot.TABS`), and the panel that it opens."""
+"""A tab of a launch's card: its row in the table (`launch_plot.TABS`), and the panel that it opens."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ if TYPE_CHECKING:
     from triton_lab.views.scenes import Scene
     from triton_lab.views.view import View
 
-NUMBERS = 1 << 18  # of a variable or of a program's steps that go to the browser together
+NUMBERS = 1 << 18  # the most numbers of a variable or of a program's steps that are sent to the browser together
 
 
 @dataclass(frozen=True)
 class Tab:
-    """``name`` is the word of ``--show`` and of `launch.plot`, ``label`` stands on the tab, ``help`` is the line of
-    ``%%triton --help`` ("" for what is never asked for by name), and ``home`` says which `Panel` opens, as
-    ``module:class``; "" for what a card shows beside its tabs. ``when`` is what of the card there must be for the tab
-    to be there; "" where the panel knows.
+    """A tab: a row of the table of pictures.
+
+    ``name`` is the word of ``--show`` and the method of `launch.plot`; ``label`` stands on the tab. ``help`` is the
+    line of ``%%triton --help`` ("" for a tab that cannot be requested by name). ``home`` says which `Panel` the tab
+    opens, as ``module:class`` ("" for what a card shows beside its tabs). ``when`` names the attribute of the card on
+    which the tab depends ("" if the panel decides).
 
     Pictures have names such as ``tiling/x_ptr``: words between slashes, the first of them the tab's name or one of
-    ``words``. With a ``window``, the picture follows the picked program, so many programs at a time.
+    ``words``. With a ``window``, the picture follows the picked program, and is requested for so many programs at a
+    time.
     """
 
     name: str
@@ -39,14 +42,14 @@ class Tab:
     window: int = 0
 
     def panel(self, card: Contents) -> Panel:
-        """The panel of ``card``. Its module is imported here: the table itself costs nothing."""
+        """The panel of ``card``. Its module is imported only here, so that the table itself costs nothing."""
         module, _, name = self.home.partition(":")
         made: Panel = getattr(importlib.import_module(module), name)(card)
         return made
 
 
 def listed(head: str, whole: str, tabs: Sequence[Tab]) -> str:
-    """What a ``.plot`` shows of itself: its methods, and ``whole``, which it gives when it is called."""
+    """The text that a ``.plot`` shows of itself: its methods, and ``whole``, the result of calling it."""
     calls = [".plot()", *(f".plot.{tab.name}(...)" for tab in tabs)]
     width = max(map(len, calls))
     told = zip(calls, [whole, *(tab.help for tab in tabs)], strict=True)
@@ -54,7 +57,7 @@ def listed(head: str, whole: str, tabs: Sequence[Tab]) -> str:
 
 
 class Tabbed:
-    """What has ``tabs``: the card of a launch, or of what was compiled, perhaps without one."""
+    """An object with ``tabs``: the card of a launch, or of compilations without a launch."""
 
     tabs: Sequence[Tab]
 
@@ -64,18 +67,18 @@ class Tabbed:
 
     @property
     def panels(self) -> list[tuple[Tab, Panel]]:
-        """Each tab with what it opens."""
+        """Each tab with its panel."""
         return [(tab, self.panel(tab.name)) for tab in self.tabs]
 
     def tab(self, word: str) -> Tab:
-        """The tab called so, or whose pictures' names begin so. Raises LookupError."""
+        """The tab of that name, or of pictures whose names begin with it. Raises LookupError."""
         for tab in self.tabs:
             if word == tab.name or word in tab.words:
                 return tab
         raise unknown([word])
 
     def panel(self, word: str) -> Panel:
-        """The panel of that tab, made when somebody asks for it. Raises LookupError."""
+        """The panel of that tab, made at the first request. Raises LookupError."""
         from triton_lab.views.missing_picture import attempt
 
         tab, card = self.tab(word), cast("Contents", self)  # as far as these panels look at it
@@ -85,54 +88,54 @@ class Tabbed:
 
 
 class Panel:
-    """What a tab of ``card`` opens: one picture, or several to choose from; live and static."""
+    """The panel of a tab of ``card``: one picture, or several to choose from; live and static."""
 
-    waits: ClassVar[bool] = False  # whether its pictures take so long that they are made for who opens the tab alone
+    waits: ClassVar[bool] = False  # whether its pictures take so long that they are made only once the tab is opened
 
     def __init__(self, card: Contents) -> None:
         self.card, self.launch = card, card.launch
 
     @property
     def there(self) -> bool:
-        """Whether there is anything of the kind, where the table cannot say."""
+        """Whether the tab has anything to show, if the table does not decide."""
         return True
 
     @property
     def absent(self) -> str:
-        """What is told where the tab was asked for and is not there; "" where that says itself."""
+        """The words for a tab that was requested but has nothing to show; "" if it needs none."""
         return ""
 
     # --- Live -----------------------------------------------------------------------------------------
 
     def items(self) -> list[ItemScene] | None:
-        """The pictures to choose from, each an `item`; None where there is one alone."""
+        """The pictures to choose from, each an `item`; None if there is only one."""
         return None
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> View:
-        """The picture called ``path``, of the programs from ``first`` on, with so many ``numbers`` at most.
+        """The picture called ``path``, for the programs from ``first`` on, with at most so many ``numbers``.
 
-        Raises LookupError where there is none of that name.
+        Raises LookupError if there is none of that name.
         """
         raise unknown(path)
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """The same as data for the browser."""
+        """The scene of that picture."""
         return self.view(path, first, numbers).scene()
 
     # --- A page without a kernel ----------------------------------------------------------------------
 
     def others(self) -> Iterator[str]:
-        """What a page keeps besides the first picture."""
+        """The names of the pictures that a page keeps besides the first."""
         yield from (full_name(one) for one in (self.items() or ())[1:])
 
     def many(self) -> Iterator[str]:
-        """What it keeps of pictures that come in large numbers, if there is room for more."""
+        """The names of pictures that come in large numbers; a page keeps those that fit."""
         yield from ()
 
     # --- Static ---------------------------------------------------------------------------------------
 
     def drawn(self) -> Sequence[View]:
-        """What stands in the card's PNG and words; nothing where the launch has nothing of the kind."""
+        """The views in the card's PNG and words; empty if there is nothing to show."""
         return []
 
     def text(self) -> list[str]:
@@ -145,7 +148,7 @@ class Panel:
 
 
 class Missing(Panel):
-    """Stands for a panel that could not be made, and says ``why``."""
+    """The panel in place of one that could not be made; it says ``why``."""
 
     def __init__(self, card: Contents, why: str) -> None:
         super().__init__(card)
@@ -159,7 +162,7 @@ class Missing(Panel):
 
 
 def item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> ItemScene:
-    """One of several pictures: ``lines`` of the source lead to it."""
+    """An item of a choice; ``lines`` of the source lead to it."""
     found = ItemScene(name=name, label=label, lines=list(lines))
     if window:
         found["window"] = window
@@ -167,10 +170,10 @@ def item(name: str, label: str, lines: Sequence[int] = (), window: int = 0) -> I
 
 
 def full_name(one: ItemScene) -> str:
-    """An item's name as it is asked for at first."""
+    """The name of the part that is requested first for an item."""
     return f"{one['name']}@0" if "window" in one else one["name"]
 
 
 def unknown(path: Sequence[str]) -> LookupError:
-    """What to raise for a name that no picture has."""
+    """The error for a name that no picture has."""
     return LookupError(f"a card has no part {'/'.join(path)!r}")

@@ -1,4 +1,4 @@
-"""Findings in words, for a cell's output: each with its severity, its line of the source and what mends it."""
+"""Findings in words for a cell's output: each with its severity, its source line and its fix."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from triton_lab.views.drawing import style
 if TYPE_CHECKING:
     from triton_lab.launch.diagnosis.finding import Finding
 
-# Severities are told apart by shape and word, not by colour alone.
+# Severities differ by shape and word, not only by colour.
 ICONS = {"error": "✖", "warning": "▲", "note": "●"}
-# JupyterLab's own colours follow its theme; elsewhere those of the light one.
+# In JupyterLab its own colours, which follow the theme; elsewhere those of the light theme.
 COLOURS = {
     "error": f"var(--jp-error-color1, {style.LIGHT.error})",
     "warning": f"var(--jp-warn-color1, {style.LIGHT.warning})",
     "note": f"var(--jp-brand-color1, {style.LIGHT.accent})",
 }
 
-# Never wrapped, as JupyterLab does by itself: what points at a place stands below it.
+# Never wrapped, as JupyterLab would do: the line below points at a place in this line.
 _CODE = "margin: 4px 0; overflow-x: auto; white-space: pre"
 
 
 def findings_html(findings: Sequence[Finding]) -> str:
-    """All of them, one below the other."""
+    """All findings as HTML, one below the other."""
     return "".join(map(_one, findings)) or "<div>no findings</div>"
 
 
 def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
-    """What to write in place of which lines, where a fix was tried and found good."""
+    """The lines of a tested fix: which lines to replace by what."""
     if not edits:
         return []
     return ["A fix, tried on copies:", *(line for number, _, after in edits for line in (f"line {number}:", after))]

@@ -1,4 +1,4 @@
-"""The launch card: what ran, on what, what is wrong with it, and the pictures asked for."""
+"""The launch card: what ran, on which target, the findings, and the requested pictures."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.launch import Launch
 
-SAVED_BYTES = 230_000  # of pictures in a notebook's output, as `size` tells: the whole is held to `output`'s bound
-SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed when it is shown, some milliseconds each
+SAVED_BYTES = 230_000  # all pictures in a notebook's output, in `size`'s count: `output` limits the whole
+SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed for its first display, in some milliseconds each
 SAVED_PARTS = 32
-PAGE_BYTES = 2_700_000  # of pictures in a page, which script and style bring close to 3 MB
+PAGE_BYTES = 2_700_000  # all pictures in a page; script and style bring it close to 3 MB
 UNCHECKED = (
     "The CPU runs kernels of any size: whether a GPU has registers, shared memory and threads enough for this one is "
     "told by kernel.n_regs, kernel.n_spills and kernel.metadata.shared."
@@ -40,12 +40,13 @@ UNCHECKED = (
 
 
 class Card(Panels, View):
-    """A launch as one panel. ``show`` names what to print, in order: any of `SHOWN`, and of a launch that was compiled
-    of `COMPILED_SHOWN`.
+    """A launch as one panel. ``show`` names what the static forms draw, in order.
 
-    The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is
-    made when it is opened. ``both``: what the GPU and the CPU made of it is shown first, where both are known.
-    ``raised`` is how the cell tells the launch's error where no card does: with the lines that led to the launch.
+    The names are any of `SHOWN`, and for a launch that was compiled of `COMPILED_SHOWN`.
+
+    The live card has a tab for everything and opens the first that ``show`` names; a tab's picture is made when it is
+    opened. ``both``: the comparison of GPU and CPU is shown first, if both ran. ``raised`` is the launch's error as a
+    cell shows it without a card: with the lines that led to the launch.
     """
 
     MOST_FINDINGS: ClassVar[int] = 8  # findings in the static forms
@@ -66,28 +67,28 @@ class Card(Panels, View):
         self.show = tuple(dict.fromkeys(show))
         self.both, self.raised = both, raised
 
-    # --- What it says -------------------------------------------------------------------------------
+    # --- Words ----------------------------------------------------------------------------------------
 
     def title(self) -> str:
         launch = self.launch
         return launched(launch.kernel, launch.grid)
 
     def facts(self) -> list[str]:
-        """Target, programs, time."""
+        """The facts of the launch: target, programs, time."""
         launch = self.launch
         where = launch.target.upper() + (f", {device}" if (device := self.device()) else "")
         facts = [where, count(math.prod(launch.grid), "program")]
         return [*facts, "failed"] if launch.error else [*facts, *time_text(launch)]
 
     def device(self) -> str:
-        """The name of the GPU that ran it, "" where nobody knows."""
+        """The name of the GPU that ran the launch, "" if it is not known."""
         time = getattr(self.launch, "time", None)
         return "" if time is None else str(time.device)
 
     HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
 
     def table(self) -> list[tuple[str, ...]]:
-        """One row for each tensor argument, below `HEADINGS`; a letter names the storage."""
+        """One row for each tensor argument, below `HEADINGS`; equal letters mean shared storage."""
         letters: dict[str, str] = {}
         for memory in memories(self.tensors):
             several = len(memory.tensors) > 1
@@ -100,7 +101,7 @@ class Card(Panels, View):
         return rows
 
     def scalars(self) -> list[str]:
-        """The other arguments: one line of scalars and one of constexprs, where there are any."""
+        """The other arguments: one line of scalars and one of constexprs, if there are any."""
         found = []
         for kind in ("scalar", "constexpr"):
             told = [f"{one.name} = {_value(one.value)}" for one in self.launch.arguments if one.kind == kind]
@@ -109,7 +110,7 @@ class Card(Panels, View):
         return found
 
     def findings(self) -> list[FindingScene]:
-        """Errors first, as plain words; before them what stopped the launch."""
+        """The findings in plain words: the one that stopped the launch, then errors, then the rest."""
         return [
             {
                 "severity": one.severity,
@@ -128,7 +129,7 @@ class Card(Panels, View):
         ]
 
     def source(self) -> MarkedSource:
-        """The kernel's lines, each with its marks: accesses, and the worst finding."""
+        """The kernel's lines, each with its accesses and its worst finding."""
         marks: dict[int, list[str]] = {}
         for access in self.accesses:
             if access.line is not None and access.kind not in marks.setdefault(access.line, []):
@@ -150,57 +151,57 @@ class Card(Panels, View):
     def annotations(self) -> list[NotedSource]:
         from triton_lab.launch.recording.launch_record import Recorded
 
-        # A card can be of less than a launch: then nobody knows how often lines ran.
+        # A card may show less than a recorded launch, without counts of how often lines ran.
         return annotated(self.launch, self.accesses, self.gravest) if isinstance(self.launch, Recorded) else []
 
     def failure(self) -> str:
-        """The launch's error in its own words, "" if it ran."""
+        """The message of the launch's error, "" if there is none."""
         return str(self.launch.error) if self.launch.error else ""
 
     def told(self) -> bool:
-        """Whether a finding says what the error does: then the card says it once, at the finding."""
+        """Whether a finding says what the error says: then the card shows it only once, at the finding."""
         return any(one["stopped"] for one in self.findings())
 
     def left_out(self) -> list[str]:
-        """How many findings the static forms do not print."""
+        """The number of findings that the static forms leave out, in words."""
         more = len(self.launch.findings) - self.MOST_FINDINGS
         return [f"{count(more, 'more finding')}: see launch.findings"] if more > 0 else []
 
     def remarks(self) -> list[str]:
-        """What was not checked, and what the pictures leave out."""
+        """The remarks: what was not checked, and what the pictures leave out."""
         unchecked = [str(each) for each in getattr(self.launch, "unchecked", ())]
         dropped = getattr(self.launch, "dropped", "")
-        # What was dropped is mostly why something was not checked: told once.
+        # Dropped data is mostly the reason why something was not checked: say it once.
         remarks = unchecked + [part for part in dropped.split("; ") if part and part not in "\n".join(unchecked)]
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
             remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
-        asked = () if set(SHOWN) <= set(self.show) else self.show  # who asks for all asks for what there is
+        asked = () if set(SHOWN) <= set(self.show) else self.show  # showing all means all that exist
         missing = set(self.tabs) - set(there(self))
         missed = [self.panel(tab.name).absent for tab in self.tabs if tab in missing and tab.name in asked]
         return remarks + [why for why in missed if why] + self.troubles
 
     def unchecked(self) -> str:
-        """What a GPU might still refuse, "" of a launch that ran on one; shown when the facts are pointed at."""
+        """What a GPU might still refuse, "" if the launch ran on one; shown while the pointer is on the facts."""
         return UNCHECKED if self.launch.target == "cpu" else ""
 
-    # --- What it draws ------------------------------------------------------------------------------
+    # --- Pictures -------------------------------------------------------------------------------------
 
     @property
     def tilings(self) -> Sequence[View]:
-        """A tiling for each tensor argument that is drawn, if tilings are asked for."""
+        """A tiling for each tensor argument that is drawn, if tilings are requested."""
         return self.panel("tiling").drawn() if "tiling" in self.show else []
 
     @property
     def printed(self) -> list[tuple[str, Panel]]:
-        """What the static forms draw, in order."""
+        """The panels that the static forms draw, in order."""
         names = {tab.name for tab in there(self)}
         return [(name, self.panel(name)) for name in self.looked_at if name in names]
 
     @cached_property
     def looked_at(self) -> tuple[str, ...]:
-        """The tabs to show, in order. What is wrong with programs, and at no argument, stands in the grid alone."""
-        plain = self.show == ("tiling",)  # nobody has asked for anything else
+        """The tabs to show, in order. Only the grid shows findings that concern programs and no argument."""
+        plain = self.show == ("tiling",)  # the default: no tab was requested
         compiled = ("compiled",) if self.compiled else ()
         first = ("comparison",) if self.both else ()
         grid = ("grid",) if plain and by_program(self.launch) else ()
@@ -209,21 +210,21 @@ class Card(Panels, View):
 
     @property
     def first(self) -> str | None:
-        """The name of the tab that opens, if any."""
+        """The name of the tab that opens, if there is one."""
         there = [tab["name"] for tab in tabs(self)]
         return next((name for name in self.looked_at if name in there), None)
 
     def scene(self) -> CardScene:
-        """What the card says, and the tab that it opens; `part` has the rest."""
+        """The card with the tab that it opens; `part` has the rest."""
         return self._scene(self._opened)
 
     @cached_property
     def _opened(self) -> dict[str, Scene]:
-        """The pictures that it begins with."""
+        """The pictures shown first."""
         return opened(self, self.first) if self.first else {}
 
     def standalone(self, room: int | None = None) -> CardScene:
-        """With all pictures for which a page has ``room``: `PAGE_BYTES`, if nobody says otherwise."""
+        """The card with all pictures that fit into ``room`` bytes of a page, by default `PAGE_BYTES`."""
         from triton_lab.views.scene_packing import size
 
         parts: dict[str, Scene] = {}
@@ -239,17 +240,17 @@ class Card(Panels, View):
         return self._scene(parts)
 
     def saved(self) -> CardScene:
-        """With every tab's pictures, where there is little to compute and as far as there is room."""
+        """The card with the pictures of every tab, if there is little to compute, as far as they fit."""
         if not self.grows:
             return self.scene()
         from triton_lab.views.scene_packing import fitting, size
 
-        # Where nobody looks on, nobody will ask for more than is kept.
+        # If no front end is connected, nothing more can be requested later.
         numbers = NUMBERS if widgets_are_shown() else KEPT_NUMBERS
         parts = self._opened
         left = SAVED_BYTES - sum(map(size, parts.values()))
         others = (name for name in islice(shown_first(self), SAVED_PARTS) if name not in parts)
-        # What is not there the kernel is asked for, so that nothing need be said of it here.
+        # A missing picture is requested from the kernel, so that no note about it is needed here.
         return self._scene({**parts, **fitting(others, lambda name: part(self, name, numbers), left)})
 
     @property
@@ -257,7 +258,7 @@ class Card(Panels, View):
         return bool(self.show or self.both) and self.lanes() <= SAVED_LANES
 
     def lanes(self) -> int:
-        """How many lanes of all programs accessed memory: what the pictures are computed from."""
+        """The number of lanes of all programs that accessed memory: the pictures are computed from them."""
         events = (event for access in self.accesses for event in access.events)
         return sum(len(event.programs) * math.prod(event.shape) for event in events)
 
@@ -275,7 +276,7 @@ class Card(Panels, View):
             "table": [list(row) for row in self.table()],
             "scalars": self.scalars(),
             "findings": self.findings(),
-            # Where a finding tells it, this is folded away.
+            # If a finding has the same message, this is folded away.
             "failure": self.raised if self.raised and self.told() else self.failure(),
             "told": self.told(),
             "remarks": self.remarks(),
@@ -292,7 +293,7 @@ class Card(Panels, View):
         return "\n".join([self.brief(), *(f"  {line}" for line in pictures)])
 
     def brief(self) -> str:
-        """All but the pictures: what is known of a launch, and what is wrong with it."""
+        """The card in words without its pictures: facts, arguments and findings."""
         rows = [self.HEADINGS, *self.table()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
         lines = [" · ".join([self.title(), *self.facts()])]
@@ -320,7 +321,7 @@ class Card(Panels, View):
 
 
 def _told(panel: Panel) -> list[str]:
-    """A panel in words, or why there is nothing in it."""
+    """A panel in words, or the reason why it is empty."""
     return attempt(panel.text, lambda why: [why])
 
 

@@ -1,4 +1,4 @@
-"""The panels of a launch: what stands behind each tab of its card."""
+"""The panels of a launch: one behind each tab of its card."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from triton_lab.views.launch.card.launch_plot import COMPILED_TABS, TABS
 
 
 class Panels(Contents, Tabbed):
-    """What there is to show of a launch, each in its panel."""
+    """The contents of a launch's card, with a panel for each tab."""
 
     @cached_property
     def tabs(self) -> list[Tab]:  # type: ignore[override]
-        """The tabs of `TABS` that open something; first what was compiled, if anything was."""
+        """The tabs of `TABS` that have something to show; those of compilations come first, if there are any."""
         return [tab for tab in (*(COMPILED_TABS if self.compiled else ()), *TABS) if tab.home]

@@ -1,7 +1,7 @@
-"""What a launch shows: the table of its pictures, and the methods of `launch.plot`, which make them.
+"""The table of the pictures of a launch, and the methods of `launch.plot`, which make them.
 
-From the table follow the words of ``%%triton --show`` and its help, the tabs of a card and its static forms. A new
-picture is a `View` and its `Panel` in a module of their own, its drawing in `front/`, and here a row and a method.
+The words of ``%%triton --show`` and its help, the tabs of a card and its static forms all follow from the table. A new
+picture needs a `View` and its `Panel` in a module of their own, its drawing in `front/`, and a row and a method here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.values.steps_view import Steps
     from triton_lab.views.launch.values.variable_view import VariableView
 
-# In the order of the tabs: the word of --show, the tab's label, its help, and the panel that it opens.
+# In the order of the tabs: the word of --show, the tab's label, its help, and its panel.
 TABS = (
     Tab(
         "comparison",
@@ -105,8 +105,8 @@ TABS = (
     Tab("findings", "Findings", "what is wrong, or worth a look"),
 )
 
-# What a card has besides, once its launch was compiled; `compiled.plot` has their methods. A panel for each compilation
-# is a `CompiledPanel`.
+# Further tabs of a card whose launch was compiled; `compiled.plot` has their methods. A panel with a picture for each
+# compilation is a `CompiledPanel`.
 COMPILED_TABS = (
     Tab(
         "compiled",
@@ -141,7 +141,7 @@ COMPILED_TABS = (
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
-# Words of --show too, where the launch is compiled.
+# Further words of --show for a launch that is compiled.
 COMPILED_SHOWN = tuple(tab.name for tab in COMPILED_TABS)
 
 
@@ -160,7 +160,7 @@ class Pictures:
     def tiling(self, argument: str, program: int | None = None, layer: str = "both") -> Tiling:
         """The elements of ``argument`` coloured by the program that touches them; ``program`` stands out.
 
-        ``layer``: ``"loads"``, ``"stores"`` or ``"both"``. Raises ValueError where there is no such tensor argument,
+        ``layer``: ``"loads"``, ``"stores"`` or ``"both"``. Raises ValueError if there is no such tensor argument,
         program or layer.
 
         >>> launch.plot.tiling("x_ptr", program=2).title()
@@ -178,10 +178,10 @@ class Pictures:
         program: int | None = None,
         iteration: int | None = None,
     ) -> Accesses | TouchedValues:
-        """One access, or all accesses to the argument named, as a heatmap over its elements.
+        """One access, or all accesses to the named argument, as a heatmap over its elements.
 
-        ``by``: ``"count"``, ``"program"``, ``"iteration"``, ``"reuse"``, ``"order"``, or ``"values"`` (what was loaded
-        or stored then, with a histogram). ``over``: ``"shape"``, or ``"storage"``, in bytes and with the lines of a
+        ``by``: ``"count"``, ``"program"``, ``"iteration"``, ``"reuse"``, ``"order"``, or ``"values"`` (the loaded or
+        stored values, with a histogram). ``over``: ``"shape"``, or ``"storage"``, in bytes and with the lines of a
         GPU's cache. ``program`` and ``iteration`` (of its loop) stand out. Raises ValueError for anything else.
 
         >>> launch.plot.accesses("x_ptr", by="reuse", over="storage").title()
@@ -198,8 +198,8 @@ class Pictures:
     def timeline(self, argument: str, program: int | None = None) -> TimelineView:
         """Which elements of ``argument`` are touched when: time runs down, in the order of the record, elements across.
 
-        With ``program`` only what that one touches. On a GPU programs have no order among themselves. Raises ValueError
-        where there is no such tensor argument or program.
+        With ``program``, only what that program touches. On a GPU programs have no order among themselves. Raises
+        ValueError if there is no such tensor argument or program.
 
         >>> launch.plot.timeline("x_ptr", program=2).title()
         'x_ptr (1000): touched by program (2, 0, 0) over time'
@@ -209,7 +209,7 @@ class Pictures:
         return TimelineView(self._launch, argument, program)
 
     def storage(self, *arguments: str) -> StorageView:
-        """The tensor arguments (or those named) as they lie in memory, byte by byte: strides, gaps, and what is shared.
+        """The tensor arguments (or those named) as they lie in memory, byte by byte: strides, gaps, and shared memory.
 
         Raises ValueError for a name that no tensor argument has.
 
@@ -230,7 +230,7 @@ class Pictures:
         """The programs in the order in which they start, and ``argument`` in the colours of its programs.
 
         ``by``: ``"order"``, ``"wave"`` (of ``sms`` programs that run at once), ``"lanes"``, ``"bytes"``,
-        ``"iterations"``, or ``"shared"`` (bytes of input in common with ``program``). ``argument`` is by itself the
+        ``"iterations"``, or ``"shared"`` (bytes of input in common with ``program``). ``argument`` is by default the
         first one stored to. Raises ValueError for anything else.
 
         >>> launch.plot.grid("wave", sms=4).title()
@@ -243,10 +243,12 @@ class Pictures:
     def values(
         self, variable: str | None = None, line: int | None = None, program: int | None = None, iteration: int = 0
     ) -> ProgramVariables | VariableView:
-        """What the variables of ``program`` held at its end; or with a name, what that ``variable`` took on ``line``
-        (the last that assigns it), in any program and iteration. The launch is replayed.
+        """The values of the variables of ``program`` at its end, or of one ``variable``.
 
-        Raises LookupError, which lists what there is, ValueError for a program or iteration that there is not, and
+        With a name, the picture has the values that the variable took on ``line`` (by default the last that assigns
+        it), in any program and iteration. The launch is replayed.
+
+        Raises LookupError, which lists the variables, ValueError for a program or iteration that does not exist, and
         CannotReplay.
 
         >>> launch.plot.values("offsets", program=3).title()
@@ -259,10 +261,11 @@ class Pictures:
         return self._launch.values(variable, line).view(program, iteration)
 
     def steps(self, program: int = 0, step: int | None = None) -> Steps:
-        """``program`` step by step, with the variables alive after each; it stands at ``step``, counted from 0, or at
-        the end. The launch is replayed.
+        """``program`` step by step, with the live variables after each.
 
-        Raises ValueError for a program or step that there is not, and CannotReplay.
+        The picture stands at ``step``, counted from 0, or at the end. The launch is replayed.
+
+        Raises ValueError for a program or step that does not exist, and CannotReplay.
 
         >>> launch.plot.steps(program=1, step=2).title()
         'add_kernel, program (1, 0, 0): step 2 of 11'
@@ -274,11 +277,11 @@ class Pictures:
     def origins(
         self, store: Access | None = None, program: int | None = None, lane: int | None = None, iteration: int = 0
     ) -> Origins:
-        """The elements that fed what ``program`` stored in ``lane`` (row-major in the block) of ``store``.
+        """The elements from which the value was computed that ``program`` stored in ``lane`` (row-major) of ``store``.
 
-        ``store`` is by itself the last store to an argument; without a lane it is the first element that the program
-        stored, and without a program one in the middle of all that were. The launch is replayed. Raises ValueError
-        where nothing was stored, or for a program or lane that there is not, and CannotReplay.
+        ``store`` is by default the last store to an argument. Without a lane, the value is the first that the program
+        stored; without a program, one in the middle of all stored elements. The launch is replayed. Raises ValueError
+        if nothing was stored, or for a program or lane that does not exist, and CannotReplay.
 
         >>> launch.plot.origins(program=1, lane=2).title()
         'out_ptr[130], store in line 23, program (1, 0, 0): where it came from'
@@ -295,7 +298,7 @@ class Pictures:
         return Origins(self._launch, chosen, program or 0, lane, iteration)
 
     def autotune(self) -> Autotune:
-        """What Triton's autotuner tried for the launch: configurations, times, the one taken, why others failed.
+        """The trials of Triton's autotuner for the launch: configurations, times, the one taken, why others failed.
 
         Raises ValueError for a launch that no autotuner made.
 

@@ -1,4 +1,4 @@
-"""`launch.plot`: the pictures of a launch by their names; called itself, it makes the card that has them all."""
+"""`launch.plot`: the pictures of a launch by their names; called itself, it makes the card with all of them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ class LaunchPlot(Pictures):
     """
 
     def __call__(self, *show: str) -> Card:
-        """The launch's card. ``show`` are words of ``--show``: what its static forms draw, the first of them the tab
-        that opens; by itself the tiling. Raises ValueError for another word.
+        """The launch's card.
+
+        ``show`` are words of ``--show``: the static forms draw these, and the first of them is the tab that opens; the
+        default is the tiling. Raises ValueError for another word.
 
         >>> launch.plot("grid", "steps").title()
         'add_kernel[8, 1, 1]'

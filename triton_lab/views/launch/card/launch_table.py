@@ -1,6 +1,6 @@
-"""Launches: many launches at once, as a table by kernel, and the card of any one of them.
+"""Launches: many launches at once, as a table of kernels, and the card of any one of them.
 
-The card's parts are those of the card itself behind ``launch/17/``; a card is made when it is asked for.
+The parts of a card have the same names as in the card itself, after ``launch/17/``; a card is made on request.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.launch import Launch
 
-CARDS = 4  # that are kept: looking at a launch again costs nothing
-FEW = 3  # grids that a row names
+CARDS = 4  # cards that are cached: showing a launch again costs nothing
+FEW = 3  # grids named in a row
 INTERPRETED = "Times on the CPU are the interpreter's: they say nothing about a GPU."
-ROWS = 40  # of the table; a program that makes kernels by the hundred gets the first of them
+ROWS = 40  # of the table; a program that makes kernels by the hundred gets only the first of them
 
 
 class NestedScene(TypedDict):
-    """A scene in a scene: its parts are asked for behind its name."""
+    """A scene within a scene: the names of its parts begin with its own."""
 
     kind: Literal["nested"]
     name: Sentence
@@ -50,7 +50,7 @@ class LaunchesScene(TypedDict):
 
 
 class LaunchTable(View):
-    """``launches`` by kernel; ``card`` makes the card of one."""
+    """The table of ``launches`` by kernel; ``card`` makes the card of one."""
 
     HEADINGS = ("", "launches", "grids", "time in all", "slowest", "failed")
 
@@ -63,7 +63,7 @@ class LaunchTable(View):
             self.of_kernel.setdefault(self._named(launch), []).append(number)
 
     def _named(self, launch: Launch) -> str:
-        """Its kernel; where some ran on the GPU and some on the CPU, these are never told together."""
+        """The key of a launch's row: its kernel, and the target, if some ran on the GPU and some on the CPU."""
         return launch.kernel if len(self._targets) == 1 else f"{launch.kernel} ({launch.target.upper()})"
 
     def title(self) -> str:
@@ -84,7 +84,7 @@ class LaunchTable(View):
         return kernel, str(len(launches)), told, seconds_text(sum(seconds)), slowest, str(failed or "")
 
     def remarks(self) -> list[str]:
-        """What the table and the record leave out."""
+        """The remarks: what the table and the record leave out."""
         said = [words.count(len(self.of_kernel) - ROWS, "more kernel")] if len(self.of_kernel) > ROWS else []
         if "cpu" in self._targets:
             said.append(INTERPRETED)
@@ -96,7 +96,7 @@ class LaunchTable(View):
         return said
 
     def lines(self) -> list[str]:
-        """Title and table in words, without the card of a launch."""
+        """Title and table in words, without any card."""
         rows = [self.HEADINGS, *self.table()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
         lines = [
@@ -131,7 +131,7 @@ class LaunchTable(View):
         return self._scene(self.card(0).saved())
 
     def annotations(self) -> list[NotedSource]:
-        """Of the launch that is shown first."""
+        """The notes of the launch that is shown first."""
         return self.card(0).annotations()
 
     def _scene(self, first: CardScene) -> LaunchesScene:

@@ -1,6 +1,4 @@
-"""What stands beside a kernel's lines in the editor once it was launched: what each line moves, how often it ran, and
-what is wrong there.
-"""
+"""Annotations beside a kernel's lines in the editor after a launch: bytes moved, how often a line ran, and findings."""
 
 from __future__ import annotations
 
@@ -20,23 +18,23 @@ if TYPE_CHECKING:
     from triton_lab.launch.diagnosis.finding import Finding
     from triton_lab.launch.launch import Launch
 
-MOST_LINES = 2000  # of a kernel that is annotated
+MOST_LINES = 2000  # of an annotated kernel
 MOST_CHARACTERS = 64 * 1024  # of its source
 MOST_FINDINGS = 50
-_MOST_UP = 2  # folders above the notebook's
+_MOST_UP = 2  # the most folders above the notebook's
 _BESIDE_THE_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(messages.__file__))), "")
 
 
 def place(file: str) -> Whereabouts:
-    """Where a reader finds the lines of ``file``."""
+    """The place where a reader finds the lines of ``file``."""
     number = messages.cell_number(file)
     return {"cell": number, "path": "" if number is not None else _from_here(file)}
 
 
 def _from_here(file: str) -> str:
-    """What a saved output may say of a file: its path from the notebook's folder, within its package, or its name.
+    """The path of a file in a saved output: from the notebook's folder, within its package, or the mere name.
 
-    Where a machine has its folders is not for all who read the notebook, and each machine would say something else.
+    The folders of a machine are private, and each machine would give other paths.
     """
     whole = os.path.abspath(file)
     folders = whole.split(os.sep)
@@ -47,16 +45,16 @@ def _from_here(file: str) -> str:
         return whole.removeprefix(_BESIDE_THE_PACKAGE).replace(os.sep, "/")
     try:
         steps = os.path.relpath(whole).split(os.sep)
-    except (OSError, ValueError):  # the folder is gone, or on another drive
+    except (OSError, ValueError):  # the folder is gone, or is on another drive
         return folders[-1]
-    # Farther up are the folders of a machine, which have names of people in them.
+    # Folders farther up belong to the machine, and often contain names of people.
     return "/".join(steps) if steps.count(os.pardir) <= _MOST_UP else folders[-1]
 
 
 def annotated(launch: Launch, accesses: Sequence[Access], findings: Sequence[Finding]) -> list[NotedSource]:
-    """The kernel's source with all that is told of its lines, then the lines of other files that findings name.
+    """The kernel's source with the notes on its lines, then the lines of other files that findings name.
 
-    Nothing of a kernel whose source is not known, or is too long.
+    A kernel whose source is unknown or too long has no notes.
     """
     lines = launch.source.rstrip("\n").split("\n")
     if not launch.source or len(lines) > MOST_LINES or len(launch.source) > MOST_CHARACTERS:
@@ -77,7 +75,7 @@ def _line(file: str, one: Finding) -> str:
 
 
 def _file(one: Finding, launch: Launch) -> str:
-    """Whose line the finding's is, as far as it names another file than the kernel's: that of a helper."""
+    """The file of a finding's line if it is not the kernel's file but that of a helper; else ""."""
     return one.file or launch.file
 
 
@@ -99,7 +97,7 @@ def _finding(one: Finding) -> FindingNote:
 
 
 def _notes(launch: Launch, accesses: Sequence[Access]) -> list[LineNote]:
-    """By line; only of what is known without running the launch again."""
+    """The notes by line, from facts that need no replay."""
     moved: Counter[int] = Counter()
     for access in accesses if not launch.dropped else ():
         if access.line is not None:
@@ -121,7 +119,7 @@ def _notes(launch: Launch, accesses: Sequence[Access]) -> list[LineNote]:
 
 
 def _times(launch: Launch) -> dict[int, float]:
-    """How often each line ran, a program on average: the operation of it that ran most often."""
+    """How often each line ran, per program on average: the count of its operation that ran most often."""
     found: dict[int, float] = {}
     for op, times in executed(launch, replays=False).times.items():
         at = launch.lines.get(op)
@@ -137,5 +135,5 @@ def _number(runs: float) -> str:
 def _ran(runs: float) -> str:
     if runs == 1:
         return "ran once in each program"
-    times = messages.noun(2, "time")  # also of less than one
+    times = messages.noun(2, "time")  # the plural is also used for less than one
     return f"ran {_number(runs)} {times} in each program" + ("" if runs == round(runs) else ", on average")

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from triton_lab.views.scenes import Scene
 
 MOST = 6  # arguments that have heatmaps
-_SOON = 0.05  # seconds that the CPU takes for a launch: its causes are looked for when the comparison is shown
-PATIENCE = 2.0  # seconds that a card waits for how far rounding may take a launch's results
+_SOON = 0.05  # seconds: if the CPU runs a launch faster, its causes are searched for at once
+PATIENCE = 2.0  # seconds that a card waits for a bound on rounding in a launch's results
 _ROWS = 8  # experiments in a picture
 _TELLING = ("removes the difference", "yes, but for rounding", "explains what is left", "most of it")
 NOT_TRIED = "Nothing was tried to find out why."
 
 
 class CausesScene(TypedDict):
-    """What was tried, a row each below ``headings``, and what it says."""
+    """The experiments, a row each below ``headings``, and their conclusion."""
 
     kind: Literal["causes"]
     title: Sentence
@@ -55,16 +55,19 @@ class _ComparisonScene(TypedDict):
 
 
 class ComparisonScene(_ComparisonScene, total=False):
-    """``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known;
-    ``cause``: what made the difference, where that was found."""
+    """A comparison. ``open``: the argument that is shown first.
 
-    # Neither is in notebooks that were saved earlier.
+    ``later``: the part with the causes, if they are not yet known; ``cause``: the cause of the difference, if it was
+    found.
+    """
+
+    # Older saved notebooks lack both.
     later: Sentence
-    cause: Sentence  # what it is, where that was found
+    cause: Sentence  # the cause, if it was found
 
 
 class CausesView(View):
-    """Why the two sides of a `Comparison` differ: the experiments are made when it is looked at."""
+    """The causes of the differences in a `Comparison`: its experiments run once it is opened."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
@@ -101,10 +104,10 @@ class CausesView(View):
 
 
 class ComparisonView(View):
-    """A `Comparison`; ``argument`` is the one shown first, the worst by default. Raises KeyError where it has none.
+    """A `Comparison`; ``argument`` is shown first, by default the worst. Raises KeyError if there is no such argument.
 
-    ``causes`` is the name of the part that looks for causes, where that takes long, or where it is not to be done
-    unasked: ``tries`` is False.
+    ``causes`` is the name of the part that searches for causes, if that takes long, or if it must be requested
+    (``tries`` is False).
     """
 
     def __init__(
@@ -138,7 +141,7 @@ class ComparisonView(View):
         ]
 
     def cause(self) -> str:
-        """What made the difference, where that is known: ``cause: ...``."""
+        """The cause of the difference, if it is known: ``cause: ...``."""
         if not self.tried or self.comparison.verdict == EQUAL or not self.comparison.causes().known:
             return ""
         if self._pair is not None:
@@ -147,12 +150,12 @@ class ComparisonView(View):
 
     @property
     def _pair(self) -> Pairs | None:
-        """The two slips that are the cause, where that is all there is to say."""
+        """The two slips that are the cause, if they explain everything."""
         causes = self.comparison.causes()
         return None if causes.named or any(one.names_it for one in causes.experiments) else causes.pair
 
     def lines(self) -> list[str]:
-        """Each of two slips, what went wrong, where it did first, that no cause was found, what was not compared."""
+        """The lines of words: slips, the first thing that went wrong, a missing cause, what was not compared."""
         comparison = self.comparison
         first = list(comparison.relations)
         if self.cause() and self._pair is not None:
@@ -166,7 +169,7 @@ class ComparisonView(View):
 
     @property
     def tried(self) -> bool:
-        """Whether somebody asked for the causes, or they are found in no time."""
+        """Whether the causes were requested, or are found quickly."""
         comparison = self.comparison
         sides = [one for one in (comparison.launch, comparison.other) if one is not None]
         return "_causes" in vars(comparison) or (
@@ -178,7 +181,7 @@ class ComparisonView(View):
         return f"{NOT_TRIED} lab.compare(...).causes() tries: each experiment runs the launch once more."
 
     def causes(self) -> list[tuple[str, ...]]:
-        """The experiments, a row each; none where it is not time yet."""
+        """The experiments, a row each; none before they are requested."""
         return self.comparison.causes().table() if self.tried else []
 
     def scene(self) -> ComparisonScene:
@@ -205,7 +208,7 @@ class ComparisonView(View):
         return CausesView(self.comparison).scene() if name == "causes" else super().part(name)
 
     def pieces(self) -> list[FigurePiece]:
-        """The table, what is said, the heatmaps of the argument that is open, and what was tried."""
+        """The table, the lines of words, the heatmaps of the open argument, and the experiments."""
         from triton_lab.views.drawing import style
         from triton_lab.views.drawing.figure_pieces import lines, one_row, side_by_side, table, title
 
@@ -231,7 +234,7 @@ class ComparisonView(View):
 
 
 class Beside(View):
-    """Two blocks of values, or any two arrays of one shape, and the error between them."""
+    """Two blocks of values, or any two arrays of one shape, and their error."""
 
     def __init__(self, picture: ComparedPicture) -> None:
         self.picture = picture
@@ -277,11 +280,11 @@ class Beside(View):
 
 
 class ComparisonPanel(Panel):
-    """What the GPU and the CPU made of one launch."""
+    """The results of one launch on the GPU and on the CPU."""
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Made once for the picture and for its causes."""
+        """The comparison, made once for the picture and for its causes."""
         from triton_lab.launch.comparison.compare import compare
 
         return compare(self.launch, seconds=PATIENCE)
@@ -306,7 +309,7 @@ def _compiles_again(launches: Sequence[object]) -> bool:
 
 
 def _briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Of many experiments those that say something, or came nearest, and how many others there were."""
+    """The rows of experiments: if there are many, those with a conclusion or near results, and a count of the rest."""
     if len(rows) <= _ROWS:
         return rows
     telling = [row for row in rows if row[-1] in _TELLING][-_ROWS:]
@@ -317,7 +320,7 @@ def _briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _right(row: tuple[str, ...]) -> int:
-    """How many elements were bit-equal: ``1,024 of 2,048``."""
+    """The number of bit-equal elements in a row: ``1,024 of 2,048``."""
     return int(row[2].split(" ")[0].replace(",", ""))
 
 

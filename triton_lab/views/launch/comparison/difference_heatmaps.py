@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 ROOM = (270.0, 300.0)  # for one of the three
-# Beyond so many units a difference is no matter of rounding, and is drawn as what it is.
+# Beyond so many units rounding does not explain a difference, and the picture shows the difference itself.
 _MOST_ULPS = 1e6
 _FAR = 64
 
@@ -33,10 +33,10 @@ HEADINGS = ("", "dtype", "verdict", "differ", "absolute", "relative", "ulp", "Na
 
 
 class ComparedScene(TypedDict):
-    """One argument: heatmaps of both and of the error, and of the error by program where that is known.
+    """One argument: heatmaps of both and of the error, and of the error by program if programs are known.
 
-    ``values`` are of both, ``errors`` in ``unit`` (signed) and ``programs`` who stored it (-1 for nobody), each for
-    the ``worst`` element of each cell.
+    ``values`` are those of both, ``errors`` are in ``unit`` (signed), and ``programs`` stored the element (-1 for
+    none); each for the ``worst`` element of each cell.
     """
 
     name: Name
@@ -51,9 +51,9 @@ class ComparedScene(TypedDict):
 
 
 class ComparedPicture:
-    """The heatmaps of one argument, or of a block of values: of what ``titles`` say, and of the error between them.
+    """The heatmaps of one argument, or of a block of values: the two that ``titles`` name, and their error.
 
-    ``launch`` is the one whose programs stored ``one``, None for what nobody stored.
+    ``launch`` is the one whose programs stored ``one``, None if no launch stored it.
     """
 
     def __init__(self, one: Compared, titles: tuple[str, str], launch: Launch | None = None) -> None:
@@ -65,22 +65,22 @@ class ComparedPicture:
 
     @cached_property
     def worst(self) -> Ints:
-        """(cells,) the element that each cell shows, -1 where there is none."""
+        """The element (cells,) that each cell shows, -1 if there is none."""
         return worst(self.errors, self.layout.cell_of_position(), self.layout.cells)
 
     @property
     def unit(self) -> str:
-        """``ulp`` where that says more than the distance itself."""
+        """The unit of the error: ``ulp`` if that says more than the distance itself."""
         ulps, absolute = self.one.largest_ulps, self.one.largest_absolute
         if not number_formats.is_float(self.one.dtype) or ulps is None or absolute is None or ulps.value > _MOST_ULPS:
             return ""
-        # Beside what is nearly zero units are tiny: a few such elements would drown all others.
+        # Units near zero are tiny: a few such elements would hide all others.
         there = float(self.one.ulps[absolute.index])
         return "ulp" if ulps.value <= _FAR * max(there, 1.0) else ""
 
     @cached_property
     def errors(self) -> Floats:
-        """How far a lies above b, in `unit`; NaN where one of them alone is not finite."""
+        """The error a - b in `unit`; NaN if only one of the two is finite."""
         size = self.one.ulps if self.unit else self.one.absolute
         a, b = (number_formats.wide(side) for side in self.one.numbers)
         with np.errstate(invalid="ignore"):
@@ -88,7 +88,7 @@ class ComparedPicture:
 
     @cached_property
     def programs(self) -> Ints:
-        """(elements,) who stored each element last, -1 for nobody."""
+        """The program (elements,) that stored each element last, -1 for none."""
         launch, shape = self.launch, self.one.a.shape
         found = np.full(self.one.a.size, -1, np.int64)
         if launch is None:
@@ -101,7 +101,7 @@ class ComparedPicture:
 
     @cached_property
     def heatmaps(self) -> tuple[Heatmap, ...]:
-        """a, b, and the error."""
+        """The heatmaps of a, b, and the error."""
         there, at = self._shown()
         a, b = (number_formats.wide(side) for side in (self.one.a, self.one.b))
         low, high = finite_range(a, b)
@@ -123,7 +123,7 @@ class ComparedPicture:
 
     @cached_property
     def by_program(self) -> Heatmap | None:
-        """The largest error of what each program stored; None where nobody knows, or all are the same."""
+        """The largest error of each program's stores; None if programs are not known, or all are equal."""
         launch = self.launch
         known = self.programs >= 0
         if launch is None or not known.any() or launch.programs == 1 or not self.one.count:
@@ -163,7 +163,7 @@ class ComparedPicture:
 
 
 def row(one: Compared) -> tuple[str, ...]:
-    """What stands below `HEADINGS`."""
+    """The row of an argument, below `HEADINGS`."""
 
     def told(found: Worst | None) -> str:
         return "" if found is None or not found.value else messages.significant(found.value)
@@ -183,10 +183,10 @@ def row(one: Compared) -> tuple[str, ...]:
 
 
 def worst(errors: Floats, cell_of_element: Ints, cells: int) -> Ints:
-    """(cells,) the element of each cell with the greatest of all ``errors`` (NaN and infinity first); -1 for none."""
+    """The element (cells,) with the greatest error in each cell (NaN and infinity first); -1 for none."""
     size = np.abs(errors.reshape(-1))
     rank = np.where(np.isnan(size), np.inf, size)
-    order = np.lexsort((-np.arange(len(rank)), rank))  # of equal ones the first element comes last
+    order = np.lexsort((-np.arange(len(rank)), rank))  # among equal errors the first element is last
     result = np.full(cells, -1, dtype=np.int64)
     result[cell_of_element[order]] = order
     return result

@@ -1,1 +1,1 @@
-"""The storage picture: tensors as they lie in memory, with the way from an index to its place."""
+"""The storage picture: tensors as they lie in memory, and how an index leads to its place."""

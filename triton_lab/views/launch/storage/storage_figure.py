@@ -14,7 +14,7 @@ MOST_NOTES = 4
 
 
 def storage_pieces(view: StorageView) -> list[FigurePiece]:
-    """Everything that `view` knows, from top to bottom."""
+    """All pieces of `view`, from top to bottom."""
     looks = [(*(style.tensor_colour(number, 11),) * 3, style.PLAIN) for number in range(len(view.tensors))]
     pieces = [table([view.HEADINGS, *view.table()], looks)]
     notes = view.overlaps()[:MOST_NOTES]

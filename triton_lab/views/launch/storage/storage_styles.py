@@ -1,4 +1,4 @@
-"""What cells of storage look like, and the scenes of its heatmaps."""
+"""The styles of cells of storage, and the scenes of its heatmaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def plain(heatmap: Heatmap) -> StorageHeatmap:
 
 
 def told_apart(heatmap: Heatmap, touched: CellTouches) -> StorageHeatmap:
-    """The heatmap's scene, its classes told apart by who touches their cells, so that some can stand out."""
+    """The heatmap's scene with classes that also differ by the touches of their cells, so that some can stand out."""
     sets = len(touched.table)
     key = heatmap.cells.astype(np.int64) * sets + touched.classes
     key[heatmap.cells == 0] = 0
@@ -46,9 +46,9 @@ def told_apart(heatmap: Heatmap, touched: CellTouches) -> StorageHeatmap:
 
 
 def strip_styles(tensors: Sequence[int], kinds: npt.NDArray[Any]) -> list[tuple[int, int, int, int]]:
-    """Of the classes of a strip: none, and for each kind of place each level.
+    """The styles of a strip's classes: that of no cell, then for each kind of place one for each level.
 
-    A kind has bit k + 2 for tensor k, 2 where only a part is covered, and 1 where several elements lie at one place.
+    A kind has bit k + 2 for tensor k, 2 if only a part is covered, and 1 if several elements lie at one place.
     """
     styles = [(0, 0, 0, 0)]
     for members in kinds.tolist():
@@ -59,7 +59,7 @@ def strip_styles(tensors: Sequence[int], kinds: npt.NDArray[Any]) -> list[tuple[
 
 
 def grid_styles(number: int) -> list[tuple[int, int, int, int]]:
-    """Of the classes of a tensor's picture: none, and each level."""
+    """The styles of the classes in a tensor's picture: that of no cell, then one for each level."""
     return [(0, 0, 0, 0), *(look([number], False, step) for step in range(style.TENSOR_LEVELS))]
 
 

@@ -1,4 +1,4 @@
-"""Storage: tensors as they lie in memory, with the arithmetic that leads from an index to its place.
+"""Storage: tensors as they lie in memory, and the arithmetic from an index to its place.
 
 The colour of an element is its place in storage, pale at the start and strong at the end: a
 contiguous tensor darkens in reading order, a transposed one down its columns, an expanded one
@@ -59,7 +59,7 @@ GRID_ROOM = (290.0, 240.0)  # for one tensor beside others
 
 
 def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> StorageView:
-    """A picture of where ``tensors`` lie in storage. Names are those of the caller's variables.
+    """A picture of ``tensors`` in their storage. Default names are those of the caller's variables.
 
     >>> halves = torch.zeros(4, 6).split([2, 4], dim=1)
     >>> print(lab.storage(*halves, names=["left", "right"]).text())
@@ -79,8 +79,11 @@ def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Stora
 
 
 class StorageView(View):
-    """Tensors in their storages. With a launch whose arguments they are, the live picture follows
-    the picked program, iteration and line; ``most`` is as in `Tiling`."""
+    """Tensors in their storages.
+
+    If they are arguments of a launch, the live picture follows the picked program, iteration and line; ``most`` is as
+    in `Tiling`.
+    """
 
     def __init__(self, tensors: Sequence[StridedLike], launch: Launch | None = None, most: int | None = None) -> None:
         self.most = most
@@ -90,7 +93,7 @@ class StorageView(View):
 
     @cached_property
     def covers(self) -> list[Cover]:
-        """What covers each memory."""
+        """The cover of each memory: which tensors lie at each place."""
         return [cover(self.tensors, memory) for memory in self.memories]
 
     # --- Pictures ---------------------------------------------------------------------------------
@@ -130,7 +133,7 @@ class StorageView(View):
         )
 
     def _row(self, found: Cover) -> int | None:
-        """A row length that is a multiple of the longest stride, so that rows of tensors line up."""
+        """A row length that is a multiple of the longest stride, so that rows of tensors line up, or None."""
         strides = [
             stride * self.tensors[t].itemsize // found.unit
             for t in found.tensors
@@ -202,7 +205,7 @@ class StorageView(View):
         ]
 
     def overlaps(self) -> list[str]:
-        """A sentence for each two tensors that have bytes in common."""
+        """A sentence for each two tensors that share bytes."""
         found = []
         for covering in self.covers:
             for place, one in enumerate(covering.tensors):
@@ -247,7 +250,7 @@ class StorageView(View):
         }
 
     def _touched_scene(self) -> TouchedScene:
-        """The pictures, which tell who touches their cells where a launch does."""
+        """The pictures; if a launch touches their cells, also which programs touch each cell."""
         found = self.touching
         if self.launch is None or found is None:
             return {
@@ -260,7 +263,7 @@ class StorageView(View):
         programs = self.launch.programs
         left = [
             f"who touches {tensor.name}{some_of(one.shown, programs)}"
-            for tensor, one in zip(self.tensors, found.heats, strict=False)  # the others are `wider`
+            for tensor, one in zip(self.tensors, found.heats, strict=False)  # the remaining heats are those of `wider`
             if one.shown is not None
         ]
         grids = []
@@ -286,15 +289,17 @@ class StorageView(View):
 
     @cached_property
     def touching(self) -> StorageTouches | None:
-        """Who touches the tensors, where a launch touches any."""
+        """The touches of the tensors, if a launch touches any."""
         if self.launch is None or not any(access.argument for access in self.launch.accesses):
             return None
         return StorageTouches(self.named, self.launch.done, self.launch.programs, self.most)
 
     @cached_property
     def wider(self) -> dict[int, tuple[int, Argument, CoverPlace]]:
-        """By tensors whose lanes leave their view: all that is shown of their storage, as an argument that has it for
-        elements; before it its number in `touching`."""
+        """The wider arguments, by tensors whose lanes leave their view.
+
+        Such an argument has all of the shown storage as its elements; the number before it is its place in `touching`.
+        """
         found: dict[int, tuple[int, Argument, CoverPlace]] = {}
         if self.touching is None:
             return found
@@ -316,11 +321,11 @@ class StorageView(View):
         return found
 
     def seen_through(self, number: int) -> tuple[int, Argument, CoverPlace]:
-        """What to ask `touching` of the units that a tensor's lanes touch."""
+        """The arguments to pass to `touching` for the units that a tensor's lanes touch."""
         return self.wider.get(number) or (number, self.named[number], self.place(number))
 
     def outside(self, tensors: Sequence[int], shown: CellLayout) -> list[Mark]:
-        """What lanes touch through one of these ``tensors`` that is none of its elements, in a picture of units."""
+        """The places that lanes touch through one of ``tensors`` outside its elements, marked in a picture of units."""
         found = []
         for row, number in enumerate(tensors):
             if self.touching is None or number not in self.wider:
@@ -341,7 +346,7 @@ class StorageView(View):
 
     @cached_property
     def named(self) -> list[Argument]:
-        """The launch's arguments that the tensors are."""
+        """The arguments of the launch that the tensors are."""
         return [] if self.launch is None else [tensor_argument(self.launch, tensor.name) for tensor in self.tensors]
 
     def _finer(self, scene: StorageHeatmap, heatmap: Heatmap, what: str, number: int) -> StorageHeatmap:
@@ -357,7 +362,7 @@ class StorageView(View):
         return storage_window(self, name)
 
     def place(self, number: int) -> CoverPlace:
-        """Where a tensor lies in the cover of its memory."""
+        """The place of a tensor in the cover of its memory."""
         tensor = self.tensors[number]
         which = next(k for k, memory in enumerate(self.memories) if number in memory.tensors)
         found = self.covers[which]
@@ -366,7 +371,7 @@ class StorageView(View):
         return CoverPlace(base + tensor.offset * wide, wide)
 
     def unit_at(self, number: int, own: Ints) -> Ints:
-        """The first unit, counted from the first that the cover has, of elements at these distances from element 0."""
+        """The first unit (counted from the cover's first) of elements at these distances from element 0."""
         place = self.place(number)
         return own * place.wide + place.base
 
@@ -386,8 +391,8 @@ class StorageView(View):
 
 
 def _numbers(shown: CellLayout, numbers: Callable[[], Ints], room: tuple[float, float]) -> list[Label]:
-    """A number in each cell, in reading order."""
-    if shown.binned or shown.cells > MOST:  # they get none
+    """The label of each cell: a number, in reading order."""
+    if shown.binned or shown.cells > MOST:  # cells get no labels
         return []
     told = [""] * shown.cells
     for cell, number in zip(shown.cell_of_position().tolist(), numbers().tolist(), strict=True):
@@ -396,7 +401,7 @@ def _numbers(shown: CellLayout, numbers: Callable[[], Ints], room: tuple[float, 
 
 
 class StoragePanel(Panel):
-    """The tensor arguments in their storages, and who touches them."""
+    """The tensor arguments in their storages, and the programs that touch them."""
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> StorageView:
         if len(path) > 1:
@@ -404,7 +409,7 @@ class StoragePanel(Panel):
         return self._storage
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """Of a window of it, if one is named."""
+        """The scene, or that of a window if the path names one."""
         return self._storage.part("/".join(path)) if path[1:] else super().scene(path, first, numbers)
 
     @cached_property
@@ -415,5 +420,5 @@ class StoragePanel(Panel):
         return [self._storage]
 
     def text(self) -> list[str]:
-        """Nothing: the card's own table has it."""
+        """No lines: the card's own table has them."""
         return []

@@ -1,4 +1,4 @@
-"""Single places of a storage, or elements of a tensor in it, where a cell of their picture stands for several."""
+"""Windows of storage pictures whose cells stand for several places: single places, or elements of a tensor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def storage_window(view: StorageView, name: str) -> WindowScene:
-    """The part ``storage/strip/0/window/...`` or ``storage/grid/1/window/...``. Raises LookupError for another."""
+    """The part ``storage/strip/0/window/...`` or ``storage/grid/1/window/...``. Raises LookupError for other names."""
     match name.split("/"):
         case ["storage", "strip", number, "window", _] if number.isdecimal() and int(number) < len(view.strips):
             window = asked(name, f"storage/strip/{number}", view.strips[int(number)].layout)

@@ -1,4 +1,4 @@
-"""Grid: the programs of a launch in the order in which they start, what each does and shares."""
+"""Grid: the programs of a launch in the order in which they start, with the work and the shared inputs of each."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ SAYS = {
 }
 SMS = 132  # of an H100
 ROOM = (360.0, 320.0)
-MOST_WAVES = 6  # told in words
+MOST_WAVES = 6  # waves that are described in words
 FEW = len(style.PROGRAM_COLOURS)  # programs that have a colour each
-# How the live picture's levels look from the first number on: those of the ramp, then those of a few programs.
+# The looks of the live picture's levels from the first number on: the ramp's, then those of a few programs.
 LEVEL_LOOKS = [
     (colour, colour, colour, style.PLAIN)
     for colour in (
@@ -75,15 +75,17 @@ LEVEL_LOOKS = [
 
 
 class TargetScene(TypedDict):
-    """``first``: a program of each class of the accesses, + 1."""
+    """The argument beside the grid. ``first``: a program of each class of the accesses, + 1."""
 
     accesses: AccessesScene
     first: Buffer
 
 
 class GridRamp(TypedDict):
-    """The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs; the
-    legend and the ticks of programs."""
+    """The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs.
+
+    It also has the legend and the ticks of programs.
+    """
 
     styles: Buffer
     start: Palette
@@ -103,7 +105,7 @@ class InputScene(TypedDict):
 
 
 class StopScene(TypedDict):
-    """Where each program was when the launch was stopped: the number of one of ``says``, whose first is empty."""
+    """The place of each program when the launch was stopped, as an index into ``says``, whose first entry is empty."""
 
     states: Buffer
     says: Many[Sentence]
@@ -128,7 +130,7 @@ class _Grid(TypedDict):
 
 
 class GridScene(_Grid, total=False):
-    """``stopped`` of a launch that was; ``marks`` are the programs that findings are about."""
+    """The grid. ``stopped``: where programs stopped, if the launch did; ``marks``: the programs of findings."""
 
     stopped: StopScene
     marks: Few[Marked]
@@ -137,9 +139,9 @@ class GridScene(_Grid, total=False):
 class GridView(View):
     """The launch's grid coloured by one of `LAYERS`, and an argument with the colours of its programs.
 
-    ``sms``: how many programs run at once. ``argument`` names the argument beside the grid: by
-    itself the first one stored to. ``program`` picks a program; ``shared`` is about it. ``most`` is as in `Tiling`;
-    inputs of which only some programs would be looked at are left out of what is shared, which says so.
+    ``sms``: how many programs run at once. ``argument`` names the argument beside the grid; by default it is the first
+    one stored to. ``program`` picks a program; ``shared`` is about it. ``most`` is as in `Tiling`. An input for which
+    only some programs could be looked at does not count as shared; the picture says so.
     """
 
     def __init__(
@@ -175,29 +177,29 @@ class GridView(View):
     def part(self, name: str) -> Scene:
         return super().part(name) if self.target is None else self.target.part(name)
 
-    # --- What it knows ------------------------------------------------------------------------------
+    # --- The model ----------------------------------------------------------------------------------
 
     @cached_property
     def work(self) -> Work:
-        """What each program does."""
+        """The work of each program."""
         return work(self.launch.done, self.programs)
 
     @cached_property
     def inputs(self) -> list[Input]:
-        """What programs load, and who loads the same."""
+        """The inputs that programs load, and which programs load the same."""
         tensors = [one for one in self.launch.arguments if one.kind in ("tensor", "descriptor")]
         return inputs(tensors, self.launch.done, self.programs, self.most)
 
     @property
     def says(self) -> dict[str, str]:
-        """What each layer shows, in words."""
+        """The words for each layer."""
         loaded = {one.argument for one in self.launch.done if one.kind == "load" and one.argument is not None}
         left = sorted(loaded - {one.name for one in self.inputs})
         return SAYS | ({"shared": f"{SAYS['shared']}, {', '.join(left)} left out"} if left else {})
 
     @cached_property
     def stopped(self) -> StoppingPoints | None:
-        """Where the programs were when the launch was stopped, if it was."""
+        """The places of the programs when the launch was stopped, if it was."""
         return stopped(self.launch)
 
     @cached_property
@@ -205,7 +207,7 @@ class GridView(View):
         return waves(self.inputs, self.programs, self.sms)
 
     def numbers(self, by: str) -> Ints:
-        """(programs,) the number that a layer shows."""
+        """The number (programs,) that a layer shows for each program."""
         order = np.arange(self.programs)
         if by == "shared":
             return shared(self.inputs, self.program or 0, self.programs) if self.programs else order
@@ -221,13 +223,13 @@ class GridView(View):
 
     @cached_property
     def layout(self) -> CellLayout:
-        """Programs in reading order: x to the right, y down, z in panels."""
+        """The layout: programs in reading order, x to the right, y down, z in panels."""
         x, y, z = self.launch.grid
         return layout((z, y, x) if z > 1 else (y, x) if y > 1 else (x,), room=self.room)
 
     @cached_property
     def cells(self) -> npt.NDArray[Any]:
-        """(cells,) program + 1 (the first of them in a cell that stands for several)."""
+        """The class (cells,): program + 1 (the first of them if a cell stands for several)."""
         cells = np.zeros(self.layout.cells, dtype=np.int64)
         cells[self.layout.cell_of_position()[::-1]] = np.arange(self.programs, 0, -1)
         return narrow(cells)
@@ -239,7 +241,7 @@ class GridView(View):
         return layer_of("start" if by == "order" else by, numbers, nothing, ~nothing, nothing, blank, self.launch.grid)
 
     def target_layer(self, by: str) -> HeatLayer | None:
-        """The same numbers on the argument, each element with its first program's."""
+        """The same numbers on the argument; each element has that of its first program."""
         if self.target is None:
             return None
         first = self.target.cells.by["program"]
@@ -248,7 +250,7 @@ class GridView(View):
 
     @cached_property
     def marks(self) -> list[Mark]:
-        """The programs that findings are about."""
+        """The programs that findings concern."""
         return of_programs(self.launch, self.layout)
 
     def _heatmap(self, layer: HeatLayer) -> Heatmap:
@@ -280,7 +282,7 @@ class GridView(View):
         return found
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
-        """(programs + 1,) the program itself, or the one that has its cell, CHOSEN, those that share inputs NORMAL."""
+        """The emphasis (programs + 1,): CHOSEN for the program or that of its cell, NORMAL for those sharing inputs."""
         levels = np.where(shared(self.inputs, program, self.programs) > 0, NORMAL, DIMMED).astype(np.uint8)
         levels = np.append(np.uint8(NORMAL), levels)
         levels[self.cells[self.layout.cells_at(np.array([program]))]] = CHOSEN
@@ -297,7 +299,7 @@ class GridView(View):
             return f"{lines[0]}\n{messages.a_grid(self.launch.grid)} has no programs"
         busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
         lines.append("; ".join([messages.count(self.programs, "program"), *busy]))
-        if self.stopped is not None:  # what is counted is what was done until then
+        if self.stopped is not None:  # the counts cover the work done until then
             lines[1:] = ["; ".join(self.stopped.text()) or lines[1]]
             if not self.work.lanes.any():
                 return "\n".join(lines)
@@ -377,7 +379,7 @@ class GridView(View):
 
 
 def _spread(numbers: Ints, unit: str) -> str:
-    """``4 to 9 iterations (the most is 1.3 times the mean)``."""
+    """The spread of numbers in words: ``4 to 9 iterations (the most is 1.3 times the mean)``."""
     low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     if low == high:
         return f"{messages.count(high, unit)} each"
@@ -385,7 +387,7 @@ def _spread(numbers: Ints, unit: str) -> str:
 
 
 class GridPanel(Panel):
-    """The programs and the first argument stored to."""
+    """The grid, and the first argument stored to."""
 
     def view(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> GridView:
         if len(path) > 1:
@@ -393,7 +395,7 @@ class GridPanel(Panel):
         return self._grid
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """Of a window of the argument, if one is named."""
+        """The scene, or that of a window of the argument if the path names one."""
         return self._grid.part("/".join(path)) if path[1:] else super().scene(path, first, numbers)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What the colours of programs mean: a swatch for each of a few, a colour bar with program numbers for many."""
+"""The legend of program colours: a swatch for each of a few programs, a colour bar with numbers for many."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ticks = list[tuple[float, str]]
 
 @dataclass(frozen=True)
 class ProgramScale:
-    """The part of a legend that is about programs; the fields are those of a `Heatmap`."""
+    """The legend's part for programs; the fields are those of a `Heatmap`."""
 
     keys: list[Key]
     ramp: tuple[int, int, float, float] | None
@@ -28,9 +28,9 @@ class ProgramScale:
 
 
 def program_scale(grid: Sequence[int], seen: Iterable[int], shown: int | None = None) -> ProgramScale:
-    """Of a picture in which the programs ``seen`` have a colour.
+    """The scale of a picture in which the programs ``seen`` have a colour.
 
-    ``shown`` is how many programs were looked at, where that is not all of them; the legend then says so.
+    ``shown`` is the number of programs that were looked at, if that is not all; the legend then says so.
     """
     count = prod(map(int, grid))
     some = "" if shown is None else f"{messages.number(shown)} of {messages.count(count, 'program')} shown"
@@ -55,7 +55,7 @@ def program_keys(grid: Sequence[int], seen: Iterable[int]) -> list[Key]:
 
 
 def program_ticks(count: int) -> Ticks:
-    """Program numbers along the bar, the first and the last among them, as many as have room."""
+    """The program numbers along the bar, including the first and the last; as many as fit."""
     widest = style.CHARACTER * len(str(count - 1)) + 6
     parts = next((parts for parts in (4, 2) if BAR / parts >= widest), 1)
     numbers = [*(count // parts * part for part in range(parts)), count - 1]

@@ -1,4 +1,4 @@
-"""The cells of a tiling: which class of touched positions each one stands for, and whether it lies in the argument."""
+"""The cells of a tiling: the class of touched positions that each stands for, and whether it lies in the argument."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from triton_lab.views.drawing.heatmap import narrow
 
 Ints = npt.NDArray[np.int64]
 
-# Of a cell: elements; places over the edge; such that are touched; such that hold other elements' memory beside a
-# tile that stopped the launch; elements at which it was stopped.
+# The states of a cell: elements; places beyond the edge; touched places beyond the edge; places beside the tile of a
+# stopped launch that hold memory of other elements; elements at which the launch was stopped.
 STATES = 5
 INSIDE_STATE, OUTSIDE_STATE, ERROR_STATE, GHOST_STATE, STOPPED_STATE = range(STATES)
 
 
 @dataclass(frozen=True)
 class TiledCells:
-    """A picture's cells: ``numbers`` (cells,) are classes of the heatmap; for each of those,
-    ``class_of`` is the class in ``touches``, and ``state`` whether it is inside the argument."""
+    """The cells of a picture: ``numbers`` (cells,) are classes of the heatmap.
+
+    For each of these, ``class_of`` is the class in ``touches``, and ``state`` says whether it is inside the argument.
+    """
 
     touches: TilingAccesses
     layout: CellLayout
@@ -33,7 +35,7 @@ class TiledCells:
 
     @classmethod
     def of(cls, found: TilingAccesses, shown: CellLayout) -> TiledCells:
-        """Bin the positions into cells, and keep apart what is inside, outside, and wrongly touched."""
+        """The cells of all positions; cells inside, outside and wrongly touched are kept apart."""
         touched = found.active().counts > 0
         falls = found.tiles.falls(shown.along(), shown.cells)
         if falls is None:
@@ -59,7 +61,7 @@ class TiledCells:
 
     @classmethod
     def at(cls, found: TilingAccesses, positions: Ints, shown: CellLayout) -> TiledCells:
-        """A cell for each of some positions alone, none where a position is below 0."""
+        """A cell for each of some positions; no cell for a position below 0."""
         there = positions >= 0
         classes = np.where(there, found.at(np.maximum(positions, 0)), 0)
         inside = there & (True if found.drawn == found.shape else found.inside()[positions])
@@ -75,7 +77,7 @@ class TiledCells:
     def _told(cls, found: TilingAccesses, shown: CellLayout, classes: Ints, state: Ints) -> TiledCells:
         key = classes * STATES + state
         present = np.bincount(key, minlength=len(found.table) * STATES) > 0
-        present[OUTSIDE_STATE] = False  # class 0 outside the argument: no cell at all
+        present[OUTSIDE_STATE] = False  # class 0 outside the argument is no cell
         numbers = np.where(present, np.cumsum(present), 0)[key]
         kept = np.flatnonzero(present)
         class_of, states = np.append(0, kept // STATES), np.append(OUTSIDE_STATE, kept % STATES)

@@ -60,9 +60,9 @@ VERBS = {"loads": "loads", "stores": "stores", "both": "touches"}
 class Tiling(View):
     """The elements of ``argument`` coloured by program; ``program`` picks one, ``layer`` what to show.
 
-    ``layer`` is ``"loads"``, ``"stores"`` or ``"both"``; ``room`` is the width and height, in CSS
-    pixels, that the heatmap may take. Where lanes must be looked at one by one, ``most`` bounds them; the
-    picture then shows some programs, and says so.
+    ``layer`` is ``"loads"``, ``"stores"`` or ``"both"``; ``room`` is the width and height, in CSS pixels, that the
+    heatmap may take. ``most`` limits the lanes, if they must be looked at one by one; the picture then shows only some
+    programs, and says so.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Tiling(View):
         self.layers = ("both", *shown) if len(shown) == 2 else tuple(shown) or ("both",)
         self.layer = layer if layer in self.layers else self.layers[0]
         self.room = room
-        self.crowds: dict[str, bool] = {}  # by layer: whether regions are too small to be told apart by lines
+        self.crowds: dict[str, bool] = {}  # by layer: whether regions are too small for lines between them
         self.window: Window | None = None
 
     def within(self, room: tuple[float, float]) -> Tiling:
@@ -99,7 +99,7 @@ class Tiling(View):
 
     @property
     def finer(self) -> str:
-        """What its windows are called."""
+        """The name of its windows."""
         return f"tiling/{self.argument.name}"
 
     @property
@@ -110,7 +110,7 @@ class Tiling(View):
         return self.through(asked(name, self.finer, self.cells.layout)).scene()
 
     def through(self, window: Window) -> Tiling:
-        """Single positions of the same picture, in the same colours."""
+        """A window of single positions, in the same colours."""
         other = Tiling(self.launch, self.argument.name, self.program, self.layer, self.room, self.most)
         for layer in self.layers:
             if layer not in self.crowds:
@@ -128,9 +128,10 @@ class Tiling(View):
         return other
 
     def _near(self, positions: Ints) -> tuple[TilingAccesses, Ints]:
-        """Who touches these positions, and where they stand in that.
+        """The accesses to these positions, and the index of each position in them.
 
-        Exactly: of a picture of some programs, all those are asked that reach there.
+        The answer is exact: if the picture shows only some programs, all programs that reach these positions are looked
+        at.
         """
         found, argument = self.touches, self.argument
         there = positions >= 0
@@ -154,26 +155,26 @@ class Tiling(View):
 
     @cached_property
     def touches(self) -> TilingAccesses:
-        """Who touches each position."""
+        """The programs that touch each position."""
         return touches(self.argument, self.launch.accesses, self.programs, self.most)
 
     @cached_property
     def cells(self) -> TiledCells:
-        """Who touches each cell of the picture."""
+        """The programs that touch each cell of the picture."""
         return TiledCells.of(self.touches, layout(self.touches.drawn, self.touches.origin, room=self.room))
 
     @cached_property
     def heatmap(self) -> Heatmap:
-        """The layer asked for."""
+        """The heatmap of the chosen layer."""
         return self.heatmap_of(self.layer)
 
     def heatmap_of(self, layer: str) -> Heatmap:
-        """How one layer looks. The cells are the same for all, their styles are not."""
+        """The heatmap of one layer. The cells are the same for all layers, the styles are not."""
         cells = self.cells
         active = cells.touches.active(layer)
         masked = cells.touches.masked(layer).counts[cells.class_of] > 0
         count = active.counts[cells.class_of]
-        # What looks the same belongs together, even where other lines or masked lanes come to it.
+        # Cells that look the same form one region, even if other lines or masked lanes touch some of them.
         groups = STATES * active.groups()[cells.class_of] + cells.state
         groups = np.where(count == 0, STATES * (groups.max(initial=0) // STATES + 1 + masked) + cells.state, groups)
         groups[0] = 0
@@ -216,7 +217,7 @@ class Tiling(View):
 
     @cached_property
     def marks(self) -> list[Mark]:
-        """The elements that findings are about, and the lanes that a missing mask would keep out."""
+        """The elements that findings concern, and the lanes that a missing mask would keep out."""
         over = np.flatnonzero(np.isin(self.cells.state[self.cells.numbers], (ERROR_STATE, GHOST_STATE)))
         return self._marks(self.cells.layout, over)
 
@@ -230,11 +231,11 @@ class Tiling(View):
 
     @cached_property
     def astray(self) -> list[str]:
-        """Which programs' lanes stopped the launch here, and what they reach for."""
+        """The lanes that stopped the launch at this argument, by program, and the elements that they reach for."""
         return astray(self.launch, self.argument, self.touches.strays_drawn)
 
     def _styles(self, active: Classes) -> npt.NDArray[np.uint16]:
-        """The colours of the first three programs of each class."""
+        """The styles, with the colours of the first three programs of each class."""
         items = np.append(active.items, 0)
         first, count = active.starts[self.cells.class_of], active.counts[self.cells.class_of]
         styles = np.zeros((len(first), 4), dtype=np.uint16)
@@ -244,20 +245,20 @@ class Tiling(View):
         return styles
 
     def _word(self, active: Classes, number: int) -> str:
-        """What a tile bears: its program, or how many share it."""
+        """The label of a tile: its program, or how many programs share it."""
         programs = active.members(number)
         if not len(programs):
             return ""
         return words.mark(int(programs[0]), self.launch.grid) if len(programs) == 1 else f"×{len(programs)}"
 
     def _keys(self, styles: npt.NDArray[np.uint16]) -> list[Key]:
-        """The legend of all that is not one program's."""
+        """The legend entries for cells that do not belong to a single program."""
         keys = []
         striped = styles[styles[:, 3] == style.STRIPES]
         if len(striped):
             first, second, third = striped[0, :3].tolist()
             keys.append(Key((first, second, third, style.STRIPES), "several programs"))
-        packed = distinct(np.ascontiguousarray(styles).view(np.uint64))  # four small numbers as one
+        packed = distinct(np.ascontiguousarray(styles).view(np.uint64))  # packs four small numbers into one
         used = {tuple(row) for row in packed.view(np.uint16).reshape(-1, 4).tolist()}
         rest = (
             (MASKED, "masked lanes only"),
@@ -268,7 +269,7 @@ class Tiling(View):
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
-        """(heatmap classes,) CHOSEN where the program has an active lane, NORMAL where a masked one."""
+        """The emphasis (heatmap classes,): CHOSEN where the program has an active lane, NORMAL for a masked one."""
         active, masked = self.cells.touches.active(self.layer), self.cells.touches.masked(self.layer)
         levels = np.full(len(active), DIMMED, dtype=np.uint8)
         levels[masked.owners[masked.items == program]] = NORMAL
@@ -279,12 +280,12 @@ class Tiling(View):
         return f"{self.subject()}: which program {VERBS[self.layer]} each element"
 
     def subject(self) -> str:
-        """``x (3×4)``, and how many programs are shown if not all are."""
+        """The subject in words: ``x (3×4)``, and the number of programs shown if not all are."""
         shown = some_of(self.touches.shown, self.programs)
         return f"{self.argument.name} ({shape_text(self.argument.shape)}){shown}"
 
     def figure(self) -> Figure:
-        """The layer asked for; the chosen program outlined, if one is chosen."""
+        """The figure of the chosen layer; if a program is chosen, it is outlined."""
         from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
 
         wide = max([width_of(self.heatmap), *map(text_width, self.astray)])
@@ -358,7 +359,7 @@ class Tiling(View):
 
 
 def _coloured(styles: npt.NDArray[np.uint16]) -> list[int]:
-    """The programs whose own colours are drawn."""
+    """The programs that are drawn in colours of their own."""
     drawn = np.append(styles[:, 0], styles[styles[:, 3] == style.STRIPES, :3].reshape(-1)).astype(np.int64)
     programs = distinct(drawn) - style.PROGRAM
     found: list[int] = programs[(programs >= 0) & (programs < len(style.PROGRAM_COLOURS))].tolist()
@@ -366,7 +367,7 @@ def _coloured(styles: npt.NDArray[np.uint16]) -> list[int]:
 
 
 def tensor_argument(launch: Launch, name: str) -> Argument:
-    """The tensor argument of that name; says which there are if there is none."""
+    """The tensor argument of that name; if there is none, the error lists those that exist."""
     tensors = {argument.name: argument for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
     if name not in tensors:
         there = ", ".join(tensors) or "none"
@@ -375,7 +376,7 @@ def tensor_argument(launch: Launch, name: str) -> Argument:
 
 
 class TilingPanel(Panel):
-    """A tiling for each argument that is touched; static, as many as have room."""
+    """A tiling for each argument that is touched; the static form shows as many as fit."""
 
     MOST = 6  # in the static picture
     ROOM = (290.0, 240.0)  # for one of several
@@ -390,11 +391,11 @@ class TilingPanel(Panel):
         raise unknown(path)
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """Of a window of it, if one is named."""
+        """The scene of a tiling, or of a window of it if the path names one."""
         return self.view(path[:2]).part("/".join(path)) if path[2:] else super().scene(path, first, numbers)
 
     def _tiling(self, argument: str) -> Tiling:
-        """Made once: who touches what takes a while."""
+        """The view of an argument, made once: finding its touches takes a while."""
         if argument not in self._made:
             self._made[argument] = Tiling(self.launch, argument, most=MOST_LANES)
         return self._made[argument]
@@ -407,7 +408,7 @@ class TilingPanel(Panel):
         return [self._tiling(name) for name in self.card.drawn]
 
     def pieces(self) -> list[FigurePiece]:
-        """One at full width, or several side by side."""
+        """One tiling at full width, or several side by side."""
         from triton_lab.views.drawing.figure_pieces import lines, side_by_side
 
         drawn = self.drawn()

@@ -1,1 +1,1 @@
-"""Pictures of values: what variables held, step by step, and where a stored element came from."""
+"""Pictures of values: the values of variables, program steps, and the origins of a stored element."""

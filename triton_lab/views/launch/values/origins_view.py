@@ -1,7 +1,7 @@
-"""Origins: one stored element, and the elements of every argument that it was made from.
+"""Origins: one stored element, and the elements of all arguments that it was computed from.
 
-The live picture carries who stored which element, so that a click or another program asks for the
-origins of that element alone: a part called ``origin/<op>/<element>``.
+The live picture knows who stored which element. So a click, or picking another program, requests only the origins of
+that element: a part called ``origin/<op>/<element>``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _AT_ONCE = 1 << 20  # elements that are looked at
 
 
 class Origins(View):
-    """Where the value that ``program`` stored in ``lane`` (row-major) of the store came from."""
+    """The origins of the value that ``program`` stored in ``lane`` (row-major) of the store."""
 
     def __init__(self, launch: Launch, store: Access, program: int = 0, lane: int = 0, iteration: int = 0) -> None:
         lanes = math.prod(store.block)
@@ -64,7 +64,7 @@ class Origins(View):
 
     @classmethod
     def first(cls, launch: Launch, store: Access, program: int | None = None) -> Origins:
-        """Of the first element that ``program`` stored to; by itself of one in the middle of all that were stored."""
+        """The origins of the first element that ``program`` stored; by default, of one in the middle of all."""
         found = cls(launch, store, program or 0).stored
         if not (found.first >= 0).any() or (program is not None and found.first[program] < 0):
             who = "" if program is None else f" in {messages.program(program, launch.grid)}"
@@ -74,7 +74,7 @@ class Origins(View):
 
     @classmethod
     def of(cls, launch: Launch, store: Access, element: int, stored: StoredBy | StoredByTiles | None = None) -> Origins:
-        """Of an element (row-major) of the store's argument, as the last lane left it that stored to it."""
+        """The origins of an element (row-major) of the store's argument, as the last lane that stored to it left it."""
         stored = stored or cls(launch, store).stored
         shape = () if store.argument is None else tensor_argument(launch, store.argument).shape
         last = stored.last(element) if 0 <= element < math.prod(shape) else None
@@ -86,7 +86,7 @@ class Origins(View):
 
     @cached_property
     def stored(self) -> StoredBy | StoredByTiles:
-        """Which lane stored each element of the argument."""
+        """The lane that stored each element of the argument."""
         if self.store.argument is None:
             return stored_by(self.store.completed, (), self.launch.programs)
         argument = tensor_argument(self.launch, self.store.argument)
@@ -94,12 +94,12 @@ class Origins(View):
 
     @cached_property
     def origins(self) -> list[Origin]:
-        """The loads that matter."""
+        """The loads that the value depends on."""
         return self.launch.origins(self.store, self.program, self.lane, self.iteration)
 
     @cached_property
     def needed(self) -> dict[str, tuple[Ints, Ints]]:
-        """For each argument that matters: its elements, ascending, and the iterations that first brought them in."""
+        """For each argument that matters: its elements, ascending, and the iterations that first loaded them."""
         found: dict[str, list[tuple[Ints, int]]] = {}
         for origin in self.origins:
             if origin.argument is not None:
@@ -115,12 +115,12 @@ class Origins(View):
 
     @cached_property
     def element(self) -> int:
-        """The element of the store's argument, -1 where there is none."""
+        """The element of the store's argument, -1 if there is none."""
         return self.store.element_of(self.program, self.lane, self.iteration)
 
     @cached_property
     def pictures(self) -> list[Marked]:
-        """The arguments that were loaded from."""
+        """A picture of each argument that was loaded from."""
         found = []
         for name, (elements, first) in self.needed.items():
             argument = tensor_argument(self.launch, name)
@@ -130,7 +130,7 @@ class Origins(View):
 
     @property
     def heatmaps(self) -> list[Heatmap]:
-        """The stored argument, then those that were loaded from."""
+        """The stored argument, then the arguments that were loaded from."""
         drawn = [one.heatmap() for one in self.pictures]
         if self.store.argument is None:
             return drawn
@@ -177,11 +177,11 @@ class Origins(View):
 
     @property
     def name(self) -> str:
-        """What its parts' names begin with."""
+        """The beginning of its parts' names."""
         return f"origin/{self.store.op}"
 
     def scene(self) -> OriginsScene:
-        """Whom to ask about, and one element's origins."""
+        """The elements that can be picked, and the origins of one."""
         stored: StoredScene | None = None
         if self.store.argument is not None:
             argument = tensor_argument(self.launch, self.store.argument)
@@ -192,7 +192,7 @@ class Origins(View):
                 "argument": argument.name,
                 "shape": list(argument.shape),
                 "line": self.store.line,
-                # The cell's first element that this store wrote, + 1; and each program's.
+                # The first element of each cell that this store wrote, + 1; and that of each program.
                 "elements": buffer(narrow(self._first_of_cell + 1)),
                 "first": buffer((self.stored.first + 1).astype(np.uint32)),
                 "grid": list(self.launch.grid),
@@ -208,7 +208,7 @@ class Origins(View):
 
     @cached_property
     def _first_of_cell(self) -> Ints:
-        """(cells,) the first stored element in each cell of the argument, -1 for none."""
+        """The first stored element (cells,) in each cell of the argument, -1 for none."""
         argument = tensor_argument(self.launch, self.store.argument or "")
         shown = layout(argument.shape, room=ROOM)
         found = np.full(shown.cells, -1, dtype=np.int64)
@@ -225,12 +225,12 @@ class Origins(View):
         return found
 
     def askable(self) -> npt.NDArray[np.int64]:
-        """The elements that a click can ask about, ascending."""
+        """The elements that a click can pick, ascending."""
         cells = self._first_of_cell
         return np.sort(cells[cells >= 0])
 
     def shown(self) -> OriginScene:
-        """This element's origins alone."""
+        """The origins of this element."""
         return {
             "kind": "origin",
             "title": self.title(),
@@ -242,7 +242,7 @@ class Origins(View):
         }
 
     def _loaded(self, picture: Marked) -> LoadedScene:
-        """A picture with the lines that brought its elements in."""
+        """A picture with the lines that loaded its elements."""
         brought: dict[int | None, list[Ints]] = {}
         for origin in self.origins:
             if origin.argument == picture.argument.name:
@@ -280,9 +280,9 @@ class Origins(View):
 
 
 class OriginsPanel(Panel):
-    """The stores whose values can be followed back; static, the last of them."""
+    """The stores whose values can be traced back; the static form shows the last of them."""
 
-    KEPT_ELEMENTS: ClassVar[int] = 120  # of all stores together, in a page without a kernel
+    KEPT_ELEMENTS: ClassVar[int] = 120  # of all stores together, in a page without a running kernel
 
     def items(self) -> list[ItemScene]:
         return [
@@ -297,12 +297,12 @@ class OriginsPanel(Panel):
         raise unknown(path)
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
-        """Of one element alone, if one is named."""
+        """The scene, or the origins of one element if the path names one."""
         view = self.view(path, first, numbers)
         return view.part("/".join(path)) if len(path) > 2 else view.scene()
 
     def _origins(self, op: int) -> Origins:
-        """Made once: who stored what takes a while."""
+        """The view of a store, made once: finding who stored what takes a while."""
         if op not in self._made:
             access = next((one for one in self.card.accesses if one.op == op), None)
             if access is None:
@@ -317,15 +317,15 @@ class OriginsPanel(Panel):
     def many(self) -> Iterator[str]:
         for store in self.card.followable:
             most = self.KEPT_ELEMENTS // len(self.card.followable)
-            chosen = attempt(partial(self._sample, store, most), lambda _: [])  # its own part says why
+            chosen = attempt(partial(self._sample, store, most), lambda _: [])  # the part itself gives the reason
             yield from (f"origin/{store.op}/{one}" for one in chosen)
 
     def _sample(self, store: Access, most: int) -> list[int]:
-        """Each program's first element, and others from all over, about ``most``."""
+        """About ``most`` elements: the first of each program, and others from everywhere."""
         found = self._origins(store.op)
         first = found.stored.first[found.stored.first >= 0][: min(StepsPanel.KEPT_PROGRAMS, most)]
         others = found.askable()
-        # At random: every n-th would stand in lines.
+        # A random choice: every n-th element would form lines.
         spread = np.random.default_rng(0).choice(others, min(len(others), most - len(first)), replace=False)
         return list(dict.fromkeys([*first.tolist(), *spread.tolist()]))
 

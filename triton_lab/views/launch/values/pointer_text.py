@@ -1,4 +1,4 @@
-"""Pointers as a reader knows them: an argument's name and offsets in its elements, never addresses."""
+"""Pointers in words: an argument's name and offsets in its elements, never addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from triton_lab.views.drawing.drawing_text import shape_text
 
 
 class Pointed(Protocol):
-    """What is needed of an argument."""
+    """The attributes of an argument that pointer words need."""
 
     @property
     def name(self) -> str: ...
@@ -28,7 +28,7 @@ class Pointed(Protocol):
 
 
 def pointee(values: npt.NDArray[Any], arguments: Iterable[Pointed]) -> Pointed | None:
-    """The argument whose storage holds the first of these numbers, if they can be addresses."""
+    """The argument whose storage holds the first of these numbers, if they may be addresses."""
     if values.dtype != np.int64 or not values.size:
         return None
     first = int(values.flat[0])
@@ -39,12 +39,12 @@ def pointee(values: npt.NDArray[Any], arguments: Iterable[Pointed]) -> Pointed |
 
 
 def offsets_in(argument: Pointed, addresses: npt.NDArray[Any]) -> Ints:
-    """Distances from the argument's element 0, in elements."""
+    """The distances from the argument's element 0, in elements."""
     return (addresses - argument.address) // argument.itemsize
 
 
 def pointer_words(offsets: Ints, name: str) -> str:
-    """``pointer to x_ptr + 4``, ``32 pointers to x_ptr + 0 to 31``."""
+    """Pointers in words: ``pointer to x_ptr + 4``, ``32 pointers to x_ptr + 0 to 31``."""
     low, high = int(offsets.min()), int(offsets.max())
     if offsets.shape == ():
         return f"pointer to {name} + {low}"

@@ -1,4 +1,4 @@
-"""Held: what a program's variables held at its end, as blocks and in words. The static form of the Values tab."""
+"""The values of a program's variables at its end, as blocks and in words: the static form of the Values tab."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 ROOM = (200.0, 180.0)
-MOST = 9  # variables that get a picture, the last ones assigned
+MOST = 9  # variables that get a picture: the last ones assigned
 
 
 class ProgramVariables(View):
-    """The variables of ``program`` at its end. Live, it is the program's `Steps`."""
+    """The variables of ``program`` at its end. The live form is the program's `Steps`."""
 
     def __init__(self, launch: Launch, program: int = 0) -> None:
         self.steps = Steps(launch, program)
@@ -47,7 +47,7 @@ class ProgramVariables(View):
         return self.steps.alive() if len(self.steps.trace) else []
 
     def heatmaps(self) -> list[Heatmap]:
-        """Blocks of numbers; pointers are told in words alone."""
+        """Blocks of numbers; pointers are described only in words."""
         trace = self.steps.trace
         if not len(trace):
             return []
@@ -78,9 +78,9 @@ class ProgramVariables(View):
 
 
 class ValuesPanel(Panel):
-    """The widest block, the other variables by line, the kernel's parameters, and what each argument was touched with.
+    """The tab of values: the widest block, other variables by line, parameters, and the touched values of arguments.
 
-    The static form is what program 0 held at its end.
+    The static form shows the variables of program 0 at its end.
     """
 
     WINDOW: ClassVar[int] = 64  # programs whose values are fetched together
@@ -98,14 +98,18 @@ class ValuesPanel(Panel):
 
     @property
     def _end(self) -> float:
-        """The line that stopped the launch: what it and those below would have assigned, nobody may have got."""
+        """The line that stopped the launch: variables of this and later lines may have no value."""
         stopped = self.launch.stopped
         line = None if stopped is None else self.launch.lines[stopped[0]]
         return math.inf if line is None else line.line
 
     @cached_property
     def _sizes(self) -> dict[tuple[str, int], int]:
-        """Twice the numbers in each variable's block, by name and line: of masks 1 less; of equals the later first."""
+        """The size of each variable by name and line, the largest first.
+
+        The size is twice the numbers in its block, less 1 for a mask; it puts masks after other variables of equal
+        size.
+        """
         found: dict[tuple[str, int], int] = {}
         variables = self.launch.variables
         for function in self.launch.twin.executable.plan.functions.values():
@@ -130,7 +134,7 @@ class ValuesPanel(Panel):
         yield from ()
 
     def many(self) -> Iterator[str]:
-        """A kernel may have hundreds of variables."""
+        """The names of all other values: a kernel may have hundreds of variables."""
         yield from map(full_name, self.items()[1:])
 
     def drawn(self) -> list[ProgramVariables]:

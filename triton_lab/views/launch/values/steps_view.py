@@ -1,6 +1,6 @@
-"""Steps: one program's operations in their order, with the variables alive after each.
+"""Steps: the operations of one program in order, with the live variables after each.
 
-The live picture asks for the steps of another program when one is picked: a part called ``steps@3``.
+When another program is picked, the live picture requests its steps: a part called ``steps@3``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST = 1 << 18
-MOST_TEXTS = 1 << 12  # values in words that go to an editor
+MOST_TEXTS = 1 << 12  # values in words that are sent to an editor
 ROOM = (300.0, 260.0)
 VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "atomic on "}
 
 
 class StepScene(TypedDict):
-    """``shape`` numbers the scene's pictures."""
+    """A step. ``shape`` is an index into the scene's pictures."""
 
     kind: Sentence
     line: Whole | None
@@ -68,7 +68,7 @@ class StepsScene(TypedDict):
 
 
 class AssignedTexts(TypedDict):
-    """What a variable was given on a line, in words: the first ``texts``, of ``count``, and the ``last``."""
+    """The values that a variable took on a line, in words: the first ``texts``, of ``count``, and the ``last``."""
 
     line: Whole
     name: Sentence
@@ -78,7 +78,7 @@ class AssignedTexts(TypedDict):
 
 
 class AssignedScene(TypedDict):
-    """What an editor says of the variables of ``program``."""
+    """The values of the variables of ``program``, for an editor."""
 
     kind: Literal["assigned"]
     program: Whole
@@ -86,7 +86,7 @@ class AssignedScene(TypedDict):
 
 
 class FollowScene(TypedDict):
-    """A part of one program, which gives way to another program's."""
+    """A part about one program, which is replaced once another program is picked."""
 
     kind: Literal["follow"]
     name: Sentence
@@ -96,9 +96,9 @@ class FollowScene(TypedDict):
 
 
 class Steps(View):
-    """``program`` of a launch, step by step; ``step`` is where the picture stands, by itself at the end.
+    """The steps of ``program``; the picture stands at ``step``, by default the last.
 
-    The live picture carries ``numbers`` at most; steps beyond have words alone.
+    The live picture carries at most ``numbers`` numbers; later steps have words alone.
     """
 
     def __init__(self, launch: Launch, program: int = 0, step: int | None = None, numbers: int = MOST) -> None:
@@ -111,7 +111,7 @@ class Steps(View):
         self.step = last if step is None else step
 
     def in_body(self) -> Steps:
-        """The same at the first step of the kernel's body: its parameters come before."""
+        """The same view at the first step of the kernel's body, after the parameters."""
         parameters = {one.name for one in self.launch.arguments}
         for step in self.trace.steps:
             if step.kind != "assign" or step.name not in parameters:
@@ -126,12 +126,12 @@ class Steps(View):
         return f"{self.launch.kernel}, {words.program(self.program, self.launch.grid)}"
 
     def _words(self, step: TraceStep) -> str:
-        """What a step does, before its value: ``load from x_ptr:``, ``acc =``."""
+        """A step in words, before its value: ``load from x_ptr:``, ``acc =``."""
         name = step.name or "memory"
         return f"{name} =" if step.kind == "assign" else f"{VERBS[step.kind]}{name}:"
 
     def shown(self, step: TraceStep) -> tuple[npt.NDArray[Any], str]:
-        """A step's block as it is drawn, and what it touched in words; addresses as offsets in elements."""
+        """The block of a step as it is drawn, and what it touched in words; addresses become offsets in elements."""
         values = step.values
         to = pointee(values, self.launch.arguments)
         if to is not None:
@@ -140,7 +140,7 @@ class Steps(View):
         return values, summary(values, step.mask)
 
     def alive(self) -> list[tuple[str, str, str]]:
-        """Name, line and value of each variable after the step."""
+        """Name, line and value of each live variable after the step."""
         return [(name, str(step.line or ""), self.shown(step)[1]) for name, step in self.trace.alive(self.step).items()]
 
     def text(self) -> str:
@@ -184,7 +184,7 @@ class Steps(View):
         return pieces
 
     def live(self) -> FollowScene | StepsScene:
-        """This program's steps, which give way to another program's."""
+        """The steps of this program; they are replaced once another program is picked."""
         return {
             "kind": "follow",
             "name": "steps",
@@ -200,7 +200,7 @@ class Steps(View):
         return Steps(self.launch, int(program), 0, self.numbers).scene()
 
     def assigned(self) -> AssignedScene:
-        """What each variable was given, in words alone."""
+        """The values that each variable took, in words."""
         found: dict[tuple[int, str], AssignedTexts] = {}
         left = MOST_TEXTS
         for step in self.trace.steps:
@@ -216,7 +216,7 @@ class Steps(View):
         return {"kind": "assigned", "program": self.program, "values": list(found.values())}
 
     def scene(self) -> StepsScene:
-        """This program's steps alone."""
+        """The steps of this program."""
         shapes: list[tuple[int, ...]] = []
         steps: list[StepScene] = []
         left = self.numbers
@@ -259,14 +259,14 @@ class Steps(View):
 
 
 def _ends(block: npt.NDArray[Any], step: TraceStep) -> tuple[float, float]:
-    """The ends of the ramp for what ``step`` touched: a lane that is turned off is not drawn."""
+    """The ends of the ramp for the values that ``step`` touched: masked lanes are not drawn."""
     return ends(block if step.mask is None else block[step.mask])
 
 
 class StepsPanel(Panel):
     """The steps of the picked program."""
 
-    KEPT_PROGRAMS: ClassVar[int] = 24  # in a page without a kernel
+    KEPT_PROGRAMS: ClassVar[int] = 24  # in a page without a running kernel
 
     def scene(self, path: Sequence[str], first: int = 0, numbers: int = NUMBERS) -> Scene:
         if list(path) == ["assigned"]:

@@ -1,4 +1,4 @@
-"""Variable: what a variable of the kernel held, by program and iteration; heatmap and histogram."""
+"""Variable: the values of a kernel's variable, by program and iteration, as a heatmap and a histogram."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.replay.variable_values import Values
 
-MOST = 1 << 18  # numbers that a live picture carries
+MOST = 1 << 18  # numbers in a live picture
 
 
 class _Variable(TypedDict):
@@ -51,7 +51,7 @@ class _Variable(TypedDict):
 
 
 class VariableScene(_Variable, total=False):
-    """``mask``: 0 where an element was not touched; ``spread``: all values, for the bars; ``line`` that assigns it."""
+    """A variable. ``mask``: 0 for an untouched element; ``spread``: all values, for bars; ``line`` assigns it."""
 
     line: Whole
     mask: Buffer
@@ -59,10 +59,9 @@ class VariableScene(_Variable, total=False):
 
 
 class VariableView(View):
-    """The values of a variable (`Launch.values`), all programs and iterations behind two pickers.
+    """The values of a variable (`Launch.values`), with two pickers: program and iteration.
 
-    ``program`` and ``iteration`` say what the static picture shows, ``numbers`` how many the live one
-    carries at most.
+    ``program`` and ``iteration`` choose the static picture; ``numbers`` limits how many numbers the live one carries.
     """
 
     def __init__(self, values: Values, program: int | None = None, iteration: int = 0, numbers: int = MOST) -> None:
@@ -82,7 +81,7 @@ class VariableView(View):
 
     @cached_property
     def block(self) -> npt.NDArray[Any] | None:
-        """What the picked program held; None where it did not get there."""
+        """The value in the picked program; None if it did not reach the line."""
         values = self.values
         row = int(np.searchsorted(values.programs, self.program))
         if not values.assignments or not values.reached(self.iteration)[row]:
@@ -92,14 +91,14 @@ class VariableView(View):
 
     @cached_property
     def pointee(self) -> Pointed | None:
-        """The argument that a pointer leads into; None for what is no pointer."""
+        """The argument that a pointer points into; None for a value that is no pointer."""
         values = self.values
         if not values.assignments:
             return None
         return pointee(values.at(0)[values.reached(0)][:1], values.arguments)
 
     def _at(self, iteration: int) -> npt.NDArray[Any]:
-        """``(programs, *block)``; a pointer's addresses as offsets in its argument's elements."""
+        """The values ``(programs, *block)``; addresses of a pointer become offsets in its argument's elements."""
         held = self.values.at(iteration)
         if self.pointee is None:
             return held
@@ -109,7 +108,7 @@ class VariableView(View):
 
     @property
     def dtype(self) -> str:
-        """The values' type as it is told."""
+        """The type of the values in words."""
         return self.values.dtype if self.pointee is None else f"elements of {self.pointee.name}"
 
     def title(self) -> str:
@@ -193,7 +192,7 @@ class VariableView(View):
 
 
 def compare(a: Values, b: Values, programs: tuple[int, int], iterations: tuple[int, int]) -> Beside:
-    """See `Values.compare`. Raises ValueError where a value was not reached or shapes differ."""
+    """See `Values.compare`. Raises ValueError if a value was not reached or shapes differ."""
     blocks = [
         VariableView(values, program, iteration).block
         for values, program, iteration in zip((a, b), programs, iterations, strict=True)

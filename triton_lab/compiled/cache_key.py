@@ -1,4 +1,4 @@
-"""What a kernel means now, as a key: its text and place, and those of all that it uses."""
+"""A key for a kernel's current meaning: its text and place, and those of everything it uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from triton_lab.backend.source.kernel_dependencies import as_callable, used
 
 
 def meaning(kernel: Any, seen: frozenset[int] = frozenset()) -> tuple[Any, ...]:
-    """Equal for kernels that give the same module, line numbers and file names included."""
+    """A key that is equal for kernels that give the same module, line numbers and file names included."""
     from triton.language import constexpr, dtype
 
     result: list[Any] = [kernel.src, kernel.starting_line_number, kernel.fn and kernel.fn.__code__.co_filename]

@@ -1,14 +1,14 @@
-"""How much isl may spend on one question, and what becomes of its errors.
+"""Limits how much isl may spend on one question, and turns its errors into ours.
 
-Behind many of isl's operations (a complement, a last write, the bounds of a loop) is parametric integer programming,
-which splits into cases by recursion. A hard question fills memory for minutes, or the stack, and that ends the
-process. isl counts its operations and can be told to give up at a number of them; as each level of the recursion takes
-several, that bounds the stack, too.
+Many of isl's operations (a complement, a last write, the bounds of a loop) use parametric integer programming, which
+splits into cases by recursion. A hard question may fill memory for minutes, or overflow the stack, which ends the
+process. isl counts its operations and can stop at a limit. Each level of the recursion takes several operations, so
+the limit bounds the stack, too.
 
-A count is a poor measure of time: 100,000 operations may take a tenth of a second or two. But nothing else stops isl
-from within: its calls hold Python's lock, so no other thread can tell it to, and a question that was given up cannot be
-continued. So `answered` asks again with twice the count, on a stack that has room for it, as long as the time that is
-left is enough for what the next try will take by the growth of the last two.
+A count is a poor measure of time: 100,000 operations may take a tenth of a second or two. But nothing else can stop
+isl: its calls hold Python's lock, so no other thread can interrupt them, and an abandoned question cannot be resumed.
+So `answered` asks again with twice the count, on a stack with room for it, as long as the remaining time is enough
+for the next try, estimated from the growth of the last two.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from typing import TypeVar
 
 import islpy as isl
 
-# All that our examples need, and then less than a megabyte of stack.
+# Enough for all our examples, with less than a megabyte of stack.
 OPERATIONS = 100_000
-# What one question of the reader's may take.
+# The limit for one question of the user.
 SECONDS = 3.0
-# For tries of more than `OPERATIONS`; what is not used is only reserved.
+# The stack for tries of more than `OPERATIONS`; unused memory is only reserved.
 _STACK = 256 << 20
 
-# The count belongs to isl's context, and there is one for the whole process.
+# The count belongs to isl's context, which the whole process shares.
 _TURN = threading.RLock()
-# Whether the thread that waits for this one has the turn.
+# Whether the thread that waits for this one holds the lock.
 _HAS_TURN: contextvars.ContextVar[bool] = contextvars.ContextVar("has_turn", default=False)
 
 T = TypeVar("T")
@@ -43,14 +43,14 @@ class TooHard(ValueError):
 
 
 class NoAnswer(ValueError):
-    """isl has no answer, however long it may take: why, in its own words."""
+    """isl has no answer, however long it runs; the message is isl's reason."""
 
 
 def answered(question: str, ask: Callable[[], T], operations: int | None = None) -> T:
-    """What ``ask`` returns. It may be called several times, and in another thread; the first try has ``operations``
-    (by default `OPERATIONS`) whatever time they take.
+    """The result of ``ask``, which may be called several times, and in another thread.
 
-    Raises `TooHard` where isl finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
+    The first try has ``operations`` (by default `OPERATIONS`), whatever time they take. Raises `TooHard` where isl
+    finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
     """
     began = monotonic()
     with _turn():
@@ -106,10 +106,10 @@ def _turn() -> Iterator[None]:
 
 @contextmanager
 def effort(question: str, operations: int | None = None) -> Iterator[None]:
-    """A question with a count and no second try: raises `TooHard`, with the ``question`` in words, where isl needs
-    more ``operations`` (by default `OPERATIONS`), and `NoAnswer` for any other error of isl.
+    """Limit isl's operations in a block, without a second try.
 
-    Within another one it is a question of its own, with a count of its own.
+    Raises `TooHard`, with the ``question`` in words, where isl needs more ``operations`` (by default `OPERATIONS`),
+    and `NoAnswer` for any other error of isl. Nested in another one, it has a count of its own.
     """
     context = isl.DEFAULT_CONTEXT
     with _turn():
@@ -127,7 +127,7 @@ def effort(question: str, operations: int | None = None) -> Iterator[None]:
 
 
 def _spent() -> bool:
-    """Whether isl has no operations left. (What its error says is whatever went wrong for want of them.)"""
+    """Whether isl has no operations left. (Its error message names only a consequence.)"""
     try:
         isl.Set("{ : }")
     except isl.Error:
@@ -136,6 +136,6 @@ def _spent() -> bool:
 
 
 def _reason(error: isl.Error) -> str:
-    """isl's message without its call and without the place in isl's own source."""
+    """isl's message without the name of the call and the place in isl's source."""
     told = re.search(r"failed: (.*?)(?: in \S*:\d+)?$", str(error), re.DOTALL)
     return told.group(1) if told else str(error)

@@ -1,6 +1,6 @@
-"""pycparser, with a position for every error and an extent for every expression.
+"""Wraps pycparser, with a position for every error and an extent for every expression.
 
-pycparser knows where an expression starts but not where it ends, and some of its errors have no position at all.
+pycparser knows where an expression starts but not where it ends, and some of its errors have no position.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _HEAD = "void nest(void) {\n"
 
 @dataclass(frozen=True)
 class Parsed:
-    """The function that holds the nest, and how its coordinates map to the reader's text."""
+    """The function that holds the nest, and the map from its coordinates to the user's text."""
 
     function: c_ast.FuncDef
     source: SourceText
-    blank: str  # the text with comments blanked out: same lines, same columns
+    blank: str  # the text with blanks for comments: same lines, same columns
     lines_before: int
 
     def span(self, node: Any) -> Span:
@@ -36,7 +36,7 @@ class Parsed:
         line, column = self._place(node)
         text = [*self.blank.splitlines(), ""][line - 1]
         for op in reversed(_prefixes(node)):
-            # pycparser gives a prefix operator, and all that starts with one, the place of its operand.
+            # For a prefix operator at the start of an expression, pycparser gives the operand's position.
             column = max(text.rfind(op, 0, column - 1), 0) + 1
         return Span(line, column, _extent(text, column - 1, _tokens_of(node)) + 1)
 
@@ -45,7 +45,7 @@ class Parsed:
 
 
 def parse(source: SourceText) -> Parsed:
-    """The text as one C function; a bare nest is wrapped in one. Raises `NotAScop` at the offending character."""
+    """Parse the text as one C function; a bare nest is wrapped in one. Raises `NotAScop` at the offending character."""
     blank = _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source.text)
     for number, line in enumerate(blank.splitlines(), 1):
         hash_at = re.match(r"\s*#(?!\s*pragma)", line)
@@ -68,13 +68,13 @@ def parse(source: SourceText) -> Parsed:
 
 
 def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> NotAScop:
-    """The first token after which no continuation can be C."""
+    """The error at the first token after which no continuation is valid C."""
     head = _HEAD if bare else ""
     tokens = list(_TOKEN.finditer(blank))
     depth = 0
     for position, token in enumerate(tokens):
         depth += {"{": 1, "}": -1}.get(token.group(), 0)
-        # A bare nest stands in braces of ours, which it must not close.
+        # A bare nest is inside our braces, which it must not close.
         if _can_go_on(head + blank[: token.end()]) and (depth >= 0 or not bare):
             continue
         before = tokens[position - 1] if position else None
@@ -104,7 +104,7 @@ def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> N
 
 
 def _ends_a_head(tokens: list[re.Match[str]]) -> bool:
-    """Whether the bracket that ends ``tokens`` closes that of a ``for``, ``while`` or ``if``."""
+    """Whether the closing bracket at the end of ``tokens`` belongs to a ``for``, ``while`` or ``if``."""
     depth = 0
     for position in reversed(range(len(tokens))):
         depth += {")": 1, "(": -1}.get(tokens[position].group(), 0)
@@ -114,8 +114,8 @@ def _ends_a_head(tokens: list[re.Match[str]]) -> bool:
 
 
 def _can_go_on(prefix: str) -> bool:
-    """Whether some C program starts with ``prefix``."""
-    # "Invalid expression" at the end of the text means only that an operand is still to come.
+    """Whether any C program starts with ``prefix``."""
+    # "Invalid expression" at the end of the text only means that an operand is missing.
     for rest in ("", " 0", " x"):
         try:
             c_parser.CParser().parse(prefix + rest)
@@ -137,7 +137,7 @@ _LEFTMOST = {"BinaryOp": "left", "TernaryOp": "cond", "Assignment": "lvalue", "A
 
 
 def _prefixes(node: Any) -> list[str]:
-    """The prefix operators that ``node`` starts with, from the left."""
+    """The prefix operators at the start of ``node``, from the left."""
     found = []
     while True:
         if isinstance(node, c_ast.UnaryOp) and not node.op.startswith("p"):
@@ -150,12 +150,12 @@ def _prefixes(node: Any) -> list[str]:
 def _tokens_of(node: Any) -> list[str]:
     try:
         return [t for t in _TOKEN.findall(c_generator.CGenerator().visit(node)) if t not in "()"]
-    except Exception:  # a node that the generator cannot print stands alone
+    except Exception:  # the generator cannot print this node: it stands alone
         return []
 
 
 def _extent(line: str, start: int, tokens: list[str]) -> int:
-    """Where ``tokens`` end in ``line``; brackets are the generator's own, so they are balanced afterwards."""
+    """Where ``tokens`` end in ``line``; the generator may add brackets, so they are balanced afterwards."""
     end, position = start + 1, start
     for token in tokens:
         while position < len(line) and line[position] in " \t()":

@@ -1,4 +1,4 @@
-"""A Python function with loops over arrays, from its own source, to a loop nest."""
+"""Parses a Python function with loops over arrays into a loop nest."""
 
 from __future__ import annotations
 
@@ -60,14 +60,16 @@ def python_source(function: Callable[..., Any]) -> SourceText:
     except (OSError, TypeError):
         raise ValueError(f"the source of {function!r} is not to be had: give its text as a string") from None
     filename = inspect.getsourcefile(function) or ""
-    # A cell has no file name worth reading.
+    # A cell's file name is not worth showing.
     shown = cell(filename) or ("" if filename.startswith("<") else filename.rsplit("/", 1)[-1])
     return SourceText("".join(lines), max(first, 1), shown)
 
 
 def nest_from_python(source: SourceText, lenient: bool = False) -> Nest:
-    """The loops of the function (or the bare loops) in ``source``. Raises `NotAScop`; where ``lenient``, only for what
-    is no Python, and what it refuses otherwise is an `Opaque` node."""
+    """The loops of the function (or the bare loops) in ``source``. Raises `NotAScop`.
+
+    If ``lenient``, it raises only for text that is no Python; all else that it refuses becomes an `Opaque` node.
+    """
     lines = source.text.splitlines()
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     try:
@@ -86,12 +88,12 @@ class _Reader:
         self.lenient = lenient
         self.indent = indent
         self.lines = textwrap.dedent(source.text).splitlines()
-        self.sizes: dict[str, None] = {}  # the parameters that stand for sizes of arrays
+        self.sizes: dict[str, None] = {}  # the parameters that are sizes of arrays
 
     def nest(self, tree: ast.Module) -> Nest:
         match tree.body:
             case [ast.FunctionDef(body=body)]:
-                # A trailing `return C` gives the result back: it leaves nothing early.
+                # A trailing `return C` returns the result: it is no early exit.
                 if body and isinstance(body[-1], ast.Return):
                     body = body[:-1]
             case _:
@@ -237,7 +239,7 @@ class _Reader:
             takes = counted(wanted, "argument") if wanted else "some arguments"
             self._refuse(f"{name} takes {takes}", node)
         in_math = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "math"
-        if function == "pow" and not in_math:  # Python's own and NumPy's keep integers whole, as ** does
+        if function == "pow" and not in_math:  # Python's and NumPy's pow keep integers integral, as ** does
             return Binary("**", arguments[0], arguments[1], span)
         return Call(function, arguments, span)
 
@@ -269,7 +271,7 @@ class _Reader:
         line: int = node.lineno  # type: ignore[attr-defined]
         text = self.lines[line - 1].encode()
 
-        def column(byte: int) -> int:  # ast counts bytes of UTF-8
+        def column(byte: int) -> int:  # ast counts columns in bytes of UTF-8
             return len(text[:byte].decode()) + self.indent + 1
 
         start = column(node.col_offset)  # type: ignore[attr-defined]
@@ -288,5 +290,5 @@ def _read(expressions: Iterable[Expr]) -> set[str]:
 
 
 def shape_parameter(array: str, axis: int) -> str:
-    """The parameter that stands for ``array.shape[axis]``."""
+    """The parameter that represents ``array.shape[axis]``."""
     return f"{array}_shape_{axis}"

@@ -1,4 +1,4 @@
-"""From a recorded launch to a scop: dimensions are program ids, loop variables and lanes."""
+"""Turns a recorded launch into a scop, whose dimensions are program ids, loop variables and lanes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 def scop_from_launch(launch: Launch, **values: int) -> KernelScop:
-    """The scop of a recorded launch. With ``values``: of its kernel at other sizes (`KernelScop.general`)."""
+    """The scop of a recorded launch. With ``values``, the scop of its kernel at other sizes (`KernelScop.general`)."""
     if values:
         return general_scop(launch).bind(**values)
     return _Builder(numbers(launch)).scop()
 
 
 def general_scop(launch: Launch) -> KernelScop:
-    """The scop with names for sizes and grid."""
+    """The scop with names for sizes and for the grid."""
     return _Builder(symbols(launch)).scop()
 
 
@@ -184,7 +184,7 @@ class _Builder:
         return coordinates(offset, argument, touch.facts, (*piece.when, *mask))
 
     def _linear(self) -> frozenset[str]:
-        """The arguments whose elements are only counted: their coordinates do not follow from every address."""
+        """The arguments indexed by element number alone, because some address does not determine coordinates."""
         return frozenset(
             self._argument(piece).name
             for touch in self.model.touches

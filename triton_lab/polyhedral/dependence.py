@@ -1,4 +1,4 @@
-"""Dependences: pairs of instances that touch the same element, at least one of them writing it."""
+"""Dependences: pairs of instances that access the same element, at least one of them with a write."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _KINDS: dict[tuple[str, str], Kind] = {
 class Dependence:
     """``relation`` maps each instance of ``source`` to the later instances of ``target`` that depend on it.
 
-    flow: the target reads what the source wrote; anti: it overwrites what the source read; output: it overwrites
-    what the source wrote.
+    flow: the target reads what the source wrote; anti: it overwrites what the source read; output: it overwrites what
+    the source wrote.
 
     >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];")
     >>> (dependence,) = nest.dependences
@@ -46,7 +46,7 @@ class Dependence:
     source: str
     target: str
     relation: isl.Map
-    common: int  # how many loops hold both statements
+    common: int  # how many loops enclose both statements
 
     @cached_property
     def deltas(self) -> isl.Set:
@@ -60,8 +60,11 @@ class Dependence:
 
     @cached_property
     def vector(self) -> tuple[int | str, ...]:
-        """Per common loop the distance, where all pairs have the same, else its sign: ``+``, ``-``, ``0+`` (not
-        negative), ``0-`` (not positive) or ``*`` (either, or too hard for isl)."""
+        """For each common loop the distance, where all pairs have the same, else its sign.
+
+        The signs are ``+``, ``-``, ``0+`` (not negative), ``0-`` (not positive) or ``*`` (either, or too hard for
+        isl).
+        """
         return tuple(self._component(k) for k in range(self.common))
 
     def _component(self, position: int) -> int | str:
@@ -98,7 +101,7 @@ class Dependence:
     def __repr__(self) -> str:
         try:
             return f"<{self}>"
-        except TooHard:  # the distance is for isl to find
+        except TooHard:  # isl must compute the distance
             return f"<{self._what}>"
 
     @property
@@ -121,12 +124,12 @@ def _distance(deltas: isl.Set, position: int) -> int | str:
 
 
 def order_map(scop: StaticPart, statement: str) -> isl.Map:
-    """When each instance of ``statement`` runs in the order of the source."""
+    """The time of each instance of ``statement`` in the order of the source."""
     return isl.Map(time_text(scop.tree, statement, scop[statement].iterators, scop.parameters))
 
 
 def common_loops(scop: StaticPart, first: str, second: str) -> int:
-    """How many loops of the source hold both statements."""
+    """How many loops of the source enclose both statements."""
     pairs = zip(path(scop.tree, first), path(scop.tree, second), strict=False)
     count = 0
     for one, other in pairs:
@@ -137,7 +140,10 @@ def common_loops(scop: StaticPart, first: str, second: str) -> int:
 
 
 def memory_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
-    """Every pair of accesses to one array with a write, in the order of the source; empty relations are left out."""
+    """All dependences: pairs of accesses to one array with a write, in the order of the source.
+
+    Empty relations are left out.
+    """
     order = {s.name: order_map(scop, s.name) for s in scop.statements}
     before: dict[tuple[str, str], isl.Map] = {}
     found: list[Dependence] = []
@@ -163,7 +169,10 @@ def _pairs(first: isl.Map, second: isl.Map, before: isl.Map) -> isl.Map | None:
 
 
 def value_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
-    """From each read to the last write before it (isl's dataflow analysis); reads of initial values have none."""
+    """The dependence of each read on the last write before it (isl's dataflow analysis).
+
+    Reads of initial values have none.
+    """
     order = _union([order_map(scop, s.name) for s in scop.statements])
     writes = _union([a.relation for s in scop.statements for a in s.writes])
     found: list[Dependence] = []
@@ -171,7 +180,7 @@ def value_dependences(scop: StaticPart) -> tuple[Dependence, ...]:
         for read in target.reads:
             question = f"the last write before {target.name} reads {read.text}"
             ask = partial(_last_writes, read.relation, writes, order)
-            for relation in answered(question, ask, 5 * OPERATIONS):  # among all writes
+            for relation in answered(question, ask, 5 * OPERATIONS):  # among the writes of all statements
                 found.append(_dependence(scop, "flow", read.array, _source(relation), target.name, relation))
     return tuple(found)
 

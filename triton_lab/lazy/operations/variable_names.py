@@ -1,4 +1,4 @@
-"""What the user calls a tensor: the global variable that holds it, for pictures and messages."""
+"""Finds the user's name of a tensor, the global variable that holds it, for pictures and messages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from triton_lab.lazy.storage import Storage
 
 
 def find_names(storages: list[Storage]) -> None:
-    """Name the tensors that are held by global variables of the calling module, or of the notebook.
+    """Name the tensors that global variables of the calling module or of the notebook hold.
 
-    Locals of functions are left alone: asking Python for them would keep them alive, and a tensor that is alive
-    is never donated.
+    Locals of functions are not searched: reading them would keep them alive, and a living tensor is never donated.
     """
     holders = {id(tensor): tensor for storage in storages for tensor in storage.tensors.values()}
     for space in (sys.modules["__main__"].__dict__, _caller_globals()):

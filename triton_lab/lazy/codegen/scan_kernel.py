@@ -1,4 +1,4 @@
-"""Running sums: a program owns some rows and walks along the dimension, tile after tile, with what it has so far."""
+"""Running sums: a program has some rows and loops along the dimension, tile after tile, with the sum so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_lab.lazy.placement import Placement
 
 
 def write_scan(graph: Graph, placement: Placement, index: int, region: FusedRegion, name: str) -> GeneratedKernel:
-    """cumsum along one dimension; what is added up is computed on the way."""
+    """Write cumsum along one dimension; its operand is computed inside the kernel."""
     axis = graph.ops[region.roots[0]].attribute
     assert isinstance(axis, JoinedAxis)
     rows = RowKernel(graph, placement, region, (axis.dim,))

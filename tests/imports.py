@@ -1,6 +1,6 @@
-"""Who imports whom in the package, read from its files: `python -m tests.imports` prints it.
+"""The import graph of the package, read from its files: `python -m tests.imports` prints it.
 
-An import is one of three kinds: with the module itself, for types alone, or when a function is called.
+An import is of one of three kinds: when the module is imported, for types alone, or when a function is called.
 """
 
 from __future__ import annotations

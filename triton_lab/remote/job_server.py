@@ -59,8 +59,7 @@ class Server:
     def perform(
         self, job: bytes, seconds: float, memory: int, unwanted: Callable[[], bool], shared: bytes = b""
     ) -> Reply:
-        """Run ``job``, a packed `Job`, for at most ``seconds``, or until ``unwanted`` returns True; returns the
-        reply.
+        """Run ``job``, a packed `Job`, for at most ``seconds``, or until ``unwanted`` is true; returns the reply.
 
         The job's output is passed on unread; only its size is checked.
         """

@@ -33,8 +33,7 @@ class QueuePosition:
 
     @classmethod
     def read(cls, text: Any) -> QueuePosition | None:
-        """The position in the text of `place`, or None. Raises ValueError for other values: an impostor may send any.
-        """
+        """The position in the text of `place`, or None. Raises ValueError for others: an impostor may send any."""
         found = json.loads(text) if isinstance(text, str) and len(text) <= _MOST else 0
         if found is None:
             return None

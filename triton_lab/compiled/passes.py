@@ -35,9 +35,9 @@ _NUMBERED = re.compile(r"%\d+|%[A-Za-z_]\w*?(?=_\d+\b)_\d+")
 class Pass:
     """One pass: its class's ``name``, its ``argument`` for mlir-opt, and its ``seconds`` (None where not reported).
 
-    ``changed`` says whether the pass changed the module. ``diff`` has the lines that differ, in the format of ``diff
-    -u``; numbers of values are ignored, and a long diff is cut. ``ops`` has the counts of operations by name, before
-    and after, where they changed.
+    ``changed`` says whether the pass changed the module. ``diff`` has the lines that differ, in the format of
+    ``diff -u``; numbers of values are ignored, and a long diff is cut. ``ops`` has the counts of operations by name,
+    before and after, where they changed.
     """
 
     name: str

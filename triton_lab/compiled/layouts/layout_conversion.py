@@ -93,8 +93,8 @@ class Conversion:
     def counts(self) -> dict[str, int]:
         """How many of the destination's registers, over all threads, get their element from how far.
 
-        The keys are those of ``moves``: ``same register``, ``same lane``, ``same warp``, ``same block``, ``other
-        block``.
+        The keys are those of ``moves``: ``same register``, ``same lane``, ``same warp``, ``same block``,
+        ``other block``.
         """
         levels = self.levels()
         return {name: int((levels == level).sum()) for level, name in enumerate(NEAREST)}

@@ -35,8 +35,8 @@ _DIGEST = 16  # bytes of a hash of a row of addresses
 class Dealt:
     """How a block is assigned to a program's threads, in vectors of ``width`` bytes.
 
-    ``positions`` has the row-major position in the block of the first element of each lane's vector, ``(warps,
-    instructions, lanes)``, with equally many instructions for each warp; -1 is a lane without a vector.
+    ``positions`` has the row-major position in the block of the first element of each lane's vector,
+    ``(warps, instructions, lanes)``, with equally many instructions for each warp; -1 is a lane without a vector.
     """
 
     positions: Ints

@@ -21,8 +21,8 @@ HalfSpace: TypeAlias = "tuple[int, ...]"
 def half_space(expression: AffineExpr, names: Sequence[str]) -> HalfSpace:
     """``expression >= 0`` over the rationals, with columns ``names`` and 1.
 
-    A quotient is replaced by its largest possible value, ``n / d``, or, where it is subtracted, by its smallest, ``(n
-    - d + 1) / d``: so all integer points stay inside, and beyond the border the constraint holds nowhere.
+    A quotient is replaced by its largest possible value, ``n / d``, or, where it is subtracted, by its smallest,
+    ``(n - d + 1) / d``: so all integer points stay inside, and beyond the border the constraint holds nowhere.
     """
     coefficients, constant = _most(expression, 1)
     numbers = [*(coefficients.get(name, Fraction(0)) for name in names), constant]

@@ -85,7 +85,7 @@ class Reuse:
 
     @cached_property
     def matrix(self) -> Ints:
-        """``matrix[p, q]``: how many elements programs ``p`` and ``q`` share; the diagonal counts each program's own."""
+        """``matrix[p, q]``: how many elements programs ``p`` and ``q`` share; the diagonal counts each one's own."""
         count = int(np.prod(self.footprint.grid))
         if count > _MOST_PROGRAMS:
             raise ValueError(

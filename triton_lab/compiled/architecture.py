@@ -14,7 +14,7 @@ KIB = 1 << 10
 class Architecture:
     """An instruction set: Triton's names for it in ``backend`` and ``arch``, and the lanes of a warp.
 
-    ``shared`` is how many bytes of shared memory one program may have; None where that is not known.
+    ``shared`` is how many bytes of shared memory one program may have; None if unknown.
     """
 
     name: str

@@ -82,7 +82,7 @@ _AMD = (
 
 
 def opcodes(stages: Mapping[str, str | bytes]) -> Counter[str] | None:
-    """How often each instruction stands in the machine code; None without its text."""
+    """How often each instruction occurs in the machine code; None without its text."""
     if "sass" in stages:
         return Counter(_sass(str(stages["sass"])))
     return Counter(_amdgcn(str(stages["amdgcn"]))) if "amdgcn" in stages else None

@@ -126,7 +126,7 @@ def _source(launch: Recorded, kernel: Any, target: Architecture) -> Any:
     from triton.compiler import ASTSource
 
     source = launch.compiled[0]
-    # AMD's compiler wants to know which tensors are small enough for 32-bit offsets.
+    # AMD's compiler needs to know which tensors are small enough for 32-bit offsets.
     short = {}
     if not target.is_nvidia and knobs.amd.use_buffer_ops:
         short = {

@@ -159,7 +159,7 @@ class _Times:
             if not found:
                 continue
             depth, name = len(found[2]), found[3]
-            # Passes over one function, or in a nested pipeline, stand below a line with its name.
+            # Passes over one function, or in a nested pipeline, are listed below a line with its name.
             if depth == 2:
                 inside = name.endswith("Pipeline")
             if (depth == 2 or inside) and not name.startswith(("'", "(A)", "Rest", "Total")):

@@ -25,8 +25,8 @@ _isl: Any = isl
 def automatic_tree(scop: Instances) -> Tree:
     """The tree of a schedule that keeps all dependences and shortens value dependences (isl's Pluto-like algorithm).
 
-    The outermost loops without dependences are marked parallel. Statements that never run stand at the end. Where isl
-    cannot find the write that a read depends on, it shortens all dependences.
+    The outermost loops without dependences are marked parallel. Statements that never run come last. Where isl cannot
+    find the write that a read depends on, it shortens all dependences.
     """
     never = tuple(s.name for s in scop.statements if answered(f"whether {s.name} ever runs", s.domain.set.is_empty))
     run = tuple(s.name for s in scop.statements if s.name not in never)

@@ -1,4 +1,4 @@
-"""The maximal affine parts of a program: each is a scop of its own, and the rest has a reason for its refusal.
+"""The maximal affine parts of a program: each is a scop of its own, and the rest has a reason why it is none.
 
 What surrounds a part is not affine, or not known, but it does not change while the part runs: iterators of loops
 around it are parameters in it.

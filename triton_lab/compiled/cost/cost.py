@@ -145,7 +145,7 @@ class LaunchCost:
 
     @cached_property
     def occupancy(self) -> Occupancy | None:
-        """How many programs a multiprocessor holds at once; None where that is not known."""
+        """How many programs a multiprocessor holds at once; None if unknown."""
         try:
             return occupancy(self.target, self.metadata)
         except LookupError:

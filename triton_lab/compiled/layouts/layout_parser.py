@@ -220,7 +220,7 @@ class _Reader:
         return kind
 
     def names_a_layout(self) -> bool:
-        """Whether a known layout stands at this position."""
+        """Whether a known layout begins at this position."""
         name = (self._peek() or "").lstrip("#")
         return name in self.known or name in _BY_MNEMONIC
 

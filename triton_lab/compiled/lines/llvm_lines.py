@@ -41,7 +41,7 @@ class _Reader:
         self._known: dict[str, tuple[TrailPlace, ...]] = {}
 
     def places(self, number: str) -> tuple[TrailPlace, ...]:
-        """The places that node ``number`` stands for; none where the compiler made the instruction up."""
+        """The places that node ``number`` represents; none for an instruction that the compiler made up."""
         known = self._known.get(number)
         if known is None:
             self._known[number] = ()

@@ -1,6 +1,6 @@
 """Places in MLIR: ``loc("name"("file":3:5))``, ``loc(callsite(#loc3 at #loc7))``, ``loc(fused[...])``.
 
-They stand behind each operation, or at the edge of the module under a name.
+They follow each operation, or are defined at the edge of the module under a name.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Walking(Folding):
 
     def var(self, dim: Dim = None, *, correction: int = 1, keepdim: bool = False) -> Self:
         """The variance over `dim`: squared distances from the mean, over the number of elements minus `correction`."""
-        # The one-element tensors that torch is asked about would warn about a correction, which changes no dtype.
+        # On the one-element tensors of `torch_queries`, torch would warn about a correction, which changes no dtype.
         with refusing("var", self.spec):
             _, made = ask(torch.var, self.spec, dim, correction=0, keepdim=keepdim)
         return self._widened()._variance(dim, correction, keepdim).to(made)

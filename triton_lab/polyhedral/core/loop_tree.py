@@ -20,7 +20,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Loop:
-    """Runs its body in increasing order of an affine expression, which each statement inside has its own of."""
+    """Runs its body in increasing order of an affine expression; each statement inside has its own expression."""
 
     name: str
     expressions: Mapping[str, AffineExpr]

@@ -1,4 +1,4 @@
-"""What a branch changes: the files that differ from where it left the main branch."""
+"""Finds the files that a branch changes, compared with the point where it left the main branch."""
 
 from __future__ import annotations
 

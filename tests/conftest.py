@@ -1,6 +1,6 @@
-"""What all tests share: the machine that they mean, and the one browser of a session.
+"""Common setup of all tests: the machine that they assume, and one browser per session.
 
-Without a browser the tests that want one skip, naming the reason, but under ``CI`` they fail.
+Without a browser, tests that need one are skipped with a reason; under ``CI`` they fail.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What each test takes: a table that orders the files of a run, and bounds what `make test` runs.
+"""The time of each test: a table that orders the files of a run, and limits what `make test` runs.
 
-A second here is one of a processor, of the test and of all processes that it starts, waiting not counted: that is much
-the same on a busy machine and on a quiet one. `durations.json` has a line for each file: how many tests it has, what
-one of them takes on average, and the functions that take at least `SLOW` seconds: their first case, which may make what
-the others share, and each of the others.
+A second here is one of processor time, of the test and of all processes that it starts, without waiting: it is much
+the same on a busy machine and on an idle one. `durations.json` has a line for each file: its number of tests, their
+average time, and the functions that take at least `SLOW` seconds: the time of their first case, which may prepare
+what the others share, and of each other case.
 
-`python -m pytest -p tests.durations tests/ir` measures what it runs, and `python -m tests.durations` then writes the
-lines of those files anew. Measure with one worker. ``--cases 2`` runs two cases of each function and no more, for a
+`python -m pytest -p tests.durations tests/ir` measures the tests that it runs, and `python -m tests.durations` then
+updates the lines of those files. Measure with one worker. ``--cases 2`` runs only two cases of each function, for a
 table in a third of the time.
 """
 

@@ -1,4 +1,4 @@
-"""Who imports whom in the package, read from its files: `python -m tests.imports` prints it.
+"""The import graph of the package, read from its files: `python -m tests.imports` prints it.
 
 An import is one of three kinds: with the module itself, for types alone, or deferred, when a function is called. A
 module that a string names, as in a table of what is loaded later, counts as a deferred import.

@@ -1,4 +1,4 @@
-"""Small kernels that tests of several targets launch: what each takes is another kind of argument."""
+"""Small kernels that tests of several targets launch; each takes another kind of argument."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The machine that a test means: one without a GPU, unless the test is marked ``gpu``.
+"""Sets up the machine that a test assumes: one without a GPU, unless the test is marked ``gpu``.
 
-On a machine that has a GPU, Triton would choose it for all the launches of a session, and the tests of the CPU target
-would fail for want of tensors on it. So the GPU is out of sight, here and in the processes that a test starts, except
-while a test marked ``gpu`` runs; each of the two keeps its own driver and what autotuners have chosen on it.
+On a machine with a GPU, Triton would choose it for all launches of a session, and tests of the CPU target would fail
+because their tensors are not on it. So the GPU is hidden, here and in the processes that a test starts, except while
+a test marked ``gpu`` runs. Each of the two setups keeps its own driver, and autotuners' choices for it.
 """
 
 from __future__ import annotations

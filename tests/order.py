@@ -1,4 +1,4 @@
-"""The order of a run's files, in which several workers, each of which takes file after file, end together."""
+"""Orders the files of a run so that several workers, which take file after file, end at about the same time."""
 
 from __future__ import annotations
 

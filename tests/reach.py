@@ -1,4 +1,4 @@
-"""Which tests a change reaches, and how near it is to each: read from the imports of all files.
+"""Which tests a change reaches, and how near it is to each, from the imports of all files.
 
 `python -m tests.reach triton_lab/ir/parse.py` prints the tests that this file reaches, the nearest first.
 """

@@ -1,9 +1,9 @@
-"""The tests that a change can break, within a budget: ``pytest -p tests.selection``, which `make test` runs.
+"""Selects the tests that a change can break, within a budget: ``pytest -p tests.selection``, which `make test` runs.
 
-A test is run if a file that it reaches was changed on this branch (`tests/reach.py`, `tests/branch.py`), the nearest
-first. Where all of these take longer than the budget, of each function one case is run, and the others as far as there
-is time, from the nearest outwards. Where nothing was changed, that holds for all tests. How many were left out, and of
-which kind, stands before pytest's closing line.
+A test is run if it reaches a file that this branch changes (`tests/reach.py`, `tests/branch.py`), the nearest first.
+If these tests take longer than the budget, one case of each function is run, and other cases while there is time,
+from the nearest outwards. Without changes, the same holds for all tests. The numbers of tests left out, by kind,
+stand before pytest's last line.
 """
 
 from __future__ import annotations

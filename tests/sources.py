@@ -1,7 +1,7 @@
-"""The package's sources as audits read them: each file is read and parsed once, however many audits there are.
+"""The package's sources for audits: each file is read and parsed once for all audits.
 
-`python -m pytest` with one file of tests parses what that file asks for. Syntax trees of all files are a million
-objects, in which the garbage collector would look for garbage: they go with the last audit that runs in a row.
+`python -m pytest` with one file of tests parses only what that file needs. The syntax trees of all files are a
+million objects, which slow down the garbage collector: they are deleted after the last audit of a run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files that a branch changes, in repositories made for it."""
+"""The files that a branch changes, in repositories made for the test."""
 
 from __future__ import annotations
 

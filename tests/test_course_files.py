@@ -1,4 +1,4 @@
-"""Where the course is looked for: in a clone, and wherever pip may have put it."""
+"""Where the course is searched: in a clone, and in every place where pip may have put it."""
 
 from __future__ import annotations
 

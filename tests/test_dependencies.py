@@ -1,4 +1,4 @@
-"""pyproject.toml declares what is imported, and nothing else: no package is there by another one's grace."""
+"""pyproject.toml declares exactly the packages that are imported: none is there only as a dependency of another."""
 
 from __future__ import annotations
 

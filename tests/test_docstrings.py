@@ -1,7 +1,7 @@
-"""Docstrings of public names: each function and method has an example, and every example does what it says.
+"""Docstrings of public names: each function and method has an example, and every example works.
 
-All go on from the lines in the docstring of `triton_lab`. An exception is written with its bare name, and `...` stands
-for what does not matter.
+All examples continue the lines in the docstring of `triton_lab`. An exception is written with its bare name, and
+`...` stands for text that does not matter.
 """
 
 from __future__ import annotations

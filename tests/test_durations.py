@@ -1,4 +1,4 @@
-"""What tests take, measured and looked up."""
+"""The times of tests: measuring them, and looking them up."""
 
 from __future__ import annotations
 

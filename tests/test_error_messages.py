@@ -1,4 +1,4 @@
-"""Names that messages tell the user to write exist, and take the keywords that are named with them."""
+"""Names that messages tell the user to write exist, and take the keywords that the messages show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No file of the repository names folders of the machine that made it: no text, output, recording or image does."""
+"""No file of the repository (text, output, recording or image) names folders of the machine that made it."""
 
 from __future__ import annotations
 

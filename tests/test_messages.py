@@ -1,4 +1,4 @@
-"""How things are told: each way to spell a program, a lane or a count stands once, and everybody uses it."""
+"""The wording of messages: each way to write a program, a lane or a count is defined once, and used everywhere."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A file, and a class, is found by its name: no name stands in two places without a reason, and no folder is a drawer.
+"""Files and classes can be found by name: a name in two places needs a reason, and no folder holds too many modules.
 
-The reasons stand here. A name is the field's: what a learner of Triton, compilers, NumPy or Jupyter would guess.
+The reasons are listed here. A name is the field's: what a learner of Triton, compilers, NumPy or Jupyter would guess.
 """
 
 from __future__ import annotations

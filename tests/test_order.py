@@ -1,4 +1,4 @@
-"""Which files come first."""
+"""The order of test files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `pip install` brings: one wheel with the package and the prebuilt JupyterLab extension."""
+"""What `pip install` installs: one wheel with the package and the prebuilt JupyterLab extension."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What comes from outside is data: nothing in the package reads a pickle, but for what is listed.
+"""External input is data: nothing in the package reads a pickle, except in the listed places.
 
-Searched are the names in the syntax of every module: modules that read objects, calls that may, and the switches that
-make others do so.
+The test searches the syntax of every module for names: modules that read objects, calls that may, and the switches
+that allow others to.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What users read is written in their words and the field's: not in those that mean something here alone.
+"""Texts for users have the users' and the field's words, not words with a meaning in this code alone.
 
-ARCHITECTURE.md explains those to whoever reads the code. A message, a tab or a legend that uses one explains nothing.
+ARCHITECTURE.md explains those words to readers of the code. A message, a tab or a legend explains nothing.
 """
 
 from __future__ import annotations

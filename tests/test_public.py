@@ -1,4 +1,4 @@
-"""What a user can name: every door (`triton_lab` and its three rooms) gives, lists and types the same names."""
+"""Public names: every public package (`triton_lab` and its rooms) exports, lists and types the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tests a change reaches, of this very package."""
+"""Which tests a change reaches, tested on this package."""
 
 from __future__ import annotations
 

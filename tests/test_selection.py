@@ -1,4 +1,4 @@
-"""What a run selects, and what it says of the rest."""
+"""Which tests a run selects, and what it reports about the others."""
 
 from __future__ import annotations
 

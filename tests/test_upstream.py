@@ -1,4 +1,4 @@
-"""What is said of Triton's own tests, from a small report in pytest's form."""
+"""The report about Triton's own tests, from a small file in pytest's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fork that begins with torch imported is, to who starts it, a Python as any other."""
+"""A fork that begins with torch imported behaves like any other Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wordings in files: what is compared, and what is written."""
+"""Wordings in files: the comparison, and the writing of the files."""
 
 from __future__ import annotations
 

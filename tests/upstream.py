@@ -1,10 +1,10 @@
-"""Triton's own language tests, run on the CPU target: ``python -m tests.upstream CHECKOUT [pytest arguments]``.
+"""Runs Triton's own language tests on the CPU target: ``python -m tests.upstream CHECKOUT [pytest arguments]``.
 
-The checkout (https://github.com/triton-lang/triton, at the tag of the installed version) is the
-reader's: none of it is in this repository. Its tests ask for a device by ``--device``. Printed, and
-written to docs/upstream.md, are the commit, for each file how many tests passed, were skipped and
-failed, and why these were (``upstream_reasons``); what no reason explains is listed with what it said.
-pytest's own report is left in the working folder as ``upstream.xml``.
+The user provides the checkout (https://github.com/triton-lang/triton, at the tag of the installed version): none of
+it is in this repository. Its tests take a device from ``--device``. The result is printed and written to
+docs/upstream.md: the commit, how many tests of each file passed, were skipped and failed, and the reasons
+(``upstream_reasons``); tests without a reason are listed with their messages. pytest's own report stays in the
+working folder as ``upstream.xml``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Why a test of Triton's own fails or is skipped on the CPU target, and how each reason is recognised.
+"""Why a test of Triton's own fails or is skipped on the CPU target, with patterns that recognise each reason.
 
-A reason knows a test by what it said: the message in pytest's report, where that is not enough also
-the traceback and what the test printed, and where even these could hide a fault of ours, the
-function as well. The first reason that fits is taken. A wrong number fits none of them.
+A reason recognises a test by the message in pytest's report; if that is not enough, also by the traceback and the
+printed text; and if even these could hide a fault of ours, also by the function. The first match counts. A wrong
+number matches none of them.
 """
 
 from __future__ import annotations

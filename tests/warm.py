@@ -1,10 +1,10 @@
-"""Processes that begin with torch imported: forks of one that has done so.
+"""Processes that begin with torch already imported: forks of a process that has imported it.
 
-To import torch takes some two seconds of work, most of what a small script or a notebook's kernel does. ``command`` is
-what to start in the place of Python itself: a small process that asks for a fork, hands it its arguments, environment,
-folder and standard streams, passes signals on, and ends as the fork does. When that process is killed, so is the fork.
-``modules`` may name a function of a module, ``module:function``, that is called once.
-Tests of what a process imports, or of how it begins, start a Python as everybody does.
+Importing torch takes about two seconds of work, most of the time of a small script or a notebook's kernel.
+``command`` returns what to start instead of Python: a small process that requests a fork, passes it arguments,
+environment, folder and standard streams, forwards signals, and ends with the fork. If that process is killed, so is
+the fork. ``modules`` may name a function of a module, ``module:function``, that is called once. Tests of what a
+process imports, or of how it starts, start an ordinary Python.
 """
 
 from __future__ import annotations

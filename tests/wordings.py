@@ -1,15 +1,15 @@
-"""Sentences that users read, each once, in files to be read: ``python -m tests.wordings`` writes them anew.
+"""Sentences for users, each once, in readable files: ``python -m tests.wordings`` writes them again.
 
-A test asks for the fixture `wording` and hands it a message, with the facts that it is sure of:
+A test uses the fixture `wording` and passes it a message, with the facts that the test knows:
 
     with pytest.raises(LookupError) as caught:
         figures("V100")
     wording(caught.value, name="V100")
 
-Each fact must be in the message, as a word of its own, and stands in the file by its name: "no figures are known of
-'{name}'". What else the message says is compared with the file of the test's folder in `tests/wordings/`. All cases of
-a function share one wording: what differs between them is a fact. So kinds, places and numbers are in the test, words
-are in the file; to better a sentence, edit the package, run the command, and read what git shows.
+Each fact must be in the message, as a word of its own, and the file has its name instead: "no figures are known of
+'{name}'". The rest of the message is compared with the file of the test's folder in `tests/wordings/`. All cases of a
+function share one wording; what differs between them must be a fact. So kinds, places and numbers are in the test,
+and words are in the file. To improve a sentence, edit the package, run the command, and read what git shows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The GPUs that a kernel can be compiled for, by the names that their makers give to the instruction sets."""
+"""The GPUs that a kernel can be compiled for, named as their makers name the instruction sets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ KIB = 1 << 10
 
 @dataclass(frozen=True)
 class Architecture:
-    """An instruction set: ``backend`` and ``arch`` as Triton names them, lanes of a warp.
+    """An instruction set: Triton's names for it in ``backend`` and ``arch``, and the lanes of a warp.
 
-    ``shared`` is how many bytes of shared memory one program may have; None where that is not known.
+    ``shared`` is how many bytes of shared memory one program may have; None if unknown.
     """
 
     name: str
@@ -25,12 +25,12 @@ class Architecture:
 
     @property
     def is_nvidia(self) -> bool:
-        """Whether it is one of NVIDIA's; else AMD's."""
+        """Whether NVIDIA makes it; otherwise AMD does."""
         return self.backend == "cuda"
 
     @property
     def has_tensor_memory(self) -> bool:
-        """Whether its tensor cores have memory of their own."""
+        """Whether its tensor cores have a memory of their own."""
         return self.is_nvidia and int(self.arch) // 10 in (10, 11)
 
     @property
@@ -56,7 +56,7 @@ _OTHERWISE = "sm_90"
 
 
 def architecture(name: str) -> Architecture:
-    """The architecture called ``name``; ValueError says which there are, the nearest first."""
+    """The architecture called ``name``. Raises ValueError, which lists the known names, the most similar first."""
     known = {one.name: one for one in ARCHITECTURES}
     here = of_machine()
     if here is not None:
@@ -68,14 +68,14 @@ def architecture(name: str) -> Architecture:
 
 
 def architectures(names: str | Sequence[str] | None) -> list[Architecture]:
-    """Those called so; with no name the one in this machine, else sm_90."""
+    """The architectures called ``names``; without names, this machine's GPU, else sm_90."""
     if names is None:
         return [of_machine() or architecture(_OTHERWISE)]
     return [architecture(name) for name in ([names] if isinstance(names, str) else names)]
 
 
 def of_machine() -> Architecture | None:
-    """The GPU that is there; None without one."""
+    """The architecture of this machine's GPU; None without a GPU."""
     from triton_lab.backend.targets.gpu import gpu_driver
 
     driver = gpu_driver()

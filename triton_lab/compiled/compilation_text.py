@@ -1,11 +1,11 @@
-"""Compilations as text: tables, and stages without the places that lines come from."""
+"""Compilations as text: tables, and stages without source locations."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-# Where a line comes from, which changes with every edit above it, and numbers that stand for it.
+# Source locations, which change with every edit above the line, and the numbers that stand for them.
 _PLACES = (
     (re.compile(r"\s*loc\((?:#loc\d*|unknown|[^()]*(?:\([^()]*\))*[^()]*)\)"), ""),
     (re.compile(r"^#loc.*$"), ""),
@@ -19,7 +19,7 @@ _LABELS = re.compile(r"^(?:\$L__(?:tmp|func_begin|func_end)\d+|\.L(?:tmp|func_be
 
 
 def side_by_side(columns: Sequence[Sequence[tuple[str, str]]], titles: Sequence[str]) -> list[tuple[str, ...]]:
-    """A table of name and value in each column, under its title; what one does not have is left empty there."""
+    """A table: in each row a name and the value of each column, "" where a column lacks the name."""
     names: list[str] = []
     for column in columns:
         place = 0
@@ -32,19 +32,19 @@ def side_by_side(columns: Sequence[Sequence[tuple[str, str]]], titles: Sequence[
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows as lines, with columns that stand under each other."""
+    """The rows as lines of text with aligned columns."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "   ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
 
 
 def without_places(text: str) -> Iterator[str]:
-    """The lines of a stage, without what says where they come from."""
+    """The lines of a stage, without source locations."""
     yield from (line for _, line in numbered_without_places(text))
 
 
 def numbered_without_places(text: str) -> Iterator[tuple[int, str]]:
-    """The same, each with its number in the stage, from 1 on."""
+    """The lines of a stage without source locations, each with its line number, from 1 on."""
     for number, line in enumerate(text.splitlines(), start=1):
         left = line
         for pattern, instead in _PLACES:
@@ -54,7 +54,7 @@ def numbered_without_places(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_by_people(text: str) -> Iterator[tuple[int, str]]:
-    """The same without what is there for debuggers: labels that nothing jumps to, and what stands behind the code."""
+    """The numbered lines without debuggers' text: labels that nothing jumps to, and the sections behind the code."""
     blank = True
     for number, line in numbered_without_places(text):
         if _FOR_DEBUGGERS.match(line):

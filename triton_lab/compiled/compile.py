@@ -1,4 +1,4 @@
-"""`compile`: a kernel for a GPU, on any machine."""
+"""`compile`: compiles a kernel for a GPU, on any machine."""
 
 from __future__ import annotations
 
@@ -57,16 +57,17 @@ def compile(
     max_bytes: int = MAX_BYTES,
     **options: Any,
 ) -> Compiled | CompiledList:
-    """Compile ``kernel`` for a GPU, which need not be there; for several targets at once, a list of them.
+    """Compile ``kernel`` for a GPU that this machine need not have; several targets give a list.
 
     ``signature`` has the types of its parameters as Triton writes them, by name or in order: ``"*fp32, *fp32, i32"``;
-    ``:16`` after one says that the address or number is a multiple of 16, as that of a new tensor is. ``constants`` are
-    the values of the other parameters. ``target`` is one of sm_80, sm_90, sm_100, sm_120, gfx942, gfx950 and gfx1200,
-    or this machine's GPU; without one that GPU, else sm_90. ``options`` are Triton's: num_warps, num_stages and others.
+    ``:16`` after a type says that the address or number is a multiple of 16, as a new tensor's address is.
+    ``constants`` are the values of the other parameters. ``target`` is one of sm_80, sm_90, sm_100, sm_120, gfx942,
+    gfx950 and gfx1200, or this machine's GPU. The default is this machine's GPU, else sm_90. ``options`` are
+    Triton's: num_warps, num_stages and others.
 
-    It is done in a process of its own that may take so many ``seconds`` and ``max_bytes`` of memory. What was compiled
-    once is kept in Triton's cache. Raises CompileError, with the line that is at fault, Triton's CompilationError for
-    what its front end refuses, and ValueError or TypeError for what does not fit the kernel.
+    The compiler runs in a process of its own, limited to ``seconds`` and to ``max_bytes`` of memory. Results are kept
+    in Triton's cache. Raises CompileError with the line at fault, Triton's CompilationError for what its front end
+    refuses, and ValueError or TypeError for arguments that do not fit the kernel.
 
     >>> from triton_lab.examples.vector_add import add_kernel
     >>> compiled = lab.compile(add_kernel, "*fp32:16, *fp32:16, *fp32:16, i32", {"BLOCK": 1024}, "sm_90", num_warps=4)
@@ -85,12 +86,12 @@ def compile(
 def compiled_all(
     asked: Sequence[tuple[Any, Architecture, Mapping[str, Any]]], seconds: float, max_bytes: int
 ) -> list[Compiled | CompileError]:
-    """What becomes of each source (an ASTSource) on a target, with options, all at once; or why nothing does.
+    """A compilation or its error for each source (an ASTSource), target and options, all compiled at once.
 
-    Raises what Triton's front end does, and ValueError for options.
+    Raises what Triton's front end raises, and ValueError for options.
     """
     known = [_find(*one) for one in asked]
-    # The front end is not made for several threads; the rest waits for processes.
+    # Triton's front end is not thread-safe, so it runs here. The other stages only wait for processes.
     requests = [None if found else read(*one) for found, one in zip(known, asked, strict=True)]
     stop = threading.Event()
     with ThreadPoolExecutor(compiler_client.MOST) as pool:
@@ -101,9 +102,9 @@ def compiled_all(
         try:
             made = [found or wait.result() for found, wait in zip(known, waiting, strict=True)]  # type: ignore[union-attr]
         except BaseException:
-            stop.set()  # who interrupts does not wait for compilers
+            stop.set()  # an interrupt does not wait for compilers
             raise
-    # Here, on the thread of the cell that runs, whose lines are told as those of this cell.
+    # Errors are made on this thread: it runs the cell, so that their lines are reported as lines of this cell.
     return [
         error_of(source, request, one, max_bytes) if isinstance(one, CompileOutcome) and request is not None else one  # type: ignore[misc]
         for one, request, (source, _, _) in zip(made, requests, asked, strict=True)
@@ -111,7 +112,7 @@ def compiled_all(
 
 
 def successes(made: Sequence[Compiled | CompileError]) -> list[Compiled]:
-    """All of them. Raises the first that is an error."""
+    """All compilations. Raises the first error among them."""
     for one in made:
         if isinstance(one, CompileError):
             raise one
@@ -147,7 +148,7 @@ def _meaning(kernel: Any, seen: frozenset[int] = frozenset()) -> tuple[Any, ...]
 
 
 def _find(source: Any, target: Architecture, options: Mapping[str, Any]) -> Compiled | None:
-    """What this process has compiled before."""
+    """The compilation, if this process has made it before."""
     with _lock:
         return _remembered.get(_key(source, target, options))
 
@@ -160,7 +161,7 @@ def _compiled(
     max_bytes: int,
     stop: threading.Event,
 ) -> Compiled | CompileOutcome:
-    """What was compiled; or the outcome, where that failed."""
+    """The compilation; or the outcome, where compiling failed."""
     outcome = disk_cache.find(request)
     if outcome is None:
         outcome = compiler_client.ask(request, seconds, max_bytes, stop)

@@ -1,4 +1,4 @@
-"""Why a kernel does not compile, in the user's words: from what compilers say to the line that they mean."""
+"""Why a kernel does not compile, in the user's words: maps compilers' messages to the source line they concern."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _STAGES = {
     "hsaco": "machine code",
 }
 _ORDER = {"cuda": ("ttir", "ttgir", "llir", "ptx", "cubin"), "hip": ("ttir", "ttgir", "llir", "amdgcn", "hsaco")}
-# What MLIR says: file, line, column, message.
+# MLIR's message: file, line, column, text.
 _MLIR = re.compile(r'^(?:loc\()?"?([^\n":]+)"?:(\d+):(\d+)\)?: error: (.*)$', re.MULTILINE)
 _ASSEMBLERS = (
     re.compile(r"^ptxas\S* \S+, line (\d+); error\s*: (.*)$", re.MULTILINE),
     re.compile(r"^[\w-]*assembler:(\d+):\d+: error: (.*)$", re.MULTILINE),
 )
-# Triton 3.6's for AMD quotes the line, and does not count it.
+# Triton 3.6's message for AMD quotes the line and gives no line number.
 _QUOTING = re.compile(r"^error: (.*)\n[ \t]+(\S.*)$", re.MULTILINE)
 _LAST_WORDS = ("LLVM ERROR: ", "Assertion ", "ptxas fatal", "what():", ": error: ")
 _ASSEMBLY = "tt.elementwise_inline_asm"
@@ -41,10 +41,10 @@ _LACKING_MEMORY = re.compile(r"bad_alloc|out of memory|[Cc]annot allocate memory
 
 
 class CompileError(RuntimeError):
-    """A kernel that Triton's front end takes, and the compiler for a GPU does not finish.
+    """A kernel that Triton's front end accepts and the GPU's compiler does not finish.
 
-    ``target`` names the GPU, ``stage`` what was being made, ``file`` and ``line`` where in the user's source the reason
-    lies (the kernel's first line, where the compiler does not say), ``said`` what the compiler printed.
+    ``target`` names the GPU; ``stage`` is what was being made; ``file`` and ``line`` are the place of the cause in
+    the user's source (the kernel's first line, where the compiler gives none); ``said`` is what the compiler printed.
     """
 
     def __init__(self, message: str, target: str, stage: str, place: tuple[str, int], said: str) -> None:
@@ -64,13 +64,13 @@ class _Reason:
 
 
 def error_of(source: Any, request: Request, outcome: CompileOutcome, memory: int) -> CompileError:
-    """The error that tells of ``outcome``, which failed."""
+    """The error that describes ``outcome``, a failed compilation."""
     target, function = request.target, source.fn
     order = _ORDER[target.backend]
     stage = next((name for name in order if name not in outcome.stages), order[-1])
     reason = _reason(request, outcome, memory)
     define = next((n for n, line in enumerate(function.raw_src) if line.lstrip().startswith("def ")), 0)
-    # Where nobody says a line it is that of the kernel.
+    # Without a line in the message, the error points at the kernel's first line.
     file = reason.file or str(function.fn.__code__.co_filename)
     line = reason.line or function.starting_line_number + define
     text = line_of(function, file, line).rstrip()
@@ -110,7 +110,7 @@ def _reason(request: Request, outcome: CompileOutcome, memory: int) -> _Reason:
 
 
 def _in_our_words(request: Request, file: str, line: int) -> _Reason | None:
-    """For what GPUs do not have, if there is such an operation on that line: the words for sm_90 serve for all."""
+    """The reason for an operation on that line which GPUs do not have, in the words for sm_90; None without one."""
     plan = parse_plan(request.module)
     try:
         refuse(plan, request.kernel)
@@ -122,14 +122,14 @@ def _in_our_words(request: Request, file: str, line: int) -> _Reason | None:
 
 
 def _death(request: Request, outcome: CompileOutcome) -> _Reason:
-    """Of a compiler that ended itself, or failed with no line to it."""
+    """The reason for a compiler that ended itself, or failed without naming a line."""
     lines = [line.strip() for line in outcome.said.splitlines() if line.strip()]
     told = [line for line in lines if any(sign in line for sign in _LAST_WORDS)]
     told += [before for before, line in itertools.pairwise(lines) if line.startswith("UNREACHABLE executed")]
     first = next(iter(outcome.failure.splitlines()), "")
     text = ": ".join(filter(None, [first, *told[:1]]))
     if "constraint" in text or "inline asm" in text:
-        # What cannot be told of assembly of the user's own is told at its call, if there is but one.
+        # An error in the user's own assembly without a line of its own is reported at its call, if there is only one.
         found = {place for op in parse_plan(request.module).walk() if op.name == _ASSEMBLY for place in _places(op)[:1]}
         if len(found) == 1:
             return _Reason(text, *found.pop())
@@ -137,18 +137,18 @@ def _death(request: Request, outcome: CompileOutcome) -> _Reason:
 
 
 def _places(op: Op) -> list[tuple[str, int]]:
-    """Where an operation stands in the user's files, the innermost place first."""
+    """The places of an operation in the user's files, the innermost first."""
     frames = op.location.frames() if op.location is not None else ()
     return [(frame.file, frame.line) for frame in frames if not is_tritons(frame.file)]
 
 
 def _text_before(stages: Mapping[str, str | bytes]) -> str:
-    """What the assembler was given."""
+    """The assembly text that the assembler was given."""
     return next((str(stages[name]) for name in ("ptx", "amdgcn") if name in stages), "")
 
 
 def place_of(assembly: str, line: int) -> tuple[str, int]:
-    """The file and line of the source for line ``line`` (from 1) of an assembly text; ("", 0) where it does not say."""
+    """The source file and line for line ``line`` (from 1) of an assembly text; ("", 0) where the text names none."""
     files = files_of(assembly)
     for text in reversed(assembly.split("\n")[: max(0, line - 1)]):
         if found := re.match(r"\s*\.loc\s+(\d+)\s+(\d+)", text):

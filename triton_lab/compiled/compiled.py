@@ -1,4 +1,4 @@
-"""`Compiled`: what the compiler for a GPU made of a kernel, and `Difference`: two of them."""
+"""`Compiled`: what a GPU's compiler made of a kernel; and `Difference`: two of them compared."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A kernel, compiled for ``target``: its stages, and what the machine code takes.
+    """A kernel compiled for ``target``: its stages and the resources of its machine code.
 
-    ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where it begins. ``seconds``
-    is how long each stage took, when it was compiled and not found in the cache. ``sources`` is what the user wrote:
-    the kernel, then its helpers; ``request`` what was compiled. ``launch`` is the launch whose kernel it is, where
-    `Launch.compile` gave it.
+    ``constants`` and ``options`` are what it was compiled with; ``file`` and ``line`` are where the kernel begins.
+    ``seconds`` is how long each stage took, unless it came from the cache. ``sources`` is what the user wrote: the
+    kernel, then its helpers. ``request`` is what was compiled. ``launch`` is the launch whose kernel this is, if
+    `Launch.compile` made it.
 
     >>> compiled = launch.compile("sm_90")
     >>> compiled
@@ -61,7 +61,7 @@ class Compiled:
 
     @property
     def stages(self) -> Mapping[str, str | bytes]:
-        """What each stage gave, in order: text, but for ``cubin`` and ``hsaco``, which are bytes.
+        """The output of each stage, in order: text, except ``cubin`` and ``hsaco``, which are bytes.
 
         >>> "ld.global" in launch.compile("sm_90").stages["ptx"]
         True
@@ -96,8 +96,7 @@ class Compiled:
 
     @cached_property
     def layouts(self) -> KernelLayouts:
-        """The values of the kernel that have a layout, with line, variable, shape and type, and what each change of a
-        layout moves; ``compiled.layouts.plot()`` draws them.
+        """The kernel's values that have a layout: line, variable, shape, type, and what each layout conversion moves.
 
         >>> launch.compile("sm_90").layouts.of(21)[-1].layout.kind.name
         'blocked'
@@ -108,9 +107,9 @@ class Compiled:
 
     @cached_property
     def passes(self) -> Passes:
-        """What each pass of the compiler changed on the way to LLVM IR, and how long it took; compiled anew for that.
+        """What each compiler pass changed on the way to LLVM IR, and how long it took. Compiles the kernel again.
 
-        Raises CompileError where that fails, LookupError for what comes from a file.
+        Raises CompileError where that fails, LookupError for a compilation read from a file.
 
         >>> passes = launch.compile("sm_90").passes
         >>> passes.introduced("ttg.async_copy_global_to_local")
@@ -126,7 +125,7 @@ class Compiled:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What would keep a GPU from running it, in words."""
+        """The reasons why a GPU could not run it, in words."""
         most, shared = self.architecture.shared, self.metadata.shared
         if most is None or shared is None or shared <= most:
             return ()
@@ -137,9 +136,9 @@ class Compiled:
 
     @cached_property
     def transactions(self) -> Transactions:
-        """What its launch asks of memory: requests and sectors line by line, bank conflicts, and the worst line.
+        """The launch's memory transactions: requests and sectors of each line, bank conflicts, and the worst line.
 
-        Raises ValueError for AMD's targets, LookupError for what was compiled without a launch.
+        Raises ValueError for AMD's targets, LookupError for a kernel compiled without a launch.
 
         >>> print(launch.compile("sm_90").transactions)
         line   access          efficiency   requests   sectors   per request   moved as
@@ -154,9 +153,9 @@ class Compiled:
 
     @cached_property
     def cost(self) -> LaunchCost:
-        """What its launch moves and computes, what limits it, and which lines do it.
+        """What the launch moves and computes, what limits it, and each line's share.
 
-        Raises LookupError for what was compiled without a launch.
+        Raises LookupError for a kernel compiled without a launch.
 
         >>> print(launch.compile("sm_90").cost)
         bytes, each once           12,000
@@ -172,7 +171,7 @@ class Compiled:
         return LaunchCost(launch, accesses, self.target, self.metadata, moved)
 
     def _recorded(self) -> tuple[Recorded, Sequence[Access]]:
-        """The launch and its accesses. Raises LookupError."""
+        """The launch and its accesses. Raises LookupError without a launch."""
         from triton_lab.launch.launch import Launch
 
         if not isinstance(self.launch, Launch):
@@ -182,7 +181,7 @@ class Compiled:
         return self.launch, self.launch.accesses
 
     def compare(self, other: Compiled) -> Difference:
-        """This beside ``other``: another target, another configuration, or the kernel after an edit.
+        """Compare this with ``other``: another target, another configuration, or the kernel after an edit.
 
         >>> difference = launch.compile("sm_90").compare(launch.compile("sm_90", num_warps=8))
         >>> difference.titles
@@ -224,14 +223,14 @@ class Compiled:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """``before`` and ``after``, compared; printed it is a table with both."""
+    """The compilations ``before`` and ``after``, compared; it prints as a table of both."""
 
     before: Compiled = field(repr=False)
     after: Compiled = field(repr=False)
 
     @property
     def titles(self) -> tuple[str, str]:
-        """What the two are called: by all in which they differ."""
+        """The titles of the two: everything in which they differ."""
         first, second = (told_apart(one) for one in (self.before, self.after))
         told = [name for name in {**first, **second} if first.get(name) != second.get(name)]
         if not told:
@@ -244,11 +243,11 @@ class Difference:
         return one, other
 
     def table(self) -> list[tuple[str, ...]]:
-        """Rows of name and both values, under the titles; then the instructions of which there are more or less."""
+        """Rows of name and both values, under the titles; then the instructions whose counts differ."""
         return side_by_side([list(one.metadata.rows()) for one in (self.before, self.after)], self.titles)
 
     def opcodes(self) -> dict[str, tuple[int, int]]:
-        """The instructions of which there are more in one than in the other, the largest change first."""
+        """The instructions whose counts differ, with both counts, the largest change first."""
         first, second = self.before.metadata.opcodes, self.after.metadata.opcodes
         changed = {
             name: (first.get(name, 0), second.get(name, 0))
@@ -258,9 +257,9 @@ class Difference:
         return dict(sorted(changed.items(), key=lambda one: (-abs(one[1][1] - one[1][0]), one[0])))
 
     def diff(self, stage: str, context: int = 3) -> str:
-        """The lines of ``stage`` in which the two differ, as ``diff -u`` writes it; "" where none does.
+        """The lines of ``stage`` that differ, in the format of ``diff -u``; "" where none does.
 
-        Where lines come from is left out. Raises LookupError for a stage that not both have as text.
+        Source locations are left out. Raises LookupError unless both have the stage as text.
         """
         both = [
             name for name, text in self.before.stages.items() if name in self.after.stages and isinstance(text, str)
@@ -281,7 +280,7 @@ class Difference:
 
 
 def told_apart(one: Compiled) -> dict[str, str]:
-    """What tells a compilation from another, each in words, by its name."""
+    """The properties that distinguish a compilation from others, in words, by name."""
     held = one.metadata
     return {
         "kernel": one.kernel,

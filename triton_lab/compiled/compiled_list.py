@@ -1,4 +1,4 @@
-"""`CompiledList`: a kernel, compiled for several targets."""
+"""`CompiledList`: a kernel compiled for several targets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CompiledList(list[Compiled]):
-    """A kernel, compiled for several targets: as the last value of a cell a table with a column for each.
+    """A kernel compiled for several targets. As the last value of a cell it is a table with a column for each.
 
     >>> both = launch.compile(["sm_90", "gfx942"])
     >>> [compiled.target for compiled in both]
@@ -52,7 +52,7 @@ class CompiledList(list[Compiled]):
 
 
 def labels(compiled: Sequence[Compiled]) -> list[str]:
-    """What each is called among the others: its target, and with that all in which those for one target differ."""
+    """A label for each compilation: its target, and the properties in which those for one target differ."""
     told = [told_apart(one) for one in compiled]
     found = []
     for one in told:
@@ -63,5 +63,5 @@ def labels(compiled: Sequence[Compiled]) -> list[str]:
 
 
 def table(compiled: Sequence[Compiled]) -> list[tuple[str, ...]]:
-    """Rows of name and the value of each, under their labels."""
+    """Rows of a name and each compilation's value, under their labels."""
     return side_by_side([list(one.metadata.rows()) for one in compiled], labels(compiled))

@@ -1,6 +1,6 @@
-"""Asks the process that compiles, within a time and a memory limit, whatever becomes of it.
+"""Sends requests to the compiling process, within a time and a memory limit, even if that process dies.
 
-One that has imported Triton is kept for the next request; with several targets at once there are two.
+A process that has imported Triton is kept for the next request; with several targets at once, two are kept.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from typing import IO, Any
 from triton_lab.compiled.compiler_process import FOLDER
 from triton_lab.compiled.front_end import Request
 
-SECONDS, MAX_BYTES = 120.0, 8 << 30  # that it may take, where nobody says otherwise
-MOST = 2  # processes that are kept
-_PAUSE = 0.1  # seconds after which it is asked again whether somebody wants it to stop
+SECONDS, MAX_BYTES = 120.0, 8 << 30  # the default limits
+MOST = 2  # processes that are kept for the next request
+_PAUSE = 0.1  # seconds between two looks at `stop`
 _PACKAGES = str(Path(__file__).parents[2])
 _START = "import sys; sys.path.append(sys.argv[1]); from triton_lab.compiled.compiler_process import main; main()"
 _PREFIXES = ("TRITON_", "AMDGCN_", "LLVM_", "MLIR_", "PTXAS_", "NVPTX_", "DISABLE_")
@@ -37,8 +37,10 @@ _ELSEWHERE = ("TRITON_LAB_", "TRITON_CACHE_", "TRITON_HOME", "TRITON_DEFAULT_BAC
 
 @dataclass
 class CompileOutcome:
-    """What came back: the stages that were reached, with seconds for each, and either ``told``, what is known at the
-    end, or ``failure``: why there is no end. ``said`` is what compilers printed on the way."""
+    """The outcome of a request: the stages that were reached, with the seconds of each.
+
+    ``told`` holds the final facts of a success, ``failure`` the reason otherwise. ``said`` is what compilers printed.
+    """
 
     stages: dict[str, str | bytes] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -52,7 +54,7 @@ class _Gone(Exception):
 
 
 def environment() -> dict[str, str]:
-    """The variables that Triton and its compilers read: another one is needed where they change."""
+    """The variables that Triton and its compilers read. If they change, a new process is needed."""
     return {
         name: value
         for name, value in sorted(os.environ.items())
@@ -61,9 +63,9 @@ def environment() -> dict[str, str]:
 
 
 def ask(request: Request, seconds: float, memory: int, stop: threading.Event, dump: str = "") -> CompileOutcome:
-    """What becomes of ``request``; it fails where it takes more than so many seconds or bytes, and on ``stop``.
+    """The outcome of ``request``. It fails after so many seconds, above so many bytes, and on ``stop``.
 
-    With ``dump``, the name of a file, that has what each pass of MLIR did, and there are no stages.
+    With ``dump``, a file's name, that file receives what each MLIR pass did, and there are no stages.
     """
     line = json.dumps(
         {
@@ -79,7 +81,7 @@ def ask(request: Request, seconds: float, memory: int, stop: threading.Event, du
         try:
             child.ask(line, outcome, seconds, stop)
         except _Gone:
-            # One that had nothing to do may have ended just before it was asked.
+            # A waiting process may have ended just before this request.
             if not child.begun and child.used:
                 _dismiss(child)
                 continue
@@ -87,7 +89,7 @@ def ask(request: Request, seconds: float, memory: int, stop: threading.Event, du
         except TimeoutError:
             child.kill()
             outcome.failure = "it was interrupted" if stop.is_set() else f"it took more than {seconds:g} s"
-        except BaseException:  # who asks on the thread of a cell is interrupted here: nobody reads what it makes
+        except BaseException:  # after an interrupt of the cell, the answer has no reader
             _dismiss(child)
             raise
         outcome.said = child.said()
@@ -103,23 +105,23 @@ class Child:
         self.environment = environment()
         self.used = self.begun = False
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
-        # Whatever it and its compilers put down lies here, and goes with it however it ends. No object that cleans up
-        # by itself: a fork of this process would do so, too.
+        # The process and its compilers write temporary files here; the folder is removed however it ends. No
+        # TemporaryDirectory: a fork of this process would remove it, too.
         self._folder = tempfile.mkdtemp(prefix=FOLDER)
-        # A group of its own: an interrupt of the notebook does not reach it, and ptxas ends with it.
+        # In its own process group: an interrupt of the notebook does not reach it, and ptxas ends with it.
         self.process = subprocess.Popen(
             [sys.executable, "-c", _START, _PACKAGES],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
             start_new_session=True,
-            # Whatever lies in the folder of the notebook is no module of ours.
+            # Files in the notebook's folder must not be imported as modules.
             env={**os.environ, "PYTHONSAFEPATH": "1", "TMPDIR": self._folder},
         )
         self._rest = b""
 
     def ask(self, line: str, outcome: CompileOutcome, seconds: float, stop: threading.Event) -> None:
-        """Fill ``outcome``. Raises TimeoutError, and _Gone if the process ends."""
+        """Send ``line`` and fill ``outcome``. Raises TimeoutError, and _Gone if the process ends."""
         self.begun = False
         self._said.truncate(0)
         self._said.seek(0)
@@ -161,9 +163,9 @@ class Child:
                 self._rest += piece
 
     def said(self) -> str:
-        """What was printed since it was asked last."""
+        """What was printed since the last request."""
         size = self._said.seek(0, os.SEEK_END)
-        # The messages stand at the begin, before the dump of a module, and at the end.
+        # Messages come before the dump of a module and after it.
         self._said.seek(0)
         text = self._said.read(1 << 20)
         if size > 1 << 21:
@@ -172,7 +174,7 @@ class Child:
         return text.decode(errors="replace")
 
     def end(self) -> str:
-        """In words, how it ended by itself."""
+        """How the process ended by itself, in words."""
         code = self.process.wait()
         if code < 0:
             with contextlib.suppress(ValueError):
@@ -180,7 +182,7 @@ class Child:
         return f"the compiler ended with code {code}"
 
     def kill(self) -> None:
-        """End it, and what it has started."""
+        """End the process and everything it has started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -202,7 +204,7 @@ _idle: list[Child] = []
 
 
 def _taken() -> Child:
-    """One that is ready, or a new one."""
+    """A waiting process, or a new one."""
     with _lock:
         wanted = environment()
         while _idle:
@@ -228,14 +230,14 @@ def _dismiss(child: Child) -> None:
 
 @atexit.register
 def dismiss_all() -> None:
-    """End those that wait: Python ends, or a test wants none."""
+    """End the waiting processes: at Python's exit, or for a test."""
     with _lock:
         while _idle:
             _dismiss(_idle.pop())
 
 
 def _forget_all() -> None:
-    """In a forked process: the others are its parent's."""
+    """In a forked process: forget the processes, which are its parent's."""
     _idle.clear()
 
 

@@ -1,10 +1,10 @@
 """The process that compiles.
 
-Reads requests, a line of JSON each, from standard input: ``module``, ``target``, ``options``, and ``memory``, the
-bytes that it may take; ``dump``, where somebody wants to know what each pass did, is the file for that, and nothing is
-compiled further than to LLVM IR. Answers in lines of JSON on what was its standard output: ``begun``; for each stage
-``stage``, ``seconds`` and ``text`` or ``base64``; at the end ``metadata`` with what tools told, or ``failed``. All
-else that anybody prints goes to standard error. It ends when nobody asks any more.
+Reads requests from standard input, a line of JSON each: ``module``, ``target``, ``options``, and ``memory``, the most
+bytes it may take. With ``dump``, a file's name, it writes there what each pass did, and compiles no further than to
+LLVM IR. It answers in lines of JSON on its original standard output: ``begun``; for each stage ``stage``, ``seconds``
+and ``text`` or ``base64``; at the end ``metadata`` with what the tools reported, or ``failed``. All other output goes
+to standard error. It ends after a while without requests.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-FOLDER = "triton-lab-compiler-"  # how the folder begins in which it may leave what it likes
-IDLE = 300.0  # seconds that it waits for another request
+FOLDER = "triton-lab-compiler-"  # how the name of its temporary folder begins
+IDLE = 300.0  # seconds that it waits for the next request
 _METADATA = ("name", "num_warps", "num_stages", "num_ctas", "warp_size", "shared", "tmem_size")
 Answer = Callable[[dict[str, Any]], None]
 
@@ -42,7 +42,7 @@ def main() -> None:
 
     try:
         _answer_all(answer)
-    finally:  # where who asked is gone, nobody else removes it
+    finally:  # the client may be gone, and would not remove it
         if os.path.basename(folder := tempfile.gettempdir()).startswith(FOLDER):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -55,12 +55,12 @@ def _answer_all(answer: Answer) -> None:
         answer({"begun": True})
         try:
             answer(_compiled(json.loads(line), answer))
-        except Exception as error:  # compilers raise whatever they like
+        except Exception as error:  # compilers raise exceptions of any type
             answer({"failed": f"{type(error).__name__}: {error}"})
 
 
 def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
-    """Run the stages one after the other; what is known at the end."""
+    """Run the stages one after the other; returns the final facts."""
     from triton import knobs
     from triton.backends.compiler import GPUTarget, Language
     from triton.compiler.compiler import make_backend
@@ -74,7 +74,7 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
     stages: dict[str, Any] = {}
     backend.add_stages(stages, options, Language.TRITON)
     if asked.get("dump"):
-        # Each in a run of its own: a pass is not to blame for the time that writing takes.
+        # Two runs: the time that writing takes must not count as a pass's.
         for wanted in ("MLIR_ENABLE_TIMING", "MLIR_ENABLE_DUMP"):
             with _told_by_mlir(wanted, asked["dump"]):
                 module, told = _parsed(asked["module"], backend), dict(metadata)
@@ -83,7 +83,7 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
         return {}
     module = _parsed(asked["module"], backend)
     log = io.StringIO()
-    # What ptxas says of registers it prints only when asked to.
+    # ptxas reports registers only when asked to.
     with contextlib.redirect_stdout(log), knobs.nvidia.scope():
         knobs.nvidia.dump_ptxas_log = True
         for name, run in stages.items():
@@ -96,7 +96,7 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
 
 
 def _parsed(text: str, backend: Any) -> Any:
-    """The module, in a context of its own."""
+    """Parse the module, in an MLIR context of its own."""
     from triton._C.libtriton import ir
 
     context = ir.context()
@@ -112,7 +112,7 @@ def _parsed(text: str, backend: Any) -> Any:
 
 @contextlib.contextmanager
 def _told_by_mlir(wanted: str, path: str) -> Iterator[None]:
-    """What compilers inside print goes to the end of a file; ``wanted`` is the variable that has MLIR print it."""
+    """Append what compilers print to a file; ``wanted`` is the environment variable that makes MLIR print it."""
     before = {name: os.environ.pop(name, None) for name in ("MLIR_ENABLE_DUMP", "MLIR_ENABLE_TIMING")}
     kept = os.dup(2)
     with open(path, "ab") as file:
@@ -133,7 +133,7 @@ def _tell(name: str, made: Any, seconds: float, answer: Answer) -> None:
 
 
 def _disassembled(cubin: bytes, answer: Answer) -> tuple[str, dict[str, str]]:
-    """The machine code as text; what the cubin says of registers; and what could not be had, with the reason."""
+    """The machine code as text; what the cubin says of registers; and what is missing, with the reason."""
     from triton import knobs
     from triton.tools.disasm import get_sass
 

@@ -1,4 +1,4 @@
-"""Keeps what was compiled, in Triton's own cache on disk, under all that decides what comes out."""
+"""Stores compilations in Triton's own cache on disk, under a key of everything that decides the result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = "compiled.json"
 
 
 def find(request: Request) -> CompileOutcome | None:
-    """What was kept of such a request; None where nothing is, or it cannot be read."""
+    """The stored outcome of such a request; None where there is none, or it cannot be read."""
     from triton_lab.backend.plugin.triton_cache import is_readable, manager
 
     try:
@@ -32,12 +32,12 @@ def find(request: Request) -> CompileOutcome | None:
         TypeError,
         AttributeError,
         RecursionError,
-    ):  # cut or changed: it is made anew
+    ):  # cut or changed: it is compiled again
         return None
 
 
 def keep(request: Request, outcome: CompileOutcome) -> None:
-    """Keep what came out. A disk that takes nothing is no reason to fail."""
+    """Store an outcome. A disk that refuses is no error."""
     from triton_lab.backend.plugin.triton_cache import manager
 
     held = {
@@ -61,7 +61,7 @@ def _key(request: Request) -> str:
 
 @functools.cache
 def _compiler() -> str:
-    """What compiles: Triton, by its version and the size and age of its binaries, and the process that runs it."""
+    """A key for the compiler: Triton's version, its binaries' size and age, and the code of the compiling process."""
     import triton
 
     folder = Path(str(triton.__file__)).parent

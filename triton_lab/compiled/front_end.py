@@ -1,4 +1,4 @@
-"""Triton's front end, here: it reads the kernel for a target, and what it gives travels as text."""
+"""Runs Triton's front end in this process: it reads the kernel for a target and returns its module as text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from typing import Any
 
 from triton_lab.compiled.architecture import Architecture
 
-# The function that `generic_text` adds; what it holds is not for the compiler.
+# The function that `generic_text` adds; the compiler must not see it.
 _MARKER = re.compile(r'^  "tt\.func".*"triton_lab_prints_the_generic_form"(?:.*\n)*?  \}\).*\n', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be compiled: ``module`` as the front end gives it, in MLIR's generic form, which keeps the names of
-    variables that loops carry, too; ``options`` as they are given to Triton, as JSON."""
+    """What to compile: a kernel's module for a target.
+
+    ``module`` is the front end's, in MLIR's generic form, which also keeps the names of variables that loops carry.
+    ``options`` are Triton's, as JSON.
+    """
 
     kernel: str
     target: Architecture
@@ -28,14 +31,14 @@ class Request:
 
 
 def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> Request:
-    """What Triton's front end makes of ``source`` (an ASTSource). Raises what it raises, and ValueError for options."""
+    """The request for ``source`` (an ASTSource). Raises what Triton's front end raises, and ValueError for options."""
     from triton._C.libtriton import ir
     from triton.compiler.compiler import filter_traceback, make_backend
 
     from triton_lab.backend.source import recursion_depth
     from triton_lab.ir.lower import generic_text
 
-    # Who explains what the front end refuses looks for these names.
+    # The code that explains front-end errors looks for these names.
     src, target = source, architecture.target
     backend = make_backend(target)
     chosen = options_of(backend, architecture, given)
@@ -56,14 +59,14 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
 
 
 def without_marker(text: str) -> str:
-    """A module's text in generic form, without the function that makes MLIR print that."""
+    """A module's text in generic form, without the function that makes MLIR print that form."""
     found, number = _MARKER.subn("", text)
     assert number == 1, "the text of a module holds the added function once"
     return found
 
 
 def options_of(backend: Any, architecture: Architecture, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options for Triton. Raises ValueError for one that the target does not have, or a value that is none."""
+    """The options for Triton. Raises ValueError for an option that the target lacks, or an invalid value."""
     from triton import knobs
 
     kind = type(backend.parse_options({"enable_fp_fusion": True}))
@@ -77,5 +80,5 @@ def options_of(backend: Any, architecture: Architecture, given: Mapping[str, Any
     warps = given.get("num_warps", 1)
     if warps & (warps - 1):
         raise ValueError(f"num_warps={warps}: a power of 2 is needed")
-    # As Triton itself chooses, which would otherwise remark that nobody did.
+    # Triton's own default, given explicitly: Triton remarks on it otherwise.
     return {"enable_fp_fusion": bool(knobs.language.default_fp_fusion), **given}

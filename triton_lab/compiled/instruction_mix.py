@@ -1,4 +1,4 @@
-"""The instructions of machine code, counted as they stand there, by what they do."""
+"""Counts the instructions of machine code, statically, by what they do."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KINDS = (
     OTHER,
 )
 
-# The first that matches the whole of an instruction's name, up to its first dot for NVIDIA.
+# The first pattern that matches counts. It must match the whole name, for NVIDIA up to its first dot.
 _NVIDIA = (
     (MATRIX, r"UTC\w*MMA|\w*MMA"),
     (TENSOR, r"LDTM|STTM|LDT|STT|UTCCP|UTCBAR|UTCATOMSWS|UTCSHIFT"),
@@ -82,14 +82,14 @@ _AMD = (
 
 
 def opcodes(stages: Mapping[str, str | bytes]) -> Counter[str] | None:
-    """How often each instruction stands in the machine code; None where there is no text of it."""
+    """How often each instruction occurs in the machine code; None without its text."""
     if "sass" in stages:
         return Counter(_sass(str(stages["sass"])))
     return Counter(_amdgcn(str(stages["amdgcn"]))) if "amdgcn" in stages else None
 
 
 def kinds(counted: Mapping[str, int]) -> dict[str, int]:
-    """The same by what the instructions do, in the order of `KINDS`, those alone that there are."""
+    """The counts by what the instructions do, in the order of `KINDS`, without zeros."""
     found: Counter[str] = Counter()
     for name, count in counted.items():
         found[kind(name)] += count
@@ -104,7 +104,7 @@ def kind(opcode: str) -> str:
 
 def _sass(text: str) -> Iterator[str]:
     lines = [line.partition("\t")[2].strip() for line in text.splitlines() if "\t" in line]
-    while lines and lines[-1].startswith("NOP"):  # they fill up the last line of the cache
+    while lines and lines[-1].startswith("NOP"):  # padding up to a full cache line
         lines.pop()
     for line in lines:
         found = re.match(r"(?:@!?U?P\w+\s+)?([A-Z][\w.]*)", line)

@@ -1,4 +1,4 @@
-"""`KernelLayouts`: the values of a kernel's TTGIR with their layouts, and what changing a layout costs on the way."""
+"""`KernelLayouts`: the values of a kernel's TTGIR with their layouts, and what each layout conversion costs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REGION_ENDS = re.compile(r"^\s*\}\)(?: \{.*\})? : ")
 _HAS_LAYOUT = re.compile(r"\b(?:tensor|memdesc)<")
 _FLOW = ("scf.", "cf.", "tt.func", "tt.return", "module", "tt.call", "ttg.warp_")
 _COMPARED = ("arith.cmpi", "arith.cmpf")
-# What moves elements between registers and shared memory: a store, where nothing comes out of it.
+# Operations that move elements between registers and shared memory. One without a result is a store.
 _THROUGH_MEMORY = {
     "ttg.local_load": "from shared memory",
     "ttg.local_store": "to shared memory",
@@ -38,11 +38,12 @@ _WITHOUT_PARENT = re.compile(r"#ttg\.(slice|dot_op)<\{(.*?),? ?parent = (#\w+)")
 
 @dataclass(frozen=True)
 class LaidOut:
-    """A value of a kernel in its layout: where ``operation`` makes it, or what that moves.
+    """A value of a kernel in its layout: the result of ``operation``, or what it moves.
 
-    ``variable`` is the name in the source, "" where the compiler kept none; ``line`` that of the kernel's file, None
-    where the compiler does not say; ``number`` the line of the TTGIR. ``spelled`` is the type as TTGIR has it.
-    ``moves`` tells what a change of layout costs, or an access to shared memory, and ``before`` from which layout.
+    ``variable`` is the name in the source, "" where the compiler kept none; ``line`` is a line of the kernel's file,
+    None where the compiler does not say; ``number`` is the line of the TTGIR. ``spelled`` is the type as TTGIR writes
+    it. ``moves`` is the cost of a layout conversion or of an access to shared memory; ``before`` is the layout it
+    came from.
     """
 
     variable: str
@@ -57,12 +58,12 @@ class LaidOut:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The tensor's."""
+        """The tensor's shape."""
         return self.layout.shape
 
     @property
     def cost(self) -> str:
-        """What it costs to bring the value into its layout, in words; "" where nothing is moved."""
+        """What it costs to bring the value into its layout, in words; "" where nothing moves."""
         if isinstance(self.moves, Conversion):
             return _conversion_words(self.moves)
         if isinstance(self.moves, BankUse):
@@ -78,7 +79,7 @@ class LaidOut:
 
     @property
     def called(self) -> str:
-        """What the layout is called: its kind, and how the TTGIR names it."""
+        """The layout's label: its kind, and its name in the TTGIR."""
         _, spelled = self.spelled.split(", ", 1)
         name = self.layout.kind.name
         around = _WITHOUT_PARENT.match(spelled)
@@ -90,8 +91,10 @@ class LaidOut:
 
     @property
     def is_data(self) -> bool:
-        """Whether it holds what a kernel computes with, and no addresses, masks or indices; a guess, by its type. What
-        stands at no line is a constant of the compiler's."""
+        """Whether it holds data of the kernel, not addresses, masks or indices: a guess from its type.
+
+        A value without a line is a constant that the compiler made.
+        """
         return (
             self.line is not None
             and self.element not in ("i1", "i32", "i64")
@@ -103,9 +106,9 @@ HEADINGS = ("line", "variable", "operation", "type", "layout", "moves")
 
 
 class KernelLayouts(Sequence[LaidOut]):
-    """The values of a kernel that have a layout, in the order of its TTGIR; printed it is a table.
+    """The values of a kernel that have a layout, in the order of its TTGIR; it prints as a table.
 
-    Values that a line makes of one variable alike are told once.
+    Equal values of one variable on one line are listed once.
 
     >>> layouts = launch.compile("sm_90").layouts
     >>> [(each.variable, each.line, each.shape, each.element) for each in layouts if each.operation == "tt.load"]
@@ -121,8 +124,8 @@ class KernelLayouts(Sequence[LaidOut]):
     def _found(self) -> list[LaidOut]:
         seen: dict[Any, LaidOut] = {}
         for each in _laid_out(self._text, self.lines):
-            own = each.number if each.cost else None  # each change of a layout counts
-            seen[each.line, each.variable, each.spelled, own] = each  # in the place of the first, what is last made
+            own = each.number if each.cost else None  # each layout conversion counts
+            seen[each.line, each.variable, each.spelled, own] = each  # the last one made takes the first one's place
         return list(seen.values())
 
     @overload
@@ -137,11 +140,11 @@ class KernelLayouts(Sequence[LaidOut]):
 
     @property
     def conversions(self) -> list[LaidOut]:
-        """Those that come from another layout: ``each.moves`` says what moves, ``each.before`` from which."""
+        """The values converted from another layout: ``each.moves`` is what moves, ``each.before`` the old layout."""
         return [each for each in self if isinstance(each.moves, Conversion)]
 
     def of(self, line: int) -> list[LaidOut]:
-        """Those of a line of the source.
+        """The values of a line of the source.
 
         >>> [each.variable for each in launch.compile("sm_90").layouts.of(21)][-1]
         'x'
@@ -149,7 +152,7 @@ class KernelLayouts(Sequence[LaidOut]):
         return [each for each in self if each.line == line]
 
     def plot(self) -> KernelLayoutsView:
-        """A list to pick from, with the picture of the layout, or of the conversion, that is picked.
+        """A list of the values, with a picture of the layout or conversion that the user picks.
 
         >>> launch.compile("sm_90").layouts.plot().title()
         'add_kernel: 1 layout'
@@ -183,7 +186,7 @@ def _laid_out(text: str, lines: StageLines) -> Iterator[LaidOut]:
 
 
 def _operations(text: str) -> dict[int, str]:
-    """The operation of each line that tells its types; where it has a region, that is the line which ends it."""
+    """The operation of each line that writes its types; for an operation with a region, that is its last line."""
     found: dict[int, str] = {}
     opened: list[str] = []
     for where, line in enumerate(text.splitlines(), 1):
@@ -198,8 +201,10 @@ def _operations(text: str) -> dict[int, str]:
 
 
 def _made(operation: str, types: list[Typed], line: str) -> tuple[Typed, str, Typed | None] | None:
-    """The type of what an operation makes, the type of its elements, and the type of what it was made from, where that
-    is another layout of the same tensor. None for what makes nothing that has a layout."""
+    """The result's type, its element type, and the old type if the operation changes the tensor's layout.
+
+    None for an operation without a result that has a layout.
+    """
     first, last = types[0], types[-1]
     if "->" in line and not _HAS_LAYOUT.search(line.rsplit("->", 1)[1]):
         return None
@@ -236,7 +241,7 @@ def _value(operation: str, made: tuple[Typed, str, Typed | None], trail: Trail |
 
 
 def _moves(before: Layout, after: Layout) -> Conversion | BankUse | None:
-    """What going from one to the other costs; None where no rule is known."""
+    """The cost of going from one layout to the other; None where no rule is known."""
     try:
         if isinstance(before.kind, Distributed) and isinstance(after.kind, Distributed):
             return before.to(after)

@@ -1,4 +1,4 @@
-"""A recorded launch's kernel, compiled: with the signature, constants and specialisation that the launch had."""
+"""Compiles a recorded launch's kernel, with the signature, constants and specialisation of the launch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def compiled_launch(
     max_bytes: int = MAX_BYTES,
     **options: Any,
 ) -> Compiled | CompiledList:
-    """What `Launch.compile` gives. Raises as that does, and CannotReplay where the kernel has changed or is no more."""
+    """Implements `Launch.compile`. Raises as that does, and CannotReplay where the kernel has changed or is gone."""
     made = successes(attempts(launch, target, options, seconds, max_bytes))
     return made[0] if target is None or isinstance(target, str) else CompiledList(made)
 
@@ -42,7 +42,7 @@ def attempts(
     seconds: float = SECONDS,
     max_bytes: int = MAX_BYTES,
 ) -> list[Compiled | CompileError]:
-    """What becomes of the launch's kernel on each of the targets; or why nothing does."""
+    """The launch's kernel for each of the targets: a compilation or its error."""
     source, metadata = launch.compiled
     if source is None:
         told = "a launch that was loaded from a file cannot be compiled: the file has data and no code"
@@ -58,8 +58,10 @@ def attempts(
 
 
 def compiled_plan(launch: Recorded, target: str, *, seconds: float = SECONDS, max_bytes: int = MAX_BYTES) -> Compiled:
-    """What a GPU's compiler makes of the kernel as the launch ran it: of its operations as data, without its source and
-    with the target's own options. For launches that came from another process. Raises CompileError."""
+    """Compile the kernel from the launch's operations, without its source and with the target's own options.
+
+    For launches that came from another process. Raises CompileError.
+    """
     architecture = architectures(target)[0]
     request = Request(launch.kernel, architecture, without_marker(launch.executable.plan.text), "{}")
     outcome = disk_cache.find(request)
@@ -73,7 +75,7 @@ def compiled_plan(launch: Recorded, target: str, *, seconds: float = SECONDS, ma
 
 
 def _remembered(launch: Recorded, made: Compiled) -> Compiled:
-    """The same as the launch's own, which its card shows from now on."""
+    """The same compilation, stored on the launch, whose card then shows it."""
     known = next((one for one in launch.compilations if one.outcome is made.outcome), None)
     if known is None:
         known = replace(made, launch=launch)
@@ -82,20 +84,20 @@ def _remembered(launch: Recorded, made: Compiled) -> Compiled:
 
 
 def chosen_options(metadata: Any) -> dict[str, Any]:
-    """The options of the launch that are not what its target takes by itself."""
+    """The options of the launch that differ from its target's defaults."""
     from triton.compiler.compiler import make_backend
 
     usual = make_backend(metadata.target).parse_options({"enable_fp_fusion": True})
     return {
         name: getattr(metadata, name)
         for name, value in vars(usual).items()
-        # The others are what a target is, and no choice of anybody's.
+        # The other fields describe the target; they were not chosen.
         if isinstance(value, (bool, int, float, str, type(None))) and getattr(metadata, name, value) != value
     }
 
 
 def had(chosen: dict[str, Any], target: Architecture, asked: dict[str, Any]) -> dict[str, Any]:
-    """Those of the options that such a target has; what was asked for by name stays, and is refused later."""
+    """The options that such a target has. Options named by the user stay, and are refused later."""
     from triton.compiler.compiler import make_backend
 
     known = vars(make_backend(target.target).parse_options({"enable_fp_fusion": True}))
@@ -103,14 +105,14 @@ def had(chosen: dict[str, Any], target: Architecture, asked: dict[str, Any]) -> 
 
 
 def _as_it_was(launch: Recorded, kernel: Any) -> Any:
-    """The kernel with the globals that it had when it was launched."""
+    """The kernel with the globals that it had at the launch."""
     from triton.runtime.jit import JITFunction
 
     if fingerprint(kernel) == launch.surroundings.known:
         return kernel
 
     class Then(JITFunction):  # type: ignore[misc]
-        """One that Triton's cache by kernel does not mix up with the kernel of now."""
+        """A JITFunction that Triton's cache does not confuse with the present kernel."""
 
     before = Then(kernel.fn, do_not_specialize=kernel.do_not_specialize)
     before._unsafe_update_src(kernel.src)
@@ -119,12 +121,12 @@ def _as_it_was(launch: Recorded, kernel: Any) -> Any:
 
 
 def _source(launch: Recorded, kernel: Any, target: Architecture) -> Any:
-    """The launch's ASTSource as ``target`` would have had it."""
+    """The launch's ASTSource, as it would have been for ``target``."""
     from triton import knobs
     from triton.compiler import ASTSource
 
     source = launch.compiled[0]
-    # AMD's compiler is told of tensors in whose memory 32 bits are enough for an offset.
+    # AMD's compiler needs to know which tensors are small enough for 32-bit offsets.
     short = {}
     if not target.is_nvidia and knobs.amd.use_buffer_ops:
         short = {

@@ -1,4 +1,4 @@
-"""What each pass of the compiler changed: Triton's passes of MLIR, one by one, from what it writes when asked to."""
+"""What each compiler pass changed: Triton's MLIR passes, one by one, read from the dump that the compiler prints."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
 from triton_lab.compiled.explanations import operation
 from triton_lab.compiled.front_end import Request
 
-MOST_BYTES = 128 << 20  # of what the compiler writes
+MOST_BYTES = 128 << 20  # of the compiler's dump
 MOST_LINES = 400  # of one pass's diff
-COMPARED = 3_000_000  # lines before times lines after: above that they are not compared line by line
+COMPARED = 3_000_000  # lines before times lines after; larger modules are not compared line by line
 START = "what Triton reads"
 _HEAD = re.compile(
     r"^// -----// IR Dump Before (?P<name>\S+?)(?::? ?(?P<argument>[\w-]+)(?:\{.*\})?| \((?P<old>[\w-]+)\))? "
@@ -33,10 +33,12 @@ _NUMBERED = re.compile(r"%\d+|%[A-Za-z_]\w*?(?=_\d+\b)_\d+")
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass: its class's ``name``, the ``argument`` by which mlir-opt knows it, and the ``seconds`` it took (None
-    where the compiler did not say). ``changed`` says whether the module was another one afterwards; ``diff`` has the
-    lines in which, as ``diff -u`` writes them (numbers of values are passed over), cut off where they are many. ``ops``
-    has how many operations of a name there were before and after, where that changed."""
+    """One pass: its class's ``name``, its ``argument`` for mlir-opt, and its ``seconds`` (None where not reported).
+
+    ``changed`` says whether the pass changed the module. ``diff`` has the lines that differ, in the format of
+    ``diff -u``; numbers of values are ignored, and a long diff is cut. ``ops`` has the counts of operations by name,
+    before and after, where they changed.
+    """
 
     name: str
     argument: str
@@ -47,7 +49,7 @@ class Pass:
 
 
 class Passes(list[Pass]):
-    """The passes in the order in which they ran; printed a table.
+    """The passes in the order in which they ran; they print as a table.
 
     >>> passes = launch.compile("sm_90").passes
     >>> next(one.argument for one in passes if "ttg" in one.diff)
@@ -68,7 +70,7 @@ class Passes(list[Pass]):
 
     @property
     def changing(self) -> Passes:
-        """Those that changed anything.
+        """The passes that changed the module.
 
         >>> 0 < len(launch.compile("sm_90").passes.changing) < len(launch.compile("sm_90").passes)
         True
@@ -76,8 +78,7 @@ class Passes(list[Pass]):
         return Passes([one for one in self if one.changed], self.cut)
 
     def introduced(self, op: str) -> list[Pass]:
-        """The passes behind which there are more operations called ``op`` than before; the first may be no pass: what
-        Triton's front end gives.
+        """The passes that added operations called ``op``. The first entry may be the front end's output, not a pass.
 
         >>> [one.argument for one in launch.compile("sm_90").passes.introduced("tt.load")]
         ['']
@@ -98,7 +99,7 @@ class Passes(list[Pass]):
 
 
 def passes_of(request: Request, kernel: str, place: tuple[str, int]) -> Passes:
-    """What `Compiled.passes` gives of a kernel that begins at ``place``."""
+    """The passes of a kernel that begins at ``place``; implements `Compiled.passes`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "passes"
         outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event(), str(path))
@@ -111,7 +112,7 @@ def passes_of(request: Request, kernel: str, place: tuple[str, int]) -> Passes:
 
 
 def read(text: str, cut: bool = False) -> Passes:
-    """The passes that a compiler has written down; ``cut`` where it wrote more."""
+    """The passes in a compiler's dump; ``cut`` if the dump was longer than ``text``."""
     dumps = list(_dumps(text))
     times = _Times(text)
     found: list[Pass] = []
@@ -120,7 +121,7 @@ def read(text: str, cut: bool = False) -> Passes:
     for k, (name, argument, body) in enumerate(dumps):
         seconds = times.next(name)
         if k + 1 == len(dumps):
-            # What the last pass gives is not MLIR any more, and not written.
+            # The last pass makes LLVM IR, which is not dumped.
             continue
         following = dumps[k + 1][2]
         if following == body:
@@ -135,8 +136,10 @@ def read(text: str, cut: bool = False) -> Passes:
 
 
 def _dumps(text: str) -> Iterator[tuple[str, str, str]]:
-    """Name, argument and the whole module before it. What runs on one function of several within
-    another pass belongs to that."""
+    """Each pass's name and argument, and the whole module before it.
+
+    A pass on one function, run inside another pass, belongs to the outer one.
+    """
     for piece in re.split(r"^(?=// -----// )", text, flags=re.MULTILINE):
         head, _, body = piece.partition("\n")
         found = _HEAD.match(head)
@@ -156,14 +159,14 @@ class _Times:
             if not found:
                 continue
             depth, name = len(found[2]), found[3]
-            # Passes over each function, or in a pipeline of their own, stand below a line of its name.
+            # Passes over one function, or in a nested pipeline, are listed below a line with its name.
             if depth == 2:
                 inside = name.endswith("Pipeline")
             if (depth == 2 or inside) and not name.startswith(("'", "(A)", "Rest", "Total")):
                 self._left.append((name, float(found[1])))
 
     def next(self, name: str) -> float | None:
-        """How long the next of that name took; None where it is not told."""
+        """How long the next pass of that name took; None where it is not reported."""
         for k, (one, seconds) in enumerate(self._left[:8]):
             if one == name:
                 del self._left[: k + 1]
@@ -180,14 +183,14 @@ def _counted(lines: Iterable[str]) -> Counter[str]:
 
 
 def _grown(before: Sequence[str], after: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """How many operations of each name there were before and after, where these differ, the largest change first."""
+    """The counts of operations by name, before and after, where they differ, the largest change first."""
     one, other = _counted(before), _counted(after)
     names = sorted({*one, *other}, key=lambda name: (-abs(other[name] - one[name]), name))
     return {name: (one[name], other[name]) for name in names if one[name] != other[name]}
 
 
 def _diff(before: Sequence[str], after: Sequence[str]) -> str:
-    """The lines in which two modules differ, with two around; values are told apart by their use, not their number."""
+    """The lines in which two modules differ, with two around them; values match by their use, not their number."""
     if len(before) * len(after) > COMPARED:
         told = [f"- {len(before):,} lines", f"+ {len(after):,} lines: so much has changed that all is another"]
         return "\n".join(told)

@@ -1,4 +1,4 @@
-"""From a kernel, a signature and constants, as a user writes them, to what Triton compiles."""
+"""Turns a kernel, a signature and constants, as a user writes them, into Triton's compiler input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Signature = Mapping[str, str] | Sequence[str] | str
-# What Triton's front end knows of 16: an address or a number that is a multiple of it.
+# The fact that Triton's front end records about 16: an address or number is a multiple of it.
 _MULTIPLE_OF_16 = ["tt.divisibility", 16]
 
 
@@ -53,7 +53,7 @@ def _function(kernel: Any) -> Any:
 
 
 def _constants(function: Any, names: Sequence[str], constants: Mapping[str, Any]) -> dict[str, Any]:
-    """Those given, and the defaults of other parameters under tl.constexpr."""
+    """The given constants, and the defaults of other tl.constexpr parameters."""
     _check_names(function, constants, names, "constant")
     fixed = {name: constants[name] for name in names if name in constants}
     for parameter in function.params:
@@ -68,7 +68,7 @@ def _constants(function: Any, names: Sequence[str], constants: Mapping[str, Any]
 
 
 def _given(function: Any, signature: Signature, open_names: Sequence[str]) -> dict[str, str]:
-    """The types by name; a list or a text has those of the parameters that are no constants, in order."""
+    """The types by name; a list or a text gives the types of the non-constant parameters, in order."""
     if isinstance(signature, Mapping):
         _check_names(function, signature, function.arg_names, "type")
         return {name: type for name, type in signature.items() if type != "constexpr"}

@@ -1,4 +1,4 @@
-"""What the machine code takes of a GPU: from the tools' words, never a guess."""
+"""The GPU resources that the machine code takes: read from the tools' reports, never guessed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from triton_lab.messages import count
 
 @dataclass(frozen=True)
 class Metadata:
-    """What one program takes. A figure that could not be had is None, and ``unknown`` has the reason by its name.
+    """The resources of one program. An unknown figure is None, and ``unknown`` has the reason under its name.
 
-    ``registers`` are those of a thread, of 32 bits; on AMD the vector registers (``accumulators`` of them for matrix
-    products), beside ``scalar_registers`` for the whole wavefront. ``spills``: how many registers of a thread have no
-    room, as Triton's ``kernel.n_spills``. ``stack``, ``shared``: bytes of a thread and of a program. ``tensor_memory``:
-    columns, of 128 words of 32 bits. ``instructions`` counts those of the machine code as they stand there, by what
-    they do, ``opcodes`` by name, and ``matrix`` those that multiply matrices.
+    ``registers``: 32-bit registers of a thread; on AMD its vector registers (``accumulators`` of them for matrix
+    products), beside ``scalar_registers`` for the whole wavefront. ``spills``: how many registers of a thread are
+    spilled, as Triton's ``kernel.n_spills``. ``stack``: bytes of a thread; ``shared``: bytes of a program.
+    ``tensor_memory``: columns, of 128 words of 32 bits. ``opcodes`` counts the instructions of the machine code
+    statically, by name; ``instructions`` counts them by what they do, and ``matrix`` those that multiply matrices.
     """
 
     registers: int | None
@@ -39,18 +39,18 @@ class Metadata:
 
     @property
     def instructions(self) -> dict[str, int]:
-        """How many there are, by what they do."""
+        """How many instructions there are, by what they do."""
         return instruction_mix.kinds(self.opcodes)
 
     @property
     def matrix(self) -> dict[str, int]:
-        """The instructions of tensor cores and their like, by name."""
+        """The counts of instructions for tensor cores and similar units, by name."""
         return {
             name: count for name, count in self.opcodes.items() if instruction_mix.kind(name) == instruction_mix.MATRIX
         }
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Name and value, as they are told."""
+        """Rows of name and value, as they are shown."""
         figures = (
             ("registers", self.registers, ""),
             ("scalar registers", self.scalar_registers, ""),
@@ -78,7 +78,7 @@ class Metadata:
 
 
 def metadata_of(target: Architecture, outcome: CompileOutcome) -> Metadata:
-    """What is known of a compilation that came to its end."""
+    """The metadata of a compilation that succeeded."""
     known = outcome.told["metadata"]
     counted = instruction_mix.opcodes(outcome.stages)
     unknown = {} if counted is not None else {"instructions": outcome.told["lacking"].get("sass", "no machine code")}
@@ -107,7 +107,7 @@ _TOLD = {"registers": "registers", "spills": "spilled registers", "stack": "stac
 
 
 def _nvidia(outcome: CompileOutcome) -> dict[str, int | None]:
-    """From the cubin, as cuobjdump reads it, else from what ptxas said."""
+    """Registers, spills and stack from the cubin, as cuobjdump reads it; else from what ptxas reported."""
     usage = re.search(r"\bREG:(\d+) STACK:(\d+)", outcome.told["usage"])
     if usage is not None:
         registers, stack = int(usage[1]), int(usage[2])
@@ -117,12 +117,12 @@ def _nvidia(outcome: CompileOutcome) -> dict[str, int | None]:
         if used is None or frame is None:
             return {}
         registers, stack = int(used[1]), int(frame[1])
-    # A spilled register takes four bytes of the stack: as Triton counts them of a kernel that is loaded.
+    # A spilled register takes four bytes of the stack: Triton counts spills of a loaded kernel the same way.
     return {"registers": registers, "spills": stack // 4, "stack": stack}
 
 
 def _amd(assembly: str) -> dict[str, int | None]:
-    """From the metadata that the assembler puts into the hsaco."""
+    """Registers and memory from the metadata that the assembler puts into the hsaco."""
 
     def told(name: str) -> int | None:
         found = re.search(rf"^\s*(?:- )?\.{name}:\s+(\d+)", assembly, re.MULTILINE)

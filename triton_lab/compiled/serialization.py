@@ -1,6 +1,6 @@
-"""Compilations as data: what a saved launch keeps of what a compiler made of its kernel, and reads on any machine.
+"""Compilations as data: a saved launch holds what a compiler made of its kernel, readable on any machine.
 
-The text of stages, machine code and what the tools said of it are kept, and nothing that could be compiled again.
+It holds the text of the stages, the machine code and the tools' reports, and nothing to compile again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from triton_lab.compiled.compiler_client import CompileOutcome
 from triton_lab.compiled.user_sources import Source
 from triton_lab.launch.recording.launch_record import Recorded
 
-# What a file keeps: so many compilations, the last ones, of so many bytes together.
+# A file holds at most so many compilations, the last ones, of so many bytes together.
 MOST = 16
 MOST_BYTES = 64 << 20
 BINARY = ("cubin", "hsaco")
@@ -64,7 +64,7 @@ def _simple(value: Any) -> Any:
 
 
 def _known(outcome: dict[str, Any]) -> dict[str, Any]:
-    """What is asked of the tools' words."""
+    """The facts of the tools' reports that readers use."""
     found = {name: outcome.get(name, kind()) for name, kind in _TOLD.items()}
     return {**found, "metadata": {name: one for name, one in found["metadata"].items() if name in _METADATA}}
 

@@ -1,4 +1,4 @@
-"""What the user wrote: a kernel and the functions of the user's that it calls, as text."""
+"""The user's source text: a kernel and the user's functions that it calls."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Source:
         return self.text.rstrip("\n").split("\n")
 
     def has(self, file: str, line: int) -> bool:
-        """Whether that place is in it."""
+        """Whether that place lies in this text."""
         return file == self.file and self.first <= line < self.first + len(self.lines)
 
 
 def sources_of(kernel: Any) -> tuple[Source, ...]:
-    """The kernel's own, then those of its helpers; Triton's own functions are left out."""
+    """The kernel's source, then its helpers'; Triton's own functions are left out."""
     found = []
     for function in reachable([kernel]):
         python = python_function(function)

@@ -1,13 +1,13 @@
-"""Kernels worth reading, each a page: kernel, launcher, torch reference and inputs.
+"""Example kernels, one module each: kernel, launcher, torch reference and inputs.
 
-Notebooks, tests and benchmarks iterate over the same list:
+Notebooks, tests and benchmarks use the same list:
 
     for example in triton_lab.examples.all_examples():
         example.check()
 
-Some launches of them were recorded on a GPU: `recordings` has their names, and `recording` opens one.
+Some of their launches were recorded on a GPU: `recordings` lists their names, and `recording` opens one.
 
-Importing this package imports neither torch nor Triton: a page is imported when it is asked for.
+Importing this package imports neither torch nor Triton: each module is imported on first use.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def all_examples() -> tuple[Example, ...]:
 
 
 def example(name: str) -> Example:
-    """The example called `name`; KeyError lists the names that exist."""
+    """The example called `name`. Raises KeyError, which lists the names that exist."""
     found = {each.name: each for each in all_examples()}
     if name not in found:
         raise KeyError(f"no example is called {name!r}; there are {', '.join(found)}")

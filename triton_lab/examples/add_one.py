@@ -1,7 +1,7 @@
 """Add one in place through strides: the kernel sees memory, not the tensor's shape.
 
-A view made by `split` keeps the strides of the tensor that it was cut from. The kernel is told them, so it
-changes the view's elements where they lie: in the original's storage. A `.contiguous()` copy has a storage of its own.
+A view made by `split` keeps the strides of the original tensor. The kernel takes these strides as arguments, so it
+changes the view's elements in the original's storage. A `.contiguous()` copy has a storage of its own.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.
@@ -42,10 +42,10 @@ def add_one(x: torch.Tensor, block_rows: int = 4) -> torch.Tensor:
 
 
 def inputs(size: Size = "small", seed: int = 0, device: str = "cpu") -> dict[str, Any]:
-    """The right (5, 6) or (1000, 768) part of a split float32 tensor. The values count up; the seed is the first."""
+    """The right part, (5, 6) or (1000, 768), of a split float32 tensor. The values count up from the seed."""
     rows, left, right = {"small": (5, 2, 6), "bench": (1000, 256, 768)}[size]
     whole = torch.arange(rows * (left + right), dtype=torch.float32).reshape(rows, left + right) + seed
-    return {"x": whole.to(device)[:, left:]}  # what `whole.split([left, right], dim=1)[1]` is
+    return {"x": whole.to(device)[:, left:]}  # the second part of `whole.split([left, right], dim=1)`
 
 
 def reference(x: torch.Tensor, block_rows: int = 4) -> torch.Tensor:

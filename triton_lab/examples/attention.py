@@ -1,9 +1,9 @@
 """Fused attention, forward: softmax(q k^T / sqrt(d)) v without ever storing the matrix of scores.
 
-A program owns BLOCK_M queries and walks over the keys. It keeps, per query, the largest score so far, the sum of the
-exponentials and the weighted sum of values; when a larger score turns up, what was summed before is scaled down
-(the online softmax of Milakov and Gimelshein, 2018). Under a causal mask the walk ends at the diagonal, so programs
-differ in length.
+A program computes BLOCK_M queries and loops over the keys. For each query it keeps the largest score so far, the sum
+of the exponentials and the weighted sum of values. When a larger score appears, it scales the old sums down (the
+online softmax of Milakov and Gimelshein, 2018). With a causal mask the loop ends at the diagonal, so programs differ
+in the number of their iterations.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.
@@ -123,8 +123,8 @@ def reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, *
     return attend(q.float(), k.float(), v.float(), is_causal=causal).to(q.dtype)
 
 
-# The weights, at most 1, are rounded to float16 before they meet v: an error of 2^-11 of each term, in sums whose
-# weights add up to 1 and whose values reach 4 or so.
+# The weights, at most 1, are rounded to float16 before the product with v: an error of 2^-11 in each term, in sums
+# whose weights add up to 1 and whose values are about 4 at most.
 EXAMPLES = tuple(
     Example(f"attention_{label}", f"Fused attention, {label}", attention, reference, _inputs(causal), 2e-3, 2e-3)
     for label, causal in (("full", False), ("causal", True))

@@ -1,7 +1,7 @@
-"""Collatz steps: a loop without a known end and a branch, both different in every program.
+"""Collatz steps: a loop of unknown length and a branch, both different in every program.
 
-Halve an even number, triple an odd one and add one; how many steps until 1? Program 26 (for the number 27) needs
-111, its neighbour 18. Each program is one scalar here: there is no block, and the `while` and the `if` are real
+Halve an even number, triple an odd one and add one; how many steps until 1? Program 26 (for the number 27) needs 111,
+its neighbour 18. Each program computes one scalar here: there is no block, and the `while` and the `if` are real
 control flow, not masks.
 """
 
@@ -47,7 +47,7 @@ def inputs(size: Size = "small", seed: int = 0, device: str = "cpu") -> dict[str
 
 
 def reference(start: torch.Tensor) -> torch.Tensor:
-    """The same in torch: all numbers step together, those that have arrived wait."""
+    """The same in torch: all numbers step together, and those that have reached 1 stop."""
     number, steps = start.clone(), torch.zeros(start.shape, device=start.device, dtype=torch.int32)
     while (moving := number > 1).any():
         number = torch.where(moving, torch.where(number % 2 == 0, number // 2, 3 * number + 1), number)

@@ -1,8 +1,8 @@
-"""2-D convolution as a matrix product that is never laid out (implicit GEMM).
+"""2-D convolution as a matrix product whose matrix is never built (implicit GEMM).
 
-Unrolling every window of the image into a row gives a matrix of (images x output places, channels x window), and the
-convolution is its product with the weights. That matrix repeats each pixel up to kernel-size times, so it is not
-built: a row and a column of it determine the pixel, and the kernel loads that.
+If every window of the image becomes a row, the result is a matrix of (images x output places, channels x window), and
+the convolution is its product with the weights. That matrix repeats each pixel up to kernel-size times, so it is
+never built: its row and column determine the pixel, and the kernel loads that.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

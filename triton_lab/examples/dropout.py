@@ -1,7 +1,7 @@
-"""Dropout that stores a seed instead of a mask: the random bits are computed again when backward needs them.
+"""Dropout that stores a seed instead of a mask: the backward pass computes the random bits again.
 
 Philox is a counter-based generator: random number i of a seed is a function of (seed, i) alone, without state. So
-programs need not talk to each other, and the backward pass asks for the same numbers instead of keeping them.
+programs need not communicate, and the backward pass computes the same numbers again instead of storing them.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.
@@ -59,7 +59,7 @@ def gradient(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
 
 
 def inputs(size: Size = "small", seed: int = 0, device: str = "cpu") -> dict[str, Any]:
-    """A float32 vector, 1,500 or 2^20 long; the seed is also Philox's."""
+    """A float32 vector of 1,500 or 2^20 elements; the seed is also Philox's."""
     n = {"small": 1500, "bench": 2**20}[size]
     x = torch.randn(n, generator=torch.Generator().manual_seed(seed)).to(device)
     return {"x": x, "p": 0.3, "seed": seed + 123}
@@ -96,7 +96,7 @@ def reference(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
 
 
 def gradient_reference(x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-    """2 dropout(x) scaled and masked once more."""
+    """The gradient in torch: 2 dropout(x), scaled and masked once more."""
     return reference(2 * reference(x, p, seed), p, seed)
 
 

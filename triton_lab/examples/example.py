@@ -1,4 +1,4 @@
-"""What an example is: a launcher, the torch reference that it is held to, and inputs for both."""
+"""The parts of an example: a launcher, the torch reference that checks it, and inputs for both."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Size = Literal["small", "bench"]
 
 @dataclass(frozen=True)
 class Example:
-    """One kernel with everything needed to run it, check it, time it and show it.
+    """A kernel with everything needed to run, check, time and show it.
 
-    `run(**inputs)` and `reference(**inputs)` return a tensor or a tuple of tensors of equal shapes and dtypes.
-    `run` may write to its inputs (some kernels work in place), `reference` never does.
-    `inputs(size, seed, device)` returns the keyword arguments of both, equal for equal seeds.
-    `rtol` and `atol` are the distance from the reference that rounding explains; each file argues its own.
+    `run(**inputs)` and `reference(**inputs)` return a tensor or a tuple of tensors of equal shapes and dtypes. `run`
+    may write to its inputs (some kernels work in place), `reference` never does. `inputs(size, seed, device)` returns
+    the keyword arguments of both, equal for equal seeds. `rtol` and `atol` are the distance from the reference that
+    rounding explains; each file gives its reasons.
     """
 
     name: str
@@ -29,12 +29,12 @@ class Example:
     atol: float = 0.0
 
     def check(self, size: Size = "small", seed: int = 0, device: str = "cpu") -> None:
-        """Run the example on its own inputs and hold it to torch: AssertionError if it strays."""
+        """Run the example on its own inputs and compare it with torch. Raises AssertionError if they differ."""
         self.check_on(**self.inputs(size, seed, device))
 
     def check_on(self, **inputs: Any) -> None:
-        """The same on given inputs. The message of the AssertionError names the first element that strays."""
-        import torch  # here, so that the list of examples can be read without it
+        """Check the example on given inputs. The AssertionError names the first element that differs."""
+        import torch  # imported here, so that the list of examples can be read without torch
 
         expected = self.reference(**inputs)  # first: `run` may write to the inputs
         actual = self.run(**inputs)

@@ -1,9 +1,9 @@
-"""Launches of examples as a GPU made them, for those who have none: `recording`, and the script that makes them.
+"""Launches of examples recorded on a GPU, for users without one: `recording`, and the script that records them.
 
     python -m triton_lab.examples.gpu_recordings    # on a machine with a GPU; a minute
 
-Each file in the course's ``recordings/`` is one launch, saved with what it was given, what the GPU and the interpreter
-made of it, the GPU's time and name, and the findings.
+Each file in the course's ``recordings/`` is one saved launch: its arguments, the results of the GPU and of the
+interpreter, the GPU's time and name, and the findings.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _FOLDERS = [folder / "recordings" for folder in course_folders()]
 FOLDER = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
 SUFFIX = ".launch"
 MOST = 2 << 20
-"""Bytes that all files together may have: they are part of the course."""
+"""The most bytes of all files together: they are part of the course."""
 
-# What is recorded -> the example that it is a launch of. Atomic additions of floats differ from one run to the next.
+# Recording -> its example. Split-K is recorded twice: atomic additions of floats differ from run to run.
 RECORDED: dict[str, str] = {
     **{name: name for name in ("vector_add", "softmax", "matmul_float16", "matmul_float32", "layer_norm")},
     **{"attention": "attention_full", "split_k_matmul": "split_k_matmul", "split_k_matmul_again": "split_k_matmul"},
@@ -36,15 +36,15 @@ RECORDED: dict[str, str] = {
 
 
 def recordings() -> list[str]:
-    """The names of those that are there, for `recording`."""
+    """The names of the recordings that exist, for `recording`."""
     return [name for name in RECORDED if (FOLDER / f"{name}{SUFFIX}").exists()]
 
 
 def recording(name: str) -> Launch:
-    """A launch of an example that was recorded on a GPU, as `lab.load` gives it: ``launch.time.device`` names the GPU.
+    """A launch of an example, recorded on a GPU and opened by `lab.load`: ``launch.time.device`` names the GPU.
 
-    What the interpreter made of the same arguments is in it, and can be made anew: ``lab.compare(launch)``. Raises
-    KeyError for a name that stands for nothing, FileNotFoundError where none was made yet.
+    It holds the interpreter's results for the same arguments; ``lab.compare(launch)`` computes them again. Raises
+    KeyError for an unknown name, FileNotFoundError for a missing file.
 
     >>> lab.examples.recording("nonsense")
     Traceback (most recent call last):
@@ -66,9 +66,9 @@ def recording(name: str) -> Launch:
 
 
 def make(folder: Path = FOLDER, launched: Callable[[Example], Launch] | None = None) -> list[Path]:
-    """Record all of them into ``folder``. ``launched`` makes the launch of an example; else the GPU here does.
+    """Record all launches into ``folder``. ``launched`` launches an example; by default this machine's GPU does.
 
-    Raises TargetError where there is no GPU, ValueError where the files would be too large.
+    Raises TargetError without a GPU, ValueError if the files are too large.
     """
     from triton_lab.examples import example
 
@@ -87,7 +87,7 @@ def make(folder: Path = FOLDER, launched: Callable[[Example], Launch] | None = N
 
 
 def on_gpu(each: Example) -> Launch:
-    """The last launch of an example on small inputs, on the GPU and beside it, timed; its remark names the GPU."""
+    """The last launch of an example on small inputs, on the GPU and on the CPU, timed; its remark names the GPU."""
     import torch
     import triton
 
@@ -95,7 +95,7 @@ def on_gpu(each: Example) -> Launch:
     from triton_lab.launch.recording.record import record
 
     with target("gpu"):
-        each.run(**each.inputs("small", 0, "cpu"))  # compiled, and autotuned, before it is recorded
+        each.run(**each.inputs("small", 0, "cpu"))  # compiled and autotuned before it is recorded
         with record(time=True) as launches:
             each.run(**each.inputs("small", 0, "cpu"))
     launch = launches[-1]
@@ -105,7 +105,7 @@ def on_gpu(each: Example) -> Launch:
 
 
 def _without_places(file: Path) -> None:
-    """Write the file anew, with paths as they are in the packages: where those lay is nobody's business."""
+    """Write the file again with paths relative to the packages, not to this machine's folders."""
     import triton
 
     import triton_lab
@@ -118,12 +118,12 @@ def _without_places(file: Path) -> None:
             members[name] = members[name].replace(root.encode(), b"")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in members.items():
-            # A date of its own would make each file another one.
+            # A date would make each file different.
             archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Make them, into the package or into the folder named, and say what they are."""
+    """Record the launches, into the package or into the named folder, and print them."""
     import argparse
 
     parser = argparse.ArgumentParser(prog="python -m triton_lab.examples.gpu_recordings", description=__doc__)

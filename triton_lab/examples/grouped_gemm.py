@@ -1,8 +1,8 @@
 """Grouped GEMM: many products of different sizes in one launch, their addresses loaded from memory.
 
-A launch per product would leave most of a GPU idle when the products are small. Here a fixed number of programs shares
-all tiles of all products: program p takes tiles p, p + P, p + 2P, ... counted through the whole group. Sizes and
-addresses are data, so the kernel loads an integer and turns it into a pointer.
+One launch per product would leave most of a GPU idle when the products are small. Here a fixed number P of programs
+shares all tiles of all products: program p computes tiles p, p + P, p + 2P, ..., numbered through the whole group.
+Sizes and addresses are data, so the kernel loads an integer and converts it to a pointer.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

@@ -1,7 +1,7 @@
-"""Histogram: every program counts its block on its own, then adds its counts to the shared bins with atomics.
+"""Histogram: every program counts its own block, then adds its counts to the shared bins with atomics.
 
-One atomic per element would make all programs queue at the popular bins; counting locally first leaves one atomic per
-bin and program.
+With one atomic per element, programs would wait for each other at the frequent bins. Counting locally first leaves
+one atomic per bin and program.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

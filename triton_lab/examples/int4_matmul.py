@@ -1,8 +1,8 @@
-"""Matrix product with 4-bit weights: two weights per byte, unpacked on the way to the tensor cores.
+"""Matrix product with 4-bit weights: two weights per byte, unpacked in the kernel before the dot.
 
-Reading weights is what a small batch waits for, and 4-bit weights are a quarter of the bytes of float16. Along K, row
-2i is the low half of byte row i and row 2i + 1 the high half; every `group` rows share a scale and a zero point:
-weight = (nibble - zero) * scale.
+For a small batch, reading the weights takes most of the time, and 4-bit weights are a quarter of float16's bytes.
+Along K, row 2i is the low half of byte row i and row 2i + 1 the high half. Every `group` rows share a scale and a
+zero point: weight = (nibble - zero) * scale.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

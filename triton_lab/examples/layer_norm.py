@@ -1,9 +1,9 @@
-"""Layer normalisation, forward and backward. Backward sums over rows under locks.
+"""Layer normalisation, forward and backward. Backward sums over rows, guarded by locks.
 
-Forward, one program per row: y = (x - mean) * rstd * weight + bias. Backward of x stays within the row; the gradients
-of weight and bias are sums over all rows. Adding every row straight into one vector would make the programs queue, and
-a buffer per row would be as large as x. In between: GROUPS partial sums, each guarded by a lock, then one small kernel
-that adds the partial sums up.
+Forward, one program per row: y = (x - mean) * rstd * weight + bias. The gradient of x needs its own row alone; those
+of weight and bias are sums over all rows. If every program added its row to one vector, the programs would wait for
+each other; a buffer per row would be as large as x. The compromise: GROUPS partial sums, each guarded by a lock, then
+one small kernel that adds them up.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.
@@ -164,7 +164,7 @@ def inputs(size: Size = "small", seed: int = 0, device: str = "cpu") -> dict[str
 
 
 def backward_inputs(size: Size = "small", seed: int = 0, device: str = "cpu") -> dict[str, Any]:
-    """What forward saw and returned for `inputs`, and a gradient."""
+    """The values that forward saw and returned for `inputs`, and a gradient."""
     given = inputs(size, seed, device)
     _, mean, rstd = reference(**given)
     dy = torch.randn(given["x"].shape, generator=torch.Generator().manual_seed(seed + 1)).to(device)

@@ -1,8 +1,8 @@
 """Matrix product with programs in grouped order, in float32, float16 and bfloat16. Backward by transposed strides.
 
-Program 0, 1, 2, ... computing tiles row by row would read all of B before it reads the second row of A. Walking
-GROUP_M rows of tiles at a time, column by column, neighbours share both their A and their B tiles, and the cache
-serves most reads: the tiling picture of the output shows the order.
+If programs 0, 1, 2, ... computed tiles row by row, they would read all of B before the second row of A. In bands of
+GROUP_M rows of tiles, column by column, neighbours share both their A and their B tiles, and the cache serves most
+reads: the tiling picture of the output shows the order.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.
@@ -144,7 +144,7 @@ def backward_reference(a: torch.Tensor, b: torch.Tensor, dc: torch.Tensor) -> tu
     return reference(dc, b.T), reference(a.T, dc)
 
 
-# Half precisions: the accumulator is exact to 1e-5 here, so both results are one rounding from the true one and at
+# Half precisions: the accumulator is exact to 1e-5 here, so both results are one rounding from the true value and at
 # most one unit in the last place apart: 2^-10 for float16, 2^-7 for bfloat16. Near zero the sums cancel and only the
 # accumulation error counts: K = 512 terms of order 1, each rounded to 2^-24 of a sum of order sqrt(K).
 EXAMPLES = (

@@ -1,9 +1,9 @@
 """Prefix scans: cumulative sum across programs, and a linear recurrence by an associative scan over pairs.
 
-A program can scan its own block, but needs to know what came before. The sum of the whole array takes three steps:
-scan each block, scan the blocks' totals, add to each block the total before it. The recurrence
-h[t] = a[t] h[t-1] + b[t] looks sequential, yet composing two steps gives a step again, and composition is associative:
-that is all a scan asks for.
+A program can scan its own block, but needs the total of all blocks before it. The sum of the whole array takes three
+steps: scan each block, scan the blocks' totals, and add to each block the total before it. The recurrence
+h[t] = a[t] h[t-1] + b[t] looks sequential. But two steps compose to one step of the same form, and composition is
+associative: a scan needs no more.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

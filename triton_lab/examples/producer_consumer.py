@@ -1,9 +1,9 @@
 """Producers and consumers in one launch: half of the programs wait for data that the other half writes.
 
-A producer writes its chunk and then raises a flag; its consumer spins until it sees the flag and then reads the chunk.
-Two things make this right. The order: `release` says that everything written before the flag is visible to whoever
-`acquire`s the flag. And progress: waiting helps only if the other program runs meanwhile. A GPU promises that only to
-programs that fit on it at the same time, so a launch like this one must stay small.
+A producer writes its chunk and then raises a flag; its consumer spins until it sees the flag and then reads the
+chunk. Two conditions make this correct. Order: with `release`, everything written before the flag is visible to a
+program that `acquire`s the flag. Progress: waiting helps only if the other program runs at the same time. A GPU
+guarantees that only for programs that fit on it at once, so a launch like this one must be small.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

@@ -1,8 +1,8 @@
-"""RMS normalisation of rows of any length: a row is walked in blocks, twice, and never held whole.
+"""RMS normalisation of rows of any length: a program reads its row twice, block by block, and never holds all of it.
 
 y = x / sqrt(mean(x^2) + eps) * weight. Softmax and layer norm hold a row in registers, so that a long row needs a
-block as long. Here each lane adds up the squares of its own columns over all blocks, and one reduction at the end
-makes one number of them: the loop has no reduction in it. The second walk reads x again, mostly from the cache.
+long block. Here each lane sums the squares of its own columns over all blocks, and one reduction after the loop
+combines the lanes: the loop itself has no reduction. The second pass reads x again, mostly from the cache.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.
@@ -40,7 +40,7 @@ def rms_norm_kernel(x_ptr, weight_ptr, y_ptr, x_row_stride, y_row_stride, column
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6, block: int = 256) -> torch.Tensor:
     """`x` (rows, columns), whose columns are contiguous, normalised by row and scaled by `weight` (columns,).
 
-    Computed in float32 and returned in x's dtype; `block`, a power of two, is how many columns a step takes.
+    Computed in float32 and returned in x's dtype; `block`, a power of two, is the number of columns per step.
     """
     if x.stride(1) != 1 and x.shape[1] > 1:
         raise ValueError(f"the columns of x must be contiguous, but its strides are {x.stride()}: use x.contiguous()")

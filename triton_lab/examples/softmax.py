@@ -1,7 +1,7 @@
 """Softmax of rows, fused: each row is read once and written once. Forward and backward.
 
-Written in plain torch, softmax makes five passes over memory (max, subtract, exp, sum, divide). Here a program
-holds its whole row, so that only the first read and the last write touch memory.
+In plain torch operations, softmax passes over memory five times (max, subtract, exp, sum, divide). Here a program
+holds its whole row in registers, so that only the first read and the last write access memory.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

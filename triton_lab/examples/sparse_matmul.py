@@ -1,8 +1,8 @@
-"""Sparse times dense, rows of different lengths: loop bounds come from memory and differ between programs.
+"""Sparse times dense, with rows of different lengths: loop bounds are loaded from memory and differ between programs.
 
-The sparse matrix is in compressed rows (CSR): `columns` and `values` list the nonzeros row by row, and row i owns the
-entries from `starts[i]` to `starts[i + 1]`. Such a nest has no affine bounds, so the polyhedral model cannot hold it; a
-block program can.
+The sparse matrix is in compressed rows (CSR): `columns` and `values` list the nonzeros row by row, and row i has the
+entries from `starts[i]` to `starts[i + 1]`. Such a nest has no affine bounds, so the polyhedral model cannot express
+it; a block program can.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

@@ -1,8 +1,8 @@
 """Split-K matrix product: several programs share one output tile and add to it with atomics.
 
-With few output tiles and a long K, one program per tile leaves a GPU idle. Splitting K puts more programs to work;
-their partial sums meet in memory. Float addition does not associate, so the order in which the programs arrive shows in
-the last bits.
+With few output tiles and a long K, one program per tile leaves a GPU idle. Splitting K gives work to more programs,
+which add their partial sums in memory. Float addition is not associative, so the last bits depend on the order in
+which the programs finish.
 """
 
 # A kernel's parameters are pointers and scalars of the device: there are no Python types to give them.

@@ -1,14 +1,14 @@
-"""Lazy tensors: a program becomes a graph, a step hashes, compiles, caches and runs it, in place where it can.
+"""Lazy tensors: a program becomes a graph; a step hashes, compiles, caches and runs it, in place where possible.
 
     t = lab.lazy.tensor([1.0, 2.0])
-    t.add_(1)                    # noted
+    t.add_(1)                    # recorded
     lab.lazy.mark_step()         # computed, by a generated Triton kernel, in t's own memory
-    lab.lazy.explain()           # the graph, the hash and what it is made of, the buffers before and after
-    lab.lazy.report()            # all steps: hits, misses, what was compiled, where the time went
+    lab.lazy.explain()           # the graph, the hash and its ingredients, the buffers before and after
+    lab.lazy.report()            # all steps: hits, misses, compiled kernels, times
 
-The way through the files: `tensors` (what the user holds) -> `asking` (what torch says of an operation) -> `graph` ->
-`simplify` -> `donation` -> `hashing` -> `compile_cache` -> `regions` (fusion) -> `placement` (what is written where) ->
-`codegen` -> `sharing` (equal kernels) -> `executable` -> `step`.
+Read the files in this order: `operations/` (the tensors that the user holds; `operations/torch_queries` gets shapes
+and dtypes from torch) -> `graph` -> `simplification` -> `donation` -> `hashing` -> `compile_cache` -> `fusion` ->
+`placement` (what is written where) -> `codegen/` -> `kernel_sharing` (equal kernels) -> `executable` -> `step`.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def __dir__() -> list[str]:
 
 
 def explain(step: Step | None = None) -> StepView:
-    """A step, by default the last one, as a picture and as text: graph, hash, cache, buffers, kernels.
+    """Show a step, by default the last one, as a picture and as text: graph, hash, cache, buffers, kernels.
 
-    Raises RuntimeError if no step has run yet, TypeError for what is no step.
+    Raises RuntimeError if no step has run yet, TypeError for an argument that is no step.
 
     >>> lab.lazy.cache.clear()
     >>> t = lab.lazy.tensor([1.0, 2.0]) * 2
@@ -103,9 +103,9 @@ def explain(step: Step | None = None) -> StepView:
 
 
 def report() -> LazyReport:
-    """All steps since `cache.clear()`: hits and misses, kernels compiled and shared, seconds of compiling and running.
+    """Report all steps since `cache.clear()`: hits, misses, kernels compiled and shared, and times.
 
-    Shows itself in a notebook; `.totals` holds the numbers.
+    A notebook displays it; `.totals` holds the numbers, with seconds of compiling and running.
 
     >>> lab.lazy.cache.clear()
     >>> t = (lab.lazy.tensor([1.0, 2.0]) * 2).tolist()

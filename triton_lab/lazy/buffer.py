@@ -1,8 +1,8 @@
-"""Buffers: the memory that values live in, and how much of it there is.
+"""Buffers: the memory of values, and a count of its bytes.
 
-A buffer is a flat, contiguous piece of device memory that holds one finished value. A step that *donates* a
-buffer hands its memory to another buffer; the giver is then empty and may not be read again. (JAX calls such
-an array deleted.) All tensor memory of the lazy world is allocated here, so that it can be counted.
+A buffer is a flat, contiguous piece of device memory that holds one computed value. A step that *donates* a buffer
+gives its memory to another buffer; the donor is then empty and must not be read again. (JAX calls such an array
+deleted.) All memory of lazy tensors is allocated here, so that it can be counted.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import torch
 
 _numbers = itertools.count()
 _places = itertools.count(1)
-_place_of: dict[int, int] = {}  # by the identity of live memory
+_place_of: dict[int, int] = {}  # by the id of live memory
 
 
 class Gone(RuntimeError):
-    """A buffer has no memory any more."""
+    """A buffer no longer has memory."""
 
 
 class ValueBuffer:
-    """One finished value in memory: `numel` elements of `dtype`, and its `memory` unless it was given away."""
+    """One computed value in memory: `numel` elements of `dtype`; `memory` is None after a donation."""
 
     def __init__(self, memory: torch.Tensor, name: str | None = None):
         self.memory: torch.Tensor | None = memory
@@ -31,16 +31,16 @@ class ValueBuffer:
         self.device = memory.device
         self.number = next(_numbers)
         self.name = name
-        self.gone = ""  # why there is no memory any more
+        self.gone = ""  # why its memory is gone
 
     def read(self) -> torch.Tensor:
-        """The memory, flat. RuntimeError (`Gone`) if a step took it."""
+        """The memory, flat. Raises RuntimeError (`Gone`) if a step took it."""
         if self.memory is None:
             raise Gone(f"{self} has no memory any more: {self.gone}")
         return self.memory
 
     def lose(self, why: str) -> None:
-        """Give the memory up."""
+        """Give up the memory, for this reason."""
         self.memory, self.gone = None, why
 
     def __str__(self) -> str:
@@ -48,14 +48,14 @@ class ValueBuffer:
 
 
 class Meter:
-    """Bytes of tensor memory alive now, and the most there ever were since the last `reset_peak`."""
+    """Bytes of live tensor memory, and the peak since the last `reset_peak`."""
 
     def __init__(self) -> None:
         self.live_bytes = 0
         self.peak_bytes = 0
 
     def reset_peak(self) -> None:
-        """Forget the peak: count from what is alive now."""
+        """Reset the peak to the bytes that are alive now."""
         self.peak_bytes = self.live_bytes
 
     def add(self, size: int) -> None:
@@ -67,7 +67,7 @@ meter = Meter()
 
 
 def allocate(numel: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Fresh flat memory, uninitialised, counted by `meter` until it is freed."""
+    """New flat memory, uninitialised, counted by `meter` until it is freed."""
     memory = torch.empty(numel, dtype=dtype, device=device)
     size = memory.numel() * memory.element_size()
     meter.add(size)
@@ -77,7 +77,7 @@ def allocate(numel: int, dtype: torch.dtype, device: torch.device) -> torch.Tens
 
 
 def place_of(memory: torch.Tensor) -> int:
-    """The number of a piece of allocated memory: unlike an address, it is never given out again."""
+    """The number of a piece of allocated memory; unlike an address, it is never reused."""
     return _place_of[id(memory)]
 
 

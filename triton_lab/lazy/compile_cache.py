@@ -1,4 +1,4 @@
-"""The compile cache: one executable for each key, and why a graph was not found."""
+"""The compile cache: one executable per key, and an explanation for each miss."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from triton_lab.lazy.hashing import Ingredients
 from triton_lab.lazy.kernel_sharing import shared
 from triton_lab.lazy.step_totals import Ledger, Totals
 
-LARGEST = 256  # executables; the one not used for longest goes first
+LARGEST = 256  # executables; the least recently used one is evicted
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The cached graph that a missed one resembles most: the ingredients that differ, (name, here, there)."""
+    """The cached graph that is most like a missed one: the ingredients that differ, (name, here, there)."""
 
     key: str
     differences: tuple[tuple[str, str, str], ...]
 
 
 class CompileCache:
-    """Executables by key, with counts. Not locked: steps are (`storage.lock`)."""
+    """Executables by key, with counts. It has no lock: steps take `storage.lock`."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[str, StepExecutable] = OrderedDict()
@@ -53,9 +53,9 @@ class CompileCache:
             self.ledger.uses.pop(gone, None)
 
     def nearest(self, wanted: Ingredients, include_donors: bool) -> Nearest | None:
-        """The entry with the fewest differing ingredients, the latest used among equals; None if there is none.
+        """The entry with the fewest differing ingredients, the last used among equals; None without entries.
 
-        Only entries whose key was made in the same way, with donors or without, could have been found.
+        Only entries whose key was made in the same way, with or without donors, could have matched.
         """
         best: Nearest | None = None
         for key, executable in reversed(self._entries.items()):
@@ -76,7 +76,7 @@ class CompileCache:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Within it the cache is empty and counts anew; afterwards it holds and counts what it did before."""
+        """Within the block, the cache is empty and counts anew; afterwards it has its old contents and counts."""
         kept = self._entries, self.hits, self.misses, self.ledger
         kernels = shared.compiled, shared.reused
         self._entries, self.hits, self.misses, self.ledger = OrderedDict(), 0, 0, Ledger()
@@ -87,7 +87,7 @@ class CompileCache:
             shared.compiled, shared.reused = kernels
 
     def totals(self) -> Totals:
-        """Everything so far, as it is now."""
+        """A snapshot of all counts so far."""
         ledger = self.ledger
         uses = tuple(replace(use) for use in ledger.uses.values())
         return Totals(

@@ -1,7 +1,7 @@
-"""The elementwise operations: what torch calls them, and how a kernel writes them.
+"""The elementwise operations: torch's name for each, and how a kernel writes it.
 
-Torch itself decides shapes, dtypes and errors (`asking.py`). 16-bit floats are widened for each operation and rounded
-after it, as torch does, so that fusing does not change results.
+torch itself decides shapes, dtypes and errors (`operations/torch_queries`). 16-bit floats are widened for each
+operation and rounded after it, as in torch, so that fusion does not change results.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from triton_lab.lazy.operations.torch_queries import Scalar, Spec, ask_of_elemen
 
 @dataclass(frozen=True)
 class Elementwise:
-    """One operation: `torch` computes it, `triton` writes it, with {0}, {1}, {2} for the operands."""
+    """One operation: `torch` computes it; `triton` is its text, with {0}, {1}, {2} for the operands."""
 
     torch: Callable[..., torch.Tensor]
     triton: str
     inplace: str = ""  # torch's method that writes the result into the first operand
-    compares: bool = False  # the result is bool, the operands meet in their common dtype
+    compares: bool = False  # the result is bool; the operands are converted to their common dtype
 
 
 def _where(condition: Any, yes: Any, no: Any) -> torch.Tensor:
@@ -33,7 +33,7 @@ def _where(condition: Any, yes: Any, no: Any) -> torch.Tensor:
 
 
 def _pick(pick: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """torch.maximum and minimum take no Python numbers; ours do, under the usual promotion."""
+    """torch.maximum and minimum accept no Python numbers; ours do, with the usual promotion."""
 
     def picked(first: Any, second: Any) -> torch.Tensor:
         dtype = torch.result_type(first, second)
@@ -77,10 +77,10 @@ ELEMENTWISE: dict[str, Elementwise] = {
     "cast": Elementwise(torch.clone, "{0}"),
 }
 
-# One dtype at a time: the forms that differ from the table's.
+# Dtypes whose text differs from the table's.
 ON_BOOL = {"add": "{0} | {1}", "mul": "{0} & {1}", "maximum": "{0} | {1}", "minimum": "{0} & {1}"}
 ON_FLOAT = {
-    "neg": "{0} * -1.0",  # `-x` is 0 - x in Triton, which loses the sign of zero
+    "neg": "{0} * -1.0",  # Triton computes `-x` as 0 - x, which loses the sign of zero
     "floordiv": "floor_quotient_of_floats({0}, {1}, tl.{kind})",
     "remainder": "remainder_of_floats({0}, {1})",
 }
@@ -90,22 +90,22 @@ EXACT_IN_HALF = {"neg", "abs", "maximum", "minimum", "where", "lt", "le", "gt", 
 
 
 def result(name: str, *operands: Spec | Scalar) -> Spec:
-    """Shape and dtype of an operation on tensors (specs) and Python numbers. torch's own errors."""
+    """The shape and dtype of an operation on tensors (specs) and Python numbers. Raises torch's own errors."""
     return ask_of_elements(ELEMENTWISE[name].torch, *operands)
 
 
 def computed_in(name: str, *operands: Spec | Scalar) -> torch.dtype:
-    """The dtype that the operands meet in before the operation (for "where": its two choices)."""
+    """The common dtype of the operands before the operation (for "where": of its two choices)."""
     return meeting(*operands) if ELEMENTWISE[name].compares else result(name, *operands)[1]
 
 
 def widens(name: str, dtype: torch.dtype) -> bool:
-    """True if the operation on this dtype is computed in float32 and rounded afterwards, as torch does it."""
+    """Whether the operation on this dtype is computed in float32 and then rounded, as in torch."""
     return dtype in HALVES and name not in EXACT_IN_HALF
 
 
 def written(name: str, dtype: torch.dtype, operands: list[str]) -> str:
-    """The operation as Triton source, on operands of this dtype (16-bit floats that `widens`: of float32)."""
+    """The operation as Triton source, for operands of this dtype (in float32, for 16-bit floats that `widens`)."""
     pattern = ELEMENTWISE[name].triton
     if dtype == torch.bool:
         pattern = ON_BOOL.get(name, pattern)
@@ -117,13 +117,14 @@ def written(name: str, dtype: torch.dtype, operands: list[str]) -> str:
 
 
 def constant(number: Scalar, dtype: torch.dtype, name: str) -> Constant:
-    """A Python number as an operand of `name`, computed in `dtype`: what torch makes of it, readably."""
+    """A Python number as an operand of `name`, computed in `dtype`: torch's value for it, in readable form."""
     if dtype == torch.bool:
         return Constant(str(bool(number)))
     if not dtype.is_floating_point:
-        return Constant(str(int(torch.tensor(number).to(dtype))))  # wraps, as torch does
+        return Constant(str(int(torch.tensor(number).to(dtype))))  # wraps around, as in torch
     if widens(name, dtype):
         dtype = torch.float32
     rounded = float(torch.tensor(float(number), dtype=dtype))
-    # The kernel rounds to `dtype` by itself: 0.1 stays 0.1. Only what it could not write is rounded here.
+    # The kernel itself rounds to `dtype`, so 0.1 stays 0.1. A number is rounded here only if the kernel could not
+    # write it.
     return Constant(repr(float(number) if math.isfinite(rounded) and dtype not in HALVES else rounded))

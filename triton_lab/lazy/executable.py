@@ -1,8 +1,8 @@
-"""Executables: a graph compiled to kernels, and the run that a step makes of it.
+"""Executables: a graph compiled to kernels, and how a step runs it.
 
-What can fail is done first: kernels are compiled and memory is allocated before anything is written. An
-executable decides by itself, when it is compiled, which inputs it writes over; whoever runs it hands over inputs
-and gets outputs, some of which may be the same memory. That is why the donors belong in the cache key.
+Steps that can fail come first: kernels are compiled and memory is allocated before anything is written. When it is
+compiled, an executable decides which inputs it overwrites; a caller passes inputs and gets outputs, some of which may
+share memory with inputs. That is why the donors belong in the cache key.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from triton_lab.lazy.hashing import Ingredients
 from triton_lab.lazy.kernel_sharing import SharedKernel, key, shared
 from triton_lab.lazy.placement import Placement, place
 
-# A GPU may join a product and a sum and round once: faster, but not what the operations mean one by one.
+# A GPU may fuse a product and a sum and round once: faster, but not the result of the single operations.
 OPTIONS = {"enable_fp_fusion": False}
-UNDO_LIMIT = 16 * 2**20  # bytes of donated memory that a step copies first, so that it can fail without loss
-SHOWN = 3  # operations that an error names
+UNDO_LIMIT = 16 * 2**20  # bytes of donated memory that a step copies first, to restore it after a failure
+SHOWN = 3  # operations listed in an error
 _numbers = itertools.count()
 
 
 class StepFailed(RuntimeError):
-    """A kernel could not be compiled, or failed. `operations` are the numbers of those it was to compute.
+    """A kernel could not be compiled, or failed. `operations` are the numbers of the operations that it computes.
 
-    Tensors that need them are left out of later steps, until they are looked at; all others can be computed.
+    Tensors that need them are left out of later steps until they are read; all others can be computed.
     """
 
     def __init__(self, graph: Graph, operations: tuple[int, ...], error: BaseException):
@@ -49,7 +49,7 @@ class StepFailed(RuntimeError):
 
 
 class Lost(RuntimeError):
-    """A kernel failed while it wrote over donated buffers too large to have been copied first (`inputs`)."""
+    """A kernel failed while it overwrote donated buffers (`inputs`) that were too large to copy first."""
 
     def __init__(self, inputs: tuple[int, ...]):
         told = ", ".join(f"in{index}" for index in inputs)
@@ -62,43 +62,43 @@ class Lost(RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class StepExecutable:
-    """Kernels in order, where their arguments live, and the ingredients of the graph that they were made from."""
+    """Kernels in order, the memory of their arguments, and the ingredients of the graph that they were made from."""
 
     graph: Graph
     ingredients: Ingredients
     donors: tuple[int, ...]
     placement: Placement
     kernels: tuple[GeneratedKernel, ...]
-    compiled: tuple[SharedKernel, ...]  # one for each kernel; an equal kernel of another graph has the same
+    compiled: tuple[SharedKernel, ...]  # one per kernel; equal kernels of other graphs share it
     fresh: int  # how many of them were compiled for this graph
 
     @property
     def functions(self) -> tuple[Any, ...]:
-        """triton.JITFunction, or the interpreter's stand-in, of each kernel."""
+        """The triton.JITFunction, or the interpreter's substitute, of each kernel."""
         return tuple(compiled.function for compiled in self.compiled)
 
     @property
     def source(self) -> str:
-        """All generated kernels, as they were compiled."""
+        """The source of all generated kernels."""
         return "\n\n".join(kernel.source for kernel in self.kernels)
 
     @property
     def aliases(self) -> dict[int, int]:
-        """Output index -> index of the input whose memory it is written into."""
+        """Output index -> index of the input whose memory it uses."""
         return self.placement.aliases(self.graph)
 
     @property
     def overwritten(self) -> tuple[int, ...]:
-        """The indices of the inputs that kernels write over, for outputs or for temporaries."""
+        """The indices of the inputs that kernels overwrite, for outputs or for temporaries."""
         inputs = {self.placement.slots[slot].input for kernel in self.kernels for slot in kernel.writes}
         return tuple(sorted(index for index in inputs if index is not None))
 
     def run(self, inputs: Sequence[torch.Tensor], device: torch.device, graph: Graph) -> list[torch.Tensor]:
-        """The memory of each output. Inputs that the executable donates have been written over.
+        """Run the kernels; returns the memory of each output. Donated inputs may then be overwritten.
 
-        `graph` is the caller's, equal to the one compiled, and knows the caller's lines. If a kernel fails, StepFailed
-        is raised from its error, and donated memory is put back as it was. Where it was too large for a copy and had
-        already been written, Lost is raised.
+        `graph` is the caller's: it is equal to the compiled one, but has the caller's source lines. If a kernel
+        fails, raises StepFailed from its error, after restoring donated memory; if that was too large to copy and
+        already written, raises Lost.
         """
         slots = [
             allocate(slot.numel, slot.dtype, device) if slot.input is None else inputs[slot.input]
@@ -147,7 +147,7 @@ def _copied(memory: torch.Tensor) -> torch.Tensor:
 def compile_graph(
     graph: Graph, ingredients: Ingredients, donors: tuple[int, ...], device: torch.device
 ) -> StepExecutable:
-    """Partition, place, write down, compile, load. What fails in this is raised here, before anything has run."""
+    """Partition, place, generate, compile and load. All errors of these are raised here, before anything has run."""
     offered = [graph.inputs[index] for index in donors]
     placement = place(graph, partition(graph, offered), donors)
     kernels = write_kernels(graph, placement)
@@ -158,7 +158,7 @@ def compile_graph(
 
 
 def _compiled(kernel: GeneratedKernel, placement: Placement, graph: Graph, target: str) -> SharedKernel:
-    """The kernel as it was compiled before, else as it is compiled now."""
+    """The compiled kernel, from an earlier compilation if there is an equal one."""
     dtypes = [placement.slots[slot].dtype for slot in kernel.slots]
     found = shared.find(key(kernel, dtypes, target))
     if found is None:
@@ -166,7 +166,7 @@ def _compiled(kernel: GeneratedKernel, placement: Placement, graph: Graph, targe
         try:
             made = found.function.warmup(*dtypes, grid=kernel.grid, **dict(kernel.tiles), **_options(kernel))
             if made is not None:  # None under TRITON_INTERPRET
-                made[kernel.grid]  # loads it onto the device, which can fail, too
+                made[kernel.grid]  # loads it onto the device, which can also fail
         except Exception as error:
             raise StepFailed(graph, _blamed(kernel, placement, graph, error), error) from error
         shared.keep(key(kernel, dtypes, target), found)
@@ -174,12 +174,12 @@ def _compiled(kernel: GeneratedKernel, placement: Placement, graph: Graph, targe
 
 
 def _options(kernel: GeneratedKernel) -> dict[str, Any]:
-    """Assertions are compiled under `debug` alone, which would also take integers that wrap for errors."""
+    """Assertions are compiled only under `debug`, which would also treat integer overflow as an error."""
     return {**OPTIONS, "debug": True, "sanitize_overflow": False} if kernel.checks else OPTIONS
 
 
 def _blamed(kernel: GeneratedKernel, placement: Placement, graph: Graph, error: Exception) -> tuple[int, ...]:
-    """The operation on whose line of the kernel the compiler stopped; all that the kernel computes if it told none."""
+    """The operation on whose line the compiler stopped; all of the kernel's operations if it named no line."""
     computes = placement.regions[kernel.region].computes(graph)
     lines = str(getattr(error, "src", "")).splitlines()
     at = getattr(getattr(error, "node", None), "lineno", 0)
@@ -196,7 +196,7 @@ def _told(graph: Graph, number: int) -> str:
 
 
 def _cause(error: BaseException) -> str:
-    """What an error says first; a compiler's errors quote the kernel before that."""
+    """The first line of an error; a compiler's error quotes the kernel before its message."""
     said = str(getattr(error, "error_message", None) or error).strip()
     return said.splitlines()[0] if said else type(error).__name__
 
@@ -204,9 +204,9 @@ def _cause(error: BaseException) -> str:
 def define(kernel: GeneratedKernel) -> Any:
     """The Triton function of a generated kernel.
 
-    Triton reads a kernel's source through `inspect`, so the text is registered with `linecache`, as IPython does
-    for cells: errors and pictures show its lines, and no file is left behind. It goes when no
-    executable uses the kernel any more (`sharing.py`).
+    Triton reads a kernel's source through `inspect`, so the text is registered with `linecache`, as IPython does for
+    cells: errors and pictures show its lines, and no file is written. The entry is removed when no executable uses
+    the kernel any more (`kernel_sharing`).
     """
     filename = f"<lazy {next(_numbers)} {kernel.name}>"
     lines = kernel.source.splitlines(keepends=True)

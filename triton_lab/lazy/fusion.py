@@ -1,9 +1,9 @@
 """Fusion: which operations become one kernel.
 
-A value is kept in memory only where somebody must find it there: an output of the step, a result of a reduction,
-a matrix product or an update, an operand that is read in another order than it was made in. Everything else is
-computed on the way, in the registers of the kernels that need it. A kernel that walks over the same positions as
-an earlier one and shares its data joins it.
+A value is written to memory only where it must be: an output of the step, a result of a reduction, a matrix product
+or an update, or an operand that is read in another order than it was made in. All other values are computed in the
+registers of the kernels that need them. A kernel that visits the same positions as an earlier one and shares its data
+joins it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from triton_lab.lazy.simplification import is_reshape
 
 REDUCTIONS = ("sum", "mean", "amax", "amin", "any", "all", "argmax", "argmin")
 KINDS = {**dict.fromkeys(REDUCTIONS, "reduction"), "cumsum": "scan", "matmul": "matmul", "update": "update"}
-LARGEST = 256  # operations in a row before a value goes to memory, or in kernels that join: keeps compilation short
+LARGEST = 256  # operations in a chain before a value goes to memory, or in joined kernels: keeps compilation short
 
 
 @dataclass(frozen=True)
 class Read:
     """A load: the value `node`, in its own order (`view` is None) or through an index map.
 
-    `elsewhere`: at positions of that map that are not the kernel's own (a part of a "cat", a "gather").
+    `elsewhere`: at positions of that map other than the kernel's own (a part of a "cat", a "gather").
     """
 
     node: int
@@ -34,10 +34,10 @@ class Read:
 
 @dataclass(frozen=True)
 class FusedRegion:
-    """One kernel to be: what it leaves in memory, what it computes on the way, and what it loads.
+    """One future kernel: the values that it writes to memory, computes in registers, and loads.
 
-    `kind` is "elementwise", "update", "reduction", "scan" or "matmul"; `numel` the positions that it walks over;
-    `under` the base of an update, of which the elements that are not written stay.
+    `kind` is "elementwise", "update", "reduction", "scan" or "matmul"; `numel` is the number of positions that it
+    visits; `under` is the base of an update, whose unwritten elements stay.
     """
 
     kind: str
@@ -53,15 +53,15 @@ class FusedRegion:
         return {read.node for read in self.reads} | ({self.under} if self.under is not None else set())
 
     def computes(self, graph: Graph) -> tuple[int, ...]:
-        """The numbers of the operations that the kernel carries out: its members, less constants and loads."""
+        """The numbers of the operations that the kernel computes: its members without constants and loads."""
         return tuple(n for n in self.members if graph.ops[n].name not in ("constant", "view", "input")) or self.roots
 
 
 def partition(graph: Graph, offered: Iterable[int]) -> tuple[FusedRegion, ...]:
-    """The regions of a graph in an order that can run. `offered` are the numbers of donated inputs.
+    """The regions of a graph, in an order in which they can run. `offered` are the numbers of donated inputs.
 
-    Donation matters here in one way: a read of a donated value in another order is not fused with a kernel that
-    might overwrite it.
+    Donation matters in one way: a read of a donated value in another order is not fused with a kernel that might
+    overwrite it.
     """
     memory = in_memory(graph)
     donated = set(offered)
@@ -93,7 +93,7 @@ def kind_of(op: GraphOp) -> str:
 
 
 def looked_up(graph: Graph, op: GraphOp) -> tuple[int, ...]:
-    """The operands that an elementwise kernel reads elsewhere than at its own position, so that they must be whole."""
+    """The operands that an elementwise kernel reads at positions other than its own, so that they must be in memory."""
     if op.name == "gather":
         return op.operands[:1]
     if op.name == "cat":
@@ -102,7 +102,7 @@ def looked_up(graph: Graph, op: GraphOp) -> tuple[int, ...]:
 
 
 def in_memory(graph: Graph) -> set[int]:
-    """The numbers of the values that must be found in memory."""
+    """The numbers of the values that must be in memory."""
     memory = set(graph.outputs)
     depth: list[int] = []
     for number, op in enumerate(graph.ops):
@@ -124,14 +124,14 @@ def in_memory(graph: Graph) -> set[int]:
 
 
 def _source(graph: Graph, number: int) -> int:
-    """The value under any number of reshapes."""
+    """The value below any number of reshapes."""
     while is_reshape(graph.ops, graph.ops[number]):
         number = graph.ops[number].operands[0]
     return number
 
 
 def read_through(graph: Graph, number: int) -> tuple[int, Map]:
-    """How an operand that must be whole (of a matrix product, of a "cat") is read: which value, through which map."""
+    """The value and the index map by which an operand in memory (of a matrix product, of a "cat") is read."""
     shape = graph.ops[number].shape
     source = _source(graph, number)
     op = graph.ops[source]
@@ -141,7 +141,7 @@ def read_through(graph: Graph, number: int) -> tuple[int, Map]:
 
 
 def _walk(graph: Graph, stops: set[int], start: int, members: dict[int, None], reads: dict[Read, None]) -> None:
-    """Collect what computing `start` takes: operations on the way, and loads where `stops` are reached."""
+    """Collect what `start` needs: operations to compute, and loads where `stops` are reached."""
     members[start] = None
     op = graph.ops[start]
     if op.name == "view" and not is_reshape(graph.ops, op):
@@ -192,16 +192,16 @@ def _alone(graph: Graph, memory: set[int], number: int) -> FusedRegion:
 
 
 def _join(graph: Graph, memory: set[int], region: FusedRegion, number: int, donated: set[int]) -> FusedRegion | None:
-    """The region with one more root, or None if that is not possible or not wanted."""
+    """The region with one more root; None if that is not possible or not useful."""
     if region.kind != "elementwise" or region.numel != graph.ops[number].numel:
         return None
     alone = _fused(graph, memory, (number,))
     joined = _fused(graph, memory, (*region.roots, number))
     if len(joined.members) > LARGEST:
         return None
-    if joined.uses & set(joined.roots):  # a value just made, read in another order: not finished yet
+    if joined.uses & set(joined.roots):  # a value just made, read in another order: not complete yet
         return None
-    if not alone.uses & (region.uses | set(region.roots)):  # nothing in common: two kernels are easier to read
+    if not alone.uses & (region.uses | set(region.roots)):  # no common data: two kernels are easier to read
         return None
     for node in donated & joined.uses:
         if _overwritable(joined, node) < max(_overwritable(region, node), _overwritable(alone, node)):
@@ -210,6 +210,6 @@ def _join(graph: Graph, memory: set[int], region: FusedRegion, number: int, dona
 
 
 def _overwritable(region: FusedRegion, node: int) -> bool:
-    """True if the region reads the node in its own order alone, so that it could write where it reads."""
+    """Whether the region reads the node only in its own order, so that it could write where it reads."""
     views = [read.view for read in region.reads if read.node == node]
     return bool(views) and all(view is None for view in views)

@@ -1,9 +1,9 @@
-"""The graph, twice: as the user's program draws it, and as numbered plain data.
+"""The graph in two forms: linked values of the user's program, and numbered plain data.
 
-`LazyValue` is what tracing builds: a promise of a tensor, linked to the values it comes from. `Graph` is the same
-thing numbered in execution order, free of buffers and of Python objects: two programs that do the same have
-equal graphs. Nothing in either is ever changed. In-place operations do not occur: writing to a tensor makes a
-new value, and writing through a view is an `update` of the base (`handle.py` does that translation).
+Tracing builds `LazyValue`s: promises of tensors, linked to their operands. A `Graph` is the same, numbered in
+execution order, without buffers or Python objects: two programs that do the same have equal graphs. Both are
+immutable. There are no in-place operations: writing to a tensor makes a new value, and writing through a view is an
+`update` of the base (`operations/handle` translates them).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from triton_lab.lazy.operations.program_lines import ProgramLine, here
 
 @dataclass(frozen=True)
 class Constant:
-    """A Python number, kept as text: 1, 1.0 and True are equal in Python but not here, nor are 0.0 and -0.0."""
+    """A Python number as text: 1, 1.0 and True are equal in Python but not here, nor are 0.0 and -0.0."""
 
     text: str
 
     def number(self) -> float | int | bool:
-        """The number again."""
+        """The number that the text represents."""
         if self.text in ("True", "False"):
             return self.text == "True"
         try:
@@ -36,7 +36,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Dims:
-    """The dimensions of its operand that a reduction folds."""
+    """The dimensions of its operand that a reduction reduces."""
 
     dims: tuple[int, ...]
 
@@ -46,7 +46,7 @@ class Dims:
 
 @dataclass(frozen=True)
 class JoinedAxis:
-    """The dimension along which operands are joined ("cat"), added up ("cumsum") or looked up in ("gather")."""
+    """The dimension along which "cat" joins its operands, "cumsum" sums, or "gather" looks up."""
 
     dim: int
 
@@ -59,7 +59,7 @@ Attribute = Map | Constant | Dims | JoinedAxis | None
 
 @dataclass(frozen=True, eq=False)
 class LazyValue:
-    """A promise of a tensor. `buffer` is set where the promise is already kept (op "input").
+    """A promise of a tensor. `buffer` is set if the value is already computed (op "input").
 
     `origin` is the line of the user's program that made it.
     """
@@ -80,7 +80,7 @@ def kept(buffer: ValueBuffer, shape: tuple[int, ...]) -> LazyValue:
 
 @dataclass(frozen=True)
 class GraphOp:
-    """One numbered operation; `operands` are the numbers of earlier ones. Where it was written makes no difference."""
+    """One numbered operation; `operands` are the numbers of earlier ones. Its source line does not affect equality."""
 
     name: str
     operands: tuple[int, ...]
@@ -109,14 +109,14 @@ class GraphOp:
 
 @dataclass(frozen=True)
 class Graph:
-    """Operations in execution order and the numbers of those whose results outlive the step."""
+    """Operations in execution order, and the numbers of those whose results outlive the step."""
 
     ops: tuple[GraphOp, ...]
     outputs: tuple[int, ...]
 
     @property
     def inputs(self) -> tuple[int, ...]:
-        """The numbers of the operations that stand for buffers, in order: input 0, input 1, ..."""
+        """The numbers of the operations that represent buffers, in order: input 0, input 1, ..."""
         return tuple(number for number, op in enumerate(self.ops) if op.name == "input")
 
     def __str__(self) -> str:
@@ -132,7 +132,7 @@ def short(dtype: torch.dtype) -> str:
 def number(roots: Iterable[LazyValue]) -> tuple[Graph, tuple[ValueBuffer, ...]]:
     """The graph that computes `roots`, and the buffer of each of its inputs.
 
-    Walks without recursion: a thousand updates in a row are a graph a thousand deep.
+    It does not recurse: a thousand updates in a row make a graph of depth a thousand.
     """
     ops: list[GraphOp] = []
     buffers: list[ValueBuffer] = []
@@ -148,7 +148,7 @@ def number(roots: Iterable[LazyValue]) -> tuple[Graph, tuple[ValueBuffer, ...]]:
             input_of[value.buffer.number] = len(ops)
             buffers.append(value.buffer)
             ops.append(GraphOp("input", (), value.shape, value.dtype))
-        else:  # a second tensor that shares the buffer, perhaps under another shape
+        else:  # a second tensor on the same buffer, perhaps with another shape
             first = input_of[value.buffer.number]
             if ops[first].shape == value.shape:
                 return first

@@ -1,14 +1,14 @@
-"""The hash of a graph: everything that changes what a compiled graph means, or what it does to memory.
+"""The hash of a graph: everything that changes what a compiled graph computes, or what it does to memory.
 
-    ops        the operations, who uses whom, along which dimensions, which values are outputs
+    ops        the operations, their operands and dimensions, and which values are outputs
     shapes     of every value
     dtypes     of every value
     strides    the index map of every view and of every write through a view
     constants  the numbers written in the program
     donors     the inputs that may be overwritten
-    target     what the kernels are compiled for, and the device that they run on
+    target     the target of the compiler, and the device that the kernels run on
 
-Leaving one out makes two different graphs share an executable. `hash_includes_donors(False)` leaves the donors
+If one were left out, two different graphs would share an executable. `hash_includes_donors(False)` leaves the donors
 out on purpose.
 """
 
@@ -37,7 +37,7 @@ class Ingredients:
         return tuple(field.name for field in fields(self))
 
     def key(self, include_donors: bool) -> str:
-        """The hash, as 64 hexadecimal digits. Every ingredient goes in under its name and with its length."""
+        """The hash, as 64 hexadecimal digits. Each ingredient enters with its name and its length."""
         digest = hashlib.sha256()
         for name in self.names():
             if include_donors or name != "donors":
@@ -46,12 +46,12 @@ class Ingredients:
         return digest.hexdigest()
 
     def differing(self, other: Ingredients) -> tuple[str, ...]:
-        """The names of the ingredients that are not equal."""
+        """The names of the ingredients that differ."""
         return tuple(name for name in self.names() if getattr(self, name) != getattr(other, name))
 
 
 def ingredients(graph: Graph, donors: tuple[int, ...], target: str) -> Ingredients:
-    """The ingredients of a graph's hash. `donors` are input indices, already decided."""
+    """The ingredients of a graph's hash. `donors` are input indices, decided before."""
     ops, strides, constants = [], [], []
     for number, op in enumerate(graph.ops):
         along = ""
@@ -75,7 +75,7 @@ def ingredients(graph: Graph, donors: tuple[int, ...], target: str) -> Ingredien
 
 
 class _Switch:
-    """Whether donors are part of the key, and the way back to what it was."""
+    """A context manager for the setting whether donors are part of the key; it restores the old one."""
 
     def __init__(self, include: bool, before: bool):
         self.include = include
@@ -96,10 +96,10 @@ _includes = True
 
 
 def hash_includes_donors(include: bool) -> _Switch:
-    """Put the donors into the hash (the default), or leave them out and meet the bug that this causes.
+    """Put the donors into the hash (the default), or leave them out and see the bug that this causes.
 
-    Takes effect at once; used with `with`, it ends with the block. Executables found under one setting are never
-    used under the other.
+    It takes effect at once; in a `with` statement, it ends with the block. An executable cached under one setting is
+    never used under the other.
 
     >>> with lab.lazy.hash_includes_donors(False):
     ...     t = lab.lazy.ones(2) + 1
@@ -115,5 +115,5 @@ def hash_includes_donors(include: bool) -> _Switch:
 
 
 def donors_included() -> bool:
-    """What the switch says now."""
+    """The current setting of the switch."""
     return _includes

@@ -1,7 +1,7 @@
-"""Index maps: which element of a base each coordinate of a view means.
+"""Index maps: the element of a base at each coordinate of a view.
 
-A view is no memory of its own but a formula, `offset + sum(coordinate * stride)`, counted in elements of its
-base. Every base in this package is contiguous, so a map says all there is to say about strides.
+A view has no memory of its own; it is a formula, `offset + sum(coordinate * stride)`, in elements of its base. Every
+base in this package is contiguous, so a map contains all information about strides.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that all of these broadcast to. torch's RuntimeError if there is none."""
+    """The shape that all of these broadcast to. Raises torch's RuntimeError if there is none."""
     return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
 
 
@@ -38,7 +38,7 @@ class Map:
 
     @classmethod
     def whole(cls, shape: tuple[int, ...]) -> Map:
-        """Every element of a contiguous base of this shape, in order."""
+        """The map of every element of a contiguous base of this shape, in order."""
         return cls(shape, row_major(shape))
 
     @classmethod
@@ -47,7 +47,7 @@ class Map:
         return cls(tuple(tensor.shape), tuple(tensor.stride()), int(tensor.storage_offset()))
 
     def twin(self) -> torch.Tensor:
-        """A torch tensor without memory that has this map, so that torch itself can say what a view of it is."""
+        """A torch tensor without memory that has this map; torch applies view operations to it."""
         return torch.empty(self.last + 1, device="meta").as_strided(self.shape, self.strides, self.offset)
 
     @cached_property
@@ -63,7 +63,7 @@ class Map:
 
     @cached_property
     def dims(self) -> tuple[tuple[int, int], ...]:
-        """(size, stride) pairs, outermost first: no dimensions of size 1, neighbours that step as one are merged.
+        """(size, stride) pairs, outermost first, without dimensions of size 1 and with mergeable neighbours merged.
 
         Two views with equal `dims` and `offset` visit the same elements in the same order.
         """
@@ -78,22 +78,22 @@ class Map:
         return tuple(merged)
 
     def same_elements(self, other: Map) -> bool:
-        """True if both visit the same elements of the base in the same order, whatever their shapes."""
+        """Whether both visit the same elements of the base in the same order, whatever their shapes."""
         return self.offset == other.offset and self.dims == other.dims
 
     def covers(self, numel: int) -> bool:
-        """True if the map visits every element of a base of `numel` elements, in the order of the base."""
+        """Whether the map visits every element of a base of `numel` elements, in the order of the base."""
         if self.numel != numel:
             return False
         return numel == 0 or (self.offset == 0 and self.dims in ((), ((numel, 1),)))
 
     @property
     def repeats(self) -> bool:
-        """True if two coordinates mean one element (an expanded dimension): such a view cannot be written."""
+        """Whether two coordinates give one element (an expanded dimension): such a view cannot be written."""
         return any(stride == 0 for size, stride in self.dims if size > 1)
 
     def apart(self, other: Map) -> bool:
-        """True if the two reach no common element, judged by the ranges that they span (so it may miss some)."""
+        """Whether the ranges of both do not overlap. Two maps with interleaved elements count as overlapping."""
         return self.last < other.offset or other.last < self.offset
 
     def address(self, index: str) -> str:
@@ -108,7 +108,7 @@ class Map:
                 terms.append(coordinate if stride == 1 else f"{coordinate} * {stride}")
             inner *= size
         if not any(stride for _, stride in self.dims):
-            terms.append(f"{index} * 0")  # one element for every lane: keep the block's shape
+            terms.append(f"{index} * 0")  # one element for every lane: gives it the block's shape
         return " + ".join(reversed(terms))
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
-"""Compiled kernels, shared: equal ones are compiled once, whatever graphs they belong to.
+"""Shares compiled kernels: equal kernels are compiled once, even for different graphs.
 
-Two kernels are equal if their texts are, once what they call things is left out (the kernel, its arguments, the
-numbers of values, the words on what goes where), and they are compiled for the same dtypes, tiles and target.
+Two kernels are equal if their texts are equal without names (of the kernel, its arguments, the numbers of values, the
+docstring), and they are compiled for the same dtypes, tiles and target.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NUMBERED = re.compile(r"\b(v|at|part|index|found)(\d+)(?=\b|_)")
 
 @dataclass(frozen=True, eq=False)
 class SharedKernel:
-    """A Triton function (or the interpreter's stand-in) whose source is in `linecache` as long as this lives."""
+    """A Triton function (or the interpreter's substitute) whose source is in `linecache` while this object lives."""
 
     function: Any
 
@@ -32,7 +32,7 @@ class SharedKernel:
 
 
 class SharedKernels:
-    """The compiled kernels that living executables use, with counts. Not locked: steps are (`storage.lock`)."""
+    """The compiled kernels of living executables, with counts. It has no lock: steps take `storage.lock`."""
 
     def __init__(self) -> None:
         self._known: weakref.WeakValueDictionary[tuple[str, ...], SharedKernel] = weakref.WeakValueDictionary()
@@ -40,7 +40,7 @@ class SharedKernels:
         self.reused = 0
 
     def find(self, key: tuple[str, ...]) -> SharedKernel | None:
-        """The kernel compiled under this key; counts it."""
+        """The kernel compiled under this key; counts a use."""
         found = self._known.get(key)
         self.reused += found is not None
         return found
@@ -51,7 +51,7 @@ class SharedKernels:
         self.compiled += 1
 
     def clear(self) -> None:
-        """Share no kernel compiled so far; forget the counts."""
+        """Forget all kernels compiled so far, and the counts."""
         self._known.clear()
         self.compiled = self.reused = 0
 
@@ -60,7 +60,7 @@ shared = SharedKernels()
 
 
 def key(kernel: GeneratedKernel, dtypes: Sequence[torch.dtype], target: str) -> tuple[str, ...]:
-    """All that makes a compiled kernel what it is."""
+    """The key of a compiled kernel: everything that determines it."""
     told = " ".join(map(short, dtypes))
     return unnamed(kernel), told, str(kernel.tiles), f"checks {kernel.checks}", target
 
@@ -79,5 +79,5 @@ def unnamed(kernel: GeneratedKernel) -> str:
 
 
 def _forget(filename: str) -> None:
-    """Take a source out of `linecache`. (Triton's registry keeps the last function of a name.)"""
+    """Remove a source from `linecache`. (Triton's registry keeps the last function of a name.)"""
     linecache.cache.pop(filename, None)

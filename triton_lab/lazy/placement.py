@@ -1,9 +1,9 @@
-"""Placement: where each value of a step lives, and which kernels write where they read.
+"""Placement: the memory of each value in a step, and which kernels write where they read.
 
-A kernel may write a result over an operand if nobody needs the operand afterwards and the kernel itself reads it
-only at the very position that it writes: each lane loads its element before it stores it, and no other lane
-looks at it. An input is needed afterwards unless it was donated. A read through another index map, or a later
-kernel that reads the old value, forbids it; kernels are ordered so that such readers come first where they can.
+A kernel may overwrite an operand with a result if the operand is not needed afterwards and the kernel reads it only
+at the position that it writes: each lane loads its element before it stores it, and no other lane reads it. An input
+is needed afterwards unless it was donated. A read through another index map, or a later kernel that reads the old
+value, forbids it; the order of kernels puts such readers first where possible.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class MemorySlot:
 
 @dataclass(frozen=True)
 class Placement:
-    """Kernels in order, the slot of every value in memory, and what became of each donor."""
+    """Kernels in order, the slot of every value in memory, and the result for each donor."""
 
     regions: tuple[FusedRegion, ...]
     slots: tuple[MemorySlot, ...]
     slot_of: dict[int, int]
-    copied: frozenset[int]  # updates whose base is copied first, since it is still needed
-    taken: dict[int, int]  # value -> the operand whose memory it takes over in the same kernel
-    refused: dict[int, str]  # donated input index -> why nothing was written over it
+    copied: frozenset[int]  # updates whose base is copied first, since it is needed later
+    taken: dict[int, int]  # value -> the operand whose memory it takes in the same kernel
+    refused: dict[int, str]  # donated input index -> why it was not overwritten
 
     def aliases(self, graph: Graph) -> dict[int, int]:
-        """Output index -> the index of the input whose memory it is written into."""
+        """Output index -> index of the input whose memory it uses."""
         inputs = graph.inputs
         found = {}
         for index, output in enumerate(graph.outputs):
@@ -94,7 +94,7 @@ class _Placer:
         return len(self.slots) - 1
 
     def _house(self, region: FusedRegion, root: int, dying: set[int], free: list[int]) -> None:
-        """Find a slot for a result: an operand's, a free one, a new one."""
+        """Assign a slot to a result: an operand's, a free one, or a new one."""
         op = self.graph.ops[root]
         for operand in self._takeable(region, root):
             if operand in dying:
@@ -111,7 +111,7 @@ class _Placer:
         self.slot_of[root] = self._slot(f"tmp{root}", op.numel, op.dtype)
 
     def _takeable(self, region: FusedRegion, root: int) -> list[int]:
-        """The operands that the kernel reads only where it writes `root`, in the order in which it reads them."""
+        """The operands that the kernel reads only where it writes `root`, in the order of its reads."""
         op = self.graph.ops[root]
         if region.kind == "update":
             assert isinstance(op.attribute, Map) and region.under is not None
@@ -129,7 +129,7 @@ class _Placer:
         return found
 
     def _ordered(self, regions: list[FusedRegion]) -> list[FusedRegion]:
-        """An order in which the kernel that is to overwrite a value waits for its other readers, where it can."""
+        """An order in which a kernel that should overwrite a value runs after the other readers, where possible."""
         heirs = self._heirs(regions)
         order: list[FusedRegion] = []
         done = set(self.inputs)
@@ -147,7 +147,7 @@ class _Placer:
         return order
 
     def _heirs(self, regions: list[FusedRegion]) -> dict[int, FusedRegion]:
-        """Who should overwrite each value that may be: an update of it, else who makes an output, else the first."""
+        """The region that should overwrite each value: an update of it, else one with an output, else the first."""
         heirs: dict[int, FusedRegion] = {}
         rank: dict[int, int] = {}
         for region in regions:

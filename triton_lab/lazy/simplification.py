@@ -1,8 +1,8 @@
 """Simplification: the same outputs from fewer operations.
 
-One pass in execution order. Each operation is offered to the rules with its operands already simplified; the
-first rule that knows a shorter way answers with the number of a value that is as good. Equal operations are
-computed once, and what no output needs is dropped. Rules are exact: x + 0.0 stays, since -0.0 + 0.0 is 0.0.
+One pass in execution order. Each operation, with its operands already simplified, is offered to the rules; the first
+rule that applies returns the number of an equal value. Equal operations are computed once, and operations that no
+output needs are dropped. Rules are exact: x + 0.0 stays, since -0.0 + 0.0 is 0.0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from triton_lab.lazy.operations.program_lines import ProgramLine
 
 
 def simplify(graph: Graph) -> tuple[Graph, tuple[int, ...]]:
-    """A graph with equal outputs, and which inputs of `graph` (by index) it still has, in order."""
+    """A graph with equal outputs, and the indices of the inputs of `graph` that it still has, in order."""
     book = Book()
     numbers: list[int] = []
     for op in graph.ops:
@@ -27,20 +27,20 @@ def simplify(graph: Graph) -> tuple[Graph, tuple[int, ...]]:
 
 
 class Book:
-    """The operations written so far; an equal one is never written twice."""
+    """The operations written so far, without duplicates."""
 
     def __init__(self) -> None:
         self.ops: list[GraphOp] = []
-        self.origin: ProgramLine | None = None  # of the operation that is being offered, and of what a rule makes of it
+        self.origin: ProgramLine | None = None  # of the operation at hand, and of the operations that rules make of it
         self._known: dict[GraphOp, int] = {}
 
     def add(self, op: GraphOp) -> int:
-        """The number of a value equal to `op`: a shorter way to it, an earlier equal, or a new entry."""
+        """The number of a value equal to `op`: a simplified one, an earlier one, or a new entry."""
         for rule in RULES.get(op.name, ()):
             shorter = rule(self, op)
             if shorter is not None:
                 return shorter
-        if op.name == "input":  # two inputs look alike and are not equal
+        if op.name == "input":  # two inputs look alike but are not equal
             self.ops.append(op)
             return len(self.ops) - 1
         if op not in self._known:
@@ -49,14 +49,14 @@ class Book:
         return self._known[op]
 
     def root(self, number: int) -> int:
-        """The value whose buffer can stand for `number`: a reshape of a whole buffer is that buffer."""
+        """The value whose buffer can represent `number`: a reshape of a whole buffer is that buffer."""
         while is_reshape(self.ops, self.ops[number]):
             number = self.ops[number].operands[0]
         return number
 
 
 def is_reshape(ops: list[GraphOp] | tuple[GraphOp, ...], op: GraphOp) -> bool:
-    """True for a view that shows all elements of its operand in order: another shape, the same memory."""
+    """Whether a view shows all elements of its operand in order: another shape of the same memory."""
     return op.name == "view" and isinstance(op.attribute, Map) and op.attribute.covers(ops[op.operands[0]].numel)
 
 
@@ -96,7 +96,7 @@ def _view(book: Book, op: GraphOp) -> int | None:
         inner = _map(base)
         below = book.ops[base.operands[0]]
         if view.covers(base.numel):
-            # A reshape of a view is the view under another shape, where strides can say it.
+            # A reshape of a view is a view with another shape, if strides can express it.
             try:
                 return book.add(GraphOp("view", base.operands, op.shape, op.dtype, Map.of(inner.twin().view(op.shape))))
             except RuntimeError:
@@ -106,7 +106,7 @@ def _view(book: Book, op: GraphOp) -> int | None:
     if base.name == "update":
         written = _map(base)
         under, value = base.operands
-        if view.same_elements(written):  # reading back what was just written
+        if view.same_elements(written):  # reads back what was just written
             return _reshaped(book, value, op.shape)
         if view.apart(written):
             return book.add(GraphOp("view", (under,), op.shape, op.dtype, view))
@@ -118,14 +118,14 @@ def _update(book: Book, op: GraphOp) -> int | None:
     if written.numel == 0:
         return under
     base, update = book.ops[under], book.ops[value]
-    if written.covers(op.numel):  # nothing of the base is left
+    if written.covers(op.numel):  # the base is overwritten completely
         return _reshaped(book, value, op.shape)
-    if is_reshape(book.ops, base):  # buffers are flat: the same update of the same memory
+    if is_reshape(book.ops, base):  # buffers are flat: this updates the same memory
         below = base.operands[0]
         flat = book.add(GraphOp("update", (below, value), book.ops[below].shape, op.dtype, written))
         return _reshaped(book, flat, op.shape)
     if update.name == "view" and update.operands[0] == under and _map(update).same_elements(written):
-        return under  # writing back what is there
+        return under  # writes back the old values
     if base.name == "update" and _map(base).same_elements(written):  # the earlier write is overwritten
         return book.add(GraphOp("update", (base.operands[0], value), op.shape, op.dtype, written))
     return None
@@ -187,7 +187,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "cast": (_cast,),
     "neg": (_neg,),
     "where": (_where,),
-    "add": (_neutral("0", "-0.0", left=True),),  # "0" occurs in integer tensors alone
+    "add": (_neutral("0", "-0.0", left=True),),  # "0" occurs only in integer tensors
     "sub": (_neutral("0", "0.0", left=False),),
     "mul": (_neutral("1", "1.0", left=True),),
     "div": (_neutral("1.0", left=False),),

@@ -1,8 +1,8 @@
-"""Steps: everything that was only noted is computed.
+"""Steps: compute everything that was recorded so far.
 
-In this order: the graph is numbered and simplified; the donors are decided; the graph is hashed, donors included;
-the cache is asked; what it does not have is compiled; the executable runs; and the tensors that were waiting
-stand on the new buffers. Until the last of these nothing that a tensor can see has changed.
+In this order: number and simplify the graph; decide the donors; hash the graph with its donors; look in the cache;
+compile on a miss; run the executable; put the pending tensors on their new buffers. Until that last action, no tensor
+changes.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
 from triton_lab.lazy.simplification import simplify
 from triton_lab.lazy.storage import Storage, live, lock, restored
 
-SHOWN = 16  # elements of a buffer that a step remembers, to show what it held
+SHOWN = 16  # elements of a buffer that a step copies, to show its contents
 _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
 class BufferState:
-    """A buffer as it was before or after a step. `seen_by` are the tensors that stand on it once the step is done."""
+    """A buffer before or after a step. `seen_by` are the tensors that use it after the step."""
 
     role: str  # in0, in1, ... or out0, ...
     name: str
-    place: int  # which piece of memory, numbered as they were allocated
+    place: int  # the number of its memory, in the order of allocation
     numel: int
     dtype: torch.dtype
     values: tuple[float | int | bool, ...]  # empty if there are more than `SHOWN`
@@ -48,7 +48,7 @@ class BufferState:
 
 @dataclass(frozen=True)
 class Step:
-    """What happened at a step. Holds no buffer alive."""
+    """The record of a step. It keeps no buffer alive."""
 
     number: int
     traced: Graph
@@ -61,13 +61,13 @@ class Step:
     nearest: Nearest | None
     executable: StepExecutable
     before: tuple[BufferState, ...]  # the inputs
-    after: tuple[BufferState, ...]  # the inputs that are still seen, then the outputs
-    seconds: float  # that the kernels ran
+    after: tuple[BufferState, ...]  # the inputs that are still in use, then the outputs
+    seconds: float  # the time of the kernels
     compile_seconds: float  # seconds, 0 after a hit
 
     @property
     def stale(self) -> bool:
-        """True if the executable was compiled for other donors than this step's: what it overwrites may be in use."""
+        """Whether the executable was compiled for other donors than this step's: it may overwrite memory in use."""
         return self.executable.donors != self.donors
 
 
@@ -75,11 +75,11 @@ history: deque[Step] = deque(maxlen=16)
 
 
 def mark_step() -> Step | None:
-    """Compute what is pending; None if nothing is. If it fails, every tensor is as it was.
+    """Compute all pending values; None if there are none. If it fails, no tensor changes.
 
-    Runs by itself before a value is looked at. RuntimeError (`StepFailed`) if a kernel could not be compiled or
-    failed: the tensors that need it are left out of later steps until they are looked at. RuntimeError (`Lost`) if
-    it failed while it overwrote a donated buffer of more than `UNDO_LIMIT` bytes.
+    It runs automatically before a value is read. Raises RuntimeError (`StepFailed`) if a kernel could not be compiled
+    or failed: the tensors that need it are left out of later steps until they are read. Raises RuntimeError (`Lost`)
+    if it failed while it overwrote a donated buffer of more than `UNDO_LIMIT` bytes.
 
     >>> t = lab.lazy.tensor([1.0, 2.0]) * 2
     >>> step = lab.lazy.mark_step()
@@ -100,7 +100,7 @@ def mark_step() -> Step | None:
 
 
 def look(storage: Storage) -> torch.Tensor:
-    """The memory of a storage's value, flat, after a step if need be. What only other tensors need may fail."""
+    """The flat memory of a storage's value, after a step if needed. Values that only other tensors need may fail."""
     with lock:
         storage.failed = None
         while storage.buffer is None:
@@ -113,7 +113,7 @@ def look(storage: Storage) -> torch.Tensor:
 
 
 def _reduced(storage: Storage) -> tuple[Any, ...]:
-    """For pickle: a storage's values, which a step computes if need be."""
+    """A storage's values for pickle, after a step if needed."""
     return restored, (look(storage).cpu(), storage.value.shape, storage.device)
 
 
@@ -121,7 +121,7 @@ copyreg.pickle(Storage, _reduced)
 
 
 def _leave_out(failed: Iterable[int], graph: Graph, pending: list[Storage]) -> None:
-    """Leave whoever needs one of these operations out of later steps."""
+    """Leave out of later steps the storages that need one of these operations."""
     spoilt = set(failed)
     for number_, op in enumerate(graph.ops):
         if spoilt.intersection(op.operands):
@@ -189,7 +189,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
 def _seen_by(
     graph: Graph, buffers: list[ValueBuffer], pending: list[Storage], storages: list[Storage]
 ) -> list[tuple[str, ...]]:
-    """For each input, the names of the tensors that stand on it when the step is done. None: it can be donated."""
+    """For each input, the names of the tensors that use it after the step. An input without any can be donated."""
     holders: dict[int, list[str]] = {buffer.number: [] for buffer in buffers}
     asked = {storage.number for storage in pending}
     for storage in storages:
@@ -200,13 +200,13 @@ def _seen_by(
                 holders[number_] += storage.names()
     position = {number_: index for index, number_ in enumerate(graph.inputs)}
     for storage, output in zip(pending, graph.outputs, strict=True):
-        if output in position:  # the step gives this tensor an input as it is
+        if output in position:  # the step returns an input unchanged to this tensor
             holders[buffers[position[output]].number] += storage.names()
     return [tuple(holders[buffer.number]) for buffer in buffers]
 
 
 def _stands_on(value: LazyValue) -> set[int]:
-    """The numbers of the buffers that a value is, or is to be computed from."""
+    """The numbers of the buffers that a value uses: its own, or those that it is computed from."""
     found, seen, stack = set(), {id(value)}, [value]
     while stack:
         here = stack.pop()
@@ -222,7 +222,7 @@ def _stands_on(value: LazyValue) -> set[int]:
 def _settle(
     graph: Graph, buffers: list[ValueBuffer], memories: list[torch.Tensor], pending: list[Storage]
 ) -> dict[int, tuple[ValueBuffer, tuple[str, ...]]]:
-    """Put the storages onto their new buffers; the buffers made, by output index, with who sees them."""
+    """Put the storages on their new buffers; returns these by output index, each with the tensors that use it."""
     on: dict[int, ValueBuffer] = {number_: buffers[index] for index, number_ in enumerate(graph.inputs)}
     made: dict[int, tuple[ValueBuffer, tuple[str, ...]]] = {}
     first: dict[int, int] = {}

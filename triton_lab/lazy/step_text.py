@@ -1,4 +1,4 @@
-"""A step in words: what was asked of the cache, why it answered as it did, and what became of each buffer."""
+"""A step in words: the cache lookup and its result, and what happened to each buffer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triton_lab.messages import count as counted
 
 
 def describe(step: Step) -> str:
-    """The whole step as text, kernels included."""
+    """The whole step as text, including its kernels."""
     parts = [
         verdict(step),
         f"graph: {counted(len(step.traced.ops), 'operation')} traced, {len(step.graph.ops)} left\n"
@@ -29,7 +29,7 @@ def verdict(step: Step) -> str:
 
 
 def reason(step: Step) -> str:
-    """Why the cache answered as it did, and what that meant."""
+    """Why the cache hit or missed, and what followed."""
     if step.stale:
         return (
             f"Nothing was compiled, but the executable found was made for other donors "
@@ -45,7 +45,7 @@ def reason(step: Step) -> str:
 
 
 def why(nearest: Nearest | None) -> str:
-    """What distinguishes a graph that was not found from the nearest one in the cache."""
+    """The differences between a missed graph and the nearest one in the cache."""
     if nearest is None:
         return "The cache held no graph to compare it with."
     names = [name for name, _, _ in nearest.differences]
@@ -66,7 +66,7 @@ def recipe(step: Step) -> list[str]:
 
 
 def donations(step: Step) -> list[str]:
-    """One line for each input: who sees it, and whether it was written over."""
+    """One line for each input: the tensors that use it, and whether it was overwritten."""
     return [f"{sight.role}{_called(sight)}: {fate(step, index)}" for index, sight in enumerate(step.before)]
 
 

@@ -1,4 +1,4 @@
-"""What all steps together cost: compiling, running, and how often a graph came again."""
+"""The costs of all steps: compiling, running, and how often a graph ran again."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Use:
 
 @dataclass(frozen=True)
 class Totals:
-    """Counts since the cache was last cleared. Seconds of compiling include loading and a look into Triton's cache."""
+    """Counts since the cache was last cleared. Seconds of compiling include loading and lookups in Triton's cache."""
 
     hits: int
     misses: int
     compiled_kernels: int  # kernels
-    reused_kernels: int  # kernels of new graphs that an older one had compiled
+    reused_kernels: int  # kernels of new graphs that an older graph had compiled
     compile_seconds: float
     run_seconds: float
-    uses: tuple[Use, ...]  # the graphs that are in the cache now, the latest used last
+    uses: tuple[Use, ...]  # the graphs in the cache, the last used one last
 
     @property
     def steps(self) -> int:
@@ -35,14 +35,14 @@ class Totals:
 
 @dataclass
 class Ledger:
-    """Notes every step. `uses` is by key and holds the graphs that the cache holds."""
+    """Records every step. `uses` is by key and holds the graphs in the cache."""
 
     compile_seconds: float = 0.0
     run_seconds: float = 0.0
     uses: dict[str, Use] = field(default_factory=dict)
 
     def note(self, key: str, kernels: tuple[str, ...], compiling: float, running: float) -> None:
-        """A step ran."""
+        """Record a run of a step."""
         use = self.uses.pop(key, None) or Use(key, kernels)
         use.runs += 1
         use.compile_seconds += compiling

@@ -1,9 +1,9 @@
-"""Storages: what tensors share.
+"""Storages: the values that tensors share.
 
-A `Storage` is a slot that holds one value, the newest. Every tensor looks at a storage through an index map, and
-writing to any of them puts a new value into the slot, where all the others see it: that is all that aliasing is
-here. The storage lives as long as a tensor looks at it. Python's own reference counts therefore know who is
-visible, and a step asks nothing else: a storage without tensors is gone, and so is its claim on a buffer.
+A `Storage` is a slot for one value, the newest. Every tensor reads a storage through an index map. Writing to a
+tensor puts a new value into the slot, which all tensors on it then read: that is all of aliasing here. The storage
+lives as long as a tensor uses it. So Python's reference counts determine which values are visible, and a step needs
+no other information: a storage without tensors is gone, and so is its claim on a buffer.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ lock = threading.RLock()  # one step at a time (a tensor itself belongs to one t
 
 
 class Looking(Protocol):
-    """A tensor that looks at a storage.
+    """A tensor that uses a storage.
 
-    ``variable`` is the global variable that holds it (`naming`), ``known_as`` its name if it has one,
-    ``label`` what pictures and messages call it.
+    ``variable`` is the global variable that holds it (`operations/variable_names`), ``known_as`` its name if it has
+    one, ``label`` its name in pictures and messages.
     """
 
     variable: str | None
@@ -41,7 +41,7 @@ class Looking(Protocol):
 
 
 class Storage:
-    """A slot for a value and the tensors that look at it."""
+    """A slot for a value, and the tensors that use it."""
 
     def __init__(self, value: LazyValue, device: torch.device):
         self.value = value
@@ -53,7 +53,7 @@ class Storage:
             _live[self.number] = self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
-        """Another slot for the same value: it is copied when one of the two is written."""
+        """Another slot for the same value, which is copied when one of the two is written."""
         return Storage(self.value, self.device)
 
     @property
@@ -62,31 +62,31 @@ class Storage:
 
     @property
     def buffer(self) -> ValueBuffer | None:
-        """Where the value is, if it has been computed."""
+        """The buffer of the value, if it has been computed."""
         return self.value.buffer
 
     @property
     def pending(self) -> bool:
-        """True if the next step is to compute the value: it is not there, and no step has failed to compute it."""
+        """Whether the next step should compute the value: it has no buffer, and no step has failed to compute it."""
         return self.buffer is None and self.failed is not self.value
 
     def settle(self, buffer: ValueBuffer) -> None:
-        """The promise is kept: the value is in `buffer`."""
+        """Store the computed value: it is in `buffer`."""
         self.value = kept(buffer, self.value.shape)
         self.failed = None
 
     def names(self) -> tuple[str, ...]:
-        """The names of the tensors that look at this storage, the oldest first."""
+        """The names of the tensors on this storage, the oldest first."""
         return tuple(tensor.label for _, tensor in sorted(self.tensors.items()))
 
 
 def restored(values: torch.Tensor, shape: tuple[int, ...], device: torch.device) -> Storage:
-    """A storage with these flat values, on its device if that is here, else where kernels run."""
+    """A storage with these flat values, on its device if this machine has it, else where kernels run."""
     here = device.type == "cpu" or (device.type == "cuda" and (device.index or 0) < torch.cuda.device_count())
     memory = allocate(values.numel(), values.dtype, device if here else default_device())
     return Storage(kept(ValueBuffer(memory.copy_(values)), shape), memory.device)
 
 
 def live() -> list[Storage]:
-    """Every storage that some tensor looks at, the oldest first."""
+    """Every storage with a living tensor, the oldest first."""
     return [storage for _, storage in sorted(_live.items())]

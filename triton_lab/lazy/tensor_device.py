@@ -1,4 +1,4 @@
-"""Where tensors live, and what their kernels are compiled for."""
+"""The device of tensors, and the target of their kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from triton.runtime import driver
 
 
 def target() -> str:
-    """What kernels run on now, as text for the hash: 'cuda:90:32', or 'cpu:...' on a machine without a GPU."""
+    """The current target of kernels, as text for the hash: 'cuda:90:32', or 'cpu:...' on a machine without a GPU."""
     if _interprets():
         return "interpreter"
     found = driver.active.get_current_target()
@@ -16,7 +16,7 @@ def target() -> str:
 
 
 def default_device() -> torch.device:
-    """The device that new tensors are put on: the GPU if kernels run there, else the CPU."""
+    """The device of new tensors: the GPU if kernels run there, else the CPU."""
     if _interprets():
         return torch.device("cpu")
     backend = driver.active.get_current_target().backend
@@ -24,5 +24,5 @@ def default_device() -> torch.device:
 
 
 def _interprets() -> bool:
-    """True under TRITON_INTERPRET=1, where there need be no driver at all."""
+    """Whether TRITON_INTERPRET=1 is set, where Triton may have no driver."""
     return bool(triton.knobs.runtime.interpret)

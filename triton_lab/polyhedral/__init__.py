@@ -1,7 +1,9 @@
-"""Polyhedral compilation, to look at: scops, their domains, access functions, schedules and dependences.
+"""Polyhedral compilation, made visible: scops with their domains, access functions, schedules and dependences.
 
-What all agree on stands here; below it the mathematics (`core`) and the readers of text (`frontends`), above it what
-is made of a scop: `kernels` (of a launch), `blocks` (Triton kernels), the examples of `page` and `polybench`.
+C, Python or a recorded launch enters (`to_scop`); a `Scop` and its `Schedule` leave, to transform, check, run and
+draw. Read `core` (the mathematics) and `frontends` (readers of text) first, then the modules here (`scop`,
+`dependence`, `schedule`, `legality`). Above them are `kernels` (scops of launches), `blocks` (Triton kernels from
+schedules), and the examples in `related_work` and `polybench`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral.kernels.access_statement import Gap as Gap
     from triton_lab.polyhedral.kernels.launch_scop import KernelScop as KernelScop
 
-# Found on first use: name -> where it lives.
+# Imported on first use: name -> module.
 _LATER = {
     "Cache": "triton_lab.polyhedral.cache_cost",
     "Cost": "triton_lab.polyhedral.cache_cost",

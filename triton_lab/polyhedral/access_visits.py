@@ -1,4 +1,4 @@
-"""The subscripts of every access, visit by visit."""
+"""The subscripts of every access, for all visits."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class AccessVisits:
-    """Access ``number`` of ``statement``: one array per subscript, with a value for each of ``visits`` (positions in
-    the schedule's order)."""
+    """Access ``number`` of ``statement``, at all its ``visits`` (positions in the schedule's order).
+
+    Each subscript is an array with one value per visit.
+    """
 
     statement: str
     number: int
@@ -31,7 +33,7 @@ class AccessVisits:
 
 
 def touches(schedule: Ordered) -> Iterator[AccessVisits]:
-    """Statement by statement, and of each access by access."""
+    """The visits of each access, statement by statement."""
     scop, order = schedule.scop, schedule.order()
     for position, name in enumerate(order.names):
         statement = scop[name]

@@ -1,4 +1,4 @@
-"""A small cache, simulated: what an order of execution costs."""
+"""Simulates a small cache: the cost of an order of execution."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from triton_lab.polyhedral.execute import extent
 
 @dataclass(frozen=True)
 class Cache:
-    """``lines`` lines of ``line_size`` elements each in sets of ``ways`` (None: all in one set). The line that was used
-    longest ago goes first."""
+    """A cache of ``lines`` lines of ``line_size`` elements each, in sets of ``ways`` lines (None: all in one set).
+
+    It evicts the least recently used line.
+    """
 
     lines: int = 32
     line_size: int = 8
@@ -30,14 +32,14 @@ class Cache:
             raise ValueError(f"{counted(self.lines, 'line')} cannot be sets of {counted(self.ways, 'way')}")
 
     def misses(self, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """For each access to a memory line whether it misses.
+        """Whether each access to a memory line misses.
 
         >>> lab.polyhedral.Cache(lines=2, line_size=1).misses(np.array([0, 1, 2, 0, 2]))
         array([ True,  True,  True,  True, False])
         """
         ways = self.ways or self.lines
         count = self.lines // ways
-        # A dict keeps the order of insertion: its first key is the line that was used longest ago.
+        # A dict keeps the order of insertion: its first key is the least recently used line.
         sets: list[dict[int, None]] = [{} for _ in range(count)]
         missed = np.zeros(len(lines), dtype=bool)
         for position, line in enumerate(lines.tolist()):
@@ -54,9 +56,9 @@ class Cache:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the accesses cost, in the order of execution.
+    """The cost of all accesses, in the order of execution.
 
-    ``arrays[k]`` names the array of access ``k`` by its place in ``names``; ``visit[k]`` is the visit it belongs to.
+    ``arrays[k]`` is the array of access ``k``, as an index of ``names``; ``visit[k]`` is its visit.
 
     >>> cost = schedule.cost()
     >>> cost.accesses, cost.misses, cost.by_array
@@ -71,12 +73,12 @@ class Cost:
 
     @property
     def accesses(self) -> int:
-        """How many there are."""
+        """The number of accesses."""
         return len(self.missed)
 
     @property
     def misses(self) -> int:
-        """How many of them miss."""
+        """The number of misses."""
         return int(self.missed.sum())
 
     @property
@@ -95,7 +97,7 @@ class Cost:
 
 
 def simulate(schedule: Ordered, cache: Cache, shapes: Mapping[str, Sequence[int]]) -> Cost:
-    """Runs all accesses of ``schedule`` through ``cache``. Arrays lie row by row, each from a line of its own on."""
+    """Run all accesses of ``schedule`` through ``cache``. Arrays are row-major; each starts on a line of its own."""
     scop = schedule.scop
     names = tuple(a.name for a in scop.arrays)
     first_line = 0

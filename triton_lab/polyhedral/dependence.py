@@ -1,4 +1,4 @@
-"""Dependences: pairs of instances that touch the same element, at least one of them writing it."""
+"""Dependences: pairs of instances that access the same element, at least one of them with a write."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _KINDS: dict[tuple[str, str], Kind] = {
 class Dependence:
     """``relation`` maps each instance of ``source`` to the later instances of ``target`` that depend on it.
 
-    flow: the target reads what the source wrote; anti: it overwrites what the source read; output: it overwrites
-    what the source wrote.
+    flow: the target reads what the source wrote; anti: it overwrites what the source read; output: it overwrites what
+    the source wrote.
 
     >>> nest = lab.polyhedral.scop("for (int i = 1; i < n; i++) A[i] = A[i - 1];")
     >>> (dependence,) = nest.dependences
@@ -47,7 +47,7 @@ class Dependence:
     source: str
     target: str
     relation: isl.Map
-    common: int  # how many loops hold both statements
+    common: int  # how many loops enclose both statements
 
     @cached_property
     def deltas(self) -> isl.Set:
@@ -103,7 +103,7 @@ class Dependence:
     def __repr__(self) -> str:
         try:
             return f"<{self}>"
-        except TooHard:  # the distance is for isl to find
+        except TooHard:  # isl must compute the distance
             return f"<{self._what}>"
 
     @property
@@ -132,7 +132,7 @@ def order_map(scop: StaticPart, statement: str) -> isl.Map:
 
 
 def common_loops(scop: StaticPart, first: str, second: str) -> int:
-    """How many loops of the source hold both statements."""
+    """How many loops of the source enclose both statements."""
     pairs = zip(path(scop.tree, first), path(scop.tree, second), strict=False)
     count = 0
     for one, other in pairs:

@@ -1,4 +1,4 @@
-"""What draws itself as the last value of a cell, and says in words why it does not where it cannot."""
+"""Draws objects as the last value of a cell; where a picture is not possible, words say why."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from triton_lab.polyhedral.core.static_part import StaticPart
 if TYPE_CHECKING:
     from triton_lab.views.view import View
 
-MOST_DRAWN = 1 << 17  # instances of a statement that are drawn without being asked for
+MOST_DRAWN = 1 << 17  # instances of a statement that are drawn without a call of `plot`
 
 
 class Pictured:
-    """Something with a `plot`."""
+    """An object with a `plot`, which draws itself as the last value of a cell."""
 
     def plot(self) -> View:
         """The picture: live, a PNG and words."""
         raise NotImplementedError
 
     def _refuse_many(self) -> None:
-        """Raise ValueError where a picture that nobody asked for would take too long."""
+        """Raise ValueError if an automatic picture would take too long."""
 
     def _in_words(self) -> dict[str, Any]:
-        """What stands in the picture's place, by MIME type."""
+        """The output without a picture, by MIME type."""
         return {"text/plain": repr(self)}
 
     def _repr_mimebundle_(

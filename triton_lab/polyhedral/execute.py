@@ -1,4 +1,4 @@
-"""Executing schedules: on NumPy arrays, on free terms, and as a list of visits."""
+"""Executes schedules: on NumPy arrays, on symbolic terms, and as a list of visits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from triton_lab.polyhedral.scheduled_program import program, with_bodies
 
 
 class _Executable(PythonPrinter):
-    """Python that runs: scalars are arrays without dimensions, vectorized loops one NumPy operation."""
+    """Prints Python that runs: scalars are arrays without dimensions, and a vectorized loop is one NumPy operation."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -53,7 +53,7 @@ class _Executable(PythonPrinter):
             self.vector = None
             return [head, *body]
         if isinstance(node, Assign) and node.op:
-            # On the fancy indices of a vector `+=` would do the same; on scalars this keeps the array's dtype.
+            # On a vector's fancy indices `+=` would do the same; on scalars, this keeps the array's dtype.
             target = self.load(node.target)
             return [f"{'    ' * indent}{target} = {self.text(Binary(node.op, node.target, node.value))}"]
         return super().lines(node, indent)
@@ -79,7 +79,7 @@ class _Executable(PythonPrinter):
         """``expression`` where a number is wanted: a condition counts as 0 or 1 (two truths of NumPy add up to one)."""
         if not (isinstance(expression, Compare | Logic) or (isinstance(expression, Unary) and expression.op == "not")):
             return expression
-        if isinstance(expression, Logic) and self.language == "c":  # in Python, one of its operands
+        if isinstance(expression, Logic) and self.language == "c":  # in Python, the value is one of its operands
             expression = Compare("!=", expression, Number(0))
         return Call("number", (expression,))
 
@@ -87,7 +87,7 @@ class _Executable(PythonPrinter):
         return f"_{call.function}({', '.join(self.text(a) for a in call.arguments)})"
 
 
-# What the executed text itself says.
+# The names that the executed text itself uses.
 _OWN_WORDS = frozenset({"range", "min", "max"})
 
 
@@ -96,7 +96,7 @@ def _safe(name: str) -> str:
 
 
 def _c_divide(left: Any, right: Any) -> Any:
-    """``left / right`` as C means it: integers truncate."""
+    """``left / right`` by C's rules: integers truncate."""
     if not np.issubdtype(np.result_type(left, right), np.integer):
         return left / right
     quotient = abs(left) // abs(right)
@@ -110,7 +110,7 @@ def _c_remainder(left: Any, right: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """A truth as an integer; of a vector, an array."""
+    """A boolean as an integer; for a vector, an array."""
     if np.result_type(value) != np.bool_:
         return value
     return value.astype(np.int64) if isinstance(value, np.ndarray) else int(value)
@@ -128,7 +128,7 @@ def _extreme(function: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> 
     return call
 
 
-# Where NumPy has another name.
+# NumPy's names, where they differ.
 _NUMPY = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     "atan2": "arctan2",
@@ -167,7 +167,7 @@ def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int])
 
 
 def known_parameters(scop: StaticPart, arrays: Mapping[str, Any], values: Mapping[str, int]) -> dict[str, int]:
-    """The scop's parameters: from ``values``, from the scop, from shapes, or from ``arrays`` under their names."""
+    """The scop's parameters: from ``values``, from the scop, from arrays' shapes, or from ``arrays`` by their names."""
     known = {**_shapes(scop.parameters, arrays), **scop.values, **values}
     known |= {p: int(arrays[p]) for p in scop.parameters if p in arrays and p not in values}
     missing = [p for p in scop.parameters if p not in known]
@@ -181,13 +181,13 @@ def _is_local(scop: StaticPart, name: str) -> bool:
 
 
 def _shapes(parameters: tuple[str, ...], arrays: Mapping[str, Any]) -> dict[str, int]:
-    """The parameters that stand for sizes of arrays."""
+    """The parameters that are sizes of arrays."""
     sizes = {shape_parameter(n, k): s for n, a in arrays.items() for k, s in enumerate(np.shape(a))}
     return {p: sizes[p] for p in parameters if p in sizes}
 
 
 def extent(scop: StaticPart, array: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The least and the greatest subscripts with which ``array`` is used, at the scop's values."""
+    """The least and the greatest subscripts of ``array``, at the scop's values."""
     lows, highs = [], []
     for access in scop.accesses:
         if access.array != array:
@@ -217,7 +217,7 @@ def least_shape(scop: StaticPart, array: str) -> tuple[int, ...]:
 
 
 def _check_bounds(scop: StaticPart, memory: Mapping[str, NDArray[Any]]) -> None:
-    """Raises IndexError before anything runs: NumPy alone would take negative subscripts from the other end."""
+    """Raise IndexError before anything runs: NumPy would wrap negative subscripts around."""
     for name, array in memory.items():
         low, high = extent(scop, name)
         if np.any(low < 0) or np.any(high >= array.shape):
@@ -226,7 +226,7 @@ def _check_bounds(scop: StaticPart, memory: Mapping[str, NDArray[Any]]) -> None:
 
 
 def call_visits(schedule: Ordered, functions: Mapping[str, Callable[..., Any]]) -> None:
-    """Calls ``functions[statement](*instance)`` for every visit, in order, at the scop's values."""
+    """Call ``functions[statement](*instance)`` for every visit, in order, at the scop's values."""
     scop = schedule.scop
     missing = [p for p in scop.parameters if p not in scop.values]
     if missing:
@@ -253,10 +253,10 @@ def visits(schedule: Ordered) -> Visits:
 
 
 def run_terms(schedule: Ordered) -> dict[tuple[str, tuple[int, ...]], int]:
-    """The program on free terms: each instance writes a hash of itself and of all that it read.
+    """Run the program on symbolic terms: each instance writes a hash of itself and of all that it read.
 
-    Two orders leave equal memories exactly when every value that survives was computed in the same way. Elements that
-    nobody wrote hold a hash of their own place.
+    Two orders leave equal memories exactly when every surviving value was computed in the same way. Elements that no
+    instance wrote hold a hash of their own place.
     """
     scop = schedule.scop
     memory: dict[tuple[str, tuple[int, ...]], int] = {}
@@ -285,7 +285,7 @@ def run_terms(schedule: Ordered) -> dict[tuple[str, tuple[int, ...]], int]:
 
 
 def value_at(value: Any, environment: Mapping[str, Any]) -> Any:
-    """An affine value, min and max included, where every name is a number or an array."""
+    """The value of an affine expression with min and max, where every name is a number or an array."""
     from triton_lab.polyhedral.core.affine_conditions import Extremum
 
     if isinstance(value, Extremum):

@@ -1,7 +1,7 @@
-"""Index-set splitting: a loop's iterations below a value and from it on, as loops of their own.
+"""Index-set splitting: cuts a loop into two loops, below a value and from it on.
 
-A schedule gives each statement one place in the tree. So a statement whose instances part is two statements from then
-on, ``S0a`` and ``S0b``, with the two parts of its domain; in the order of the source they stand where it stood.
+A schedule gives each statement one place in the tree. So after a cut, a statement becomes two, ``S0a`` and ``S0b``,
+each with its part of the domain; in the order of the source they stand where the statement stood.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.frontends.affine_reader import AffineReader
 from triton_lab.polyhedral.frontends.from_python import nest_from_python
 
-# A statement -> what stands in its place.
+# A statement -> the statements that replace it.
 _Names = Callable[[str], tuple[str, ...]]
 
 
 def border(scop: StaticPart, at: int | str) -> AffineExpr:
-    """Where to cut: a number, or an affine expression of the scop's parameters as text."""
+    """The place of a cut: a number, or an affine expression of the scop's parameters as text."""
     if isinstance(at, int):
         return AffineExpr((), at)
     source = SourceText(f"at = {at}")
@@ -42,7 +42,7 @@ def border(scop: StaticPart, at: int | str) -> AffineExpr:
 
 @dataclass(frozen=True)
 class Parted:
-    """A scop's ``statements`` after a cut, with the ``source``'s order of them and the ``order`` that has the cut."""
+    """A scop's ``statements`` after a cut, their order in the ``source``, and the new ``order`` with the cut."""
 
     statements: tuple[Statement, ...]
     source: Tree
@@ -50,7 +50,7 @@ class Parted:
 
 
 def cut(scop: StaticPart, tree: Tree, loop: Loop, at: AffineExpr) -> Parted:
-    """``loop`` of ``tree`` in two, where its expression is below ``at`` and where it is not."""
+    """Cut ``loop`` of ``tree`` in two: where its expression is below ``at``, and where it is not."""
     parted = statements(loop)
     taken = {s.name for s in scop.statements}
     for name in parted:
@@ -70,7 +70,7 @@ def cut(scop: StaticPart, tree: Tree, loop: Loop, at: AffineExpr) -> Parted:
         beyond = Constraint(value - at, text=f"{loop.name} >= {at}")
         found += [_part(statement, f"{statement.name}a", below), _part(statement, f"{statement.name}b", beyond)]
     halves = tuple(_renamed(loop, lambda name, half=half: (f"{name}{half}",)) for half in "ab")  # type: ignore[misc]
-    outside = replace_loop(tree, loop, Leaf(parted))  # a place to put the halves
+    outside = replace_loop(tree, loop, Leaf(parted))  # a placeholder for the halves
     whole = _filled(_renamed(outside, both), Leaf(tuple(n for name in parted for n in both(name))), sequence(halves))
     return Parted(tuple(found), _renamed(scop.tree, both), whole)
 

@@ -1,4 +1,4 @@
-"""What a schedule orders: the instances of a static control part, and which of them depend on which."""
+"""The instances of a static control part, and their dependences: what a schedule puts in order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from triton_lab.polyhedral.legality import Legality, legality
 
 
 class Instances(StaticPart):
-    """A static control part with its dependences, before anything is said of another order than the source's."""
+    """A static control part with its dependences, which do not depend on a schedule."""
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:
-        """Memory-based dependences: every pair of instances that touch one element, one of them writing it.
+        """Memory-based dependences: every pair of instances that access one element, one of them with a write.
 
         These decide legality: an order that keeps them all gives every read the value it had, without renaming.
         """
@@ -23,7 +23,7 @@ class Instances(StaticPart):
 
     @cached_property
     def value_dependences(self) -> tuple[Dependence, ...]:
-        """Value-based flow dependences: from each read to the write whose value it sees (the last one before it)."""
+        """Value-based flow dependences: from each read to the write whose value it reads (the last one before it)."""
         return value_dependences(self)
 
     def is_legal(self, schedule: Ordered) -> bool:

@@ -1,4 +1,4 @@
-"""isl's own scheduler, as a tree of ours."""
+"""Runs isl's own scheduler and turns its result into our loop tree."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
 
 
-# islpy's stubs know neither the enumerations' members nor what they are compared with.
+# islpy's stubs lack the enumerations' members and their comparisons.
 _isl: Any = isl
 
 
 def automatic_tree(scop: Instances) -> Tree:
-    """The tree of a schedule that keeps all dependences and makes those of values short (isl's Pluto-like algorithm).
+    """The tree of a schedule that keeps all dependences and shortens value dependences (isl's Pluto-like algorithm).
 
-    Loops that isl finds free of dependences, with no such loop around them, are marked parallel. Statements that never
-    run stand at the end. Where nobody can say which write a read sees, all dependences are made short.
+    The outermost loops without dependences are marked parallel. Statements that never run come last. Where isl cannot
+    find the write that a read depends on, it shortens all dependences.
     """
     with series("a schedule for this nest"):
         return _automatic(scop)
@@ -46,7 +46,8 @@ def _automatic(scop: Instances) -> Tree:
     try:
         tree = answered(question, partial(_found, scop, run, validity, proximity))
     except NoAnswer:
-        # isl shuns schedules that fold a loop into another, and then may find none at all (red and black points).
+        # By default isl avoids schedules that fold a loop into another, and may then find none (red and black
+        # points).
         tree = answered(question, partial(_found, scop, run, validity, proximity, False))
     tree = named_by_axes(tree, {s.name: s.iterators for s in scop.statements})
     return sequence((tree, Leaf(never))) if never else tree
@@ -118,7 +119,7 @@ class _Reader:
 
 
 def _quasi_affine(expression: Any, iterators: tuple[str, ...]) -> AffineExpr:
-    """isl's affine expression with its quotients, which come of congruences in a domain."""
+    """isl's affine expression as ours, with the quotients that congruences in a domain cause."""
     total = AffineExpr((), _whole(expression.get_constant_val()))
     for k in range(expression.dim(_isl.dim_type.in_)):
         total += AffineExpr.of(iterators[k]) * _whole(expression.get_coefficient_val(_isl.dim_type.in_, k))

@@ -22,8 +22,8 @@ from triton_lab.polyhedral.dependence import Dependence
 class Violation:
     """Pairs of a dependence that the schedule breaks.
 
-    reversed: the target would run before its source; tied: both at the same time; concurrent: in different
-    iterations of the loop ``loop``, which is parallel or vectorized.
+    reversed: the target would run before its source; tied: both at the same time; concurrent: in different iterations
+    of the parallel or vectorized loop ``loop``.
     """
 
     dependence: Dependence
@@ -103,7 +103,7 @@ def _violations(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree)
 
 
 def _broken(tree: Tree, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
-    """How ``tree``, which runs the source at ``first`` and the target at ``second``, breaks ``dependence``."""
+    """How ``tree`` breaks ``dependence``; it runs the source at ``first`` and the target at ``second``."""
     found: list[Violation] = []
     backwards = dependence.relation.intersect(first.lex_gt_map(second))
     together = dependence.relation.intersect(first.apply_range(second.reverse()))
@@ -115,7 +115,7 @@ def _broken(tree: Tree, dependence: Dependence, first: isl.Map, second: isl.Map)
 
 
 def _concurrent(tree: Tree, dependence: Dependence, first: isl.Map, second: isl.Map) -> list[Violation]:
-    """The pairs in different iterations of a parallel loop, in the same ones of all loops around it."""
+    """The pairs in different iterations of a parallel loop, but in the same iteration of all loops around it."""
     found: list[Violation] = []
     paths = path(tree, dependence.source), path(tree, dependence.target)
     for depth, (one, other) in enumerate(zip(*paths, strict=False)):

@@ -1,4 +1,4 @@
-"""The transformations of loop trees. Each takes a tree and gives a new one; legality is asked elsewhere."""
+"""The transformations of loop trees. Each takes a tree and returns a new one; `legality` checks it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from triton_lab.polyhedral.core.loop_tree import (
 
 
 def find(tree: Tree, name: str, statement: str | None = None) -> Loop:
-    """The loop called ``name`` (around ``statement``, where several have that name).
+    """The loop called ``name``; if several have that name, the one around ``statement``.
 
-    ``t0``, ``t1``, ... are the loops from the outermost on, as the rows of a matrix are counted, unless one has that
-    name.
+    ``t0``, ``t1``, ... are the loops from the outermost on, like the rows of a matrix, unless a loop has that name.
     """
     named = [loop for loop in every_loop(tree) if loop.name == name]
     found = [loop for loop in named if statement is None or statement in statements(loop)]
@@ -58,7 +57,7 @@ def _unused(tree: Tree, *names: str) -> None:
 
 
 def split(tree: Tree, loop: Loop, factor: int, outer: str, inner: str) -> Tree:
-    """``loop`` as a loop over tiles of ``factor`` iterations and a loop within one."""
+    """Split ``loop`` into a loop over tiles of ``factor`` iterations and a loop within a tile."""
     if factor < 1:
         raise ValueError(f"a factor of {factor}: a tile holds at least one iteration")
     if outer == inner:
@@ -70,7 +69,7 @@ def split(tree: Tree, loop: Loop, factor: int, outer: str, inner: str) -> Tree:
 
 
 def reorder(tree: Tree, loops: Several[Loop]) -> Tree:
-    """Loops of one perfect nest in the given order, outermost first, in the places that they hold now."""
+    """Put loops of one perfect nest into the given order, outermost first, in the places that they hold now."""
     if len(loops) < 2:
         return tree
     if len({id(loop) for loop in loops}) != len(loops):
@@ -97,7 +96,7 @@ def reorder(tree: Tree, loops: Several[Loop]) -> Tree:
 
 
 def skew(tree: Tree, loop: Loop, by: Loop, factor: int) -> Tree:
-    """``loop`` shifted by ``factor`` times the loop ``by``."""
+    """Shift ``loop`` by ``factor`` times the loop ``by``."""
     if loop is by:
         raise ValueError(f"{loop.name} cannot be skewed by itself")
     if not set(statements(loop)) <= set(by.expressions):
@@ -108,18 +107,18 @@ def skew(tree: Tree, loop: Loop, by: Loop, factor: int) -> Tree:
 
 
 def reverse(tree: Tree, loop: Loop) -> Tree:
-    """``loop`` run backwards."""
+    """Run ``loop`` backwards."""
     return replace_loop(tree, loop, replace(loop, expressions={s: -e for s, e in loop.expressions.items()}))
 
 
 def shift(tree: Tree, loop: Loop, amount: AffineExpr, chosen: str | None) -> Tree:
-    """The iterations of ``chosen`` (or of all statements) in ``loop`` later by ``amount``."""
+    """Delay the iterations of ``chosen`` (or of all statements) in ``loop`` by ``amount``."""
     moved = {s: e + amount if chosen in (None, s) else e for s, e in loop.expressions.items()}
     return replace_loop(tree, loop, replace(loop, expressions=moved))
 
 
 def collapse(tree: Tree, outer: Loop, inner: Loop, name: str, low: int, extent: int) -> Tree:
-    """Two directly nested loops as one, the inner of which takes values from ``low`` on, ``extent`` at most."""
+    """Join two directly nested loops; the inner one takes values from ``low`` on, at most ``extent``."""
     _unused(tree, *({name} - {outer.name, inner.name}))
     if outer.mark or inner.mark:
         marked = outer if outer.mark else inner
@@ -138,7 +137,7 @@ def mark(tree: Tree, loop: Loop, kind: Mark) -> Tree:
 
 
 def distribute(tree: Tree, loop: Loop) -> Tree:
-    """``loop`` around a sequence as a sequence of loops."""
+    """Turn ``loop`` around a sequence into a sequence of loops."""
     if not isinstance(loop.body, Sequence):
         raise ValueError(f"{loop.name} holds nothing to distribute over: its body is one piece")
     parts = tuple(
@@ -149,7 +148,7 @@ def distribute(tree: Tree, loop: Loop) -> Tree:
 
 
 def fuse(tree: Tree, first: str, second: str) -> Tree:
-    """The two loops in which the ways to two statements part, as one loop around both bodies."""
+    """Fuse the two loops at which the paths to two statements separate, as one loop around both bodies."""
     there = statements(tree)
     for name in (first, second):
         if name not in there:

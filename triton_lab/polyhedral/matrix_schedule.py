@@ -1,4 +1,4 @@
-"""Schedules typed as matrices."""
+"""Schedules given as matrices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rows: TypeAlias = "Sequence[Sequence[int]]"
 
 
 def tree_of_rows(scop: StaticPart, rows: Rows | Mapping[str, Rows]) -> Tree:
-    """One loop per row, around all statements; raises ValueError where rows do not fit."""
+    """The tree with one loop per row, around all statements. Raises ValueError where rows do not fit."""
     names = [s.name for s in scop.statements]
     given: Mapping[str, Rows]
     if isinstance(rows, Mapping):

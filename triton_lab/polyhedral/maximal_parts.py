@@ -1,7 +1,7 @@
-"""The maximal affine parts of a program: each a scop of its own, and for the rest the reason why it is none.
+"""The maximal affine parts of a program: each is a scop of its own, and the rest has a reason why it is none.
 
-What stands around a part is not affine, or is not known, but it does not change while the part runs: iterators of
-loops around are parameters in it.
+What surrounds a part is not affine, or not known, but it does not change while the part runs: iterators of loops
+around it are parameters in it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """Lines ``first`` to ``last`` are ``scop``; ``around``: iterators of loops around it, which are parameters here."""
+    """Lines ``first`` to ``last`` form ``scop``; ``around``: the iterators of loops around it, its parameters."""
 
     first: int
     last: int
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True, repr=False)
 class Maximal(Pictured):
-    """``parts`` in the order of the program; ``refusals``: what keeps them apart, each at its place."""
+    """The ``parts`` in the order of the program; ``refusals``: what separates them, each with its place."""
 
     source: SourceText
     parts: tuple[Part, ...]
@@ -47,11 +47,11 @@ class Maximal(Pictured):
 
     @property
     def whole(self) -> bool:
-        """Whether all of the program is one scop."""
+        """Whether the whole program is one scop."""
         return len(self.parts) == 1 and not self.refusals
 
     def bind(self, **values: int) -> Maximal:
-        """The same with numbers for parameters, wherever a part has them.
+        """A copy with numbers for the parameters, in every part that has them.
 
         >>> parts = lab.polyhedral.scop("for (int i = 0; i < n; i++) A[i] = 0;", maximal=True).bind(n=4)
         >>> parts.scops[0].count()
@@ -65,7 +65,7 @@ class Maximal(Pictured):
         return replace(self, parts=tuple(parts))
 
     def marks(self) -> tuple[tuple[str, int | None, tuple[str, ...]], ...]:
-        """Line by line: its text, the number of the part that it belongs to, and what is refused there.
+        """For each line: its text, the number of its part, and what is refused there.
 
         >>> parts = lab.polyhedral.scop("A[0] = 0; while (x) x = f(x);", maximal=True)
         >>> for text, part, reasons in parts.marks():
@@ -81,7 +81,7 @@ class Maximal(Pictured):
         return tuple(found)
 
     def plot(self) -> MaximalView:
-        """The program's lines with a bar for each part, why the rest is none, and the domains of the parts.
+        """The program's lines with a bar for each part, the reasons for the rest, and the domains of the parts.
 
         >>> lab.polyhedral.scop("for (int i = 0; i < 4; i++) A[i] = 0;", maximal=True).plot().title()
         'The whole program is affine'
@@ -111,7 +111,7 @@ class Maximal(Pictured):
 
 
 def maximal(nest: Nest, source: SourceText) -> Maximal:
-    """The maximal parts of ``nest``, which was read with what is refused in its place."""
+    """The maximal parts of ``nest``, which holds an `Opaque` node for each refusal."""
     parts: list[Part] = []
     refusals: list[NotAScop] = []
     _split(nest, source, nest.body, (), parts, refusals)
@@ -127,7 +127,7 @@ def _split(
     parts: list[Part],
     refusals: list[NotAScop],
 ) -> None:
-    """The longest runs of ``nodes`` that are scops; within those that are none, the same again."""
+    """Find the longest runs of ``nodes`` that are scops; repeat inside the nodes that are none."""
     run: tuple[Node, ...] = ()
     found: Scop | None = None
 
@@ -162,7 +162,7 @@ def _split(
 
 
 def _tried(nest: Nest, source: SourceText, nodes: tuple[Node, ...]) -> Scop | NotAScop | None:
-    """The scop of ``nodes``, None if there is no statement in them, or why they are none."""
+    """The scop of ``nodes``; None without a statement; or the reason why they are no scop."""
     opaque = next(_opaque(nodes), None)
     if opaque is not None:
         return opaque.refused

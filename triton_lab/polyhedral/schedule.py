@@ -1,4 +1,4 @@
-"""Schedules: in which order a scop's instances run. Each transformation gives a new schedule."""
+"""Schedules: the order in which a scop's instances run. Each transformation returns a new schedule."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Schedule(Pictured):
-    """An order of all instances of ``scop``; ``steps`` tells how it came about. The last value of a cell, it is drawn.
+    """An order of all instances of ``scop``; a cell draws it as its last value.
 
-    A loop is called by its name; where several have that name, ``statement`` chooses the one around it. Nothing here
-    refuses an illegal order: `legality` says what it breaks.
+    ``steps`` are the transformations so far. A loop is called by its name; where several have that name,
+    ``statement`` chooses the one around it. Transformations accept illegal orders: `legality` says which dependences
+    an order breaks.
     """
 
     scop: Instances
@@ -59,7 +60,7 @@ class Schedule(Pictured):
         *,
         statement: str | None = None,
     ) -> Schedule:
-        """``loop`` in two: ``outer`` (by default ``loop`` + "o") counts tiles of ``factor``, ``inner`` runs in one.
+        """Split ``loop``: ``outer`` (default: ``loop`` + "o") counts tiles of ``factor``, ``inner`` runs within one.
 
         >>> schedule.split("j", 2)
         // split(j, 2, jo, ji)
@@ -74,7 +75,7 @@ class Schedule(Pictured):
         return self._next(tree, f"split({loop}, {factor}, {names[0]}, {names[1]})")
 
     def reorder(self, *loops: str, statement: str | None = None) -> Schedule:
-        """The loops, which must be directly nested, in this order: the first becomes the outermost.
+        """Put the loops, which must be directly nested, into this order: the first becomes the outermost.
 
         >>> schedule.reorder("j", "i")
         // reorder(j, i)
@@ -87,7 +88,7 @@ class Schedule(Pictured):
         return self._next(loop_transforms.reorder(self.tree, found), f"reorder({', '.join(loops)})")
 
     def interchange(self, first: str, second: str, *, statement: str | None = None) -> Schedule:
-        """The two loops in each other's place.
+        """Exchange the two loops.
 
         >>> schedule.interchange("i", "j")
         // interchange(i, j)
@@ -103,7 +104,7 @@ class Schedule(Pictured):
         return self._next(tree, f"interchange({first}, {second})")
 
     def tile(self, sizes: Mapping[str, int], *, statement: str | None = None) -> Schedule:
-        """Loops split by ``sizes`` with all loops over tiles outside all loops within: ``tile({"i": 4, "j": 4})``.
+        """Split loops by ``sizes``, with all loops over tiles outside the loops within: ``tile({"i": 4, "j": 4})``.
 
         >>> square = lab.schedule("for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) A[i][j] = 0;")
         >>> square.tile({"i": 4, "j": 4})
@@ -123,7 +124,7 @@ class Schedule(Pictured):
         return replace(tiled.reorder(*order, statement=statement), steps=(*self.steps, f"tile({shown})"))
 
     def skew(self, loop: str, by: str, factor: int = 1, *, statement: str | None = None) -> Schedule:
-        """``loop`` shifted by ``factor`` times ``by``: wavefronts become columns.
+        """Shift ``loop`` by ``factor`` times ``by``: wavefronts become columns.
 
         >>> square = lab.schedule("for (int i = 1; i < 8; i++) for (int j = 0; j < 7; j++) A[i][j] = A[i - 1][j + 1];")
         >>> square.interchange("i", "j").is_legal, square.skew("j", "i").interchange("i", "j").is_legal
@@ -133,7 +134,7 @@ class Schedule(Pictured):
         return self._next(tree, f"skew({loop}, {by}, {factor})")
 
     def reverse(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """The iterations of ``loop`` from the last to the first.
+        """Run the iterations of ``loop`` from the last to the first.
 
         >>> schedule.reverse("j")
         // reverse(j)
@@ -145,8 +146,10 @@ class Schedule(Pictured):
         return self._next(loop_transforms.reverse(self.tree, self._find(loop, statement)), f"reverse({loop})")
 
     def shift(self, loop: str, amount: int | str, *, statement: str | None = None) -> Schedule:
-        """The iterations of ``statement`` (or of all) in ``loop`` later by ``amount``: a number, or an expression of
-        parameters as text. It lets loops be fused that read ahead of what the first one writes.
+        """Delay the iterations of ``statement`` (or of all) in ``loop`` by ``amount``.
+
+        ``amount`` is a number, or an expression of parameters as text. With it, a loop that reads ahead of the first
+        one's writes can be fused with that.
 
         ``schedule(text).fuse("S0", "S1").shift("i", 1, statement="S1")``::
 
@@ -157,8 +160,8 @@ class Schedule(Pictured):
                                                         B[i - 1] = A[i - 1] + A[i - 1 + 1];
                                                     }
 
-        isl: ``band_shift``; loop alignment or retiming in the books; Halide gets it from storing a producer outside of
-        the loop that it is computed in.
+        isl: ``band_shift``; loop alignment or retiming in the books; Halide does it by storing a producer outside of
+        the loop that computes it.
 
         >>> two = lab.schedule('''
         ... for (int i = 0; i < n; i++) A[i] = i;
@@ -171,8 +174,10 @@ class Schedule(Pictured):
         return self._next(tree, f"shift({', '.join([loop, str(by), *([statement] if statement else [])])})")
 
     def cut(self, loop: str, at: int | str, *, statement: str | None = None) -> Schedule:
-        """``loop`` in two, one after the other: its iterations below ``at`` (a number, or an expression of parameters
-        as text), then the rest. Each statement in it becomes two, ``S0a`` and ``S0b``.
+        """Cut ``loop`` into two loops, one after the other: its iterations below ``at``, then the rest.
+
+        ``at`` is a number, or an expression of parameters as text. Each statement in the loop becomes two, ``S0a``
+        and ``S0b``.
 
         ``schedule(text).cut("i", 4)``::
 
@@ -181,8 +186,8 @@ class Schedule(Pictured):
                                                     for (int i = 4; i < n; i++)
                                                       A[i] = 0;
 
-        Index-set splitting in the books and in Pluto (``--iss``); isl: a schedule whose domain is parted by a
-        ``sequence`` of filters; Halide: ``partition``, TVM: loop partitioning.
+        Index-set splitting in the books and in Pluto (``--iss``); isl: a schedule whose domain a ``sequence`` of
+        filters divides; Halide: ``partition``, TVM: loop partitioning.
 
         >>> lab.schedule("for (int i = 0; i < n; i++) A[i] = 0;").cut("i", 4)
         // cut(i, 4)
@@ -198,8 +203,9 @@ class Schedule(Pictured):
         return Schedule(scop, parted.order, (*self.steps, f"cut({loop}, {where})"))
 
     def collapse(self, outer: str, inner: str, name: str | None = None, *, statement: str | None = None) -> Schedule:
-        """Two directly nested loops as one, called ``name`` (by default both names in one). The inner one's range must
-        be bounded by numbers: with a parameter, ``i * n + j`` would not be affine.
+        """Join two directly nested loops into one, called ``name`` (by default both names joined).
+
+        The inner loop's range must be bounded by numbers: with a parameter, ``i * n + j`` would not be affine.
 
         ``schedule(text).collapse("i", "j")``::
 
@@ -229,7 +235,7 @@ class Schedule(Pictured):
         return self._next(tree, f"collapse({outer}, {inner}, {called})")
 
     def fuse(self, first: str, second: str) -> Schedule:
-        """The outermost loops that hold only one of the two statements as one loop: ``fuse("S0", "S1")``.
+        """Fuse the outermost loops that hold only one of the two statements: ``fuse("S0", "S1")``.
 
         >>> two = lab.schedule("for (int i = 0; i < n; i++) A[i] = 0; for (int i = 0; i < n; i++) B[i] = A[i];")
         >>> two.fuse("S0", "S1")
@@ -243,7 +249,7 @@ class Schedule(Pictured):
         return self._next(loop_transforms.fuse(self.tree, first, second), f"fuse({first}, {second})")
 
     def distribute(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """``loop`` once for each piece of its body.
+        """Distribute ``loop``: one loop for each part of its body.
 
         >>> one = lab.schedule("for (int i = 0; i < n; i++) { A[i] = 0; B[i] = A[i]; }")
         >>> one.distribute("i")
@@ -257,7 +263,7 @@ class Schedule(Pictured):
         return self._next(loop_transforms.distribute(self.tree, self._find(loop, statement)), f"distribute({loop})")
 
     def unroll(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """``loop`` written out; its count of iterations must be a constant.
+        """Unroll ``loop``; its number of iterations must be a constant.
 
         >>> print(lab.schedule("for (int i = 0; i < 2; i++) A[i] = 0;").unroll("i").program())
         A[0] = 0;
@@ -266,7 +272,7 @@ class Schedule(Pictured):
         return self._next(loop_transforms.mark(self.tree, self._find(loop, statement), "unroll"), f"unroll({loop})")
 
     def vectorize(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """All iterations of an innermost ``loop`` in one operation; legal if it carries no dependence.
+        """Run all iterations of an innermost ``loop`` in one operation; legal if it carries no dependence.
 
         >>> schedule.vectorize("j").is_legal
         True
@@ -276,7 +282,7 @@ class Schedule(Pictured):
         )
 
     def parallel(self, loop: str, *, statement: str | None = None) -> Schedule:
-        """The iterations of ``loop`` in any order or at once; legal if it carries no dependence.
+        """Run the iterations of ``loop`` in any order or in parallel; legal if it carries no dependence.
 
         >>> schedule.parallel("i").is_legal
         True
@@ -286,11 +292,11 @@ class Schedule(Pictured):
         return self._next(loop_transforms.mark(self.tree, self._find(loop, statement), "parallel"), f"parallel({loop})")
 
     def matrix(self, rows: Rows | Mapping[str, Rows]) -> Schedule:
-        """A schedule typed as a matrix: one row per time dimension, columns iterators, parameters, 1.
+        """A schedule from a matrix: one row per time dimension; columns are iterators, parameters, 1.
 
-        Trailing columns may be left out (``[[0, 1], [1, 0]]`` interchanges two loops). Several statements take a
-        mapping from their names. The loops have the names of the iterators (as after `skew`, where a row is a sum of
-        some); ``t0``, ``t1``, ... call them by their rows.
+        Trailing columns may be left out (``[[0, 1], [1, 0]]`` interchanges two loops). For several statements, pass a
+        mapping from their names. The loops have the names of the iterators (as after `skew`, if a row is a sum);
+        ``t0``, ``t1``, ... name them by their rows.
 
         >>> schedule.matrix([[0, 1], [1, 0]])
         // matrix
@@ -302,7 +308,7 @@ class Schedule(Pictured):
         return self._next(tree_of_rows(self.scop, rows), "matrix")
 
     def automatic(self) -> Schedule:
-        """The schedule that isl finds by itself (in the manner of Pluto: parallel loops outside, then tilable ones).
+        """The schedule that isl's scheduler finds (as Pluto does: parallel loops outside, then tilable ones).
 
         >>> print(schedule.automatic().program())
         parallel for (int i = 1; i < n; i++)
@@ -313,7 +319,7 @@ class Schedule(Pictured):
 
         return self._next(automatic_tree(self.scop), "automatic")
 
-    # What it is.
+    # Properties.
 
     def expressions(self, statement: str) -> tuple[AffineExpr, ...]:
         """The time of an instance of ``statement``, dimension by dimension.
@@ -324,7 +330,7 @@ class Schedule(Pictured):
         return times(self.tree, self.scop[statement].name)
 
     def theta(self, statement: str | None = None) -> AffineMatrix:
-        """T of ``statement`` (or of the only one): one row per time dimension; columns as in `AffineMatrix`.
+        """The matrix T of ``statement`` (or of the only one): a row per time dimension; columns as in `AffineMatrix`.
 
         >>> schedule.interchange("i", "j").theta().array
         array([[0, 1, 0, 0],
@@ -334,7 +340,9 @@ class Schedule(Pictured):
         return AffineMatrix.of(self.expressions(name), self.scop[name].iterators, self.scop.parameters)
 
     def latex(self, statement: str | None = None) -> str:
-        """``Theta(x) = T x``, as the page writes it; zero columns of parameters and constants are left out.
+        """``Theta(x) = T x``, in the notation of Triton's related-work page.
+
+        Zero columns of parameters and constants are left out.
 
         >>> schedule.latex().count("pmatrix") // 2  # the matrix and the vector
         2
@@ -360,16 +368,16 @@ class Schedule(Pictured):
 
     @property
     def is_legal(self) -> bool:
-        """Whether it breaks none. Raises `TooHard` where isl cannot tell."""
+        """Whether it keeps every dependence. Raises `TooHard` where isl cannot tell."""
         return self.legality.is_legal
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """The program as isl generates it, with visits for statements."""
+        """The program that isl generates, with visits for statements."""
         return program(self)
 
     def program(self, language: str | None = None) -> str:
-        """The loops that run in this order, in the language of the source, or in "c" or "python".
+        """The text of the loops in this order, in the source's language, or in "c" or "python".
 
         >>> print(schedule.program("python"))
         for i in range(1, n):
@@ -378,10 +386,10 @@ class Schedule(Pictured):
         """
         return program_text(self, language or self.scop.language)
 
-    # What it does.
+    # Execution.
 
     def order(self) -> Visits:
-        """All instances in the order in which this schedule visits them, at the scop's values.
+        """All instances in the order of this schedule, at the scop's values.
 
         >>> [point for statement, point in schedule.reverse("j").order().pairs]
         [(1, 0), (2, 1), (2, 0), (3, 2), (3, 1), (3, 0)]
@@ -391,7 +399,7 @@ class Schedule(Pictured):
         return visits(self)
 
     def run(self, arrays: Mapping[str, Any], **values: int) -> dict[str, NDArray[Any]]:
-        """The arrays after the program has run in this order; those given stay as they are.
+        """The arrays after the program has run in this order; the given arrays are not changed.
 
         Loops marked vectorize run as one NumPy operation. Parameters come from ``values``, from the scop, or from the
         arrays' shapes.
@@ -407,8 +415,9 @@ class Schedule(Pictured):
         return run(self, arrays, values)
 
     def cost(self, cache: Cache | None = None, arrays: Mapping[str, Sequence[int]] | None = None) -> Cost:
-        """Hits and misses of a small cache when the program runs in this order. ``arrays``: shapes, where the least
-        that holds every access is not meant.
+        """Hits and misses of a small cache when the program runs in this order.
+
+        ``arrays``: shapes of arrays; by default the smallest that hold every access.
 
         >>> from triton_lab.polyhedral import Cache
         >>> square = lab.schedule("for (int i = 0; i < 32; i++) for (int j = 0; j < 32; j++) A[i][j] = 0;")
@@ -424,10 +433,10 @@ class Schedule(Pictured):
     def to_triton(self) -> TritonKernel:
         """The schedule as Triton kernels, and `run`, which launches them in order.
 
-        Loops that carry no dependence become the grid and the lanes of blocks (tiles are the blocks, where there are
-        tiles); the others are loops in a kernel, or on the host around launches. Before it is handed out the program
-        runs once on small arrays, on the CPU, beside this schedule. Raises ValueError where no loop can run at once,
-        where Triton has no words for a statement, or where the numbers differ.
+        Loops that carry no dependence become the grid and the lanes of blocks (tiles become blocks, if there are
+        tiles); the others become loops in a kernel, or on the host around launches. Before it returns, the program
+        runs once on small arrays, on the CPU, and its results are compared with this schedule's. Raises ValueError
+        where no loop can run in parallel, where Triton cannot express a statement, or where the numbers differ.
 
         >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
         >>> kernel.run({"A": np.zeros(3), "B": np.arange(3.0)}, n=3)["A"]
@@ -441,7 +450,7 @@ class Schedule(Pictured):
 
         return to_triton(self)
 
-    # What it looks like.
+    # Pictures.
 
     def plot(
         self,
@@ -456,13 +465,13 @@ class Schedule(Pictured):
     ) -> IterationView:
         """The instances as points, beside the program and its formulas.
 
-        ``dims``: one to three iterators to draw (the first goes up, the second to the right), by default those of the
-        deepest statement; ``at`` fixes others, the rest are projected. ``dependences`` is "value", "memory" or None;
-        ``order`` colours points from the first visit to the last; ``instance`` (a point in ``dims``) shows the arrays
-        with what it reads and writes; ``time`` shows the transformed space, too (by default where the order is not
-        that of the source). Pairs that an illegal order breaks are red.
+        ``dims``: one to three iterators to draw (the first points up, the second to the right), by default those of
+        the deepest statement; ``at`` fixes others, and the rest are projected. ``dependences`` is "value", "memory"
+        or None; ``order`` colours points from the first visit to the last; ``instance`` (a point in ``dims``) shows
+        the arrays with what it reads and writes; ``time`` shows the transformed space, too (by default where the
+        order is not that of the source). Pairs that an illegal order breaks are red.
 
-        Raises ValueError, when it is drawn, for iterators that no statement has together and for parameters without
+        Raises ValueError, when it is drawn, for iterators that no one statement has, and for parameters without
         values.
 
         >>> from triton_lab.polyhedral import schedule

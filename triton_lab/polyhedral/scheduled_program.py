@@ -1,4 +1,4 @@
-"""The program of a schedule: isl's loops around the statements of the source."""
+"""The program of a schedule: isl's loops around the source's statements."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from triton_lab.polyhedral.core.nest_printer import CPrinter, Printer, PythonPri
 from triton_lab.polyhedral.core.schedule_protocol import Ordered
 from triton_lab.polyhedral.core.statement import Statement
 
-# More copies of a loop's body than anybody reads, and isl's own time for them grows with their square.
+# More copies of a loop's body are unreadable, and isl's time grows with their square.
 MOST_COPIES = 1024
 
 
 def schedule_map(schedule: Ordered) -> isl.UnionMap:
-    """Instances to times, on the statements' domains."""
+    """The map from instances to times, on the statements' domains."""
     scop = schedule.scop
     total = isl.UnionMap("{}")
     for s in scop.statements:
@@ -38,7 +38,7 @@ def _time(schedule: Ordered, statement: Statement) -> isl.Map:
 
 
 def program(schedule: Ordered, values: Mapping[str, int] | None = None) -> tuple[Node, ...]:
-    """The loops, with a visit for each statement; ``values`` become part of the text."""
+    """The loops, with a visit for each statement; ``values`` are inserted for the parameters."""
     scop = schedule.scop
     depth = len(times(schedule.tree, scop.statements[0].name))
     paths = {s.name: path(schedule.tree, s.name) for s in scop.statements}
@@ -46,7 +46,7 @@ def program(schedule: Ordered, values: Mapping[str, int] | None = None) -> tuple
     def describe(at: int, inside: frozenset[str], taken: frozenset[str]) -> tuple[str, str]:
         if at >= depth:
             tied = [scop[name].iterators for name in sorted(inside)]
-            # The iterator itself, unless a time dimension has its name; then there is another that none has.
+            # Use the iterator itself, unless a time dimension has its name; then a fresh one.
             own = [iterators[at - depth] for iterators in tied if at - depth < len(iterators)]
             return next((n for n in (*own, *chain(*tied)) if n not in taken), f"t{at}"), ""
         step = next(paths[name][at] for name in sorted(inside) if at < len(paths[name]))
@@ -60,7 +60,7 @@ def program(schedule: Ordered, values: Mapping[str, int] | None = None) -> tuple
 
 
 def _unrolled(schedule: Ordered, depth: int) -> isl.UnionMap | None:
-    """isl's option for the loops that are marked unroll: ``{ [t0, t1] -> unroll[1] }``, where they are."""
+    """isl's option for the loops marked unroll, ``{ [t0, t1] -> unroll[1] }``; None without such loops."""
     options: list[str] = []
     names = [f"t{k}" for k in range(depth)]
     for s in schedule.scop.statements:
@@ -69,7 +69,7 @@ def _unrolled(schedule: Ordered, depth: int) -> isl.UnionMap | None:
             if step.loop is None or step.loop.mark != "unroll":
                 continue
             _refuse_endless_copies(schedule, s, at, step.loop.name)
-            # The places in the sequences around tell this loop from others at the same depth.
+            # The positions in the sequences around it distinguish this loop from others at the same depth.
             where = [f"t{k} = {e.expression.constant}" for k, e in enumerate(steps[:at]) if e.loop is None]
             condition = f" : {' and '.join(where)}" if where else ""
             options.append(f"[{', '.join(names)}] -> unroll[{at}]{condition}")
@@ -77,7 +77,7 @@ def _unrolled(schedule: Ordered, depth: int) -> isl.UnionMap | None:
 
 
 def _refuse_endless_copies(schedule: Ordered, statement: Statement, at: int, loop: str) -> None:
-    """Raises ValueError where time dimension ``at`` of ``statement`` takes no constant, or a huge, count of values."""
+    """Raise ValueError if time dimension ``at`` of ``statement`` has no constant number of values, or a huge one."""
     copies = answered(f"how many iterations of {loop} are to be written out", partial(_copies, schedule, statement, at))
     advice = f"split {loop} and unroll the inner loop"
     if copies is None:
@@ -87,7 +87,7 @@ def _refuse_endless_copies(schedule: Ordered, statement: Statement, at: int, loo
 
 
 def _copies(schedule: Ordered, statement: Statement, at: int) -> int | None:
-    """From the first to the last value of a time dimension where the outer ones stand still; None: no constant."""
+    """The number of values of a time dimension, from first to last, for fixed outer ones; None without a constant."""
     when = _time(schedule, statement).range()
     when = when.project_out(isl.dim_type.set, at + 1, when.dim(isl.dim_type.set) - at - 1)
     inner = isl.Map.from_domain(when).move_dims(isl.dim_type.out, 0, isl.dim_type.in_, at, 1)
@@ -100,7 +100,7 @@ def _copies(schedule: Ordered, statement: Statement, at: int) -> int | None:
 
 
 def extent(schedule: Ordered, loop: Loop) -> tuple[int, int] | None:
-    """The least value of ``loop`` and how many it spans, for all parameters; None where no number bounds it."""
+    """The least value of ``loop`` and its span, for all parameters; None where no number bounds it."""
     inside = [schedule.scop[name] for name in statements(loop)]
     at = {s.name: next(k for k, e in enumerate(path(schedule.tree, s.name)) if e.loop is loop) for s in inside}
     question = f"the range of {loop.name}"
@@ -112,7 +112,7 @@ def extent(schedule: Ordered, loop: Loop) -> tuple[int, int] | None:
 
 
 def _range(schedule: Ordered, statement: Statement, at: int) -> tuple[int | None, ...]:
-    """The ends of a time dimension; none where the statement never runs."""
+    """The bounds of a time dimension; empty if the statement never runs."""
     values = _time(schedule, statement).range()
     values = values.project_out(isl.dim_type.set, at + 1, values.dim(isl.dim_type.set) - at - 1)
     values = values.project_out(isl.dim_type.set, 0, at)
@@ -124,7 +124,7 @@ def _range(schedule: Ordered, statement: Statement, at: int) -> tuple[int | None
 
 
 def with_bodies(schedule: Ordered, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """``nodes`` with the statements of the source in place of visits."""
+    """The ``nodes`` with the source's statements in place of visits."""
 
     def body(visit: Visit) -> Node:
         statement = schedule.scop[visit.statement]
@@ -134,7 +134,7 @@ def with_bodies(schedule: Ordered, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
 
 
 def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
-    """The assignment of ``statement`` with expressions for its iterators."""
+    """The assignment of ``statement``, with expressions in place of its iterators."""
     if statement.body is None:
         raise ValueError(f"{statement.name} has no body: its program can be shown but not written out")
     values = dict(zip(statement.iterators, arguments, strict=True))

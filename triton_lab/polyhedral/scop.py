@@ -1,4 +1,4 @@
-"""The static control part: statements with their domains and accesses, in an order."""
+"""The static control part (scop): statements with their domains and accesses, in an order."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Scop(Instances, Pictured):
-    """A static control part. The last value of a cell, it is drawn, where its parameters have values.
+    """A static control part. A cell draws it as its last value, if its parameters have values.
 
     ``parameters`` are the names that the nest reads but never changes, and that bounds or subscripts use; ``values``
-    holds numbers for (some of) them, for whatever has to count or draw. Dependences and legality are symbolic: they
-    hold for all values.
+    holds numbers for (some of) them, for counting and drawing. Dependences and legality are symbolic: they hold for
+    all values.
     """
 
     @cached_property
@@ -57,7 +57,7 @@ class Scop(Instances, Pictured):
 
     @property
     def latex(self) -> str:
-        """Domain, accesses and schedule of each statement as formulas, between dollar signs."""
+        """The domain, accesses and schedule of each statement as formulas, between dollar signs."""
         lines: list[str] = []
         for statement in self.statements:
             lines.append(rf"\mathtt{{{statement.name}}}:\quad {statement.domain.latex}")

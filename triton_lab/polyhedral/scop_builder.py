@@ -1,4 +1,4 @@
-"""From a loop nest to a scop: domains from the loops around, access functions from the subscripts."""
+"""Builds a scop from a loop nest: domains from the loops around, access functions from the subscripts."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ from triton_lab.polyhedral.scop import Scop
 
 @dataclass(frozen=True)
 class _Scope:
-    """What surrounds a statement."""
+    """The loops, conditions and names around a statement."""
 
     iterators: tuple[str, ...] = ()
     formula: Formula = affine_conditions.TRUE
     aliases: Mapping[str, Expr] = field(default_factory=dict)
-    # A local scalar -> the iterators around its declaration: each of their iterations has its own.
+    # A local scalar -> the iterators around its declaration: each of their iterations has its own copy.
     locals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def build(nest: Nest, source: SourceText) -> Scop:
-    """The scop of ``nest``. Raises `NotAScop` at the first thing that is not affine."""
+    """The scop of ``nest``. Raises `NotAScop` at the first part that is not affine."""
     return _Builder(nest, source).scop()
 
 
@@ -90,7 +90,7 @@ class _Builder:
         statements = tuple(found)
         return Scop(statements, parameters, self._arrays(statements), tree, self.source, self.nest.language)
 
-    # The way down: loops and conditions.
+    # Descent through loops and conditions.
 
     def _block(self, nodes: tuple[Node, ...], scope: _Scope) -> Tree | None:
         children: list[Tree] = []
@@ -131,7 +131,7 @@ class _Builder:
         return AffineReader(self.source, self.nest.language, scope.iterators, scope.formula, self.assigned.keys())
 
     def _is_alias(self, node: Assign, scope: _Scope) -> bool:
-        """An integer that is given its affine value once stands for that value: ``int m = n - 1;``."""
+        """Whether the node names an affine value: an integer that is assigned once, ``int m = n - 1;``."""
         name = node.target.array
         if node.op or node.target.indices or self.assigned[name] != 1 or name in scope.iterators:
             return False
@@ -173,7 +173,7 @@ class _Builder:
     def _bound(self, condition: Compare, node: For, scope: _Scope) -> Formula:
         left, right = (self._affine(e, scope, f"a bound of {node.iterator}") for e in (condition.left, condition.right))
         text = self._reader(scope).text(condition)
-        if not text or node.iterator not in text:  # Python's range gives the stop alone
+        if not text or node.iterator not in text:  # Python's range gives only the stop
             text = f"{node.iterator} {condition.op} {self._reader(scope).text(condition.right)}"
         formula = affine_conditions.compare(condition.op, left, right, text, condition.span)
         for case in formula:
@@ -206,7 +206,7 @@ class _Builder:
                 self.parameters.setdefault(part.id)
 
     def _refuse_iterator(self, name: Name) -> None:
-        """Outside of its loops an iterator holds what the last of them left, or nothing yet."""
+        """Refuse an iterator outside of its loops, where it holds its last value, or none yet."""
         loop = self.iterators.get(name.id)
         if loop is not None:
             self._refuse(
@@ -244,7 +244,7 @@ class _Builder:
         return Statement(name, domain, tuple(dict.fromkeys(accesses)), text, node.span, body)
 
     def _memory(self, expression: Expr, scope: _Scope) -> Expr:
-        """``expression`` where names that are neither iterators nor parameters are read from memory."""
+        """``expression`` with loads from memory for names that are neither iterators nor parameters."""
 
         def change(part: Expr) -> Expr:
             match part:

@@ -1,4 +1,4 @@
-"""One door for everything that can be a scop."""
+"""`scop` and `schedule`: one entry for every kind of source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from triton_lab.polyhedral.schedule import Schedule
 from triton_lab.polyhedral.scop import Scop
 from triton_lab.polyhedral.scop_builder import build
 
-# Python that holds a loop starts like this, C never does.
+# Python with a loop starts like this; C never does.
 _PYTHON = re.compile(r"\s*(?:@|def\s|for\s+\w+\s+in\s)")
 
 
@@ -34,14 +34,14 @@ def scop(source: Any, *, maximal: Literal[True], **values: int) -> Maximal: ...
 
 
 def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal:
-    """The scop of ``source``: C text, Python text, a Python function with loops over arrays, or a recorded launch (also
-    in the list that `lab.record()` gives).
+    """The scop of ``source``: C text, Python text, a Python function with loops over arrays, or a recorded launch.
 
-    ``values`` are numbers for parameters; a Python function's parameters take those of its globals. Raises
-    `NotAScop`, with line, column and reason, for what is not a static control part.
+    The list that `lab.record()` gives counts as a launch. ``values`` are numbers for parameters; for a Python
+    function, its globals give values, too. Raises `NotAScop`, with line, column and reason, for a source that is not
+    a static control part.
 
-    ``maximal``: a text or a Python function need not be one as a whole; the result is a `Maximal`, with the largest
-    parts of it that are, and the reasons that keep them apart.
+    ``maximal``: the text or Python function need not be a scop as a whole; the result is a `Maximal`, with its
+    largest parts that are scops, and the reasons that separate them.
 
     >>> from triton_lab.polyhedral import scop
     >>> scop("for (int i = 0; i < n; i++) A[i] = B[i + 1];")
@@ -69,14 +69,14 @@ def scop(source: Any, *, maximal: bool = False, **values: int) -> Scop | Maximal
             found = build(nest, text)
         return found.bind(**values)
     if isinstance(source, list) and len(source) == 1:
-        return scop(source[0], maximal=False, **values)  # what `lab.record()` gives
+        return scop(source[0], maximal=False, **values)  # the list of `lab.record()`
     if inspect.isfunction(source) and not (source.__module__ or "").startswith("triton."):
         text = python_source(source)
         with in_words(text):
             found = build(nest_from_python(text), text)
         return found.bind(**{**_constants(source, found.parameters), **values})
     if _is_launch(source):
-        # Loaded when it is asked for: it is the only one that knows Triton.
+        # Imported on use: only this module needs Triton.
         from triton_lab.polyhedral.kernels.from_launch import scop_from_launch
 
         return scop_from_launch(source, **values)
@@ -101,7 +101,7 @@ def _parts(source: Any, values: Mapping[str, int]) -> Maximal:
 
 
 def _refusal(source: Any) -> str:
-    """What to write instead of what is no source of a scop."""
+    """Advice for a source that cannot be a scop."""
     if isinstance(source, list) and source and all(map(_is_launch, source)):
         launches = counted(len(source), "launch", "launches")
         return f"here {noun(len(source), 'is', 'are')} {launches}, and a scop is that of one: scop(launches[0])"
@@ -121,7 +121,7 @@ def _is_launch(source: Any) -> bool:
 
 
 def _is_python(text: str) -> bool:
-    """Python or C: both are asked to be whole, but a broken text should be told its own language's error."""
+    """Whether a text is Python, not C. A broken text should get its own language's error."""
     if _PYTHON.match(text):
         return True
     try:
@@ -132,7 +132,7 @@ def _is_python(text: str) -> bool:
 
 
 def _constants(function: Any, parameters: tuple[str, ...]) -> Mapping[str, int]:
-    """The values that a function's own surroundings give its parameters."""
+    """The values that a function's globals and closure give its parameters."""
     cells = inspect.getclosurevars(function)
     known = {**cells.globals, **cells.nonlocals}
     arguments = inspect.signature(function).parameters
@@ -142,7 +142,7 @@ def _constants(function: Any, parameters: tuple[str, ...]) -> Mapping[str, int]:
 
 
 def schedule(source: Any, **values: int) -> Schedule:
-    """The schedule that a scop (or whatever `scop` takes) comes with: the order of its source.
+    """The original schedule of a scop (or of any source that `scop` takes): the order of the source.
 
     >>> order = lab.schedule("for (int i = 0; i < n; i++) A[i] = 0;")
     >>> order.split("i", 4)

@@ -1,4 +1,4 @@
-"""When each visit happens: its time in every dimension of a schedule, and which visits share an instant."""
+"""The time of each visit in every dimension of a schedule, and which visits share an instant."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ _AT_ONCE = ("parallel", "vectorize")
 
 @dataclass(frozen=True)
 class Timing:
-    """``names``: the loops of each time dimension ("" where statements only follow each other); ``values``: (visits,
-    dimensions), in the order of execution; ``fixed``: the same without the dimensions of loops that run at once."""
+    """The times of visits.
+
+    ``names``: the loops of each time dimension ("" where statements only follow each other); ``values``: (visits,
+    dimensions), in the order of execution; ``fixed``: the same without the dimensions of loops that run in parallel.
+    """
 
     names: tuple[str, ...]
     values: Ints
@@ -31,22 +34,27 @@ class Timing:
 
     @cached_property
     def instants(self) -> Ints:
-        """Per visit, how many different instants lie before its own. Iterations of a parallel or vectorized loop go in
-        lockstep, and visits that the schedule gives one time share it."""
+        """For each visit, the number of distinct instants before its own.
+
+        Iterations of a parallel or vectorized loop run in lockstep; visits with the same time share an instant.
+        """
         return ranks(self.fixed, self.fixed)
 
     @property
     def has_fronts(self) -> bool:
-        """Whether some instant holds several visits."""
+        """Whether several visits share an instant."""
         return len(self.instants) > 0 and int(self.instants.max()) + 1 < len(self.instants)
 
 
 def ranks(rows: Ints, among: Ints) -> Ints:
-    """For each of ``rows`` how many different ones of ``among`` (where it is) come before it, lexicographically."""
+    """For each of ``rows``, which are all in ``among``, the number of distinct rows of ``among`` before it.
+
+    The order is lexicographic.
+    """
     both = rows if rows is among else np.concatenate([among, rows])
     if not both.size:
         return np.zeros(len(rows), dtype=np.int64)
-    # Sorted column by column: NumPy's own `unique` of rows compares them as records, which takes ten times as long.
+    # Sorted by columns: NumPy's own `unique` compares rows as records, which takes ten times as long.
     order = np.lexsort(both.T[::-1])
     place = np.zeros(len(both), dtype=np.int64)
     place[order[1:]] = np.cumsum((both[order[1:]] != both[order[:-1]]).any(axis=1))
@@ -84,6 +92,6 @@ def times_of(schedule: Schedule, steps: tuple[TimeStep, ...], iterators: tuple[s
 
 
 def tile_of(schedule: Schedule, statement: str) -> tuple[AffineExpr, ...]:
-    """What tells the tiles of ``statement`` apart: the expressions of its loops over tiles, quotients alone."""
+    """The expressions that number the tiles of ``statement``: those of its loops over tiles, quotients alone."""
     found = (step.expression for step in path(schedule.tree, statement) if step.loop is not None)
     return tuple(e for e in found if e.quotients and len(e.quotients) == len(e.terms))

@@ -1,8 +1,8 @@
-"""Launches on workers that several people share, over Dask distributed: what `lab.target` does with a ``scheduler``.
+"""Launches on shared workers, over Dask distributed: the part of `lab.target` with a ``scheduler``.
 
-A launch travels as data (`job`): the kernel as Triton's front end has read it here, numbers, and one copy of each
-storage that it may reach. `cluster` hands it to a scheduler and waits, `worker` is what a Dask worker runs, `server`
-the process that it keeps ready, which forks one (`child`) for each job; `on_cpu` and `on_gpu` do the work there. What
-comes back is the bytes that changed, times, what was printed, and errors as data, which `failures` tells in the user's
-words.
+A launch travels as data (`job`, packed by `wire_data`): the kernel as Triton's front end read it here, numbers, and
+one copy of each storage that it may access. Read `cluster_target` first, the device that Triton sees here. `cluster`
+sends the job to a scheduler and waits. A Dask worker runs `worker_task`, which asks a warm process (`job_server`,
+`job_process`) to fork one process for the job; `cpu_job` and `gpu_job` do the work in it. The changed bytes, times,
+printed text, and errors as data come back; `remote_errors` turns errors into the user's words.
 """

@@ -1,4 +1,4 @@
-"""A job that calls a function of Python's: what it returns, or that it raised, travels back as data."""
+"""A job that calls a Python function: its result or its error travels back as data."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from triton_lab.remote.job import Called, JobAnswer
 
 
 def sent(function: Callable[..., Any], *arguments: Any) -> Called:
-    """The call as a job's work. A notebook's own functions travel as they are, those of modules by their names."""
+    """The call as a job's work. A notebook's functions travel by value, a module's functions by name."""
     from distributed.protocol import pickle as functions
 
     return Called(functions.dumps((function, arguments)))
 
 
 def perform(work: Called) -> JobAnswer:
-    """Call it. What it raises is raised, and in words what would not arrive."""
-    # A call is code, which the notebook has sent to be run here: in the job's own process.
+    """Call the function. Its errors are raised here; a result that cannot travel raises an error in words."""
+    # The call is code that the notebook sent to run here, in the job's own process.
     function, arguments = pickle.loads(work.call)
     start = time.perf_counter()
     made = function(*arguments)

@@ -1,4 +1,4 @@
-"""A scheduler of Dask's, and a job on its way there and back: in the queue, running, lost, unwanted."""
+"""A Dask scheduler, and a job on its way there and back: queued, running, lost, cancelled."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from triton_lab.remote.remote_errors import DataError, RemoteError
 from triton_lab.remote.scheduler_address import check_address as check_address
 
 RESOURCE = "GPU"
-"""The resource of Dask's that a worker with a GPU is started with: ``--resources "GPU=1"``."""
+"""The Dask resource of a worker with a GPU: ``--resources "GPU=1"``."""
 CONNECT = 10.0  # seconds that a scheduler may take to answer
-LOST = 15.0  # seconds after which a job that no worker can run, or whose worker is silent, is given up
+LOST = 15.0  # seconds after which a job is given up, if no worker can run it or its worker is silent
 _PAUSE = 0.5
-_PLACE = 1 << 16  # bytes of what a scheduler says of a job
+_PLACE = 1 << 16  # bytes of a scheduler's report on a job
 
 
 @dataclass
 class Cluster:
-    """A scheduler, by its address and what proves who is who, and the limits of each job: seconds and bytes.
+    """A scheduler, by its address and security, and the limits of each job: seconds and bytes.
 
-    ``kind`` is what its workers are to have: ``"gpu"``, or ``"cpu"`` for any worker.
+    ``kind`` is the kind of workers: ``"gpu"``, or ``"cpu"`` for any worker.
     """
 
     address: str
@@ -45,7 +45,7 @@ class Cluster:
     _lock: Any = field(default_factory=threading.Lock)
 
     def client(self) -> Any:
-        """Connected; anew, where the connection was lost. Raises TargetError."""
+        """A connected client; it connects again if the connection was lost. Raises TargetError."""
         with self._lock:
             if self._client is not None and self._client.status == "running":
                 return self._client
@@ -72,7 +72,7 @@ class Cluster:
             client.close(timeout=1)
 
     def check(self) -> None:
-        """Raises TargetError where no worker is there that could run a job."""
+        """Raise TargetError if no worker can run a job."""
         told = self.client().scheduler_info(n_workers=-1)
         try:
             offers = [one.get("resources", {}).get(RESOURCE) for one in told["workers"].values()]
@@ -84,18 +84,19 @@ class Cluster:
             raise TargetError(f"no worker of the scheduler {self.address} offers a GPU: {_START['gpu']}")
 
     def run(self, job: bytes, kernel: str, only: str | None = None) -> JobAnswer:
-        """What becomes of ``job``, a `Job` packed, on the worker ``only`` or any that will do.
+        """Run ``job``, a packed `Job`, on the worker ``only`` or on any suitable one; returns its answer.
 
-        Raises RemoteError where it is lost, TargetError where nobody can be reached. An interrupt takes it back.
+        Raises RemoteError if the job is lost, TargetError if no scheduler can be reached. An interrupt cancels the
+        job.
         """
         with waiting(kernel, self.kind) as told:
             (answer,) = self._answers(self.client(), [job], kernel, told, workers=only)
         return answer
 
     def run_all(self, jobs: Sequence[bytes], name: str, shared: bytes, ended: Callable[[int], None]) -> list[JobAnswer]:
-        """What becomes of each of ``jobs``, which have ``shared``, packed, in common: it travels once.
+        """Run all ``jobs``, which share the packed bytes ``shared``; those travel once. Returns their answers.
 
-        ``ended`` is told how many have. Raises as `run` does; the others are taken back then.
+        ``ended`` is called with the number of finished jobs. Raises as `run` does, and cancels the other jobs then.
         """
         answers = []
         for answer in self.each(jobs, name, shared):
@@ -104,7 +105,7 @@ class Cluster:
         return answers
 
     def each(self, jobs: Sequence[bytes], name: str, shared: bytes = b"") -> Iterator[JobAnswer]:
-        """As `run_all`, one after the other as they come."""
+        """Like `run_all`, but yields the answers one by one."""
         client = self.client()
         with _large():
             there = client.scatter(shared, hash=False) if shared else b""
@@ -119,7 +120,7 @@ class Cluster:
         *shared: Any,
         workers: str | None = None,
     ) -> Iterator[JobAnswer]:
-        """All of them are sent at once; the answers come in order."""
+        """Send all jobs at once; yields the answers in order."""
         futures = []
         try:
             with _large():
@@ -148,8 +149,8 @@ class Cluster:
     def _wait(
         self, client: Any, key: str, kernel: str, ended: threading.Event, told: Callable[[QueuePosition], None]
     ) -> None:
-        """Until it has ended. Raises RemoteError where that is not to be hoped for any more."""
-        well = time.monotonic()  # when all was well last
+        """Wait until the job ends. Raises RemoteError when it cannot end any more."""
+        well = time.monotonic()  # the last time without trouble
         running: float | None = None
         while not ended.wait(_PAUSE):
             now = time.monotonic()
@@ -190,7 +191,7 @@ class Cluster:
                 f"the launch of {kernel} was lost on its way back ({type(error).__name__}). Nothing was written to the "
                 "tensors; launch it again."
             ) from None
-        except Exception:  # what it was is not read here: a failure is one of Dask's, since ours are data
+        except Exception:  # not read here: only Dask fails like this, since a job's own failures are data
             raise RemoteError(self._failure(kernel, _placed(client, future.key))) from None
         try:
             most = self.memory + BESIDE
@@ -221,7 +222,7 @@ _START = {
 
 
 def _large() -> Any:
-    """Inside, nobody is warned that what is sent is large."""
+    """Within the context, Dask does not warn about large messages."""
     import dask
 
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
@@ -234,34 +235,34 @@ def _ended(future: Any) -> threading.Event:
 
 
 def _placed(client: Any, key: str) -> QueuePosition | None:
-    """Where a job stands; None where the scheduler does not say so."""
+    """The position of a job; None if the scheduler does not report it."""
     if client.status != "running":
         return None
     try:
         told = client.sync(client._run_on_scheduler, place, key, callback_timeout=CONNECT)
         return QueuePosition.read(scheduler_connection.opened(told, _PLACE))
-    except Exception:  # the connection is about to be lost, in one of many ways
+    except Exception:  # the connection may break in many ways
         return None
 
 
 def _let_go(future: Any) -> None:
-    """Nobody wants it any more: where it runs still, it is ended."""
+    """Cancel a job; if it is still running, its process is ended."""
     try:
         if not future.done():
             future.client.cancel([future], asynchronous=False)
-    except Exception:  # without a connection the scheduler finds out by itself
+    except Exception:  # without a connection, the scheduler notices by itself
         pass
     future.release()
 
 
 def connected(address: str, security: Any) -> Any:
-    """A client of the scheduler. Raises TargetError, which says why there is none."""
+    """A client of the scheduler. Raises TargetError with the reason if there is none."""
     try:
         with warnings.catch_warnings():
-            # Another patch version on the other side is nothing that a user need do something about.
+            # A different patch version on the other side needs no action by the user.
             warnings.simplefilter("ignore")
             return scheduler_connection.client(address, security, CONNECT)
-    except Exception as error:  # Dask asserts what another one may send
+    except Exception as error:  # Dask uses assertions for data from its peers
         raise TargetError(_refusal(address, error)) from None
 
 
@@ -287,7 +288,7 @@ def _refusal(address: str, error: BaseException) -> str:
 
 
 def installed() -> None:
-    """Raises TargetError where Dask is not there."""
+    """Raise TargetError if Dask is not installed."""
     try:
         import distributed  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""The shared machine as Triton's device: kernels are read here, and launched there."""
+"""The shared machine as Triton's device: Triton's front end runs here, the launch runs there."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from triton_lab.remote.remote_errors import DataError, RemoteError, raised
 from triton_lab.remote.scheduler_address import check_address
 from triton_lab.remote.wire_data import packed, unpacked
 
-# A job goes to so many GPUs of other architectures, for which it has to be read anew each time.
+# A job is compiled again for at most so many GPUs of other architectures.
 _OTHERS = 3
-# What a worker's GPU is taken for until it says what it is.
+# The assumed GPU of a worker, until it reports its own.
 _FIRST: tuple[str, int | str, int] = ("cuda", 90, 32)
 
 
 class ClusterDevice(int):
-    """A number for a cluster, by which Triton keeps the kernels that it launches there, and no others."""
+    """A number that identifies a cluster; Triton keeps the kernels for each device number apart."""
 
     def __new__(cls, driver: RemoteDriver) -> ClusterDevice:
         made = super().__new__(cls, DEVICE)
@@ -68,19 +68,19 @@ class ClusterDevice(int):
 
 
 class RemoteDriver(CPUDriver):
-    """The CPU's driver in all that happens here; its launches take place on the workers of a cluster."""
+    """Acts as the CPU's driver here; its launches run on a cluster's workers."""
 
     def __init__(self, cluster: Cluster) -> None:
         super().__init__()
         self.cluster = cluster
         self.kind = cluster.kind
-        # What the worker's GPU was, the last time.
+        # The GPU of the last worker.
         self.target = _FIRST
         self._device = ClusterDevice(self)
 
     @property
     def name(self) -> str:
-        """What choices of autotuners are kept by."""
+        """The name under which autotuners store their choices."""
         return f"{self.kind} at {self.cluster.address}"
 
     def launcher_cls(self, source: Any, metadata: Any) -> Any:
@@ -100,18 +100,18 @@ class RemoteDriver(CPUDriver):
 
 
 class RemoteLauncher(Launcher):
-    """Sends each launch to a worker. What nobody can see there is recorded here: the same launch on the CPU."""
+    """Sends each launch to a worker. A recorded launch also runs here on the CPU, where it can be observed."""
 
     def __init__(self, driver: RemoteDriver, source: Any, metadata: Any) -> None:
         super().__init__(source, metadata)
         self.driver = driver
 
     def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
-        """Run the kernel over ``grid``. Raises KernelError, ArgumentError, RemoteError, what a GPU's driver does."""
+        """Run the kernel over ``grid``. Raises KernelError, ArgumentError, RemoteError, and GPU drivers' errors."""
         if not recorders.hearing() or benchmark_events.is_trial():
             self.run(function, grid, objects)
         elif self.driver.kind == "cpu":
-            # It has to run here to be seen, and its result would be the same.
+            # An observed launch must run here, and its result is the same.
             super().launch(function, grid, objects)
         else:
             from triton_lab.backend.targets import cpu_replay
@@ -121,9 +121,9 @@ class RemoteLauncher(Launcher):
     def run(
         self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any], seconds: float = 0.0
     ) -> tuple[Time, str]:
-        """Launch it there, and put what comes back into the tensors.
+        """Launch the kernel there, and write the returned bytes into the tensors.
 
-        How long it took, measured for so many ``seconds``, and where that was.
+        Returns its time, measured for ``seconds``, and the place where it ran.
         """
         if 0 in grid:
             return Time.of([0.0]), ""
@@ -152,10 +152,10 @@ class RemoteLauncher(Launcher):
         return time, " at ".join(filter(None, (answer.device, answer.worker)))
 
     def apart(self, call: LaunchCall, work: Callable[[Any, Any], Any], whole: Any, parts: Sequence[Any]) -> list[Any]:
-        """Each part is a job for the CPU. Raises RemoteError: nothing is written then."""
+        """Run each part as a job for the CPU. Raises RemoteError before anything is written."""
         from triton_lab.launch.sharding.shard import perform
 
-        assert work is perform  # the one that workers know: no function travels with a launch
+        assert work is perform  # workers know only this function: no function travels with a launch
         name = call.metadata.name
         jobs = [packed(Job(name, call.grid, (), ShardWork(part))) for part in parts]
         with bar(name, launcher.progress) as told:
@@ -197,7 +197,7 @@ class RemoteLauncher(Launcher):
         )
 
     def _work(self, objects: Sequence[Any], seconds: float) -> CompiledJob:
-        """The kernel as Triton's front end reads it for the GPU there, and the arguments."""
+        """The kernel as Triton's front end reads it for the worker's GPU, and the arguments."""
         import triton
 
         from triton_lab.compiled.architecture import Architecture
@@ -226,7 +226,7 @@ class RemoteLauncher(Launcher):
             )
 
     def _check_pointers(self) -> None:
-        """Memory behind an address that lies in memory would not travel."""
+        """Raise ArgumentError for a kernel that follows addresses in memory: what they point to would not travel."""
         if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and follows_pointers(self.source):
             raise ArgumentError(
                 f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
@@ -235,7 +235,7 @@ class RemoteLauncher(Launcher):
 
 
 def _sent(name: str, type: Any, argument: Any) -> Any:
-    """An argument of the kernel as it travels."""
+    """An argument of the kernel as data."""
     if isinstance(type, tuple):
         parts = enumerate(zip(type, argument, strict=True))
         return tuple(_sent(f"{name}[{position}]", inner, item) for position, (inner, item) in parts)
@@ -259,12 +259,12 @@ def _sent(name: str, type: Any, argument: Any) -> Any:
     return base if argument is tensor else Reinterpreted(base, str(argument.dtype))
 
 
-# Fields of a descriptor that may be torch's own sizes.
+# Fields of a descriptor that may be torch.Size.
 _LISTS = ("shape", "strides", "block_shape")
 
 
 def _put(answer: JobAnswer, regions: Sequence[MemoryRegion]) -> None:
-    """What has changed there, here too. Raises RemoteError where that cannot be."""
+    """Write the changed bytes into the memory here. Raises RemoteError for changes that are not possible."""
     by_start = {region.start: region for region in regions if region.size}
     known = len({changed.start for changed in answer.changed} & set(by_start))
     if known < len(answer.changed) or not all(one.fits(by_start[one.start].size) for one in answer.changed):
@@ -284,7 +284,7 @@ _drivers: list[RemoteDriver] = []
 
 
 def driver_of(cluster: Cluster) -> RemoteDriver:
-    """The driver for such a cluster; one for good, since Triton keeps what it compiled by it."""
+    """The driver for such a cluster. It is made once, since Triton keeps compiled kernels by driver."""
     for driver in _drivers:
         known = driver.cluster
         if (known.address, known.kind, known.security) == (cluster.address, cluster.kind, cluster.security):
@@ -310,6 +310,6 @@ def shared_driver(
 
 
 def disconnect() -> None:
-    """End all connections; the next launch makes one anew."""
+    """End all connections; the next launch connects again."""
     for driver in _drivers:
         driver.cluster.close()

@@ -1,4 +1,4 @@
-"""A job run by the interpreter: at the addresses that the memory has in the notebook, so what it says fits there."""
+"""A job run by the interpreter, at the memory addresses of the notebook, so that its messages are right there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from triton_lab.remote.job import Interpreted, Job, JobAnswer, changes
 
 
 def perform(job: Job) -> JobAnswer:
-    """Run it. What a kernel is stopped for is in the answer; other errors are raised."""
+    """Run the job. A kernel's error is part of the answer; other errors are raised."""
     assert isinstance(job.work, Interpreted)
     regions = []
     for sent in job.memory:

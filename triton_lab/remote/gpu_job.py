@@ -1,4 +1,4 @@
-"""A job run on the GPU of this machine: compiled here from the module that came, launched on mirrors of the memory."""
+"""A job run on this machine's GPU: compiled from the module that arrived, launched on mirrors of the memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ALIGNMENT = 256
 
 
 class _Function:
-    """What Triton asks of a kernel's function where there is none any more."""
+    """The attributes that Triton reads of a kernel's function, without the function."""
 
     launch_metadata = None
     fn = None
@@ -41,7 +41,7 @@ class _Function:
 
 
 class Travelled(ASTSource):
-    """A kernel that Triton's front end has read elsewhere."""
+    """A kernel that Triton's front end has read on another machine."""
 
     def __init__(self, kernel: str, work: CompiledJob) -> None:
         signature = dict(work.signature)
@@ -66,7 +66,7 @@ class Travelled(ASTSource):
 
 
 def perform(job: Job) -> JobAnswer:
-    """Compile and launch it; errors are raised."""
+    """Compile and launch the job; errors are raised."""
     import triton
 
     from triton_lab.backend.targets.device_copies import HostMirrors, tensors_of
@@ -88,7 +88,7 @@ def perform(job: Job) -> JobAnswer:
         return JobAnswer(other=here)
     start = time.perf_counter()
     kernel = triton.compile(Travelled(job.kernel, work), target=target, options=json.loads(work.options))
-    launch = kernel[job.grid]  # which loads it
+    launch = kernel[job.grid]  # this loads it
     compiled = time.perf_counter() - start
     regions = [_placed(sent) for sent in job.memory]
     signature = [type for _, type in work.signature]
@@ -102,7 +102,7 @@ def perform(job: Job) -> JobAnswer:
     seconds = watched.seconds()
     mirrors.write_back()
     made = changes(job.memory, [region.data for region in regions])
-    # What prints would print again.
+    # A kernel that prints must not run again.
     if work.seconds > seconds[0] and '"tt.print"' not in work.module:
         seconds = measured(run, driver, work.seconds, mirrors.restore)
     return JobAnswer(made, tuple(seconds), compiled, device_name(driver))
@@ -113,7 +113,7 @@ def _refused(why: str) -> JobAnswer:
 
 
 def _placed(sent: Sent) -> Any:
-    """The bytes in memory of our own, as far from a multiple of 256 as they were."""
+    """A copy of the bytes in our memory, with the same offset from a multiple of 256."""
     from triton_lab.interpreter.memory_regions import MemoryRegion
 
     whole = np.empty(len(sent.data) + 2 * _ALIGNMENT, np.uint8)
@@ -142,7 +142,7 @@ def _object(argument: Any, memory: Sequence[Sent], regions: Sequence[Any]) -> An
 
 
 def _tensor(told: TensorArgument, memory: Sequence[Sent], regions: Sequence[Any]) -> Any:
-    """A tensor of the CPU over the bytes that came; its storage is the whole run."""
+    """A CPU tensor over the bytes that arrived; its storage is the whole run."""
     import torch
 
     dtype = getattr(torch, told.dtype)

@@ -1,4 +1,4 @@
-"""A launch as data, and what became of it: all that travels between a notebook and a worker."""
+"""A launch and its answer as data: everything that travels between a notebook and a worker."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from triton_lab.interpreter.machine import Limits
 from triton_lab.interpreter.runtime_values import Value
 
 FORMAT = 3
-"""Of what travels: a worker refuses another one's jobs."""
+"""The version of the format: a worker refuses jobs of another version."""
 
 Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class Sent:
-    """One run of memory, whole: its first address here, its bytes, and whether a kernel may write to them."""
+    """One whole run of memory: its first address here, its bytes, and whether a kernel may write to them."""
 
     start: int
     data: bytes
@@ -30,7 +30,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class TensorArgument:
-    """An argument that points into memory that was sent; ``strides`` count elements."""
+    """An argument that points into sent memory; ``strides`` count elements."""
 
     address: int
     dtype: str
@@ -56,9 +56,9 @@ class DescriptorArgument:
 
 @dataclass(frozen=True)
 class Interpreted:
-    """Work for the CPU: ``plan`` as our backend has made it, and what its kernel is given.
+    """Work for the CPU: ``plan``, made by our backend, and the kernel's arguments.
 
-    ``owners`` are the first addresses of the runs that each argument points into; None for any.
+    ``owners`` are the first addresses of the runs that each argument may access; None for all.
     """
 
     plan: str
@@ -69,8 +69,11 @@ class Interpreted:
 
 @dataclass(frozen=True)
 class CompiledJob:
-    """Work for a GPU: the front end's module for ``target`` (backend, architecture, lanes), options as JSON, and the
-    arguments by name as Triton's launcher takes them. ``seconds`` are for measuring its time; 0: it runs once."""
+    """Work for a GPU: the front end's module, options and arguments.
+
+    The module is for ``target`` (backend, architecture, lanes); options are JSON; arguments are by name, as Triton's
+    launcher takes them. ``seconds`` is for measuring its time; with 0 it runs once.
+    """
 
     module: str
     target: tuple[str, int | str, int]
@@ -83,21 +86,21 @@ class CompiledJob:
 
 @dataclass(frozen=True)
 class ShardWork:
-    """Work of another kind for the CPU: the programs ``own`` of a launch that runs in parts, which comes apart."""
+    """Work for the CPU: the programs ``own`` of a launch that runs in parts; the launch travels separately."""
 
     own: range
 
 
 @dataclass(frozen=True)
 class Called:
-    """Work of another kind for the CPU: a function of Python's, pickled. It is code, and unpickled in the job alone."""
+    """Work for the CPU: a pickled Python function. It is code, and is unpickled only in the job."""
 
     call: bytes
 
 
 @dataclass(frozen=True)
 class Job:
-    """One launch of ``kernel``, or another piece of work under this name."""
+    """One launch of ``kernel``, or other work under this name."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -113,7 +116,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Changed:
-    """What a launch made of a run of memory: which of its bytes are others now (a bit each), and what they are."""
+    """The change of a run of memory by a launch: which bytes differ now (one bit each), and their new values."""
 
     start: int
     flags: bytes
@@ -128,7 +131,7 @@ class Changed:
         return cls(start, np.packbits(differs).tobytes(), after[differs].tobytes())
 
     def fits(self, size: int) -> bool:
-        """Whether this can be of a run of so many bytes."""
+        """Whether this can be a change of a run of ``size`` bytes."""
         return len(self.flags) == (size + 7) // 8 and int(self.where(size).sum()) == len(self.data)
 
     def where(self, size: int) -> NDArray[np.bool_]:
@@ -138,7 +141,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class Raised:
-    """Another error: the name of its type, what it says, and its arguments where these are plain."""
+    """Another error: its type's name, its text, and its arguments if they are plain."""
 
     type: str
     text: str
@@ -147,17 +150,17 @@ class Raised:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """The job's process was ended: ``why`` it was, in words."""
+    """The job's process ended or was ended: ``why``, in words."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class JobAnswer:
-    """What became of a job: seconds of the kernel, each time, and of its compiler; what it printed, where it ran.
+    """The result of a job: seconds of each run of the kernel and of its compiler, printed text, and where it ran.
 
-    ``other`` names the target that a GPU wants the kernel read for, where that is not the one sent. ``returned`` is
-    the result of what was `Called`, or what a `ShardWork` did, as `data.packed` has it.
+    ``other`` names the target that a GPU needs the kernel for, if that is not the one sent. ``returned`` is the
+    result of a `Called` or of a `ShardWork`, from `wire_data.packed`.
     """
 
     changed: tuple[Changed, ...] = ()
@@ -173,9 +176,9 @@ class JobAnswer:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a worker sends back: the job's answer, packed, as its process has written it, and what is known beside it.
+    """A worker's message: the packed answer that the job's process wrote, and facts about it.
 
-    ``why`` says why there is no answer. The worker does not look into the answer: it is whatever the job has made it.
+    ``why`` says why there is no answer. The worker does not read the answer: it may be anything that the job wrote.
     """
 
     worker: str
@@ -186,7 +189,7 @@ class Reply:
 
 
 def changes(memory: Sequence[Sent], after: Sequence[Bytes]) -> tuple[Changed, ...]:
-    """What differs from what was sent."""
+    """The changes to the memory that was sent."""
     found = (
         Changed.between(sent.start, np.frombuffer(sent.data, np.uint8), now)
         for sent, now in zip(memory, after, strict=True)

@@ -1,4 +1,4 @@
-"""What a worker has sent, held to what it may be: a worker, or who has put himself in its place, may send anything."""
+"""Checks a worker's messages: a worker, or an impostor in its place, may send anything."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from triton_lab.remote.job import FORMAT, JobAnswer, JobEnded, Raised, Reply
 from triton_lab.remote.remote_errors import DataError
 from triton_lab.remote.wire_data import unpacked
 
-_NAME = 200  # characters of an address, of a device, of a type's name
+_NAME = 200  # characters of an address, a device, or a type's name
 _TEXT = 1 << 20
 _TIMES = 1 << 20
 _LANES = 1 << 10
 
 
 def answer_of(data: Any, most: int) -> JobAnswer:
-    """The answer in a reply, of so many bytes at most. Raises DataError."""
+    """The answer in a reply of at most ``most`` bytes. Raises DataError."""
     _hold(type(data) is bytes, "a reply")
     given = unpacked(data, 2 * most)
     kinds = {one.name: _KINDS[str(one.type)] for one in dataclasses.fields(Reply)}
@@ -37,7 +37,7 @@ def answer_of(data: Any, most: int) -> JobAnswer:
     try:
         answer = _checked(unpacked(reply.answer, most))
     except DataError as error:
-        # The job has written it, not the worker: it is its own fault, and told as that.
+        # The job wrote it, not the worker: the error is reported as the job's.
         answer = JobAnswer(failure=JobEnded(f"its answer cannot be read: {error}"))
     return dataclasses.replace(answer, worker=reply.worker, printed=reply.printed)
 
@@ -78,7 +78,7 @@ def _check_stopped(stopped: KernelErrorData) -> None:
 
 
 def check_done(done: Any, whole: Whole, own: range) -> Done:
-    """What a worker says that the programs ``own`` of a launch did, if it can be that. Raises DataError."""
+    """The work of the programs ``own`` of a launch, from a worker, checked. Raises DataError if it is impossible."""
     if type(done) is not Done or done.own != own:
         raise DataError("it is not what this part did")
     for ranges in (*done.touched.values(), done.changed, done.idle):

@@ -1,7 +1,8 @@
-"""Folders for what jobs write to disk: one for each, which only its user may enter, and which is gone after it.
+"""Scratch folders for jobs: one for each, which only its user may enter, removed after the job.
 
-All of a user's lie in one folder, so that a job can be shown that one empty but for its own. A server of jobs has a
-folder there, locked as long as it or its worker lives: what others have left is found by that, and removed.
+All of a user's scratch folders lie in one folder, so that a job can be shown an empty view of it with only its own. A
+server of jobs has a folder there, locked while it or its worker lives: so folders without a lock are leftovers, and
+are removed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _TIME = 60.0  # seconds that removing may take
 
 
 class ScratchFolder:
-    """The folder of a server of jobs, made anew; ``lock`` is open as long as it is in use. Raises OSError."""
+    """The new folder of a server of jobs; ``lock`` is open while it is in use. Raises OSError."""
 
     def __init__(self) -> None:
         top = _top()
@@ -27,30 +28,30 @@ class ScratchFolder:
             _remove_if_left(one)
         while True:
             self.folder = Path(tempfile.mkdtemp(dir=top))
-            with contextlib.suppress(FileNotFoundError):  # one that starts beside it may take it for left behind
+            with contextlib.suppress(FileNotFoundError):  # another new server may take it for a leftover
                 self.lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
                 fcntl.flock(self.lock, fcntl.LOCK_EX)
                 if self.folder.exists():
                     break
 
     def new(self) -> Path:
-        """A folder for one job."""
+        """A new folder for one job."""
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     def close(self) -> None:
-        """Remove all of it."""
+        """Remove the folder and everything in it."""
         remove(self.folder)
         with contextlib.suppress(OSError):
             os.close(self.lock)
 
 
 def all_of(folder: Path) -> Path:
-    """The folder in which all jobs' lie, by that of one job."""
+    """The folder that holds all jobs' folders, given one of them."""
     return folder.parent.parent
 
 
 def remove(folder: Path) -> None:
-    """Whatever a job has made of its folder: trees of any depth, and some that it has locked for itself."""
+    """Remove a job's folder, also with deep trees and with directories that the job has locked."""
     for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(
@@ -66,7 +67,7 @@ def remove(folder: Path) -> None:
 
 
 def _top() -> Path:
-    """Where all of this user's are. Raises OSError where somebody else has taken the name."""
+    """The folder for all of this user's jobs. Raises OSError if another user has taken the name."""
     user = os.geteuid()
     top = Path(tempfile.gettempdir(), f"triton-lab-jobs-{user}")
     with contextlib.suppress(FileExistsError):
@@ -78,7 +79,7 @@ def _top() -> Path:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Unless a server or its worker holds the lock."""
+    """Remove a folder unless a server or its worker holds the lock."""
     with contextlib.suppress(OSError):
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:

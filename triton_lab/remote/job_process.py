@@ -1,10 +1,11 @@
-"""The process that a worker keeps ready, and the one that it forks for each job.
+"""The process that a worker keeps ready, and the process that it forks for each job.
 
-The first imports what jobs of its kind need, and then reads requests from the socket that is its standard input: a
-message of JSON each, with open files beside it: the job, what it shares with others, its output, and its answer. It
-forks a process that `contain`s the job: that one does it, writes the answer, and is gone, with whatever it has started
-and done to itself and to the GPU. The first answers in lines of JSON on what was its standard output: ``pid`` at the
-begin, ``status`` at the end. It ends when nobody asks any more, and takes a job that still runs with it.
+The first process imports what jobs of its kind need. Then it reads requests from the socket that is its standard
+input: one JSON message each, with open files: the job, the data it shares with others, its output, and its answer. It
+forks a process that `contain`s the job. That one does the job, writes the answer, and ends, with everything it has
+started and done to itself and to the GPU. The first process answers in lines of JSON on its original standard output:
+``pid`` at the start, ``status`` at the end. It ends after a while without requests, or with its worker, and then also
+ends a running job.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from triton_lab.remote.job import FORMAT, Called, CompiledJob, Job, JobAnswer, R
 from triton_lab.remote.remote_errors import DataError
 from triton_lab.remote.wire_data import NotData, packed, unpacked
 
-READY = 180.0  # seconds that it may take to import what jobs need
-IDLE = 900.0  # and that it waits for another request
-PRINTED = 1 << 20  # bytes that are kept of what a job prints
-BESIDE = 64 << 20  # bytes of an answer beside the memory that a job may take
+READY = 180.0  # seconds for importing what jobs need
+IDLE = 900.0  # seconds that it waits for the next request
+PRINTED = 1 << 20  # bytes kept of a job's printed text
+BESIDE = 64 << 20  # bytes of an answer besides the job's memory limit
 REQUEST = 1 << 16  # bytes of a request
 FILES = ("job", "shared", "said", "answer")
 _PAUSE = 0.005
@@ -57,7 +58,7 @@ def main() -> None:
             return
         request = json.loads(line)
         with warnings.catch_warnings():
-            # NumPy's threads are there, and know what a fork is.
+            # Python warns about forks with threads; NumPy's threads are safe in a fork.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
@@ -68,7 +69,7 @@ def main() -> None:
 
 
 def _get_ready(kind: str) -> None:
-    """Import what jobs need. CUDA must not begin before the fork."""
+    """Import what jobs need. CUDA must not be initialised before the fork."""
     if kind == "cpu":
         import triton_lab.remote.cpu_job
         import triton_lab.remote.shard_job
@@ -80,7 +81,7 @@ def _get_ready(kind: str) -> None:
 
 
 def _status(pid: int, asked: socket.socket, folder: Path) -> int:
-    """How the job ended, as `os.waitpid` has it; where the worker is gone, this process ends, and the job with it."""
+    """Wait for the job; returns its status from `os.waitpid`. If the worker is gone, end this process and the job."""
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
@@ -93,7 +94,7 @@ def _status(pid: int, asked: socket.socket, folder: Path) -> int:
 
 
 def _contain(request: dict[str, Any], files: list[int], told: Any, apart: bool) -> None:
-    """In the process that is forked for a job: have it done, and end as it does."""
+    """Run in the process forked for a job: have the job done, and end with its status."""
     code = 1
     try:
         linux.end_with_parent()
@@ -107,7 +108,7 @@ def _contain(request: dict[str, Any], files: list[int], told: Any, apart: bool) 
             hidden=job_folders.all_of(folder),
         )
         code = os.waitstatus_to_exitcode(status)
-        if code < 0:  # to end as the job did
+        if code < 0:  # end by the job's signal
             with contextlib.suppress(OSError, ValueError):
                 signal.signal(-code, signal.SIG_DFL)
             os.kill(os.getpid(), -code)
@@ -118,7 +119,7 @@ def _contain(request: dict[str, Any], files: list[int], told: Any, apart: bool) 
 
 
 def _work(folder: Path, memory: int, files: list[int]) -> int:
-    """Do the job; the exit code. It keeps no open file but its own."""
+    """Do the job; returns the exit code. It keeps no open files but its own."""
     os.setsid()
     null = os.open(os.devnull, os.O_RDONLY)
     job, shared, said, answer = (os.fdopen(os.dup(file), mode) for file, mode in zip(files, _MODES, strict=True))
@@ -141,7 +142,7 @@ _MODES = ("rb", "rb", "ab", "wb")
 
 
 def _close_others(*kept: int) -> None:
-    """What the processes before had open is not the job's: the way to the worker, above all."""
+    """Close the files of the parent processes, above all the connection to the worker."""
     most = max(map(int, os.listdir("/proc/self/fd")), default=_FIRST_FILE)
     for file in range(_FIRST_FILE, most + 1):
         if file not in kept:
@@ -156,7 +157,7 @@ def _answer(job: bytes, shared: bytes, memory: int) -> JobAnswer:
         return JobAnswer(failure=Raised("MemoryError", str(error)))
     except NotData as error:
         return JobAnswer(failure=Raised("TypeError", f"what the call returned does not travel: {error}"))
-    except Exception as error:  # compilers, drivers and functions of a notebook's raise whatever they like
+    except Exception as error:  # compilers, drivers and a notebook's functions raise errors of any type
         plain = error.args if all(type(one) in (int, float, str) for one in error.args) else ()
         return JobAnswer(failure=Raised(type(error).__name__, _text(error), plain))
 
@@ -197,7 +198,7 @@ def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:
 
 
 def _bound(memory: int) -> None:
-    """Let this process take so many bytes over what it has."""
+    """Limit this process's memory to ``memory`` bytes more than it has."""
     found = re.search(r"^VmData:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
     _bound_to(resource.RLIMIT_DATA, (int(found[1]) << 10 if found else 0) + memory)
 
@@ -209,7 +210,7 @@ def _bound_to(limit: int, wanted: int) -> None:
 
 
 def _bound_gpu(memory: int) -> None:
-    """The same for the CPU's memory once the GPU's driver has taken its own, and for the GPU's."""
+    """Limit the CPU's memory, after the GPU's driver has taken its own, and the GPU's memory."""
     import torch
 
     if torch.cuda.is_available():

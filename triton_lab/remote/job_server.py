@@ -1,4 +1,4 @@
-"""A worker's side of the process that does its jobs: asked within limits, ended whatever it does, and made anew."""
+"""A worker's side of the process for jobs: it sends jobs within limits, ends them, and restarts the process."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from triton_lab.remote.job_process import BESIDE, FILES, PRINTED, READY, REQUEST
 
 _START = "import sys; sys.path.append(sys.argv[1]); from triton_lab.remote.job_process import main; main()"
 _PACKAGES = str(Path(__file__).parents[2])
-_PAUSE = 0.1  # seconds after which it is asked again whether somebody wants it to stop
-_KILLED = 10.0  # and that a job may take to be gone
+_PAUSE = 0.1  # seconds between two checks for cancellation
+_KILLED = 10.0  # seconds until a killed job must be gone
 
 
 class _ServerGone(Exception):
@@ -40,7 +40,7 @@ class Server:
         self.kind, self.apart = kind, apart
         self._scratch = ScratchFolder()
         self._asked, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # A group of its own: what ends the worker's does not leave it half done.
+        # In its own process group: a signal to the worker's group does not reach it halfway.
         self.process = subprocess.Popen(
             [sys.executable, "-c", _START, _PACKAGES, kind, str(self._scratch.folder), *(["apart"] if apart else [])],
             stdin=theirs.fileno(),
@@ -59,14 +59,14 @@ class Server:
     def perform(
         self, job: bytes, seconds: float, memory: int, unwanted: Callable[[], bool], shared: bytes = b""
     ) -> Reply:
-        """What becomes of ``job``, a `Job` packed; it is ended after so many seconds, and when ``unwanted``.
+        """Run ``job``, a packed `Job`, for at most ``seconds``, or until ``unwanted`` is true; returns the reply.
 
-        What it writes comes back as it is: nothing of it is read here but its size.
+        The job's output is passed on unread; only its size is checked.
         """
         folder = self._scratch.new()
         with contextlib.ExitStack() as stack:
             stack.callback(remove, folder)
-            # Files without a name: nothing else can be put in their place.
+            # Files without names cannot be replaced by others.
             files = {name: stack.enter_context(tempfile.TemporaryFile()) for name in FILES}
             for name, given in (("job", job), ("shared", shared)):
                 files[name].write(given)
@@ -80,7 +80,7 @@ class Server:
     def _run(
         self, folder: Path, files: Sequence[int], seconds: float, memory: int, unwanted: Callable[[], bool]
     ) -> str:
-        """Why it was ended; empty where it ended well."""
+        """Why the job was ended; empty if it ended well."""
         pid = 0
         try:
             request = json.dumps({"folder": str(folder), "memory": memory}).encode()
@@ -98,7 +98,7 @@ class Server:
             return "the process for it could not be kept: look into the log of the worker"
 
     def _ended(self, pid: int) -> bool:
-        """Whether the job could be ended, and this is ready for the next one."""
+        """Whether the job could be ended, so that this process is ready for the next one."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         try:
@@ -108,7 +108,7 @@ class Server:
         return True
 
     def _next(self, what: str, seconds: float, unwanted: Callable[[], bool]) -> int:
-        """The number that it tells next under this name. Raises TimeoutError, also for what is unwanted."""
+        """The next number that the process reports under this name. Raises TimeoutError, also after a cancellation."""
         assert self.process.stdout is not None
         deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
@@ -126,7 +126,7 @@ class Server:
         return _number(line, what)
 
     def close(self) -> None:
-        """End it, and the job that it does, and remove what they have left."""
+        """End the process and its job, and remove their files."""
         end_descendants(self.process.pid)
         self.process.kill()
         self.process.wait()
@@ -149,7 +149,7 @@ def _number(line: bytes, what: str) -> int:
 
 
 def _written(file: IO[bytes], most: int) -> tuple[str, bytes]:
-    """Why there is no answer, or the answer that a job has written."""
+    """Why there is no answer, or else the job's answer."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
         return f"its answer has {size / 2**20:.0f} MB, and {most / 2**20:.0f} MB may come back", b""
@@ -159,7 +159,7 @@ def _written(file: IO[bytes], most: int) -> tuple[str, bytes]:
 
 
 def _end(status: int) -> str:
-    """In words, how a process ended that should have ended well; empty if it did."""
+    """How a process failed, in words; empty if it ended well."""
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGKILL:
         return "the machine ended its process, most likely because memory ran out"
@@ -182,9 +182,9 @@ _idle: list[Server] = []
 
 @contextlib.contextmanager
 def serving(kind: str, apart: bool) -> Iterator[Server]:
-    """A process that is ready for a job of this kind, or is getting ready; kept for the next one if it lives.
+    """A process that is ready, or almost, for a job of this kind; it is kept for the next job if it survives.
 
-    ``apart``: its jobs are put into namespaces, where the system has them.
+    ``apart``: its jobs run in namespaces, if the system has them.
     """
     with _lock:
         server = next((one for one in _idle if (one.kind, one.apart) == (kind, apart)), None)
@@ -204,7 +204,7 @@ def serving(kind: str, apart: bool) -> Iterator[Server]:
 
 @atexit.register
 def dismiss_all() -> None:
-    """End those that wait."""
+    """End the waiting processes."""
     with _lock:
         while _idle:
             _idle.pop().close()

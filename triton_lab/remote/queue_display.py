@@ -1,4 +1,4 @@
-"""What is shown while a job is elsewhere: its place in the queue, then that it runs."""
+"""Shows the state of a remote job: its place in the queue, then that it runs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterator
 from triton_lab.messages import count
 from triton_lab.remote.queue_position import QueuePosition
 
-# Who shows it: a cell with a sign of work. Where None, standard error does.
+# The function that shows it, set by a cell with a progress display; None: standard error.
 listener: Callable[[str], None] | None = None
 _NAMES = {"gpu": "shared GPU", "cpu": "shared CPUs"}
 
 
 @contextlib.contextmanager
 def waiting(kernel: str, kind: str) -> Iterator[Callable[[QueuePosition], None]]:
-    """What to tell of where the job of ``kernel`` stands; on a terminal the line is gone at the end."""
+    """Yields a function that shows the position of the job of ``kernel``; a terminal's line is cleared at the end."""
     show = listener or _Line()
     told = False
 
     def tell(place: QueuePosition) -> None:
         nonlocal told
         text = words(place, kernel, kind)
-        if place.before or told:  # nobody need know of a queue that is empty
+        if place.before or told:  # an empty queue is not worth showing
             told = True
             show(text)
 
@@ -35,7 +35,7 @@ def waiting(kernel: str, kind: str) -> Iterator[Callable[[QueuePosition], None]]
 
 
 def words(place: QueuePosition, kernel: str, kind: str) -> str:
-    """The place, in words."""
+    """The position in words."""
     if place.before:
         are = "is" if place.before == 1 else "are"
         return f"{kernel} waits for the {_NAMES[kind]}: {count(place.before, 'job')} {are} before it"
@@ -43,14 +43,14 @@ def words(place: QueuePosition, kernel: str, kind: str) -> str:
 
 
 class _Line:
-    """One line on standard error, written over where that is a terminal, else one for each change."""
+    """One line on standard error: overwritten on a terminal, else a new line for each change."""
 
     def __init__(self) -> None:
         self._last = ""
 
     def __call__(self, text: str) -> None:
         stream = sys.stderr
-        if stream is None or text == self._last:  # programs without a console have none
+        if stream is None or text == self._last:  # programs without a console have no stderr
             return
         self._last = text
         if stream.isatty():

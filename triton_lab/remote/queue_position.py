@@ -1,4 +1,4 @@
-"""Where a job stands, as the scheduler knows it: this runs there. It answers in text, which is read as data."""
+"""The position of a job in the scheduler's queue: this code runs in the scheduler, and answers in plain text."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 PREFIX = "triton-lab-"
-"""What the keys of our jobs begin with; others are nobody's in the queue."""
-_TEXT = 2000  # characters of an error that is told
+"""The prefix of our jobs' keys; other tasks are ignored in the queue."""
+_TEXT = 2000  # characters of a reported error
 _MOST = 4 * _TEXT
 
 
 @dataclass(frozen=True)
 class QueuePosition:
-    """``before``: how many jobs have to end before this one begins.
+    """A job's position: ``before`` is how many jobs must end before it begins.
 
-    ``able`` is how many workers could run it. Once one is chosen, ``worker`` is its address, and ``silent`` the seconds
-    since it was heard of. ``error`` is what Dask says where the job has failed outside of its process, and ``killed``
+    ``able`` is how many workers could run it. Once a worker is chosen, ``worker`` is its address, and ``silent`` the
+    seconds since its last message. ``error`` is Dask's text if the job failed outside of its process; ``killed`` says
     whether its worker ended while it ran.
     """
 
@@ -33,7 +33,7 @@ class QueuePosition:
 
     @classmethod
     def read(cls, text: Any) -> QueuePosition | None:
-        """What `place` has said, or None; ValueError for anything else, which another one may say in its place."""
+        """The position in the text of `place`, or None. Raises ValueError for others: an impostor may send any."""
         found = json.loads(text) if isinstance(text, str) and len(text) <= _MOST else 0
         if found is None:
             return None
@@ -46,7 +46,7 @@ class QueuePosition:
 
 
 class Once:
-    """A plugin of the scheduler's: a job whose worker ends is not tried on another one, which it might end as well."""
+    """A scheduler plugin: if a job's worker ends, the job is not run on another one, which it might end, too."""
 
     name = "triton-lab-once"
 
@@ -54,14 +54,14 @@ class Once:
         self._scheduler = scheduler
 
     def transition(self, key: Any, start: str, finish: str, *args: Any, **rest: Any) -> None:
-        """Called by Dask for each step of a task: one of ours that begins has no failures left."""
+        """Called by Dask when a task changes state: uses up the allowed failures of our job when it begins."""
         if finish == "processing" and str(key).startswith(PREFIX):
             task = self._scheduler.tasks[key]
             task.suspicious = max(task.suspicious, self._scheduler.allowed_failures)
 
 
 def forbid_retries(dask_scheduler: Any = None) -> None:
-    """Have the scheduler try no job of ours again; once is enough."""
+    """Make the scheduler run each of our jobs at most once."""
     from distributed import SchedulerPlugin
 
     if Once.name not in dask_scheduler.plugins:
@@ -70,13 +70,13 @@ def forbid_retries(dask_scheduler: Any = None) -> None:
 
 
 def place(key: str, dask_scheduler: Any = None) -> str:
-    """Of the job ``key``, as `QueuePosition.read` reads it."""
+    """The position of the job ``key`` as text for `QueuePosition.read`."""
     found = _place(key, dask_scheduler)
     return json.dumps(None if found is None else dataclasses.asdict(found))
 
 
 def _place(key: str, dask_scheduler: Any) -> QueuePosition | None:
-    """None where the scheduler knows of none."""
+    """The position of the job ``key``; None if the scheduler does not know it."""
     mine = dask_scheduler.tasks.get(key)
     if mine is None:
         return None

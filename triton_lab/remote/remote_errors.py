@@ -1,4 +1,4 @@
-"""What went wrong elsewhere, told as if it had gone wrong here."""
+"""Turns remote errors into the errors of a local launch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triton_lab.remote.job import JobAnswer, JobEnded, Raised
 
 
 class RemoteError(RuntimeError):
-    """A launch on a shared machine did not take place, or not to its end; the message says why and what to do.
+    """A launch on a shared machine did not run, or did not finish; the message says why and what to do.
 
     Nothing was written to any tensor.
     """
@@ -25,8 +25,7 @@ _AFTER = {
     "launch": "Nothing was written to the tensors, and the next launch has a process of its own.",
     "call": "Other calls have processes of their own.",
 }
-# What Triton and GPUs' drivers raise, whoever launches; what else a worker may raise for a launch is no error of the
-# notebook's.
+# Errors that Triton and GPUs' drivers raise for any launch. Other errors in a worker are not the notebook's.
 _AS_HERE: dict[str, type[Exception]] = {
     one.__name__: one for one in (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError)
 }
@@ -37,15 +36,15 @@ _CRASH = (
 
 
 def raised(answer: JobAnswer, call: Any, kernel: str, deed: str = "launch") -> BaseException:
-    """The error to raise for a failure. ``call`` is the launch where the interpreter was to run it, else None.
+    """The error to raise for a failure. ``call`` is the launch if the interpreter ran it, else None.
 
-    ``deed`` says what it was, where that was no launch.
+    ``deed`` names the action, if it was not a launch.
     """
     failure = answer.failure
     if isinstance(failure, KernelErrorData) and call is not None:
         try:
             return _kernel_error(failure, call, answer.worker)
-        except Exception as error:  # a worker may say anything of a kernel that it does not know
+        except Exception as error:  # a worker may send anything about a kernel
             return RemoteError(
                 f"what stopped {kernel} on {answer.worker} cannot be read ({type(error).__name__}). {_AFTER[deed]}"
             )
@@ -61,7 +60,7 @@ def raised(answer: JobAnswer, call: Any, kernel: str, deed: str = "launch") -> B
 
 
 def _kernel_error(failure: KernelErrorData, call: Any, worker: str) -> KernelError:
-    """The interpreter's error, in the words that a launch here would have had."""
+    """The interpreter's error, with the message of a local launch."""
     from triton_lab.backend.plugin.error_report import described
 
     call.elsewhere = worker
@@ -87,7 +86,7 @@ def _python_error(failure: Raised, where: str, deed: str) -> BaseException:
 
 
 def _kind(name: str) -> type[Exception] | None:
-    """The error of Python's or ours under this name, if it is made of a text alone."""
+    """The error class of Python or of this package with this name, if it takes one text."""
     import triton_lab
 
     found = getattr(builtins, name, None)

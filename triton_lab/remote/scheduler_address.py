@@ -1,4 +1,4 @@
-"""A scheduler's address: what it has to look like, and whether it is this machine's own."""
+"""Checks a scheduler's address, and whether it is this machine's own."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import ipaddress
 import re
 from typing import Any
 
-# A host is a name, IPv4's numbers, or IPv6's in brackets: as Dask reads it, and nothing that two readers split
-# differently (a user's name, a path, a second port).
+# A host is a name, an IPv4 address, or an IPv6 address in brackets, as Dask reads it. It has no part that two parsers
+# could split differently (a user's name, a path, a second port).
 _HOST = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}))|\[(?P<six>[0-9A-Fa-f:.]{2,45})(?:%[A-Za-z0-9._-]{1,32})?\]"
 _ADDRESS = re.compile(rf"(?P<scheme>[a-z]{{2,8}})://(?:{_HOST}):(?P<port>[0-9]{{1,5}})", re.ASCII)
 _SCHEMES = ("tls", "tcp")
 
 
 def check_address(address: str, security: Any, insecure: bool) -> None:
-    """Raises ValueError for an address whose traffic anybody could read, or who answers nobody knows."""
+    """Raise ValueError for an address without encryption and authentication."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if found is None or not 0 < int(found["port"]) < 1 << 16:
         raise ValueError(f"scheduler={address!r}: an address like 'tls://gpu.example.org:8786' is needed")
@@ -31,7 +31,7 @@ def check_address(address: str, security: Any, insecure: bool) -> None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host is this machine by what it says itself: ``localhost``, or an address of the loopback."""
+    """Whether a host names this machine: ``localhost``, or a loopback address."""
     if host.lower() == "localhost":
         return True
     try:

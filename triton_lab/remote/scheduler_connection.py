@@ -1,9 +1,9 @@
-"""The notebook's connection to a scheduler: all that comes over it is read as data, and no byte of it reaches a pickle.
+"""The notebook's connection to a scheduler: everything it receives is read as data, and nothing is unpickled.
 
-Dask's own client unpickles what a scheduler sends, in more places than its ``deserializers`` cover: whole messages
-(``__Pickled__``), types of results, exceptions, tracebacks, warnings. Here messages are decoded by this module instead:
-MessagePack's numbers, texts, lists and maps as they are, and every string of bytes, and every object that was
-serialized, as `Sealed`, which Dask's client can only hand on. `opened` gives the plain value of a sealed result.
+Dask's own client unpickles a scheduler's messages in more places than its ``deserializers`` cover: whole messages
+(``__Pickled__``), types of results, exceptions, tracebacks, warnings. So this module decodes messages instead.
+MessagePack's numbers, texts, lists and maps stay as they are; byte strings and serialized objects become `Sealed`,
+which Dask's client can only pass on. `opened` returns the plain value of a sealed result.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from typing import Any
 from triton_lab import messages
 
 SCHEMES = {"tls": "triton-lab-tls", "tcp": "triton-lab-tcp"}
-"""How an address's scheme is named for Dask, so that it connects by this module."""
-_MESSAGE = 8 << 30  # bytes of a message, whatever it claims
+"""Our names for the schemes of addresses, with which Dask connects through this module."""
+_MESSAGE = 8 << 30  # bytes of a message, whatever size it claims
 _FRAMES = 1 << 20
-_TEXT = 2000  # characters of an exception that is told
+_TEXT = 2000  # characters of a reported exception
 _made = False
-_patience = 10.0  # seconds that a scheduler may take to greet; Dask would wait for ever
+_patience = 10.0  # seconds for a scheduler's handshake; Dask would wait for ever
 
 
 class Refused(ValueError):
-    """A scheduler, or a worker through it, sends what this notebook does not read; the message says what."""
+    """A scheduler, or a worker through it, sent data that this notebook refuses; the message says what."""
 
 
 class FailedTask(Exception):
-    """A task has failed: what the scheduler says of it, if anything, is text."""
+    """A task failed; its text is the scheduler's report, if there is one."""
 
 
 class Sealed:
-    """Bytes, or a serialized object with its ``header``, of which nothing has been read yet."""
+    """Bytes, or a serialized object with its ``header``, still unread."""
 
     __slots__ = ("frames", "header")
 
@@ -46,7 +46,7 @@ class Sealed:
 
 
 def client(address: str, security: Any, timeout: float) -> Any:
-    """A client of the scheduler which reads data alone. Raises what `distributed.Client` does."""
+    """A client of the scheduler that reads only data. Raises what `distributed.Client` raises."""
     import distributed
 
     global _patience
@@ -54,7 +54,7 @@ def client(address: str, security: Any, timeout: float) -> Any:
     _make_backends()
 
     class Client(distributed.Client):
-        # Events that others raise would be printed, or warned of, here.
+        # Other users' events would be printed, or shown as warnings, here.
         _default_event_handlers: dict[str, Any] = {}  # noqa: RUF012
 
     scheme, _, rest = address.partition("://")
@@ -90,7 +90,7 @@ def opened(result: Any, most: int) -> Any:
 
 
 def decoded(frames: list[Any]) -> Any:
-    """A message. Raises Refused for anything that would have to be unpickled, or is none."""
+    """Decode a message. Raises Refused for anything invalid, or that would have to be unpickled."""
     if not frames:
         raise Refused("a message is empty")
 
@@ -121,7 +121,7 @@ def _sealed(offset: Any, frames: list[Any]) -> Sealed:
 
 
 def _plain(pairs: dict[Any, Any]) -> Any:
-    """A map of a message: enumerations by their names, and failures as ours."""
+    """A message's map with enumerations by their names, and failures as `FailedTask`."""
     if any(isinstance(key, bytes) for key in pairs):
         raise Refused("a message has bytes for a name")
     if "__Enum__" in pairs:
@@ -171,7 +171,7 @@ def _joined(frames: list[Any], most: int) -> bytes:
 
 
 def _decompressed(header: dict[str, Any], frames: list[Any], most: int) -> list[Any]:
-    """As the worker may have compressed them: only if what comes out is said beforehand, and not too much."""
+    """Decompress a worker's frames, only if their size is declared and within the limit."""
     named = header.get("compression") or (None,) * len(frames)
     if not isinstance(named, tuple | list) or len(named) != len(frames):
         raise Refused("a result does not say how it is packed")
@@ -186,7 +186,7 @@ def _decompressed(header: dict[str, Any], frames: list[Any], most: int) -> list[
 
 
 def _claimed(name: Any, start: bytes) -> int:
-    """How large a compressed frame says that it is: it is unpacked into so much memory."""
+    """The declared size of a compressed frame, which is the memory that unpacking takes."""
     if name == "lz4" and len(start) >= 4:
         return int.from_bytes(start[:4], "little")
     raise Refused(f"a result is compressed by {name!s:.20}, and lz4 is read: see Dask's distributed.comm.compression")
@@ -202,7 +202,7 @@ def _inflated(name: str, frame: Any) -> bytes:
 
 
 def _make_backends() -> None:
-    """Tell Dask of the schemes: connections as its own, but for how a message is read."""
+    """Register the schemes with Dask: connections are its own, except for reading messages."""
     global _made
     if _made:
         return
@@ -232,7 +232,7 @@ def _make_backends() -> None:
 
 
 class _Reading:
-    """How a connection of Dask's reads a message, as data."""
+    """A mixin for Dask's connections that reads messages as data."""
 
     stream: Any
     deserialize: bool
@@ -246,7 +246,7 @@ class _Reading:
         stream = self.stream
         if stream is None:
             raise CommClosedError()
-        # An error that a scheduler tells of is not to be unpickled: Dask asks this.
+        # Dask reads this flag: it must not unpickle an error that a scheduler reports.
         self.deserialize = False
         try:
             frames = await asyncio.wait_for(_frames(stream), None if self._greeted else _patience)
@@ -265,7 +265,7 @@ class _Reading:
 
 
 async def _frames(stream: Any) -> list[Any]:
-    """One message: its size, then how many frames it has, the size of each, and these."""
+    """One message: its size, the number of its frames, the size of each, and the frames."""
     (size,) = struct.unpack("Q", await stream.read_bytes(8))
     if not 8 <= size <= _MESSAGE:
         raise Refused(f"a message claims to have {messages.count(size, 'byte')}")
@@ -279,7 +279,7 @@ async def _frames(stream: Any) -> list[Any]:
 
 
 async def _bytes(stream: Any, size: int) -> bytes | bytearray:
-    """Grown as bytes come: what is claimed takes no memory."""
+    """Read bytes into a growing buffer: a claimed size alone takes no memory."""
     found = bytearray()
     while len(found) < size:
         found += await stream.read_bytes(min(size - len(found), 1 << 24))

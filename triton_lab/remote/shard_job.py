@@ -1,4 +1,4 @@
-"""A job that runs a range of a launch's programs, and checks what they do."""
+"""A job that runs a range of a launch's programs, and checks their accesses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from triton_lab.remote.remote_errors import DataError
 
 
 def perform(work: ShardWork, shared: bytes) -> JobAnswer:
-    """Run it; ``shared`` is the launch, packed. Errors of the kernel are in what is returned, others are raised."""
+    """Run the programs of the packed launch ``shared``. A kernel's errors are part of the answer, others are raised."""
     whole = wire_data.unpacked(shared, len(shared))
     if type(whole) is not Whole:
         raise DataError("a part came without its launch")

@@ -1,4 +1,4 @@
-"""`spread`: calls of Python's on shared machines, each in a process of its own."""
+"""`spread`: Python calls on shared machines, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from triton_lab.remote.wire_data import packed, unpacked
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a call: its ``value`` or its ``error``, what it ``printed``, its ``seconds``, and where it ran."""
+    """The outcome of a call: its ``value`` or ``error``, what it ``printed``, its ``seconds``, and where it ran."""
 
     value: Any
     error: BaseException | None
@@ -36,15 +36,15 @@ def spread(
     max_seconds: float = 60.0,
     max_bytes: int = 4 << 30,
 ) -> list[Outcome]:
-    """Call each of ``calls`` on the workers of a Dask scheduler; their `Outcome`, in the order of ``calls``.
+    """Run ``calls`` on the workers of a Dask scheduler; returns their `Outcome`s in the same order.
 
-    Each is a job in a process of its own, forked from one that is warm, with the limits of `target`; one that is ended
-    for them, or crashes, has a RemoteError as ``error`` and is nobody else's. Kernels run on the CPU target there. A
-    call travels as code: ``functools.partial`` of a function in a module that workers can import, or a function of the
-    notebook's own. What it returns travels as data: None, bool, int, float, str, bytes, list, tuple, dict, NumPy
-    arrays, torch tensors and recorded launches; another type is a TypeError that names it. What it raises is an error
-    by its kind, if that is Python's or triton_lab's, else a RemoteError, and by its text. Raises TargetError,
-    RemoteError and ValueError as launches on a scheduler do.
+    Each call is a job in a process of its own, forked from a warm process, with the limits of `target`. A call that
+    exceeds them or crashes has a RemoteError as ``error``, and does not affect the others. Kernels run on the CPU
+    target there. A call travels as code: ``functools.partial`` of a function in a module that workers can import, or
+    a function of the notebook. Its result travels as data: None, bool, int, float, str, bytes, list, tuple, dict,
+    NumPy arrays, torch tensors and recorded launches; another type gives a TypeError that names it. An error keeps
+    its text, and its class if that is Python's or triton_lab's; otherwise it becomes a RemoteError. Raises
+    TargetError, RemoteError and ValueError as launches on a scheduler do.
 
     ``lab.spread([functools.partial(pytest.main, [file]) for file in files], scheduler="tls://...")`` is a test suite.
 
@@ -74,7 +74,7 @@ def outcomes(
     max_seconds: float,
     max_bytes: int,
 ) -> Iterator[Outcome]:
-    """As `spread`, one after the other as they come: those before a RemoteError are there."""
+    """Like `spread`, but yields the outcomes one by one; those before a RemoteError are not lost."""
     check_address(scheduler, security, insecure)
     installed()
     cluster = Cluster(scheduler, "cpu", security, max_seconds, max_bytes)
@@ -88,7 +88,7 @@ def outcomes(
 
 
 def _called(call: Callable[[], Any]) -> Any:
-    """On the worker, whatever GPU it has."""
+    """Run the call on the worker, with the CPU target whatever GPU it has."""
     with target("cpu"):
         return call()
 

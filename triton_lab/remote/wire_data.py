@@ -1,8 +1,8 @@
-"""What travels, as data: one object of JSON and arrays in an archive, as saved launches are. Nothing in it is executed.
+"""Messages as data: a JSON object and arrays in an archive, like a saved launch. Nothing in it is executed.
 
 `packed` takes None, bool, int, float, str, bytes, list, tuple, dict, NumPy's arrays and numbers, torch's tensors,
-`packed` takes None, bool, int, float, str, bytes, list, tuple, dict, NumPy's arrays and numbers, torch's tensors,
-as what it is a subclass of. Whatever a peer claims, what is read is bounded in bytes, members and depth.
+recorded launches, and the records of `wire_records`; `unpacked` returns them. A subclass of a number or text becomes
+its base type. Reading is limited in bytes, members and depth, whatever a peer claims.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from triton_lab.remote.remote_errors import DataError
 
 ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, arrays of NumPy, tensors and recorded launches travel"
 _MEMBERS = 1 << 16
-_NESTED = 24  # how deep values may be nested; each level is up to four in the object
+_NESTED = 24  # the depth of nested values; each level takes up to four in the JSON object
 _DEPTH = 4 * _NESTED + 8
 _LAUNCHES = 64
 _ANY_SECONDS = 1e9
@@ -30,17 +30,17 @@ _AXES = 64
 
 
 class NotData(TypeError):
-    """A value of a kind that does not travel."""
+    """A value of a type that cannot travel."""
 
 
 def packed(value: Any) -> bytes:
-    """``value`` as an archive. Raises NotData, which names the type and where it stands."""
+    """Pack ``value`` into an archive. Raises NotData, which names the type and its place."""
     writer = Writer()
     return writer.packed({"value": _plain(value, writer, "", 0)}, compressed=False)
 
 
 def unpacked(data: bytes, most: int) -> Any:
-    """The value again, of at most so many bytes. Raises DataError for anything that `packed` does not make."""
+    """Unpack a value of at most ``most`` bytes. Raises DataError for anything that `packed` does not make."""
     try:
         reader = Reader(data, most, members=_MEMBERS, depth=_DEPTH)
         if set(reader.head) != {"value"}:
@@ -57,7 +57,7 @@ def unpacked(data: bytes, most: int) -> Any:
 
 
 def _plain(value: Any, writer: Writer, where: str, depth: int) -> Any:
-    """As JSON has it, with arrays by their numbers; ``where`` says how to get at it from the whole value."""
+    """The value in JSON's types, with numbers for arrays; ``where`` is its path in the whole value."""
     if depth > _NESTED:
         raise NotData(f"the value{where} is nested deeper than {_NESTED} levels")
     found = _simple(value)
@@ -86,7 +86,7 @@ _OTHER = object()
 
 
 def _simple(value: Any) -> Any:
-    """What JSON has itself."""
+    """The value if JSON has its type."""
     if value is None or type(value) is bool:
         return value
     if isinstance(value, np.generic):
@@ -138,7 +138,7 @@ def _array(array: NDArray[Any], writer: Writer, where: str) -> list[Any]:
 
 
 class _Input:
-    """An archive while it is read: what refers to one array many times may not take more than the archive may."""
+    """An archive being read: an array with many references must not take more memory than the archive may."""
 
     def __init__(self, reader: Reader, most: int) -> None:
         self._reader, self._left, self.launches = reader, most, 0
@@ -226,7 +226,7 @@ def _launch(number: Any, given: _Input) -> Any:
 
     given.launches += 1
     _hold(given.launches <= _LAUNCHES, "so many launches")
-    # The notebook asked for this launch, and a replay has a deadline of its own.
+    # No deadline for reading a launch that the notebook asked for: a replay has its own.
     return loaded(_bytes(number, given).tobytes(), max_seconds=_ANY_SECONDS)
 
 

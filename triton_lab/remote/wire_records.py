@@ -1,6 +1,6 @@
-"""The records that travel: a closed table of classes, each field of which is held to its declared type when it is read.
+"""The records that travel: a fixed table of classes, whose fields are checked against their declared types.
 
-A name that a peer sends is looked up in this table alone; a field that is missing, unknown or of another type is a
+A name from a peer is looked up in this table alone; a field that is missing, unknown or of another type raises
 DataError.
 """
 
@@ -52,18 +52,18 @@ _OTHERS: dict[type, tuple[str, ...]] = {
     range: ("start", "stop", "step"),
 }
 _TABLE: dict[str, type] = {one.__name__: one for one in (*_DATACLASSES, *_OTHERS, Shown)}
-# A number of an open file means nothing elsewhere.
+# The number of an open file has no meaning on another machine.
 _LEFT_OUT: dict[type, tuple[str, ...]] = {SavedRegion: ("file",)}
 _ARRAYS = (AffineBlock, MaskBox)
 
 
 def has(kind: type) -> bool:
-    """Whether instances of this class travel."""
+    """Whether instances of this class can travel."""
     return _TABLE.get(kind.__name__) is kind
 
 
 def fields_of(record: Any) -> dict[str, Any]:
-    """What travels of a record, by its fields' names."""
+    """The fields of a record that travel, by name."""
     kind: Any = type(record)
     if kind is Shown:
         return {"text": repr(record)}
@@ -95,7 +95,7 @@ def made(name: Any, fields: Mapping[str, Any]) -> Any:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value that was read is of a declared type."""
+    """Whether a received value is of a declared type."""
     if hint is Any:
         return True
     if hint is None or hint is type(None):

@@ -1,8 +1,8 @@
-"""What a Dask worker runs: one job, in a process of its own, within the limits of who asks and of who keeps the worker.
+"""The task that a Dask worker runs: one job in a process of its own, within the user's and the worker's limits.
 
-The latter are of Dask's configuration: ``triton-lab.max-seconds`` and ``triton-lab.max-bytes``, which the environment
-variables ``DASK_TRITON_LAB__MAX_SECONDS`` and ``DASK_TRITON_LAB__MAX_BYTES`` set too; ``triton-lab.namespaces`` says
-whether jobs are put into namespaces of their own, which they are where the system has them.
+The worker's limits are in Dask's configuration: ``triton-lab.max-seconds`` and ``triton-lab.max-bytes``, or the
+environment variables ``DASK_TRITON_LAB__MAX_SECONDS`` and ``DASK_TRITON_LAB__MAX_BYTES``. ``triton-lab.namespaces``
+says whether jobs run in namespaces of their own, which is the default where the system has them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from triton_lab.remote.wire_data import packed
 
 
 def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes = b"") -> bytes:
-    """What becomes of ``job``, a `Job` packed, of this ``kind``; ``shared`` is what others need too. A `Reply`, packed.
+    """Run ``job``, a packed `Job` of this ``kind``, with the packed data ``shared``; returns a packed `Reply`.
 
-    Bytes are what Dask hands on without a pickle.
+    Dask passes bytes on without a pickle.
     """
     import dask
     import distributed
@@ -33,6 +33,6 @@ def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes = 
 
 
 def _is_unwanted(worker: Any, key: Any) -> bool:
-    """Whether nobody waits for a task any more: it was cancelled, its notebook is gone, or the worker is to end."""
+    """Whether no client waits for a task any more: it was cancelled, its notebook is gone, or the worker is closing."""
     task = worker.state.tasks.get(key)
     return task is None or task.state == "cancelled" or worker.status.name not in ("running", "paused")

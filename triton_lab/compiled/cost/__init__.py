@@ -1,7 +1,7 @@
-"""What a launch costs: bytes, operations, occupancy, and the roof that a GPU's makers promise, line by line.
+"""The cost of a launch: bytes, operations, occupancy, and the roofline of a GPU, line by line.
 
-`operations` counts arithmetic as the kernel is written, `occupancy` and `peaks` have what is known of GPUs, `cost`
-joins them with the launch's `transactions`.
+A compiled launch enters. `operation_counts` counts arithmetic as the kernel is written; `occupancy` and `gpu_limits`
+hold what is known of GPUs; `cost` joins them with the launch's `transactions`. A `LaunchCost` leaves.
 """
 
 from triton_lab.compiled.cost.cost import Bytes, LaunchCost, LineCost, Roof

@@ -1,4 +1,4 @@
-"""`LaunchCost`: what a launch's kernel moves and computes, what a GPU could do at best, and which lines do it."""
+"""`LaunchCost`: what a launch's kernel moves and computes, a GPU's upper limit for it, and each line's share."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ from triton_lab.messages import count, seconds_text, si, significant
 
 @dataclass(frozen=True)
 class Bytes:
-    """Of global memory. ``ideal``: bytes read and bytes written, each once, however often; ``asked``: by lanes, each
-    time; ``moved``: in whole sectors, None where they are not counted."""
+    """Bytes of global memory.
+
+    ``ideal``: bytes read plus bytes written, each byte counted once. ``asked``: bytes that lanes access, each time.
+    ``moved``: bytes in whole sectors, None where sectors are not counted.
+    """
 
     ideal: int
     asked: int
@@ -35,8 +38,11 @@ class Bytes:
 
 @dataclass(frozen=True)
 class LineCost:
-    """One line of the kernel: ``moved`` bytes (asked for, where sectors are not counted), ``operations`` on numbers,
-    and ``instructions`` of PTX that warps run, None where there is no PTX."""
+    """One line of the kernel: its bytes, operations and instructions.
+
+    ``moved`` is bytes in sectors (accessed bytes, where sectors are not counted), ``operations`` those on numbers,
+    and ``instructions`` those of PTX that warps run, None without PTX.
+    """
 
     number: int
     text: str
@@ -47,9 +53,12 @@ class LineCost:
 
 @dataclass(frozen=True)
 class Roof:
-    """A launch under the roof of a GPU: ``rate`` is the most operations a second that its ``intensity`` allows,
-    ``memory_bound`` says which part of the roof that is, ``peak`` the flat one, of ``kind`` numbers; ``seconds`` the
-    shortest time that the launch could take."""
+    """A launch under the roofline of a GPU.
+
+    ``rate`` is the most operations a second that its ``intensity`` allows; ``memory_bound`` says which part of the
+    roof applies; ``peak`` is the flat part, for ``kind`` numbers; ``seconds`` is the shortest time that the launch
+    could take.
+    """
 
     gpu: Gpu
     intensity: float
@@ -60,7 +69,7 @@ class Roof:
 
     @property
     def ridge(self) -> float:
-        """The intensity from which on arithmetic is the limit."""
+        """The intensity above which arithmetic is the limit."""
         return self.peak / self.gpu.bytes
 
     @property
@@ -81,7 +90,7 @@ class Roof:
 
 @dataclass(frozen=True, eq=False)
 class LaunchCost:
-    """Bytes, operations, intensity, occupancy and shares of lines.
+    """The bytes, operations, intensity and occupancy of a launch, and the shares of its lines.
 
     >>> cost = launch.compile("sm_90").cost
     >>> cost.bytes.ideal, cost.arithmetic.flops, round(cost.intensity, 3)
@@ -103,12 +112,12 @@ class LaunchCost:
 
     @cached_property
     def by_operation(self) -> Mapping[int, OperationCounts]:
-        """The arithmetic of each operation."""
+        """The arithmetic counts of each operation."""
         return arithmetic(self.launch.executable.plan, self.executed)
 
     @cached_property
     def arithmetic(self) -> OperationCounts:
-        """All of it."""
+        """The arithmetic counts of the whole launch."""
         found = OperationCounts()
         for one in self.by_operation.values():
             found.add(one)
@@ -116,7 +125,7 @@ class LaunchCost:
 
     @cached_property
     def bytes(self) -> Bytes:
-        """What is moved to and from global memory."""
+        """Bytes moved to and from global memory."""
         ops = {op.index: op for op in self.launch.executable.plan.walk()}
         done = [access.completed for access in self.accesses]
         sides: tuple[list[Any], list[Any]] = ([], [])
@@ -131,12 +140,12 @@ class LaunchCost:
 
     @property
     def intensity(self) -> float:
-        """Operations on floating-point numbers for each byte that must be moved: flop a byte."""
+        """Operations on floating-point numbers per byte that must be moved (flop/byte)."""
         return self.arithmetic.flops / self.bytes.ideal if self.bytes.ideal else math.inf
 
     @cached_property
     def occupancy(self) -> Occupancy | None:
-        """How many programs a multiprocessor holds at once; None where that is not known."""
+        """How many programs a multiprocessor holds at once; None if unknown."""
         try:
             return occupancy(self.target, self.metadata)
         except LookupError:
@@ -144,14 +153,14 @@ class LaunchCost:
 
     @property
     def kind(self) -> str:
-        """The type of numbers that most operations are on: of products of tiles, if there are any, else float32."""
+        """The number type of most operations: that of products of tiles, if there are any, else float32."""
         products = self.arithmetic.products
         return max(products, key=lambda name: products[name]) if products else PLAIN
 
     def roof(self, name: str | None = None) -> Roof:
-        """The launch under the roof of the GPU called ``name``; by itself the one that the target is known for.
+        """The launch under the roofline of the GPU called ``name``; the default is the target's best-known GPU.
 
-        Raises LookupError for one of which no figures are known.
+        Raises LookupError for a GPU without known figures.
 
         >>> print(launch.compile("sm_90").cost.roof("A100"))
         A100: memory (2,039 GB/s) limits it, to 174 Gflop/s at best, 5.89 ns; memory stops being the limit at ...
@@ -166,7 +175,7 @@ class LaunchCost:
 
     @cached_property
     def lines(self) -> list[LineCost]:
-        """The lines of the kernel, from its first, each with its share."""
+        """The kernel's lines, in order, each with its share."""
         moved: dict[int, int] = {}
         operations: dict[int, int] = {}
         for op, each in self.by_operation.items():
@@ -190,7 +199,7 @@ class LaunchCost:
             into[line.line] = into.get(line.line, 0) + amount
 
     def _instructions(self) -> dict[int, int] | None:
-        """Of PTX, by line, times the warps that run them."""
+        """Instructions of PTX by line, times the warps that run them."""
         held = self.transactions
         if held is None:
             return None
@@ -203,7 +212,7 @@ class LaunchCost:
         return found
 
     def rows(self) -> list[tuple[str, str]]:
-        """Name and value, as they are told."""
+        """Rows of name and value, as they are shown."""
         held, moved = self.arithmetic, self.bytes
         told = [
             ("bytes, each once", f"{moved.ideal:,}"),
@@ -221,7 +230,7 @@ class LaunchCost:
         return [*told, ("roof", str(self.roof()))]
 
     def listing(self) -> list[str]:
-        """The kernel's lines, each behind its share of bytes, operations and instructions."""
+        """The kernel's lines, each after its share of bytes, operations and instructions."""
         totals = [max(1, sum(getattr(line, name) or 0 for line in self.lines)) for name in SHARES]
         rows = ["  ".join(f"{title:>12}" for title in ("bytes", "operations", "instructions"))]
         for line in self.lines:
@@ -247,5 +256,5 @@ def _share(value: int | None, total: int) -> str:
 
 
 def told(value: int, one: str) -> str:
-    """A count with its unit, short where it is large: ``1.05 MB``, ``12 operations``."""
+    """A count with its unit, shortened where it is large: ``1.05 MB``, ``12 operations``."""
     return count(value, one) if value < 1000 else si(value) + ("B" if one == "byte" else f" {one}s")

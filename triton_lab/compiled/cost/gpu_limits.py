@@ -1,9 +1,9 @@
-"""What GPUs can do at best, as their makers tell it: the roofs of a roofline.
+"""The peak rates of GPUs, as their makers state them: the roofs of a roofline.
 
 Rates are without sparsity, in 1e12 operations a second; memory in 1e9 bytes a second. Each `Gpu.source` names the
 maker's document, which was not opened: rates of memory and of float16 products were compared with public copies of
-it, but for the A100. The A100's figures and most other rates are from the makers' tables as remembered, not looked up.
-``doubt`` says where copies differ.
+it, except the A100's. The A100's figures and most other rates are from the makers' tables as remembered, not looked
+up. ``doubt`` says where copies differ.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-PLAIN = "float32"  # what is computed outside of products of tiles, most of the time
+PLAIN = "float32"  # the usual type outside of products of tiles
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """``plain`` has the rates of ordinary arithmetic, ``products`` those of units for products of tiles, by type."""
+    """A GPU's peak rates by type: ``plain`` for ordinary arithmetic, ``products`` for the units that multiply tiles."""
 
     name: str
     target: str
@@ -28,7 +28,7 @@ class Gpu:
     doubt: str = ""
 
     def rate(self, type: str) -> float:
-        """Operations a second of products of a type; of one that has no units of its own, that of ordinary numbers."""
+        """Operations a second in products of ``type``; the plain rate for a type without its own units."""
         return self.products.get(type, self.plain.get(type, self.plain[PLAIN])) * 1e12
 
     @property
@@ -106,7 +106,7 @@ GPUS = (
 
 
 def gpu(name: str) -> Gpu:
-    """The GPU called ``name``, whatever its case; LookupError lists those that are known."""
+    """The GPU called ``name``, ignoring case. Raises LookupError, which lists the known ones."""
     for one in GPUS:
         if name.lower().replace(" ", "") == one.name.lower().replace(" ", ""):
             return one
@@ -114,7 +114,7 @@ def gpu(name: str) -> Gpu:
 
 
 def usual(target: str) -> Gpu:
-    """The GPU that one thinks of for a target: the first with its instruction set, else one of its maker's."""
+    """The best-known GPU of a target: the first with its instruction set, else one of the same maker."""
     by_target = {"gfx950": "MI300X", "gfx1200": "MI300X", "sm_120": "RTX 4090", "sm_103": "B200"}
     known = next((one for one in GPUS if one.target == target), None)
     return known or gpu(by_target.get(target, "A100"))

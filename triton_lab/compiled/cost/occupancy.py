@@ -1,9 +1,10 @@
 """How many programs a multiprocessor holds at once, and what limits that.
 
 The rules are those of NVIDIA's occupancy calculator (``cuda_occupancy.h``, which comes with the CUDA toolkit, and the
-CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"): registers are dealt to warps in units,
-by quarters of a multiprocessor; shared memory to programs in units, with one kibibyte for the system. For AMD those of
-the instruction set guides of CDNA 3 and 4: a compute unit has four SIMDs, each with vector registers for wavefronts.
+CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"): registers are allocated to warps in
+units, from quarters of a multiprocessor; shared memory to programs in units, plus one kibibyte for the system. For
+AMD the rules are those of the instruction set guides of CDNA 3 and 4: a compute unit has four SIMDs, each with vector
+registers for wavefronts.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from triton_lab.compiled.resource_facts import Metadata
 from triton_lab.messages import count
 
 KIB = 1 << 10
-_REGISTERS, _UNIT, _SIDES = 64 * KIB, 256, 4  # of a multiprocessor; dealt to a warp at a time; parts of the file
+_REGISTERS, _UNIT, _SIDES = 64 * KIB, 256, 4  # of a multiprocessor; allocated at a time; parts of the file
 _SHARED_UNIT, _SYSTEM = 128, KIB
 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What one holds: warps, programs, bytes of shared memory; ``registers`` of each lane of an AMD SIMD."""
+    """A multiprocessor's capacity: warps, programs, bytes of shared memory; ``registers`` per lane of an AMD SIMD."""
 
     warps: int
     programs: int
@@ -46,8 +47,10 @@ MULTIPROCESSORS: Mapping[str, Multiprocessor] = {
 
 @dataclass(frozen=True)
 class Occupancy:
-    """``programs`` of ``warps`` each are held at once, where ``most`` warps could be; ``limits`` has how many programs
-    each resource would allow, and ``by`` names those that allow the fewest."""
+    """How many ``programs`` of ``warps`` each run at once, where ``most`` warps could run.
+
+    ``limits`` has how many programs each resource would allow; ``by`` names those that allow the fewest.
+    """
 
     programs: int
     warps: int
@@ -56,12 +59,12 @@ class Occupancy:
 
     @property
     def share(self) -> float:
-        """Of the warps that could be held, how many are."""
+        """The fraction of possible warps that are resident."""
         return self.programs * self.warps / self.most
 
     @property
     def by(self) -> tuple[str, ...]:
-        """What limits it."""
+        """The resources that limit it."""
         return tuple(name for name, programs in self.limits.items() if programs == self.programs)
 
     def __str__(self) -> str:
@@ -74,7 +77,7 @@ class Occupancy:
 
 
 def occupancy(target: str, metadata: Metadata) -> Occupancy:
-    """Of a kernel that takes so much. Raises LookupError where that is not known of the target or the kernel."""
+    """The occupancy of a kernel with these resources. Raises LookupError where figures of either are unknown."""
     held = MULTIPROCESSORS.get(target)
     if held is None:
         raise LookupError(f"how many programs a multiprocessor of {target} holds is not known here")

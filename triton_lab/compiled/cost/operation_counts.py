@@ -1,7 +1,7 @@
-"""The arithmetic of a launch: operations on numbers, as the kernel is written, counted over all programs.
+"""Counts the arithmetic of a launch: operations on numbers, as the kernel is written, over all programs.
 
-An operation on a block counts once for each of its elements, those that a mask turns off too: a GPU computes them. A
-product of an M x K by a K x N tile counts 2MNK, a reduction of n numbers n - 1 times what joins two of them.
+An operation on a block counts once for each of its elements, masked ones too: a GPU computes them. A product of an M
+x K by a K x N tile counts 2MNK. A reduction of n numbers counts n - 1 times the operations that combine two.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ _TF32 = 0  # the number of the input precision that rounds float32 to tf32
 
 @dataclass
 class OperationCounts:
-    """How many operations: ``floats`` on floating-point numbers outside of products of tiles, ``integers`` (addresses
-    and comparisons are among them), ``products`` those in products of tiles by the type that is multiplied."""
+    """Counts of operations.
+
+    ``floats``: on floating-point numbers outside of products of tiles. ``integers``: including addresses and
+    comparisons. ``products``: in products of tiles, by the type that is multiplied.
+    """
 
     floats: int = 0
     integers: int = 0
@@ -37,23 +40,23 @@ class OperationCounts:
 
     @property
     def flops(self) -> int:
-        """All on floating-point numbers, in products and outside."""
+        """All operations on floating-point numbers, in products of tiles and outside."""
         return self.floats + sum(count for name, count in self.products.items() if not name.startswith("int"))
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """All operations."""
         return self.floats + self.integers + sum(self.products.values())
 
     def add(self, other: OperationCounts, times: int = 1) -> None:
-        """Add what another says, so many times."""
+        """Add the counts of ``other``, ``times`` times."""
         self.floats += other.floats * times
         self.integers += other.integers * times
         self.products.update({name: count * times for name, count in other.products.items()})
 
 
 def arithmetic(plan: Plan, executed: Executed) -> Mapping[int, OperationCounts]:
-    """By the number of the operation, over the launch; those that compute nothing are left out."""
+    """The counts of each operation over the launch, by its number; operations that compute nothing are left out."""
     found: dict[int, OperationCounts] = {}
     for function in plan.functions.values():
         for op in _outside(function.walk()):
@@ -66,7 +69,7 @@ def arithmetic(plan: Plan, executed: Executed) -> Mapping[int, OperationCounts]:
 
 
 def _outside(ops: Iterator[Op]) -> Iterator[Op]:
-    """Those that are not inside of a reduction: they are told with it."""
+    """The operations outside of reductions: those inside are counted with their reduction."""
     inside: set[int] = set()
     for op in ops:
         if op.index in inside:
@@ -77,7 +80,7 @@ def _outside(ops: Iterator[Op]) -> Iterator[Op]:
 
 
 def _of(op: Op, types: tuple[Type, ...]) -> OperationCounts:
-    """What one execution computes."""
+    """The counts of one execution."""
     found = OperationCounts()
     size = types[op.results[0]].size if op.results else 0
     if op.name in _PRODUCTS:
@@ -113,7 +116,7 @@ _NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float6
 
 
 def _multiplied(op: Op, types: tuple[Type, ...]) -> str:
-    """What a product multiplies, as peaks are told by."""
+    """The type that a product multiplies, under the names that peak rates use."""
     element = types[op.operands[0]].element
     if op.name == "tt.dot_scaled":
         return "float8"

@@ -1,6 +1,6 @@
-"""What the operations and instructions of every stage do, in a sentence or two.
+"""Explains the operations and instructions of every stage, in a sentence or two.
 
-A table's rows are patterns of names, the special before the general; `explanation` takes the first that matches.
+The rows of a table are patterns of names, the special before the general; `explanation` takes the first match.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def operation(stage: str, line: str) -> str:
 
 
 def _llvm(line: str) -> str:
-    """An instruction, and of a call what is called if that is LLVM's."""
+    """The name of an LLVM instruction; for a call of an LLVM function, that function's name."""
     found = _LLVM.match(line)
     if found is None:
         return ""
@@ -52,7 +52,7 @@ def _llvm(line: str) -> str:
 
 @functools.lru_cache(maxsize=4096)  # 14 microseconds for each line of a stage
 def explanation(stage: str, name: str) -> str:
-    """What an operation does, "" where nobody has written it down."""
+    """What an operation does; "" where no table has it."""
     for pattern, told in _TABLES.get(stage, ()):
         if re.fullmatch(pattern, name):
             return told

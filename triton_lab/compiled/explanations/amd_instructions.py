@@ -1,5 +1,7 @@
-"""Instructions of AMD's GPUs, CDNA and RDNA. Names that begin with s\\_ work on scalars for the whole wavefront, with
-v\\_ on a register of each lane."""
+"""Instructions of AMD's GPUs, CDNA and RDNA.
+
+Names with s\\_ in front work on scalars for the whole wavefront, with v\\_ on a register of each lane.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instructions of LLVM IR, and the functions that stand for instructions of a GPU."""
+"""Instructions of LLVM IR, and the functions that represent a GPU's instructions."""
 
 from __future__ import annotations
 

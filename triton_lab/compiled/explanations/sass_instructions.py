@@ -1,5 +1,7 @@
-"""Instructions of NVIDIA's machine code. They are told by the names that NVIDIA lists and by what PTX becomes; what a
-name's endings mean is not written down everywhere."""
+"""Instructions of NVIDIA's machine code.
+
+They are explained from the names that NVIDIA lists and from what PTX becomes; not all suffixes are documented.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Layouts of tensors: TTGIR's own, as data; which thread holds which element, and what changing a layout costs.
+"""Layouts of tensors: TTGIR's own, as data; which thread holds which element, and what a layout conversion costs.
 
-`text` reads them, one module each has the kinds (`distributed`, `nvidia`, `amd`, `dot`, `shared`, `tensor_memory`);
-all become a `linear` map over GF(2), and a `layout` asks that. `conversion` and `banks` tell costs.
+A layout's text or its kind and parameters enter. Read first `linear_layout`: every layout becomes such a map over
+GF(2). `layout_parser` reads the text; `layout_kind` is the base of the kinds, which are in `register_layouts`,
+`nvidia_matrix`, `amd_matrix`, `dot_operands`, `shared_memory` and `tensor_memory`. A `Layout` leaves (`layout`), with
+the costs of `layout_conversion` and `bank_conflicts`.
 """
 
 from triton_lab.compiled.layouts.bank_conflicts import BankUse, wavefronts

@@ -1,4 +1,4 @@
-"""What AMD's matrix instructions hold in registers: MFMA (CDNA, 64 lanes) and WMMA (RDNA, 32 lanes), with operands.
+"""The register layouts of AMD's matrix instructions, with operands: MFMA (CDNA, 64 lanes) and WMMA (RDNA, 32 lanes).
 
 AMD's matrix instruction calculator prints the same maps (github.com/ROCm/amd_matrix_instruction_calculator).
 """
@@ -87,8 +87,10 @@ class AmdMfma(Distributed):
 
 
 def _rows_of_tiles(tile: Tile, shape: Sequence[int], columns: int, tiles: Sequence[int], warps: Sequence[int]) -> None:
-    """Deal an instruction's tile to registers and warps: all tiles along N come before the first step along M, over
-    the whole tensor."""
+    """Assign copies of an instruction's tile to registers and warps, over the whole tensor.
+
+    All tiles along N come before the first step along M.
+    """
     m, n = tile.rank - 2, tile.rank - 1
     tile.grow("register", n, tiles[n]).grow("warp", n, warps[n])
     tile.grow("register", n, max(1, shape[n] // (columns * warps[n] * tiles[n])))
@@ -100,8 +102,8 @@ def _rows_of_tiles(tile: Tile, shape: Sequence[int], columns: int, tiles: Sequen
 _MFMA = ((32, 32), (16, 16), (64, 4), (4, 64))
 
 
-# M, N and K of the instructions of each version, and the numbers that an operand's lane may have side by side (none:
-# any power of two).
+# M, N and K of each version's instructions, and how many adjacent numbers an operand's lane may hold (empty: any
+# power of two).
 _WMMA = {
     1: ((16, 16, 16),),
     2: ((16, 16, 16), (16, 16, 32)),
@@ -114,7 +116,7 @@ _WMMA_WIDTHS = {1: (8, 16), 2: (4, 8, 16), 3: (2, 8, 16) if BEFORE_3_7 else ()}
 class AmdWmma(Distributed):
     """``#ttg.amd_wmma``: the accumulator of a matrix product on RDNA and gfx1250 (versions 1 to 3).
 
-    Tiles are dealt to registers and warps by ``cta_layout`` (Triton 3.7 and later), or by ``warps_per_cta`` and
+    Tiles are assigned to registers and warps by ``cta_layout`` (Triton 3.7 and later), or by ``warps_per_cta`` and
     ``tiles_per_warp`` (before).
     """
 
@@ -155,7 +157,7 @@ class AmdWmma(Distributed):
 
     @property
     def deal(self) -> tuple[tuple[str, CGA], ...]:
-        """How tiles are dealt: bases, in tiles, of registers and of warps."""
+        """How tiles are assigned: the bases of registers and of warps, in tiles."""
         if not self.warps_per_cta:
             return self.cta_layout
         tile, order = Tile(self.rank), matrix_order(self.rank)
@@ -211,12 +213,12 @@ class AmdWmma(Distributed):
         return tile.fit(shape, order, without(self.cga_layout, k))
 
     def _deal(self, tile: Tile, shared: int | None) -> None:
-        """Deal the tile as often as the bases say; those along the axis ``shared`` hold the same elements."""
+        """Repeat the tile as the bases say; copies along the axis ``shared`` hold the same elements."""
         inner = list(tile.shape)
         for name, each in self.deal:
             for basis in each:
                 kept = [0 if axis == shared else value for axis, value in enumerate(basis)]
                 if name == "register" and shared is not None and not any(kept):
-                    continue  # a lane keeps such tiles once
+                    continue  # a lane keeps one copy of such tiles
                 tile.bases[name].append([value * size for value, size in zip(kept, inner, strict=True)])
                 tile.shape = [size * 2 if value else size for value, size in zip(kept, tile.shape, strict=True)]

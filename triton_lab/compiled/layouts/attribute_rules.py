@@ -1,4 +1,4 @@
-"""What the numbers of a layout must be, told in the words of who wrote them."""
+"""Checks a layout's numbers; the errors call them as the user wrote them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _MOST = {"threadsPerWarp": 64, "warpsPerCTA": 64, "sizePerThread": MOST_ELEMENTS
 
 
 def power(name: str, value: int, *, most: int | None = None) -> None:
-    """A power of two, and at most ``most``."""
+    """Check a power of two that is at most ``most``."""
     if not is_power(value) or (most is not None and value > most):
         limit = f" of at most {most}" if most is not None else ""
         raise LayoutError(f"{name} is {value}, but must be a power of two{limit}")
 
 
 def powers(name: str, values: Sequence[int], rank: int) -> None:
-    """One power of two per dimension."""
+    """Check for one power of two per dimension."""
     if len(values) != rank:
         raise LayoutError(
             f"{name} = {list(values)} has {counted(len(values), 'number')}, but the layout has "
@@ -64,7 +64,7 @@ def permutation(order: Sequence[int]) -> None:
 
 
 def cluster(cga: CGA, rank: int, name: str = "CGALayout", most: int = 4) -> None:
-    """The bases of ``block`` over the blocks of a cluster, or others: each bit moves along one dimension, or none."""
+    """Check the bases of ``block`` in a cluster, or other bases: each bit moves along one dimension at most."""
     if len(cga) > most:
         raise LayoutError(f"{name} has {counted(len(cga), 'basis vector')}, but at most {most} make sense")
     seen: list[list[int]] = [[] for _ in range(rank)]
@@ -91,7 +91,7 @@ def cluster(cga: CGA, rank: int, name: str = "CGALayout", most: int = 4) -> None
 
 
 def tensor(shape: Sequence[int], rank: int, what: str) -> None:
-    """A shape that the layout can hold: of its rank, each size a power of two."""
+    """Check a shape that the layout can hold: its rank fits, and each size is a power of two."""
     if len(shape) != rank:
         raise LayoutError(f"the shape {tuple(shape)} has {len(shape)} dimensions, but this {what} layout is for {rank}")
     for axis, size in enumerate(shape):
@@ -107,7 +107,7 @@ def tensor(shape: Sequence[int], rank: int, what: str) -> None:
 
 
 def split(cga: CGA, shape: Sequence[int]) -> list[int]:
-    """The shape of one block's part."""
+    """The shape of one block's part of the tensor."""
     counts = [max([1] + [2 * basis[axis] for basis in cga]) for axis in range(len(shape))]
     for axis, (size, count) in enumerate(zip(shape, counts, strict=True)):
         if size < count:
@@ -119,7 +119,7 @@ def split(cga: CGA, shape: Sequence[int]) -> list[int]:
 
 
 def covers(linear: Linear, what: str) -> None:
-    """Every element has a place."""
+    """Check that every element has a place."""
     if not linear.surjective:
         missing = next(number for number in range(1 << 62) if not linear.echelon.spans(number))
         raise LayoutError(

@@ -1,8 +1,9 @@
-"""Bank conflicts: how often shared memory must be asked when threads read or write it by a layout.
+"""Bank conflicts: how many wavefronts shared memory needs when threads access it by a layout.
 
-The rule is that of NVIDIA's GPUs since sm_70: 32 banks of 4 bytes give one word each at a time, and lanes that want
-the same word share it. Accesses of 8 bytes a lane are served by halves of a warp, of 16 bytes by quarters, each at
-best at once. (CUDA C++ Programming Guide, "Shared Memory"; the order of halves is what Nsight Compute counts.)
+The rule is that of NVIDIA's GPUs since sm_70: each of 32 banks of 4 bytes gives one word at a time, and lanes that
+read the same word share it. Accesses of 8 bytes a lane are served by halves of a warp, of 16 bytes by quarters, each
+part at best in one wavefront. (CUDA C++ Programming Guide, "Shared Memory"; the order of halves is what Nsight
+Compute counts.)
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ _WIDEST = 16  # bytes that one lane can move at once
 
 @dataclass(frozen=True)
 class BankUse:
-    """What one access of a whole tensor in shared memory asks of the banks.
+    """The banks' work for one access of a whole tensor in shared memory.
 
-    ``vector`` elements of a lane move at once; ``instructions`` are those of all warps, ``wavefronts`` how often
-    the banks are asked, ``ideal`` what it would be without conflicts; ``ways`` is the worst of a single request.
+    ``vector`` elements of a lane move at once. Over all warps, ``instructions`` counts the instructions,
+    ``wavefronts`` the accesses of the banks, and ``ideal`` those without conflicts; ``ways`` is the most wavefronts
+    of one request.
     """
 
     vector: int
@@ -36,7 +38,7 @@ class BankUse:
 
     @property
     def conflicts(self) -> int:
-        """Wavefronts too many."""
+        """The wavefronts above the ideal."""
         return self.wavefronts - self.ideal
 
     def __str__(self) -> str:
@@ -52,9 +54,10 @@ class BankUse:
 
 
 def wavefronts(addresses: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:
-    """How often each request asks the banks: ``addresses`` in bytes, ``(requests, lanes)``, of ``width`` bytes a lane.
+    """The wavefronts of each request: ``addresses`` in bytes, ``(requests, lanes)``, with ``width`` bytes a lane.
 
-    The result is ``(requests, groups)``: a warp is served in one group, two halves (8 bytes) or four quarters (16).
+    The result is ``(requests, groups)``: a warp is served in one group, two halves (8 bytes) or four quarters (16
+    bytes).
     """
     requests = len(addresses)
     groups = max(1, width // WORD)
@@ -69,9 +72,10 @@ def wavefronts(addresses: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.i
 
 
 def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> BankUse:
-    """The bank conflicts of reading or writing shared memory by a layout in registers.
+    """The bank conflicts of accessing shared memory by a layout in registers.
 
-    ``memory`` has the byte at which each element, of ``bits`` bits, begins, in the tensor's shape. Raises LayoutError.
+    ``memory`` has the byte at which each element begins, in the tensor's shape; an element has ``bits`` bits. Raises
+    LayoutError.
     """
     if memory.shape != registers.shape:
         raise LayoutError(f"the shapes differ: {memory.shape} in shared memory, {registers.shape} in registers")
@@ -87,7 +91,7 @@ def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> Ban
 
 
 def _held(linear: Linear) -> npt.NDArray[np.int64]:
-    """The row-major positions that the threads of block 0 hold, each once a lane: ``(warps, lanes, registers)``."""
+    """The row-major positions that block 0's threads hold, each once per lane: ``(warps, lanes, registers)``."""
     register = [linear.pack(basis) for basis in linear.bases("register") if any(basis)]
     found = np.zeros(1, np.int64)
     for column in (*register, *(linear.pack(basis) for name in ("lane", "warp") for basis in linear.bases(name))):
@@ -96,7 +100,7 @@ def _held(linear: Linear) -> npt.NDArray[np.int64]:
 
 
 def _vector(addresses: npt.NDArray[np.int64], bits: int) -> int:
-    """How many registers in a row lie side by side in memory, aligned, for every lane: a power of two."""
+    """How many consecutive registers are adjacent and aligned in memory, for every lane: a power of two."""
     size, vector = bits // 8, 1
     while vector * 2 * size <= _WIDEST and vector * 2 <= addresses.shape[2]:
         groups = addresses.reshape(*addresses.shape[:2], -1, vector * 2)

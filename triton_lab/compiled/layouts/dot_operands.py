@@ -1,4 +1,4 @@
-"""Operands of a matrix product."""
+"""Layouts of the operands of a matrix product."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ MOST_SIDE_BY_SIDE = 128  # numbers along k: far more than any instruction takes
 
 @dataclass(frozen=True)
 class DotOperand(Distributed):
-    """``#ttg.dot_op``: the left (``op_idx`` 0) or right (1) operand of a product whose result has the layout
-    ``parent``; ``k_width`` numbers along k lie side by side in a lane (0 where the parent is blocked)."""
+    """``#ttg.dot_op``: the left (``op_idx`` 0) or right (1) operand of a product.
+
+    ``parent`` is the layout of the result. A lane holds ``k_width`` adjacent numbers along k (0 where the parent is
+    blocked).
+    """
 
     mnemonic = "ttg.dot_op"
     name = "dot operand"

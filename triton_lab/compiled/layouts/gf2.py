@@ -1,4 +1,4 @@
-"""Linear algebra over GF(2) on integers: a vector is an int, its bits are the entries, and adding is XOR."""
+"""Linear algebra over GF(2) on integers: an int is a vector, its bits are the entries, and addition is XOR."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Echelon:
-    """A matrix, given by its columns, brought into a form that answers which inputs lead to an output.
+    """A matrix, given by its columns, in echelon form: it finds the inputs that lead to an output.
 
-    Each row of ``pivots`` is (leading bit, vector, inputs whose columns add up to it); ``kernel`` holds the
-    inputs that lead to zero, one for each dependent column.
+    Each row of ``pivots`` is (leading bit, vector, inputs whose columns add up to it). ``kernel`` holds the inputs
+    that lead to zero, one for each dependent column.
     """
 
     pivots: tuple[tuple[int, int, int], ...]
@@ -22,7 +22,7 @@ class Echelon:
         return len(self.pivots)
 
     def reduce(self, vector: int) -> tuple[int, int]:
-        """What is left of a vector after taking out all that the columns span, and the inputs that were used."""
+        """The remainder of a vector after subtracting the columns' span, and the inputs that were used."""
         used = 0
         for lead, pivot, inputs in self.pivots:
             if vector >> lead & 1:
@@ -31,7 +31,7 @@ class Echelon:
         return vector, used
 
     def solve(self, vector: int) -> int | None:
-        """The inputs that lead to a vector, dependent ones left at zero; None where none do."""
+        """The inputs that lead to a vector, dependent ones left at zero; None without a solution."""
         rest, used = self.reduce(vector)
         return None if rest else used
 
@@ -40,7 +40,7 @@ class Echelon:
 
 
 def echelon(columns: Iterable[int]) -> Echelon:
-    """Gauss's elimination, first columns first, so that a solution uses the first of those that are alike."""
+    """Gaussian elimination in the order of the columns, so that a solution uses the first of equal columns."""
     pivots: list[tuple[int, int, int]] = []
     kernel: list[int] = []
     for number, column in enumerate(columns):
@@ -72,7 +72,7 @@ def combine(columns: Sequence[int], inputs: int) -> int:
 
 
 def span(vectors: Sequence[int]) -> list[int]:
-    """All sums of the vectors, ascending in the number whose bits choose them: 2**len(vectors) of them."""
+    """All 2**len(vectors) sums of the vectors, in the order of the number whose bits choose them."""
     sums = [0]
     for vector in vectors:
         sums += [each ^ vector for each in sums]

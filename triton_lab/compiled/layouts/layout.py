@@ -1,4 +1,4 @@
-"""A layout of a tensor: which thread holds which element, or where in shared memory it lies."""
+"""A layout of a tensor: which thread holds which element, or where it lies in shared memory."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HardwarePlace:
-    """Where one copy of an element is: names of the hardware's parts with their numbers, from 0.
+    """Where one copy of an element is: the numbers of the hardware's parts, by name, from 0.
 
-    ``place.register``, ``place.lane``, ``place.warp`` and ``place.block`` in registers, ``place.offset`` (in elements)
-    and ``place.block`` in shared memory, ``place.row`` and ``place.column`` in tensor memory.
+    ``place.register``, ``place.lane``, ``place.warp`` and ``place.block`` in registers, ``place.offset`` (in
+    elements) and ``place.block`` in shared memory, ``place.row`` and ``place.column`` in tensor memory.
     """
 
     parts: tuple[tuple[str, int], ...]
@@ -49,9 +49,9 @@ class HardwarePlace:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout of a tensor of known shape; ``bits`` is the width of an element, where it is known.
+    """A layout of a tensor of known shape; ``bits`` is the width of an element, if known.
 
-    Two layouts are equal where they put every element in the same places, however they are spelled.
+    Two layouts are equal if they put every element in the same places, however they are spelled.
 
     >>> rows = lab.layout("blocked", (32, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4], warps_per_cta=[4, 1])
     >>> rows.owner(1, 5)
@@ -83,14 +83,14 @@ class Layout:
 
     @property
     def where(self) -> str:
-        """What holds the elements: registers, shared memory or tensor memory."""
+        """Where the elements are: registers, shared memory or tensor memory."""
         if isinstance(self.kind, Distributed):
             return "registers"
         return "tensor memory" if isinstance(self.kind, TensorMemory) else "shared memory"
 
     @property
     def bases(self) -> dict[str, tuple[Basis, ...]]:
-        """The basis vectors by part of the hardware: where each bit of its number moves, the lowest first."""
+        """The basis vectors of each part of the hardware: where each bit of its number moves, the lowest bit first."""
         return dict(self.linear.ins)
 
     @property
@@ -100,12 +100,13 @@ class Layout:
 
     @property
     def copies(self) -> int:
-        """In how many places each element is."""
+        """How many places each element has."""
         return 1 << len(self.linear.echelon.kernel) - self._empty.bit_count()
 
     def kept(self) -> npt.NDArray[np.bool_]:
-        """Whether an element is kept at each place, by packed number, as in ``linear.table()``: always, but for rows
-        and columns of tensor memory that stay empty.
+        """Whether each place holds an element, by packed number, as in ``linear.table()``.
+
+        Only rows and columns of tensor memory can stay empty.
 
         >>> half = lab.layout("tensor_memory_encoding", (64, 32), block_m=64, block_n=32, col_stride=1)
         >>> half.kept().mean().item()
@@ -114,7 +115,7 @@ class Layout:
         return np.asarray(np.arange(1 << len(self.linear.columns)) & self._empty == 0)
 
     def owner(self, *coordinate: int) -> list[HardwarePlace]:
-        """All places of an element, ``layout.owner(i, j)``: more than one where the layout holds copies."""
+        """All places of an element, ``layout.owner(i, j)``: several where the layout holds copies."""
         self._inside(coordinate)
         return [
             HardwarePlace(tuple(self._padded(self.linear.place(packed)).items()))
@@ -125,8 +126,8 @@ class Layout:
     def elements(self, **parts: int) -> list[Basis]:
         """The elements in a part of the hardware: ``layout.elements(warp=0, lane=3)``, in the order of its registers.
 
-        Parts that are not named take all their numbers; an element that has several places among them is told as
-        often. Raises LayoutError for a part that the layout does not have, and a number out of its range.
+        Parts that are not named take all their numbers; an element with several places among them is listed that
+        often. Raises LayoutError for a part that the layout does not have, and for a number out of range.
         """
         for name, number in parts.items():
             if name not in self.linear.names:
@@ -143,7 +144,7 @@ class Layout:
         return [self.linear.unpack(int(number)) for number in table]
 
     def address(self, *coordinate: int) -> int:
-        """The byte in shared memory, from the tensor's first, at which an element begins; padding included.
+        """The byte in shared memory at which an element begins, from the tensor's first byte, with padding.
 
         >>> padded = lab.layout("padded_shared", (32, 32), pairs=[(32, 1)])
         >>> padded.address(1, 0), padded.bank(1, 0)
@@ -154,7 +155,7 @@ class Layout:
         return self.owner(*coordinate)[0].offset * self.bits // 8
 
     def bank(self, *coordinate: int) -> int:
-        """Which of the 32 banks of 4 bytes holds the beginning of an element of shared memory."""
+        """Which of the 32 banks of 4 bytes holds an element's first byte in shared memory."""
         return self.address(*coordinate) // 4 % 32
 
     def addresses(self) -> npt.NDArray[np.int64]:
@@ -169,7 +170,7 @@ class Layout:
         return self.padded(offsets) * self.bits // 8
 
     def to(self, other: Layout) -> Conversion:
-        """What must move to go over to another layout of the same tensor, and what that costs."""
+        """The conversion to another layout of the same tensor: what moves, and what that costs."""
         for each in (self, other):
             if not isinstance(each.kind, Distributed):
                 raise LayoutError(
@@ -179,7 +180,7 @@ class Layout:
         return conversion(self.linear, other.linear, self.bits, (self.kind, other.kind))
 
     def access(self, registers: Layout) -> BankUse:
-        """The bank conflicts when threads with a layout in registers read or write this shared memory.
+        """The bank conflicts when threads with a register layout read or write this shared memory.
 
         >>> down = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], threads_per_warp=[32, 1],
         ...                   warps_per_cta=[1, 1], order=[0, 1])
@@ -209,7 +210,7 @@ class Layout:
         return {**place, "offset": int(self.padded(np.array(place["offset"])))}
 
     def padded(self, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Where elements of shared memory lie, counted in elements, with what a padded layout leaves free.
+        """The positions of elements in shared memory, in elements, with a padded layout's gaps.
 
         >>> lab.layout("padded_shared", (32, 32), pairs=[(32, 1)]).padded(np.array([31, 32]))
         array([31, 33])
@@ -229,11 +230,10 @@ class Layout:
         return str(self)
 
     def plot(self, element: Sequence[int] | None = None, **parts: int) -> LayoutView:
-        """The layout as linked pictures: the tensor with the holder of each element, the hardware with the elements
-        that it holds, and the matrix of bits.
+        """The layout as linked pictures: the tensor with each element's holder, the hardware, and the bit matrix.
 
-        ``element``, ``(1, 5)``, picks an element, whose places stand out; ``warp=0, lane=3`` picks places, whose
-        elements do. Raises LayoutError for what is not there.
+        ``element``, ``(1, 5)``, highlights the places of an element; ``warp=0, lane=3`` highlights the elements of
+        places. Raises LayoutError for an element or place that does not exist.
 
         >>> blocked = lab.layout("blocked", (32, 16), size_per_thread=[1, 4], threads_per_warp=[8, 4],
         ...                      warps_per_cta=[4, 1], order=[1, 0])
@@ -252,11 +252,11 @@ class Layout:
 def layout(spelled: str, shape: Sequence[int] | int = (), *, bits: int | None = None, **parameters: Any) -> Layout:
     """The layout of a tensor, from TTGIR's text or from a kind's name and its parameters.
 
-    ``spelled`` is ``#ttg.blocked<{...}>``, with the lines of aliases that it names above it; or a kind (``blocked``,
+    ``spelled`` is ``#ttg.blocked<{...}>``, after the lines of the aliases that it uses; or a kind (``blocked``,
     ``slice``, ``dot_op``, ``nvidia_mma``, ``amd_mfma``, ``swizzled_shared``, ...) whose parameters follow by keyword,
-    spelled as in TTGIR or as in Python; a parent is a Layout or a text. Of one dimension a number stands for a list of
-    one; without ``order`` the last dimension is the fastest. A linear layout knows its shape itself.
-    ``bits`` is the width of an element, 32 where nothing says it. Raises LayoutError with the reason.
+    spelled as in TTGIR or as in Python; a parent is a Layout or a text. For one dimension, a number may replace a
+    list of one. Without ``order`` the last dimension is the fastest. A linear layout needs no shape. ``bits`` is the
+    width of an element, 32 unless known. Raises LayoutError with the reason.
 
     >>> blocked = lab.layout("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],"
     ...                      " order = [1, 0]}>", shape=(32, 16))
@@ -284,7 +284,7 @@ def layout(spelled: str, shape: Sequence[int] | int = (), *, bits: int | None = 
         raise LayoutError(f"a {kind.name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))")
     own_width: int = getattr(kind, "element_bit_width", 32)
     found = Layout(kind, sizes or own or (), width_ or own_width)
-    assert found.linear.shape == found.shape  # what is wrong with the shape is told here, not at the first question
+    assert found.linear.shape == found.shape  # a wrong shape raises here, not at the first use
     return found
 
 
@@ -303,10 +303,10 @@ def _bits(bits: object) -> int | None:
 
 
 def layouts(ttgir: str) -> dict[str, Layout]:
-    """Each layout of a TTGIR module with each shape and width that it is used for, once, in the order of its lines.
+    """The layouts of a TTGIR module, once for each shape and width they are used with, in the order of its lines.
 
-    The key tells it as TTGIR does: ``tensor<128x64xf16, #blocked>``. Layouts that this package does not know, and
-    those of pointers' tensors, whose elements are told by their own, count 64 bits an element.
+    The key is TTGIR's text: ``tensor<128x64xf16, #blocked>``. Layouts that this package does not know are left out,
+    and a tensor of pointers counts 64 bits an element.
     """
     found: dict[str, Layout] = {}
     for each in types_of(ttgir):

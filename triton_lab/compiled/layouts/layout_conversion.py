@@ -1,4 +1,4 @@
-"""From one layout of a tensor to another: what moves, how far, and what it costs at least."""
+"""Conversions from one layout of a tensor to another: what moves, how far, and the least cost."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _WAYS: tuple[Way, ...] = ("registers", "shuffles", "shared memory", "cluster")
 
 @dataclass(frozen=True)
 class Conversion:
-    """What it takes to go from one layout to another.
+    """The moves from one layout to another, and their costs.
 
-    ``way`` is the nearest that suffices: ``nothing``; ``registers`` of the same lane change names; ``shuffles`` between
-    lanes of a warp; a round trip through ``shared memory``; or through the shared memory of other blocks of the
-    ``cluster``. A compiler may take a longer one: Triton prefers shared memory where shuffles would be many.
+    ``way`` is the shortest that suffices: ``nothing``; ``registers`` of the same lane change names; ``shuffles``
+    between lanes of a warp; a round trip through ``shared memory``; or through the shared memory of other blocks of
+    the ``cluster``. A compiler may choose a longer way: Triton prefers shared memory to many shuffles.
 
-    ``registers`` counts the destination's registers of a lane that some lane must get from elsewhere. Costs are
-    bounds from below, per program: ``shuffles`` per warp counts one for each 32 bits of those registers (one
-    instruction moves one register of all lanes; narrower elements are taken to travel together);
-    ``stored`` and ``loaded`` are bytes through shared memory, each element stored once, and loaded once per thread
-    that needs it; ``transactions`` of 128 bytes, a store and a load of a warp without bank conflicts, at 16 bytes a
-    lane at most. ``bits`` are those of an element, ``kinds`` what the layouts are.
+    ``registers`` counts the destination's registers that at least one lane must get from elsewhere. Costs are lower
+    bounds, per program. ``shuffles``, per warp, counts one for each 32 bits of those registers (one instruction moves
+    one register of all lanes; narrower elements are assumed to be packed). ``stored`` and ``loaded`` are bytes
+    through shared memory: each element is stored once, and loaded once per thread that needs it. ``transactions`` are
+    of 128 bytes, for warps' stores and loads without bank conflicts, at 16 bytes a lane at most. ``bits`` is an
+    element's width; ``kinds`` are the kinds of both layouts.
 
     >>> warps = {"size_per_thread": [1, 1], "threads_per_warp": [1, 32]}
     >>> one = lab.layout("blocked", (32, 32), **warps, warps_per_cta=[4, 1])
@@ -62,7 +62,7 @@ class Conversion:
     kinds: tuple[Kind, Kind]
 
     def __str__(self) -> str:
-        """The way, and what it costs."""
+        """The way, and its costs."""
         if self.way == "nothing":
             return "Nothing moves: both layouts put each element in the same places."
         if self.way == "registers":
@@ -79,7 +79,7 @@ class Conversion:
         )
 
     def source_of(self, **place: int) -> dict[str, int]:
-        """Where what is wanted at a place of the destination comes from: the nearest place of the source.
+        """The nearest place of the source that holds the element of a place of the destination.
 
         >>> warps = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1]}
         >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **warps)
@@ -92,14 +92,18 @@ class Conversion:
         return dict(zip((name for name, _ in self.moves.outs), self.moves.at(**place), strict=True))
 
     def counts(self) -> dict[str, int]:
-        """How many of the destination's registers, over all threads, get their element from where, by ``moves``:
-        ``same register``, ``same lane``, ``same warp``, ``same block`` or ``other block``."""
+        """How many of the destination's registers, over all threads, get their element from how far.
+
+        The keys are those of ``moves``: ``same register``, ``same lane``, ``same warp``, ``same block``,
+        ``other block``.
+        """
         levels = self.levels()
         return {name: int((levels == level).sum()) for level, name in enumerate(NEAREST)}
 
     def levels(self) -> Ints:
-        """How far what is wanted at each place of the destination comes, by packed place, ``(places,)``: 0 where it is
-        there already, 1 from another register, 2 from another lane, 3 from another warp, 4 from another block.
+        """How far each destination place's element comes, by packed place, ``(places,)``.
+
+        0: it is there already; 1: from another register; 2: another lane; 3: another warp; 4: another block.
 
         >>> warps = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1]}
         >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **warps)
@@ -117,9 +121,10 @@ class Conversion:
         return levels
 
     def in_order(self) -> tuple[BankUse, BankUse] | None:
-        """The bank conflicts of storing and of loading if the elements lay in shared memory in order, as no compiler
-        would have it: what a swizzle or padding saves. None where nothing goes through shared memory, or the rule for
-        banks is not known: it is NVIDIA's, for elements of whole bytes.
+        """The bank conflicts of storing and of loading if shared memory held the elements in plain row-major order.
+
+        No compiler does that: the numbers show what a swizzle or padding saves. None where nothing goes through
+        shared memory, or the rule for banks is not known: it is NVIDIA's, for elements of whole bytes.
 
         >>> warps = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1]}
         >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **warps)
@@ -134,9 +139,10 @@ class Conversion:
         return bank_use(memory, self.bits, self.source), bank_use(memory, self.bits, self.destination)
 
     def plot(self, element: Sequence[int] | None = None) -> ConversionView:
-        """Both layouts as pictures of the tensor, and how far each register's element comes.
+        """Both layouts as pictures of the tensor, and how far each register's element moves.
 
-        ``element``, ``(1, 5)``, picks an element, whose way is told. Raises LayoutError for one that is not there.
+        ``element``, ``(1, 5)``, picks an element and shows its way. Raises LayoutError for an element that does not
+        exist.
 
         >>> rows = {"threads_per_warp": [1, 32], "warps_per_cta": [4, 1], "order": [1, 0]}
         >>> one = lab.layout("blocked", (32, 32), size_per_thread=[1, 1], **rows)
@@ -154,9 +160,9 @@ class Conversion:
 
 
 def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[Kind, Kind]) -> Conversion:
-    """What it takes to go from a layout in registers to another of the same tensor, of elements of ``bits`` bits.
+    """The conversion from one register layout to another of the same tensor, with elements of ``bits`` bits.
 
-    Raises LayoutError where the two are not of one program's tensor.
+    Raises LayoutError unless both belong to one program's tensor.
     """
     if before.shape != after.shape:
         raise LayoutError(f"a conversion keeps the tensor: these are for shapes {before.shape} and {after.shape}")
@@ -186,8 +192,11 @@ def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[Kind, Kind
 
 
 def _nearest(before: Linear, after: Linear) -> tuple[Linear, Way]:
-    """For each place of the destination a place of the source with the same element, as near as one map can tell: in
-    the same lane if that holds for all, else the same warp, else the same block."""
+    """For each place of the destination, the nearest place of the source with the same element.
+
+    One linear map gives all places: in the same lane if such a map exists, else in the same warp, else the same
+    block.
+    """
     if before == after:
         return _identity(before.sizes), "nothing"
     for level, way in enumerate(_WAYS, 1):
@@ -221,14 +230,14 @@ def _within(before: Linear, after: Linear, free: tuple[str, ...], kept: tuple[st
 
 
 def _registers_from_elsewhere(before: Linear, after: Linear) -> int:
-    """How many registers of the destination hold, in some lane, what that lane does not have in the source."""
+    """How many registers of the destination hold, in some lane, an element that the lane lacks in the source."""
     own = gf2.echelon([before.pack(basis) for basis in before.bases("register")])
     apart = [
         own.reduce(after.pack(basis) ^ before.pack(before.bases(name)[bit]))[0]
         for name in ("lane", "warp", "block")
         for bit, basis in enumerate(after.bases(name))
     ]
-    if any(apart):  # for each register some lane's element differs by more than the lane has
+    if any(apart):  # in some lane, this register's element differs by more than the lane holds
         return after.size("register")
     rest = [own.reduce(after.pack(basis))[0] for basis in after.bases("register")]
     return sum(1 for vector in gf2.span(rest) if vector)

@@ -1,4 +1,4 @@
-"""What every kind of layout has: a spelling in TTGIR, a rank, and the linear map that it becomes on a shape."""
+"""The base of all kinds of layouts: a spelling in TTGIR, a rank, and a linear map for a given shape."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ Padding: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Kind:
-    """A layout before it knows a tensor's shape; each kind is a frozen dataclass with TTGIR's parameters.
+    """A layout without a tensor's shape; each kind is a frozen dataclass with TTGIR's parameters.
 
-    (No abstract base class of Python's: its method ``register`` would stand for a linear layout's bases.)
+    It is no abstract base class of Python's: their method ``register`` would hide a linear layout's bases of that
+    name.
     """
 
-    mnemonic: ClassVar[str]  # as TTGIR spells it after the #
+    mnemonic: ClassVar[str]  # as in TTGIR, after the #
     name: ClassVar[str]  # in a sentence
 
     @property
@@ -31,19 +32,19 @@ class Kind:
         raise NotImplementedError
 
     def check(self, shape: Sequence[int]) -> None:
-        """Refuse a shape that no tensor of this rank can have."""
+        """Raise LayoutError for a shape that no tensor of this rank can have."""
         attribute_rules.tensor(shape, self.rank, self.name)
 
     def holds(self, bits: int) -> None:
-        """Refuse elements of a width that it cannot hold."""
+        """Raise LayoutError for an element width that it cannot hold."""
 
     @property
     def padding(self) -> Padding:
-        """(interval, padding) in elements: what is left free in shared memory after each interval."""
+        """Pairs (interval, padding) in elements: the space left free in shared memory after each interval."""
         return ()
 
     def empty(self, linear: Linear) -> int:
-        """Bits of a packed place, of which any that is set means a place where no element is kept."""
+        """A mask of packed-place bits: a place with any of them set holds no element."""
         return 0
 
     def __str__(self) -> str:
@@ -66,7 +67,7 @@ class SharedLayout(Kind):
 class TensorMemory(Kind):
     """A layout in Blackwell's tensor memory: places are row and column.
 
-    A zero vector in row 32 or 64 means copies; elsewhere, rows or columns of which no element is kept.
+    A zero vector in row 32 or 64 means copies; anywhere else it means empty rows or columns.
     """
 
     def empty(self, linear: Linear) -> int:

@@ -1,4 +1,4 @@
-"""Reads layouts as TTGIR spells them: ``#ttg.blocked<{sizePerThread = [1, 4], ...}>``, aliases, types with layouts."""
+"""Reads layouts in TTGIR's text: ``#ttg.blocked<{sizePerThread = [1, 4], ...}>``, aliases, types with layouts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS: tuple[type[Kind], ...] = (
     Scales,
 )
 _BY_MNEMONIC = {kind.mnemonic: kind for kind in KINDS}
-_OTHER_NAMES = {"rank": "rank_"}  # what cannot be a field's name as it is spelled
+_OTHER_NAMES = {"rank": "rank_"}  # names that cannot be a field's
 _TOKEN = re.compile(r"\s*(#?[A-Za-z_][\w.]*|-?\d+|:\+|[<>{}\[\],=])")
 _ALIAS = re.compile(r"^#(\w+) = (#tt\w+\.\w+<.*)$", re.MULTILINE)
 _TYPE = re.compile(r"\b(?:tensor|memdesc|tensordesc)<((?:\d+x)+)([^,<>]+(?:<[^<>]*>)?), (?=#)")
@@ -44,7 +44,7 @@ Aliases: TypeAlias = Mapping[str, Kind]
 
 
 def parse(text: str, aliases: Aliases | None = None) -> Kind:
-    """The layout that a text spells; a text with lines ``#name = ...`` may name them. Raises LayoutError."""
+    """The layout that a text spells; lines ``#name = ...`` above it define aliases. Raises LayoutError."""
     known = {**(aliases or {}), **aliases_of(text)}
     lines = [line for line in text.splitlines() if line.strip() and not _ALIAS.match(line.strip())]
     if not lines and known:
@@ -53,7 +53,7 @@ def parse(text: str, aliases: Aliases | None = None) -> Kind:
 
 
 def aliases_of(text: str) -> dict[str, Kind]:
-    """The layouts that a module names in lines of their own (``#blocked = #ttg.blocked<...>``), by name."""
+    """The layouts that a module defines as aliases (``#blocked = #ttg.blocked<...>``), by name."""
     known: dict[str, Kind] = {}
     for found in _ALIAS.finditer(text):
         if _mnemonic(found[2]) in _BY_MNEMONIC:
@@ -63,9 +63,9 @@ def aliases_of(text: str) -> dict[str, Kind]:
 
 @dataclass(frozen=True)
 class Typed:
-    """A type of a module that has a layout: the tensor's shape, its element type, and how TTGIR spells the layout.
+    """A type with a layout: the tensor's shape, its element type, and the layout's text in TTGIR.
 
-    Of buffers of several tensors the shape is that of one.
+    For a buffer of several tensors, the shape is that of one.
     """
 
     kind: Kind
@@ -76,8 +76,7 @@ class Typed:
 
 
 def types_of(text: str) -> Iterator[Typed]:
-    """Every place in a TTGIR module where a type with a layout stands, in order; layouts that this package does not
-    know are left out."""
+    """Every type with a layout in a TTGIR module, in order; unknown layouts are left out."""
     known = aliases_of(text)
     for number, line in enumerate(text.splitlines(), 1):
         for found in _TYPE.finditer(line):
@@ -92,8 +91,10 @@ def types_of(text: str) -> Iterator[Typed]:
 
 
 def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = ()) -> Kind:
-    """A layout of a kind (``blocked``, ``ttg.blocked``) from its parameters, spelled as in TTGIR or as in Python, for a
-    tensor of a shape, where that is known. Raises LayoutError, which calls the parameters as they were written."""
+    """A layout of a kind (``blocked``, ``ttg.blocked``) from its parameters, for a tensor of ``shape`` if known.
+
+    Parameters are spelled as in TTGIR or as in Python. Raises LayoutError, which spells them as the caller did.
+    """
     kind = _kind_of(mnemonic.lstrip("#"))
     fields = {_plain(field.name): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
@@ -131,13 +132,13 @@ def _kind_of(name: str) -> type[Kind]:
 
 
 def _perhaps(written: str, known: Mapping[str, str]) -> str:
-    """``: did you mean blocked?``, where something is spelled much alike."""
+    """``: did you mean blocked?``, if a known name is similar."""
     found = difflib.get_close_matches(written, known, 1, 0.6)
     return f": did you mean {known[found[0]]}?" if found else ""
 
 
 def _from_shape(kind: type[Kind], given: dict[str, Any], shape: Sequence[int]) -> None:
-    """What needs not be said where the shape is known: rows lie in order, and padding is for this tensor."""
+    """Fill in the defaults that follow from a shape: row-major order, and padding for this tensor."""
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     if "order" in names and not {"order", "offset"} & set(given):
         given["order"] = tuple(reversed(range(len(shape))))
@@ -146,7 +147,7 @@ def _from_shape(kind: type[Kind], given: dict[str, Any], shape: Sequence[int]) -
 
 
 def _as_written(message: str, kind: type[Kind], parameters: Mapping[str, Any]) -> str:
-    """A message with the parameters called as who wrote them does: as in Python, or as in TTGIR."""
+    """A message that spells the parameters as the caller did: as in Python, or as in TTGIR."""
     python = any("_" in key for key in parameters) or not any(key != key.lower() for key in parameters)
     written = {_plain(key): key for key in parameters}
     names = {name.rstrip("_") for name in _spelled(kind)}
@@ -155,13 +156,13 @@ def _as_written(message: str, kind: type[Kind], parameters: Mapping[str, Any]) -
 
 
 def _called(word: str, spelled: Mapping[str, str]) -> str:
-    # "Order" or "version" in a sentence are words: those that stand for a parameter look like one.
+    # "Order" or "version" in a sentence are plain words; a parameter's name looks like a name.
     is_name = "_" in word or any(letter.isupper() for letter in word[1:])
     return spelled.get(_plain(word), word) if is_name else word
 
 
 def _ttgir(name: str) -> str:
-    """``sizePerThread``, ``warpsPerCTA``, ``CGALayout``."""
+    """The name in TTGIR's spelling: ``sizePerThread``, ``warpsPerCTA``, ``CGALayout``."""
     if name == "cta_layout":
         return "ctaLayout"
     first, *rest = [word.upper() if word in ("cta", "cga") else word for word in name.split("_")]
@@ -169,7 +170,7 @@ def _ttgir(name: str) -> str:
 
 
 def _typed(kind: type[Kind], given: Mapping[str, Any]) -> None:
-    """Refuse what is not of a parameter's type, before arithmetic trips over it."""
+    """Raise LayoutError for a value of the wrong type, before arithmetic fails on it."""
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         value, wanted = given.get(field.name, field.default), str(field.type)
         if wanted == "int" and (isinstance(value, bool) or not isinstance(value, int)):
@@ -207,7 +208,7 @@ def _mnemonic(text: str) -> str:
 
 
 class _Reader:
-    """Reads one layout from the start of a text; ``at`` is how far it came."""
+    """Reads one layout from the start of a text; ``at`` is the position reached."""
 
     def __init__(self, text: str, known: Aliases) -> None:
         self.text, self.known, self.at = text, known, 0
@@ -219,7 +220,7 @@ class _Reader:
         return kind
 
     def names_a_layout(self) -> bool:
-        """Whether what stands here is a layout that we know."""
+        """Whether a known layout begins at this position."""
         name = (self._peek() or "").lstrip("#")
         return name in self.known or name in _BY_MNEMONIC
 

@@ -1,6 +1,6 @@
-"""Layouts as they are built: a tile that starts as one element and grows, dimension by dimension.
+"""Builds layouts: a tile that starts as one element and grows, dimension by dimension.
 
-The order of growing is the order of bits: what grows first gets the neighbours.
+It grows in the order of the bits: what grows first is adjacent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def log2(number: int) -> int:
 
 @dataclass
 class Tile:
-    """A box of ``shape`` elements, and the basis vectors, by input, that fill it so far."""
+    """A box of ``shape`` elements, and the basis vectors of each input that fill it so far."""
 
     rank: int
     inputs: tuple[str, ...] = HARDWARE
@@ -32,7 +32,7 @@ class Tile:
         self.shape = [1] * self.rank
 
     def grow(self, name: str, axis: int, count: int) -> Tile:
-        """``count`` of an input lie side by side along an axis."""
+        """Put ``count`` tiles side by side along an axis, numbered by input ``name``."""
         for _ in range(log2(count)):
             basis = [0] * self.rank
             basis[axis] = self.shape[axis]
@@ -41,18 +41,18 @@ class Tile:
         return self
 
     def copy(self, name: str, count: int) -> Tile:
-        """``count`` of an input hold the same elements."""
+        """Let ``count`` numbers of an input hold the same elements."""
         self.bases[name] += [[0] * self.rank for _ in range(log2(count))]
         return self
 
     def spread(self, name: str, counts: Sequence[int], order: Iterable[int]) -> Tile:
-        """``counts`` of an input along all axes, the first axis of ``order`` fastest."""
+        """Put ``counts`` tiles side by side along each axis, the first axis of ``order`` fastest."""
         for axis in order:
             self.grow(name, axis, counts[axis])
         return self
 
     def spread_but(self, name: str, counts: Sequence[int], order: Sequence[int], shared: int) -> Tile:
-        """As ``spread``, but those along the axis ``shared`` hold the same elements."""
+        """Like ``spread``, but tiles along the axis ``shared`` hold the same elements."""
         for axis in order:
             if axis == shared:
                 self.copy(name, counts[axis])
@@ -63,11 +63,11 @@ class Tile:
     def fit(
         self, shape: Sequence[int], order: Sequence[int], cga: Sequence[Sequence[int]], *, filler: str = "register"
     ) -> Linear:
-        """The tile repeated, or cut, to a tensor that the blocks of a cluster share.
+        """Repeat or cut the tile to fit a tensor that a cluster's blocks share.
 
         ``cga`` has the bases of ``block`` on a tensor of one element per block; ``filler`` is the input that repeats
-        the tile, along the first axis of ``order`` first. Where the tensor is smaller, what leads out of it holds
-        copies.
+        the tile, along the first axis of ``order`` first. Where the tensor is smaller, bases that lead out of it
+        become copies.
         """
         blocks = [[value if value < size else 0 for value, size in zip(basis, shape, strict=True)] for basis in cga]
         split = [max([1] + [2 * basis[axis] for basis in blocks]) for axis in range(self.rank)]
@@ -84,7 +84,7 @@ class Tile:
         return self
 
     def cut(self, shape: Sequence[int]) -> Linear:
-        """The map onto a shape that is no larger: what would lead out of it holds copies."""
+        """The map onto a shape that is no larger: bases that would lead out of it become copies."""
         for bases in self.bases.values():
             for basis in bases:
                 basis[:] = [value if value < size else 0 for value, size in zip(basis, shape, strict=True)]

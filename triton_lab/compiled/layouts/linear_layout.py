@@ -1,8 +1,9 @@
-"""Linear layouts: what a layout is once its kind is forgotten, a matrix over GF(2).
+"""Linear layouts: the common form of all kinds, a matrix over GF(2).
 
-Inputs are places in the hardware (register, lane, warp, block; or offset and block), outputs are coordinates of a
-tensor. The bits of a place choose basis vectors, and their XOR is the coordinate: so one vector per bit tells where all
-elements are. (Zhou et al., "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2", 2025.)
+Inputs are places in the hardware (register, lane, warp, block; or offset and block); outputs are coordinates of a
+tensor. The bits of a place choose basis vectors, and their XOR is the coordinate: so one vector per bit determines
+where all elements are. (Zhou et al., "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using
+F2", 2025.)
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 class Linear:
     """A linear map from places to coordinates.
 
-    ``ins`` has the basis vectors of each input, for its lowest bit first; ``outs`` the outputs with their sizes,
-    all powers of two. Two maps are equal where inputs, bases and outputs are.
+    ``ins`` has the basis vectors of each input, the lowest bit first; ``outs`` has the outputs with their sizes, all
+    powers of two. Two maps are equal if their inputs, bases and outputs are.
     """
 
     ins: tuple[tuple[str, tuple[Basis, ...]], ...]
@@ -37,7 +38,7 @@ class Linear:
 
     @classmethod
     def of(cls, bases: Mapping[str, Sequence[Sequence[int]]], shape: Mapping[str, int] | Sequence[int]) -> Linear:
-        """A map from lists; a plain shape stands for outputs dim0, dim1, and so on."""
+        """A map from lists; a plain shape names its outputs dim0, dim1, and so on."""
         outs = shape if isinstance(shape, Mapping) else {f"dim{axis}": size for axis, size in enumerate(shape)}
         ins = tuple((name, tuple(tuple(basis) for basis in each)) for name, each in bases.items())
         for name, size in outs.items():
@@ -58,19 +59,19 @@ class Linear:
         return tuple(name for name, _ in self.ins)
 
     def bases(self, name: str) -> tuple[Basis, ...]:
-        """The basis vectors of an input, none where there is no such input."""
+        """The basis vectors of an input; empty for an unknown input."""
         return next((each for own, each in self.ins if own == name), ())
 
     def size(self, name: str) -> int:
-        """How many places an input tells apart."""
+        """How many numbers an input has."""
         return 1 << len(self.bases(name))
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         return {name: 1 << len(each) for name, each in self.ins}
 
-    # Vectors as integers. Outputs are packed with the last as the lowest bits, so that the number is the row-major
-    # position of the element; inputs with the first as the lowest bits.
+    # Vectors as integers. Outputs are packed with the last one in the lowest bits, so that the number is the
+    # element's row-major position; inputs with the first one in the lowest bits.
 
     @cached_property
     def columns(self) -> tuple[int, ...]:
@@ -97,7 +98,7 @@ class Linear:
         return tuple(reversed(found))
 
     def place(self, inputs: int) -> dict[str, int]:
-        """Packed input bits as numbers by input."""
+        """The numbers of the inputs, from packed bits."""
         found = {}
         for name, size in self.sizes.items():
             found[name] = inputs % size
@@ -105,13 +106,13 @@ class Linear:
         return found
 
     def inputs(self, place: Mapping[str, int]) -> int:
-        """A place as packed bits; what it does not name is 0."""
+        """A place as packed bits; inputs that it does not name are 0."""
         number = 0
         for name, size in reversed(list(self.sizes.items())):
             number = number * size + place.get(name, 0)
         return number
 
-    # Questions.
+    # Queries.
 
     def at(self, **place: int) -> Basis:
         """The coordinate at a place; an input that is not named is 0."""
@@ -125,7 +126,7 @@ class Linear:
         return [self.place(inputs) for inputs in self.packed_places(coordinate)]
 
     def packed_places(self, coordinate: Sequence[int]) -> list[int]:
-        """As `places`, each as packed bits."""
+        """As `places`, each place as packed bits."""
         found = self.echelon.solve(self.pack(coordinate))
         return [] if found is None else sorted(found ^ other for other in gf2.span(self.echelon.kernel))
 
@@ -137,8 +138,10 @@ class Linear:
         return found
 
     def table_of(self, output: str) -> Ints:
-        """One output's number for each packed input: ``(2**bits,)``. The last input is the lowest bits here, so that a
-        map from coordinates can be reshaped to the tensor."""
+        """One output's number for each packed input: ``(2**bits,)``.
+
+        Here the last input is in the lowest bits, so that a map from coordinates can be reshaped to the tensor.
+        """
         axis = [name for name, _ in self.outs].index(output)
         found = np.zeros(1, np.int64)
         for _, each in reversed(self.ins):
@@ -148,8 +151,10 @@ class Linear:
 
     @property
     def matrix(self) -> npt.NDArray[np.uint8]:
-        """The bits: a row for each bit of the outputs (of the first output first, its lowest bit first), a column
-        for each bit of the inputs."""
+        """The bit matrix: a row for each output bit, a column for each input bit.
+
+        Outputs and inputs come in order, each with its lowest bit first.
+        """
         rows = [(axis, bit) for axis, size in enumerate(self.shape) for bit in range(size.bit_length() - 1)]
         every = [basis for _, each in self.ins for basis in each]
         return np.array([[basis[axis] >> bit & 1 for basis in every] for axis, bit in rows], np.uint8).reshape(
@@ -170,10 +175,10 @@ class Linear:
     def invertible(self) -> bool:
         return self.surjective and self.injective
 
-    # Maps of maps.
+    # Composition.
 
     def then(self, after: Linear) -> Linear:
-        """First this map, then another, whose inputs are this one's outputs."""
+        """The composition: first this map, then ``after``, whose inputs are this one's outputs."""
         if dict(self.outs) != after.sizes:
             raise LayoutError(
                 f"these do not compose: the first leads to {_sizes(dict(self.outs))}, "
@@ -186,7 +191,7 @@ class Linear:
         return Linear(ins, after.outs)
 
     def inverse(self) -> Linear:
-        """The map back from coordinates to places; where an element has several, to the lowest bits that do."""
+        """The map from coordinates back to places; of an element's several places, the one with the lowest bits."""
         if not self.surjective:
             raise LayoutError("this layout cannot be inverted: some elements of the tensor have no place in it")
         ins = []
@@ -201,7 +206,7 @@ class Linear:
         return Linear(tuple(ins), tuple(self.sizes.items()))
 
     def into(self, other: Linear) -> Linear:
-        """The map from this one's places to those of another that hold the same elements."""
+        """The map from this one's places to the other's places that hold the same elements."""
         return self.then(other.inverse())
 
     def __str__(self) -> str:

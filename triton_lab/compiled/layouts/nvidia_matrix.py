@@ -1,7 +1,7 @@
-"""What NVIDIA's tensor cores hold in registers: accumulators of mma (version 2) and wgmma (version 3), and operands.
+"""The register layouts of NVIDIA's tensor cores: accumulators of mma (version 2) and wgmma (version 3), and operands.
 
-The fragments are drawn in the PTX manual, "Matrix Fragments for mma.m16n8k16" and "Register Fragments for wgmma":
-four lanes share a row of 8 numbers of 32 bits, eight rows make a core matrix.
+The PTX manual draws the fragments in "Matrix Fragments for mma.m16n8k16" and "Register Fragments for wgmma": four
+lanes share a row of 8 numbers of 32 bits, and eight rows make a core matrix.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from triton_lab.messages import count
 
 
 def matrix_order(rank: int, *, rows: bool = True) -> tuple[int, ...]:
-    """Dimensions from the fastest: along rows, or along columns; batches are the slowest."""
+    """The dimensions from the fastest, along rows or along columns; batches are the slowest."""
     order = list(reversed(range(rank)))
     if not rows:
         order[:2] = reversed(order[:2])
@@ -73,7 +73,7 @@ class NvidiaMma(Distributed):
 
     @property
     def tile(self) -> tuple[int, int]:
-        """Rows and columns of what one warp's part of an instruction computes."""
+        """Rows and columns of one warp's part of an instruction's result."""
         rows, columns = self.instr_shape[-2:] if self.version_major == 2 else self.instr_shape[:2]
         return rows, columns
 
@@ -101,13 +101,16 @@ class NvidiaMma(Distributed):
 
 
 def fragment(tile: Tile, order: Sequence[int], rows: int, columns: int, width: int) -> Tile:
-    """What an instruction gives to the lanes of a warp: ``width`` numbers side by side, four lanes to a row, eight
-    rows; then the other rows and columns, in further registers. ``order`` names the axis of columns, then of rows."""
+    """The part of an instruction's matrix that a warp's lanes hold.
+
+    ``width`` numbers are adjacent, four lanes share a row, eight rows follow; further rows and columns are in further
+    registers. ``order`` names the axis of columns, then of rows.
+    """
     across, down = order[0], order[1]
     tile.grow("register", across, width).grow("lane", across, 4).grow("lane", down, 8)
     return tile.grow("register", down, rows // 8).grow("register", across, columns // (4 * width))
 
 
 def without(cga: CGA, axis: int) -> CGA:
-    """The blocks of a cluster where all along an axis hold the same."""
+    """The bases of a cluster whose blocks hold the same elements along an axis."""
     return tuple(tuple(0 if at == axis else value for at, value in enumerate(basis)) for basis in cga)

@@ -1,4 +1,4 @@
-"""Which thread holds what a kernel reduces or scans: the layouts of what these take, out of a module's text."""
+"""The layouts of a kernel's reductions and scans: which thread holds their operands, read from a module's text."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from triton_lab.compiled.layouts.linear_layout import Basis, Linear
 
 _REDUCE = re.compile(r'"tt\.reduce"\((%[\w.#]+)')
 _SCAN = re.compile(r'"tt\.scan"\((%[\w.#]+)')
-_TYPES = re.compile(r"^\s*\}\) : \(", re.MULTILINE)  # after the function that combines two
+_TYPES = re.compile(r"^\s*\}\) : \(", re.MULTILINE)  # after the function that combines two elements
 _TENSOR = re.compile(r"tensor<")
 
 
 def reductions(ttgir: str) -> list[Linear | None]:
-    """For each reduction, in the order of the text, the layout of its first operand; None where that is not known.
+    """For each reduction, in the order of the text, the layout of its first operand; None where unknown.
 
-    A reshape just before a sum of everything leaves each number in its register, wherever that is in the new layout:
-    there it is the layout before that counts, told in the shape after it.
+    A reshape just before a sum of everything leaves each number in its register, whatever the new layout says. So the
+    layout before the reshape counts, expressed in the shape after it.
     """
     known = layouts(ttgir)
     return [_taken(ttgir, found, known) for found in _REDUCE.finditer(ttgir)]
 
 
 def scans(ttgir: str) -> list[Linear | None]:
-    """For each scan, in the order of the text, the layout of its first operand; None where that is not known."""
+    """For each scan, in the order of the text, the layout of its first operand; None where unknown."""
     known = layouts(ttgir)
     return [_alone(known.get(_type(ttgir, found))) for found in _SCAN.finditer(ttgir)]
 
 
 def _type(ttgir: str, op: re.Match[str]) -> str:
-    """The type of the first operand, which stands after the operation's function."""
+    """The type of the first operand, which follows the operation's function."""
     types = _TYPES.search(ttgir, op.end())
     return next(_tensors(ttgir[types.end() :]), "") if types else ""
 
@@ -54,7 +54,7 @@ def _taken(ttgir: str, reduce: re.Match[str], known: Mapping[str, Layout]) -> Li
 
 
 def _alone(layout: Layout | None) -> Linear | None:
-    """The map of a layout; None where that is not known, and if a cluster's blocks share the tensor."""
+    """The map of a layout; None for an unknown one, and for a tensor that a cluster's blocks share."""
     try:
         linear = None if layout is None else layout.linear
     except LayoutError:

@@ -1,4 +1,4 @@
-"""Layouts in registers that are not about matrix instructions: blocked, slice, linear."""
+"""Layouts in registers other than those of matrix instructions: blocked, slice, linear."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Blocked(Distributed):
 
 @dataclass(frozen=True)
 class Slice(Distributed):
-    """``#ttg.slice``: what is left of a layout when one of its dimensions is reduced, or not there yet."""
+    """``#ttg.slice``: a layout without one of its dimensions, which was reduced or is not expanded yet."""
 
     mnemonic = "ttg.slice"
     name = "slice"
@@ -78,8 +78,11 @@ class Slice(Distributed):
 
 
 def held_once(linear: Linear) -> Linear:
-    """A blocked layout as Triton takes it: where a thread's box is larger than the tensor, 3.6 keeps copies in its
-    registers, 3.9 keeps each element once. (Layouts of matrix instructions keep copies in both.)"""
+    """A blocked layout without copies inside a thread's registers.
+
+    Where a thread's box is larger than the tensor, Triton 3.6 keeps copies in its registers; 3.9 keeps each element
+    once. (Layouts of matrix instructions keep copies in both.)
+    """
     if BEFORE_3_7:
         return linear
     bases = dict(linear.ins)
@@ -130,12 +133,12 @@ class Bases(Distributed):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Dimensions in the order in which registers run along them, then those where none does."""
+        """The dimensions in the order in which registers run along them, then those without registers."""
         moved = [axis for basis in self.register for axis, value in enumerate(basis) if value]
         return tuple(dict.fromkeys([*moved, *reversed(range(self.rank))]))
 
     def linear(self, shape: Sequence[int]) -> Linear:
-        """Repeated in further registers, or cut, where the tensor is not the one that the bases fill."""
+        """The bases repeated in further registers, or cut, to fit another shape than their own."""
         self.check(shape)
         tile = Tile(self.rank)
         tile.bases = {name: [list(basis) for basis in getattr(self, name)] for name in HARDWARE}
@@ -143,5 +146,5 @@ class Bases(Distributed):
         tile.repeat(shape, self.order)
         tile.bases["register"] = [
             basis for basis in tile.bases["register"] if all(map(int.__lt__, basis, shape))
-        ]  # what is cut off the tensor is not kept twice
+        ]  # a cut element is not kept twice
         return tile.cut(shape)

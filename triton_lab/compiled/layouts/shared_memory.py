@@ -1,6 +1,6 @@
-"""Layouts in shared memory: swizzled, padded, those that NVIDIA's matrix units read, and plain bases.
+"""Layouts in shared memory: swizzled, padded, those of NVIDIA's matrix units, and plain bases.
 
-Places are an ``offset`` in elements and the ``block`` of a cluster whose shared memory it is.
+Places are an ``offset`` in elements, and the ``block`` of a cluster that owns the memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OFFSETS = ("offset", "block")
 
 @dataclass(frozen=True)
 class Swizzled(SharedLayout):
-    """``#ttg.swizzled_shared``: row by row, where groups of ``vec`` elements change places from row to row.
+    """``#ttg.swizzled_shared``: rows in order, where groups of ``vec`` elements change places from row to row.
 
     The group at column c of row r lies at ``c ^ (r / per_phase % max_phase)``, so that a column's elements lie in
     different banks.
@@ -49,7 +49,7 @@ class Swizzled(SharedLayout):
         return len(self.order)
 
     def phase(self, row: int) -> int:
-        """By how many groups a row (a power of two) is moved; rows that are sums have the XOR of theirs."""
+        """By how many groups a row (a power of two) is shifted; a sum of rows has the XOR of their shifts."""
         return row // self.per_phase % self.max_phase
 
     def linear(self, shape: Sequence[int]) -> Linear:
@@ -66,8 +66,10 @@ class Swizzled(SharedLayout):
 
 @dataclass(frozen=True)
 class Rotating(Swizzled):
-    """``#ttg.amd_rotating_shared``: as swizzled, but from one ``max_phase`` of rows to the next the groups' places
-    are turned once more, so that rows that are far apart differ too."""
+    """``#ttg.amd_rotating_shared``: like swizzled, but the groups' places also rotate after each ``max_phase`` rows.
+
+    So rows that are far apart differ, too.
+    """
 
     mnemonic = "ttg.amd_rotating_shared"
     name = "rotating shared"
@@ -78,8 +80,10 @@ class Rotating(Swizzled):
 
 @dataclass(frozen=True)
 class Padded(SharedLayout):
-    """``#ttg.padded_shared``: elements in the order of ``offset``'s bases (or of ``order``), with room after each
-    interval: ``pairs`` has (interval, padding) in elements."""
+    """``#ttg.padded_shared``: elements in the order of ``offset``'s bases (or of ``order``), with gaps.
+
+    ``pairs`` has (interval, padding) in elements: the gap after each interval.
+    """
 
     mnemonic = "ttg.padded_shared"
     name = "padded shared"
@@ -114,7 +118,7 @@ class Padded(SharedLayout):
 
     @property
     def own_shape(self) -> tuple[int, ...]:
-        """The tensor that the layout was made for."""
+        """The shape that the layout was made for."""
         if self.order:
             return self.shape
         bases = (*self.offset, *self.block)
@@ -166,7 +170,7 @@ class SharedBases(SharedLayout):
 
     @property
     def own_shape(self) -> tuple[int, ...]:
-        """The tensor that the bases fill."""
+        """The shape that the bases fill."""
         return tuple(1 << max(values).bit_length() for values in zip(*self.offset, *self.block, strict=True))
 
     def linear(self, shape: Sequence[int]) -> Linear:
@@ -178,9 +182,11 @@ class SharedBases(SharedLayout):
 
 @dataclass(frozen=True)
 class Nvmma(SharedLayout):
-    """``#ttg.nvmma_shared``: what TMA writes and wgmma or tcgen05 read: boxes of ``swizzling_byte_width`` bytes
-    across, in which each eight rows form a core matrix whose 16-byte groups change places (PTX manual,
-    "Shared Memory Matrix Layout": the swizzling modes)."""
+    """``#ttg.nvmma_shared``: the layout that TMA writes, and wgmma or tcgen05 read.
+
+    Boxes are ``swizzling_byte_width`` bytes wide; in a box, each eight rows form a core matrix whose 16-byte groups
+    change places (PTX manual, "Shared Memory Matrix Layout": the swizzling modes).
+    """
 
     mnemonic = "ttg.nvmma_shared"
     name = "NVMMA shared"
@@ -221,7 +227,7 @@ class Nvmma(SharedLayout):
         return tile.fit(shape, range(self.rank), self.cga_layout, filler="offset")
 
     def _box(self, inner: Sequence[int]) -> list[int]:
-        """What one TMA instruction moves: at most 256 along each axis, and one swizzled line along the last."""
+        """The box of one TMA instruction: at most 256 along each axis, and one swizzled line along the last."""
         packing = 2 if self.fp4_padded else 1
         box = [min(size, 256) for size in inner]
         if not self.swizzling_byte_width:
@@ -240,12 +246,12 @@ class Nvmma(SharedLayout):
         return box
 
     def _collapsed(self, box: Sequence[int]) -> tuple[int, int]:
-        """Rows and columns of a box whose dimensions but the last are taken together."""
+        """Rows and columns of a box, with all dimensions but the last taken together."""
         rows, columns = math.prod(box[:-1]), box[-1]
         return (columns, rows) if self.transposed else (rows, columns)
 
     def _swizzled(self, box: Sequence[int]) -> list[list[int]]:
-        """The bases of ``offset`` over one box: core matrices one below the other, then beside, unfolded."""
+        """The bases of ``offset`` over one box: core matrices one below the other, then side by side, unfolded."""
         rows, columns = self._collapsed(box)
         line = 8 * self.swizzling_byte_width // self.element_bit_width // (2 if self.fp4_padded else 1)
         bits = self._core()
@@ -263,7 +269,7 @@ class Nvmma(SharedLayout):
         return found
 
     def _core(self) -> list[list[int]]:
-        """Row and column of each bit of the offset in eight swizzled lines."""
+        """The row and column of each offset bit in eight swizzled lines."""
         columns = 8 * self.swizzling_byte_width // self.element_bit_width
         phases = self.swizzling_byte_width // 16
         vec, per_phase = 128 // self.element_bit_width, 8 // phases
@@ -272,5 +278,5 @@ class Nvmma(SharedLayout):
         return core
 
     def _packed(self, column: int) -> int:
-        """Where a padded column is in the packed tensor: of 16 bytes, fp4 uses 8."""
+        """The position of a padded column in the packed tensor: fp4 uses 8 of each 16 bytes."""
         return column // 16 * 8 + column % 8 if self.fp4_padded else column

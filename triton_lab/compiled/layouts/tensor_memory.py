@@ -1,7 +1,7 @@
 """Layouts in Blackwell's tensor memory: 128 rows ("lanes") and columns of 32 bits (PTX manual, "Tensor Memory").
 
-Places are ``row`` and ``column``. A zero vector in row 32 or 64 means copies; elsewhere, rows or columns of which no
-element is kept.
+Places are ``row`` and ``column``. A zero vector in row 32 or 64 means copies; anywhere else it means empty rows or
+columns.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ PLACES = ("row", "column", "block")
 
 @dataclass(frozen=True)
 class Accumulator(TensorMemory):
-    """``#ttng.tensor_memory_encoding``: blocks of ``block_m`` rows and ``block_n`` columns, as tcgen05.mma writes
-    them; with 64 rows, two blocks share the 128."""
+    """``#ttng.tensor_memory_encoding``: blocks of ``block_m`` rows and ``block_n`` columns, written by tcgen05.mma.
+
+    With 64 rows, two blocks share the 128.
+    """
 
     mnemonic = "ttng.tensor_memory_encoding"
     name = "tensor memory"
@@ -55,7 +57,7 @@ class Accumulator(TensorMemory):
         return 32 // self.col_stride
 
     def holds(self, bits: int) -> None:
-        """Refuse elements that do not fit into the part of a column that is theirs."""
+        """Raise LayoutError for elements too wide for their part of a column."""
         if bits > self.element_bit_width:
             raise LayoutError(
                 f"elements of {bits} bits do not fit: a column has 32 bits, of which colStride = {self.col_stride} "
@@ -85,7 +87,7 @@ class Accumulator(TensorMemory):
         return tile.fit(shape, (0, 1), self.cluster, filler="column")
 
     def _half(self, rows: int, columns: int, across: int) -> Tile:
-        """Blocks of 64 rows lie in the lower half of each warp's 32; a second block takes the upper halves."""
+        """Blocks of 64 rows use the lower half of each warp's 32; a second block uses the upper halves."""
         tile = Tile(2, PLACES).copy("column", self.col_stride)
         tile.grow("row", 0, 16).grow("column", 1, across)
         second = [64, 0] if rows > 64 else [0, across] if columns > across else [0, 0]
@@ -122,6 +124,6 @@ class Scales(TensorMemory):
 
 
 def blocks(rows: int, columns: int) -> CGA:
-    """The bases of ``block`` where Triton (3.6) tells how many blocks lie along each dimension."""
+    """The bases of ``block`` where Triton (3.6) gives the number of blocks along each dimension."""
     tile = Tile(2).grow("block", 0, rows).grow("block", 1, columns)
     return tuple(tuple(basis) for basis in tile.bases["block"])

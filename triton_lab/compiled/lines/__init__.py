@@ -1,5 +1,6 @@
-"""Which lines of each stage belong to which lines of the source, as the compilers wrote it down.
+"""Which lines of each stage belong to which lines of the source, as the compilers recorded it.
 
-Every stage names places in its own way: `mlir`, `llvm`, `assembly` (PTX and AMD's) and `machine` (SASS) read them, line
-by line, into trails of places.
+Each stage names places in its own way. `mlir_lines`, `llvm_lines`, `assembly_lines` (PTX and AMD's) and `sass_lines`
+read them, line by line, into trails of places (`source_trail`). `StageLines` (`stage_lines`) leaves: both directions,
+and the reasons for lines without instructions (`missing_instructions`).
 """

@@ -1,10 +1,10 @@
-"""Places in PTX and in AMD's assembly: ``.loc 1 30 28`` says it of all instructions up to the next.
+"""Places in PTX and in AMD's assembly: ``.loc 1 30 28`` holds for all instructions up to the next ``.loc``.
 
-PTX names the place that a call was inlined at, which an earlier ``.loc`` has followed further out; AMD's has the whole
-trail in a comment, where files go by their last names.
+PTX names the place at which a call was inlined; an earlier ``.loc`` gives that place's own callers. AMD's assembly
+has the whole trail in a comment, which names files by the last part of their paths.
 
-Within assembly that Triton writes out by itself, of several lines, LLVM counts on: the second line is told to stand one
-line further down in the source than the first. Here that is counted back.
+Within inline assembly of several lines that Triton writes, LLVM counts lines on: it places the second line of
+assembly one source line below the first. The reader here undoes that.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _BEGINS, _ENDS = re.compile(r"// begin inline asm|;+\s*#?ASMSTART"), re.compile(
 
 
 def files_of(text: str) -> dict[str, str]:
-    """The source files of a text, by the numbers that ``.loc`` calls them by."""
+    """The source files of a text, by their numbers in ``.loc``."""
     return {number: posixpath.join(*map(_unescaped, filter(None, parts))) for number, *parts in _FILE.findall(text)}
 
 
 def _unescaped(text: str) -> str:
-    """Undo the escapes of assemblers: three octal digits of a byte of UTF-8, or a character that stands for itself."""
+    """Undo the assemblers' escapes: three octal digits for a byte of UTF-8, or a backslash before a character."""
 
     def one(found: re.Match[bytes]) -> bytes:
         code = found[1]
@@ -41,14 +41,14 @@ def _unescaped(text: str) -> str:
 
 
 def trails(text: str) -> list[Trail | None]:
-    """One for each line: of instructions, and of the lines that name the place."""
+    """A trail for each line that is an instruction or names a place; None for the others."""
     lines = text.split("\n")
     files = files_of(text)
     by_name = {posixpath.basename(file): file for file in files.values()}
-    # The trail that was told last of a place, to which others are inlined.
+    # The last trail recorded for a place, which calls inlined there continue.
     last: dict[TrailPlace, tuple[TrailPlace, ...]] = {}
     now: tuple[TrailPlace, ...] = ()
-    written: int | None = None  # how many lines of assembly that is written out came before
+    written: int | None = None  # how many lines of this inline assembly came before
     result: list[Trail | None] = []
     for line in lines:
         found = _LOC.match(line)
@@ -74,7 +74,7 @@ def trails(text: str) -> list[Trail | None]:
 def _outer(
     rest: str, files: dict[str, str], by_name: dict[str, str], last: dict[TrailPlace, tuple[TrailPlace, ...]]
 ) -> tuple[TrailPlace, ...]:
-    """Where the call stands, further and further out."""
+    """The place of the call, and of its callers, outwards."""
     if found := _INLINED.search(rest):
         call = TrailPlace(files.get(found[1], ""), int(found[2]), int(found[3]))
         return last.get(call, (call,))

@@ -1,5 +1,8 @@
-"""Which line of PTX each instruction of a cubin was made from: its own table, in the form that DWARF 2 gives line
-tables (section 6.2 of that standard), under a name of NVIDIA's."""
+"""Which line of PTX each instruction of a cubin was made from.
+
+The cubin has a table for it in the form of a DWARF 2 line table (section 6.2 of that standard), under a name of
+NVIDIA's.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +26,18 @@ class _Section(NamedTuple):
 
 @dataclass
 class _Rows:
-    """What the table says: instruction addresses and their lines, from ``start`` of the section's text on."""
+    """The rows of a table: instruction addresses and their lines, from ``start`` of the section's text on."""
 
-    place: int  # in the table, of the address that it begins with
+    place: int  # where the table holds its first address
     start: int
     lines: list[tuple[int, int]]
     end: int
 
 
 def lines_of_ptx(cubin: bytes) -> dict[str, list[int]]:
-    """For each function the line of PTX, from 1 on, of each of its instructions; 0 where none is told.
+    """For each function, the line of PTX, from 1 on, of each of its instructions; 0 where the table has none.
 
-    Nothing for what is no cubin, or has no such table.
+    Empty for bytes that are no cubin or have no such table.
     """
     try:
         return dict(_functions(cubin))
@@ -71,7 +74,7 @@ def _sections(cubin: bytes) -> dict[str, _Section]:
 
 
 def _owners(sections: dict[str, _Section], names: list[str]) -> Iterator[tuple[int, str]]:
-    """Where in the table an address is filled in, and the section of the code that it lies in."""
+    """Where in the table an address is filled in, and the code section it lies in."""
     symbols = sections[".symtab"].content
     for form in (".rela", ".rel"):
         if (found := sections.get(f"{form}{_TABLE}")) is None:
@@ -83,7 +86,7 @@ def _owners(sections: dict[str, _Section], names: list[str]) -> Iterator[tuple[i
 
 
 def _sequences(table: bytes) -> Iterator[_Rows]:
-    """The runs of instructions of which a table tells."""
+    """The runs of instructions that a table describes."""
     at = 0
     while at + 10 < len(table):
         length, version, header = struct.unpack_from("<IHI", table, at)
@@ -98,7 +101,7 @@ def _sequences(table: bytes) -> Iterator[_Rows]:
 def _run(
     table: bytes, at: int, end: int, unit: int, base: int, span: int, first: int, operands: bytes
 ) -> Iterator[_Rows]:
-    """Run a line program: ``operands`` has for each standard opcode how many it takes."""
+    """Run a line program; ``operands`` has the number of operands of each standard opcode."""
     place, start, address, line = -1, 0, 0, 1
     rows: list[tuple[int, int]] = []
     while at < end:
@@ -136,7 +139,7 @@ def _run(
 
 
 def _unsigned(table: bytes, at: int) -> tuple[int, int]:
-    """A number in LEB128, and where it ends."""
+    """A number in LEB128, and the position behind it."""
     value = shift = 0
     while True:
         value |= (table[at] & 0x7F) << shift

@@ -1,5 +1,7 @@
-"""Places in LLVM's text: ``!dbg !7`` behind an instruction, and at the end ``!7 = !DILocation(line: 3, scope: !4,
-inlinedAt: !9)``."""
+"""Places in LLVM's text: ``!dbg !7`` behind an instruction refers to a location at the end of the module.
+
+A location reads ``!7 = !DILocation(line: 3, scope: !4, inlinedAt: !9)``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _USED = re.compile(r", !dbg !(\d+)(?:,|\s|$)|\) .*!dbg !(\d+) \{$")
 
 
 def trails(text: str) -> list[Trail | None]:
-    """One for each line of a module: of instructions, and of where functions begin."""
+    """A trail for each line of a module that is an instruction or begins a function; None for the others."""
     lines = text.split("\n")
     nodes: dict[str, tuple[str, dict[str, str]]] = {}
     for line in lines:
@@ -32,14 +34,14 @@ def trails(text: str) -> list[Trail | None]:
 
 
 class _Reader:
-    """Reads locations from the ``nodes`` of a module: by number the kind and the fields of each."""
+    """Reads locations from a module's ``nodes``: the kind and fields of each, by number."""
 
     def __init__(self, nodes: dict[str, tuple[str, dict[str, str]]]) -> None:
         self._nodes = nodes
         self._known: dict[str, tuple[TrailPlace, ...]] = {}
 
     def places(self, number: str) -> tuple[TrailPlace, ...]:
-        """The places that node ``number`` stands for; none where the compiler made the instruction up."""
+        """The places that node ``number`` represents; none for an instruction that the compiler made up."""
         known = self._known.get(number)
         if known is None:
             self._known[number] = ()
@@ -56,7 +58,7 @@ class _Reader:
 
     def _file(self, number: str) -> str:
         """The file of a location or scope."""
-        for _ in range(64):  # scopes lie in scopes
+        for _ in range(64):  # scopes are nested
             kind, fields = self._nodes.get(number, ("", {}))
             if kind == "DIFile":
                 return posixpath.join(fields.get("directory", ""), fields.get("filename", ""))

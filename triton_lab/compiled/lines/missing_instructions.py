@@ -1,4 +1,4 @@
-"""Why a line of the source has no instructions: who took over what it computes, or that nobody needs it."""
+"""Why a line of the source has no instructions: other lines took over its work, or its result is unused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CONSTANTS = ("arith.constant", "tt.make_range", "mov.b32", "mov.b64", "mov.u32"
 
 
 def reasons(lines: StageLines, texts: Mapping[str, str]) -> dict[SourceLine, str]:
-    """A reason for each line of the sources that does something in Python and has no instruction in the last stage."""
+    """A reason for each source line that does something in Python and has no instruction in the last stage."""
     stages = list(texts)
     held = {stage: {line for _, found in lines.table(stage) for line in found} for stage in stages}
     last = stages[-1] if held[stages[-1]] else stages[-2] if len(stages) > 1 else stages[-1]
@@ -52,7 +52,7 @@ def reasons(lines: StageLines, texts: Mapping[str, str]) -> dict[SourceLine, str
 
 
 def doing(source: Source) -> Iterator[int]:
-    """The lines on which a statement of a function begins that is not only words."""
+    """The lines on which a statement of a function begins, without its docstrings."""
     try:
         tree = ast.parse(textwrap.dedent(source.text))
     except SyntaxError:
@@ -70,7 +70,7 @@ def doing(source: Source) -> Iterator[int]:
 
 
 def _reason(lines: StageLines, texts: Mapping[str, str], line: SourceLine, stage: str, alive: set[SourceLine]) -> str:
-    """Why a line that is in ``stage`` is in none behind it; ``alive`` are the lines of the last stage."""
+    """Why a line that is in ``stage`` is in no later one; ``alive`` are the lines of the last stage."""
     text = texts[stage].split("\n")
     trails = lines.trails(stage)
     own = [k for k, trail in enumerate(trails) if trail is not None and line in lines.written(trail)]
@@ -86,7 +86,7 @@ def _reason(lines: StageLines, texts: Mapping[str, str], line: SourceLine, stage
 
 
 def _called(lines: StageLines, one: SourceLine, beside: SourceLine) -> str:
-    """A line by its number, and by its function where that is another."""
+    """A line by its number, and by its function where that differs."""
     if one.function == beside.function:
         return str(one.line)
     return f"{one.line} of {lines.sources[one.function].name}"
@@ -95,10 +95,10 @@ def _called(lines: StageLines, one: SourceLine, beside: SourceLine) -> str:
 def _takers(
     lines: StageLines, text: list[str], trails: list[Trail | None], own: list[int], line: SourceLine
 ) -> Iterator[SourceLine]:
-    """The other lines whose instructions use what these compute, through instructions that have no line."""
+    """The other lines whose instructions use what these compute, also through instructions without a line."""
     defined = {name for k in own for name in _names_defined(text[k])}
     seen = set(own)
-    for _ in range(8):  # through so many instructions that nobody's line has
+    for _ in range(8):  # through at most so many instructions without a line
         passed: set[str] = set()
         for k, one in enumerate(text):
             if k in seen or one.startswith(("!", "#")) or not defined.intersection(_NAME.findall(one)):

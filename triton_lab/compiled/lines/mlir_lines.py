@@ -1,5 +1,7 @@
-"""Places in MLIR: ``loc("name"("file":3:5))``, ``loc(callsite(#loc3 at #loc7))``, ``loc(fused[...])``, behind each
-operation, or told once at the edge of the module and named."""
+"""Places in MLIR: ``loc("name"("file":3:5))``, ``loc(callsite(#loc3 at #loc7))``, ``loc(fused[...])``.
+
+They follow each operation, or are defined at the edge of the module under a name.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from triton_lab.ir.locations import Locations
 
 
 def trails(text: str) -> list[Trail | None]:
-    """One for each line of a module. An operation with regions stands where its last line says, on its first, too."""
+    """A trail for each line of a module. An operation with regions has its place on its first line and on its last."""
     lines = text.split("\n")
     locations = Locations(text)
     result: list[Trail | None] = [None] * len(lines)
@@ -33,20 +35,20 @@ def trails(text: str) -> list[Trail | None]:
 
 
 def _told(line: str) -> str:
-    """What stands in the last ``loc(...)``, which ends the line; that of a block's first argument where none does."""
+    """The text in the last ``loc(...)``, which ends the line; else in that of a block's first argument."""
     body = line.rstrip()
     if not body.endswith(")"):
         found = re.search(r" loc\((#loc\d*)\)", line) if line.lstrip().startswith("^") else None
         return found[1] if found else ""
     at = body.rfind(" loc(")
-    # A callsite that is written out has places of its own inside.
+    # A nested callsite has places of its own inside.
     while at > 0 and body.count("(", at) != body.count(")", at):
         at = body.rfind(" loc(", 0, at)
     return body[at + 5 : -1] if at >= 0 else ""
 
 
 def _trail(locations: Locations, told: str) -> Trail | None:
-    """What the text between the brackets of ``loc(...)`` says; None where it says nothing."""
+    """The trail for the text between the brackets of ``loc(...)``; None where it has no place."""
     place = locations.read(told)
     frames = list(place.frames()) if place is not None else []
     places = tuple(TrailPlace(one.file, one.line, one.column) for one in frames if one.line)

@@ -1,7 +1,7 @@
 """Places in NVIDIA's machine code: the cubin says which line of PTX each instruction was made from, and PTX the rest.
 
-Its table of source lines would not do: older ones know of no inlined calls, and ptxas has taken what `assembly_lines`
-mends at its word.
+The cubin's table of source lines is not used: older ones have no inlined calls, and ptxas has copied the wrong lines
+that `assembly_lines` corrects.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ _WRITTEN = re.compile(r"\t(?:@!?U?P\w+\s+)?[A-Z]")
 
 
 def trails(text: str, cubin: bytes, ptx: str) -> list[Trail | None]:
-    """One for each line of ``text``, Triton's disassembly of the cubin, which ptxas made of ``ptx``; none for a
-    function of which the cubin tells nothing, or of another length."""
+    """A trail for each line of ``text``, Triton's disassembly of the cubin that ptxas made of ``ptx``.
+
+    None for the lines of a function that the cubin does not describe, or describes with another length.
+    """
     told = lines_of_ptx(cubin)
     of_ptx, written = assembly_lines.trails(ptx), ptx.split("\n")
     lines = text.split("\n")
@@ -31,7 +33,7 @@ def trails(text: str, cubin: bytes, ptx: str) -> list[Trail | None]:
 
 
 def functions(lines: list[str]) -> list[tuple[str, list[int]]]:
-    """The functions of a disassembly, each with the numbers of the lines that are its instructions."""
+    """The functions of a disassembly, each with the numbers of its instructions' lines."""
     found: list[tuple[str, list[int]]] = []
     for k, line in enumerate(lines):
         if line.startswith("Function:"):
@@ -42,7 +44,7 @@ def functions(lines: list[str]) -> list[tuple[str, list[int]]]:
 
 
 def _trail(line: int, of_ptx: list[Trail | None], written: list[str]) -> Trail | None:
-    """Where a line of PTX comes from. What stands at the begin of a function belongs to its first place."""
+    """Where a line of PTX comes from. Lines at the beginning of a function belong to its first place."""
     if not 0 < line <= len(written):
         return None
     if written[line - 1].strip() == "{":

@@ -1,4 +1,4 @@
-"""Where a line of a stage comes from: a trail of places in source files, and of lines that the user wrote."""
+"""Where a line of a stage comes from: a trail of places in source files, and the lines that the user wrote."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class TrailPlace(NamedTuple):
-    """A place in a source file; ``line`` from 1 on, ``column`` too, and 0 where it is not known."""
+    """A place in a source file; ``line`` and ``column`` count from 1, and are 0 where not known."""
 
     file: str
     line: int
@@ -15,7 +15,7 @@ class TrailPlace(NamedTuple):
 
 
 class SourceLine(NamedTuple):
-    """A line of what the user wrote: the number of its function among the sources, and its own in the file."""
+    """A line that the user wrote: its function's number among the sources, and its line number in the file."""
 
     function: int
     line: int
@@ -23,7 +23,7 @@ class SourceLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """``places`` from the innermost out: where it stands, then the calls through which it was inlined there.
+    """``places`` from the innermost out: the place itself, then the calls through which it was inlined.
 
     ``name`` is the variable, "" where the compiler kept none.
     """

@@ -19,10 +19,10 @@ _READERS = {
 
 
 class StageLines:
-    """The lines of each stage of a compilation, and the lines of the source that they were made from.
+    """The lines of each stage of a compilation, and the source lines that they were made from.
 
-    Lines count from 1, those of the source as its file counts them. ``stages`` are the texts by name, ``sources`` what
-    the user wrote, the kernel first.
+    Lines count from 1; source lines count as in their file. ``stages`` are the texts by name; ``sources`` is what the
+    user wrote, the kernel first.
 
     >>> lines = launch.compile("sm_90").lines
     >>> made = lines.of("ttir", 21)
@@ -47,7 +47,7 @@ class StageLines:
         return [name for name, text in self._texts.items() if isinstance(text, str)]
 
     def trails(self, stage: str) -> list[Trail | None]:
-        """For each line of a stage where it comes from, None where the compiler does not say. Raises LookupError.
+        """Where each line of a stage comes from, None where the compiler does not say. Raises LookupError.
 
         >>> trails = launch.compile("sm_90").lines.trails("ptx")
         >>> max(trail.places[0].line for trail in trails if trail is not None)
@@ -67,7 +67,7 @@ class StageLines:
     def source(self, stage: str, number: int) -> Trail | None:
         """Where line ``number`` of a stage comes from: places from the innermost out, through inlined calls.
 
-        Raises LookupError for a stage or line that there is not.
+        Raises LookupError for an unknown stage or line.
 
         >>> launch.compile("sm_90").lines.source("ttir", 1) is None
         True
@@ -78,9 +78,9 @@ class StageLines:
         return trails[number - 1]
 
     def of(self, stage: str, line: int, file: str | None = None) -> list[int]:
-        """The lines of a stage that come from ``line`` of ``file`` (by itself the kernel's), through calls, too.
+        """The lines of a stage that come from ``line`` of ``file`` (default: the kernel's), also through calls.
 
-        Raises LookupError for a stage that there is not.
+        Raises LookupError for an unknown stage.
 
         >>> compiled = launch.compile("sm_90")
         >>> [compiled.stages["ptx"].splitlines()[k - 1].split()[0] for k in compiled.lines.of("ptx", 20)][-1]
@@ -94,7 +94,7 @@ class StageLines:
         ]
 
     def written(self, trail: Trail | None) -> list[SourceLine]:
-        """Those places of a trail that are in the sources, the innermost first.
+        """The places of a trail that lie in the sources, the innermost first.
 
         >>> lines = launch.compile("sm_90").lines
         >>> lines.written(lines.source("ttir", lines.of("ttir", 21)[0]))
@@ -109,8 +109,7 @@ class StageLines:
         return list(dict.fromkeys(found))
 
     def reason(self, line: int, file: str | None = None) -> str:
-        """Why no instruction of the last stage comes from a line of the source; "" where one does, or where the line
-        has nothing to do at run time.
+        """Why no instruction of the last stage comes from a source line; "" where one does or none is needed.
 
         >>> lines = launch.compile("sm_90").lines
         >>> lines.reason(21), lines.reason(18)
@@ -129,7 +128,7 @@ class StageLines:
         return reasons(self, {name: str(self._texts[name]) for name in self.stages})
 
     def table(self, stage: str) -> Iterator[tuple[int, list[SourceLine]]]:
-        """Each line of a stage that comes from the sources, and which of their lines.
+        """Each line of a stage that comes from the sources, with their lines.
 
         >>> first, (line,) = next(launch.compile("sm_90").lines.table("llir"))
         >>> line.line

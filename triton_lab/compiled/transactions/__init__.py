@@ -1,7 +1,9 @@
-"""Memory transactions: a launch's recorded addresses, dealt to threads as its compiled kernel deals them.
+"""Memory transactions: a launch's recorded addresses, assigned to threads as its compiled kernel assigns them.
 
-`joined` finds what an access became (`ttgir`, `ptx`), `sectors` and `transfer` count what it asks of global memory,
-`registers` and `shared` what instructions ask of the banks of shared memory; `reason` names the worst line.
+A recorded launch and its compiled stages enter. `ttgir_accesses`, `ptx_parser` and `ptxas_code` read the stages, and
+`access_matching` finds what an access became. `sectors` and `transfer` count requests and sectors of global memory;
+`ptx_registers` (with `ptx_rules`) and `bank_requests` count bank conflicts in shared memory. `Transactions` leaves
+(`transactions`); `advice` names its worst line.
 """
 
 from triton_lab.compiled.transactions.advice import Reason, worst

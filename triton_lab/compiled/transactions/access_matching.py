@@ -1,8 +1,8 @@
-"""Which operation of the TTGIR, and which instructions, an access of a recorded launch became.
+"""Finds the TTGIR operation and the instructions that an access of a recorded launch became.
 
-What tells is the place in the source, with those of all calls around it. (The PTX of Triton 3.6 does not tell calls:
-there the innermost place has to do.) A loop that was pipelined has several
-operations for one access: those before it fetch the first rounds.
+They match by place in the source, with the places of all calls around it. (The PTX of Triton 3.6 has no calls: there
+the innermost place must do.) A pipelined loop has several operations for one access: those before the loop fetch its
+first iterations.
 """
 
 from __future__ import annotations
@@ -30,11 +30,14 @@ _FAMILIES = {
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """An access with what became of it: ``operation``, None where the compiler left it out; ``copies``, how many more
-    operations a pipelined loop has before it; ``once``: it was taken out of its loop. ``instructions`` are those of
-    ``operation`` in PTX, none where nothing tells; ``reduces``: ptxas has them give nothing back;
-    ``merged``: which of them it leaves out, as another load fetches the same; ``waits``: it has loads wait for a branch
-    that shows whether they are wanted."""
+    """An access and what it became.
+
+    ``operation`` is None where the compiler left it out. ``copies`` is how many more operations a pipelined loop has
+    before it; ``once``: the operation was hoisted out of its loop. ``instructions`` are its instructions in PTX,
+    empty where no place matches; ``reduces``: in the machine code they return nothing; ``merged``: those that ptxas
+    leaves out, because another load reads the same; ``waits``: ptxas delays loads until a branch shows whether they
+    are needed.
+    """
 
     access: Access
     operation: GpuAccess | None
@@ -47,8 +50,10 @@ class Joined:
 
     @property
     def opcode(self) -> str:
-        """How PTX calls what moves it: ``ld``, ``st``, ``atom``, ``red``, ``cp.async``; "" where nothing tells. An
-        ``atom`` that gives nothing back in the machine code is a ``red``."""
+        """PTX's opcode for the access: ``ld``, ``st``, ``atom``, ``red``, ``cp.async``; "" where unknown.
+
+        An ``atom`` that returns nothing in the machine code is a ``red``.
+        """
         if self.reduces:
             return "red"
         found = family(self.instructions[0]) if self.instructions else ""
@@ -62,14 +67,14 @@ def family(one: Instruction) -> str:
 
 
 def chain_of(op: Op) -> Chain:
-    """Where an operation of the plan stands, and where it was called from."""
+    """The place of an operation of the plan, then the places of its callers."""
     return tuple((one.line, one.column) for one in op.location.frames()) if op.location else ()
 
 
 def joined(
     plan: Plan, accesses: Sequence[Access], depths: Mapping[int, int], ttgir: str, machine: PtxasCode
 ) -> list[Joined]:
-    """Each access with its operation and instructions, in order. ``depths``: the loops around the plan's operations."""
+    """Each access with its operation and instructions, in order; ``depths``: the loops around the plan's operations."""
     places = {op.index: chain_of(op) for op in plan.walk()}
     made: dict[Chain, list[GpuAccess]] = defaultdict(list)
     for one in gpu_accesses(ttgir):
@@ -96,7 +101,7 @@ def _of_place(
     depths: Mapping[int, int],
     machine: PtxasCode,
 ) -> Iterator[Joined]:
-    """Those that stand at one place: several where a helper's loop was unrolled, in the order of the text."""
+    """The matches at one place: several where a helper's loop was unrolled, in the order of the text."""
     deepest = max((one.depth for one in made), default=0)
     inner = [one for one in made if one.depth == deepest]
     parts = dict(zip(map(id, made), _dealt_out(made, code), strict=True))
@@ -119,7 +124,7 @@ def _of_place(
 
 
 def _dealt_out(made: Sequence[GpuAccess], code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
-    """The instructions of each operation: equal shares in order, where they can be, else all of them."""
+    """The instructions of each operation: equal shares in order where possible, else all of them."""
     for one in made:
         families = _FAMILIES[one.way]
         same = [each for each in made if each.way == one.way]

@@ -1,4 +1,4 @@
-"""The line that wastes most, why, and what to do about it: one sentence each."""
+"""Names the line that wastes most, the reason and the remedy, in one sentence each."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 _A_SECTOR = count(SECTOR, "byte")
 _LINE = BANKS * WORD  # bytes that shared memory gives at a time
-_ENOUGH = 0.9  # efficiency from which on a line is called good
+_ENOUGH = 0.9  # efficiency from which on a line counts as good
 
 
 @dataclass(frozen=True)
 class Reason:
-    """``line`` wastes ``bytes`` of what memory could move, over the launch: ``why``, and ``remedy``."""
+    """``line`` wastes ``bytes`` of memory traffic over the launch: ``why``, and ``remedy``."""
 
     line: int | None
     bytes: int
@@ -35,14 +35,14 @@ class Reason:
 
 
 def worst(found: Transactions) -> Reason | None:
-    """The worst of all lines; None where nothing much is wasted."""
+    """The worst of all lines; None if none wastes much."""
     reasons = [reason for one in found.transfers if (reason := of_transfer(one)) is not None]
     reasons += [reason for line in found.shared if (reason := of_shared(line)) is not None]
     return max(reasons, key=lambda one: one.bytes, default=None)
 
 
 def of_shared(line: SharedLine) -> Reason | None:
-    """Why an access to shared memory meets in banks; None where it does not."""
+    """Why an access to shared memory has bank conflicts; None where it has none."""
     if not line.conflicts:
         return None
     return Reason(
@@ -56,7 +56,7 @@ def of_shared(line: SharedLine) -> Reason | None:
 
 
 def of_transfer(one: Transfer) -> Reason | None:
-    """Why an access moves more than it asks for; None where it hardly does."""
+    """Why an access moves more bytes than lanes use; None where it hardly does."""
     if not one.sectors or one.efficiency >= _ENOUGH or one.dealt is None:
         return None
     why, remedy = _told(one)
@@ -126,7 +126,7 @@ def _crooked(asked: Ints, width: int) -> tuple[str, str]:
 
 
 def _side_by_side(one: Transfer) -> int:
-    """How many vectors a lane holds side by side, as its instructions move them one by one."""
+    """How many adjacent vectors a lane holds that its instructions move one by one."""
     assert one.dealt is not None
     first = one.dealt.positions[0, :, 0]
     elements = max(1, one.width // one.access.itemsize)
@@ -137,7 +137,7 @@ def _side_by_side(one: Transfer) -> int:
 
 
 def _sample(one: Transfer) -> tuple[Ints, NDArray[np.bool_]]:
-    """The lanes of the request that wastes most, of the program that wastes most."""
+    """The lanes of the request that wastes most, in the program that wastes most."""
     program = int(np.argmax(one.counts.moved - one.counts.wanted))
     found = one.lanes(program)
     assert found is not None and one.dealt is not None

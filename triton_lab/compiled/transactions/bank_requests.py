@@ -1,4 +1,4 @@
-"""Shared memory: how often each instruction of a program must ask the banks, from the addresses in the machine code."""
+"""Bank conflicts in shared memory: each instruction's wavefronts, from the addresses in the machine code."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _TOUCHES = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class SharedUse:
-    """One instruction on shared memory, each time all warps run it.
+    """One instruction on shared memory, run once by all warps.
 
-    ``addresses`` are the bytes that lanes begin at, ``(warps, 32)``, up to a number that all share, -1 for lanes that
-    are off; None where the kernel's data decide them. ``width`` is a lane's bytes. ``wavefronts`` and ``ideal`` are
-    ``(warps,)``.
+    ``addresses`` are the bytes at which lanes begin, ``(warps, 32)``, up to an offset that all share, and -1 for
+    inactive lanes; None where they depend on the kernel's data. ``width`` is a lane's bytes. ``wavefronts`` and
+    ``ideal`` are ``(warps,)``.
     """
 
     instruction: Instruction
@@ -47,17 +47,19 @@ class SharedUse:
 
     @property
     def conflicts(self) -> int:
-        """Wavefronts too many, of all warps, each time."""
+        """The wavefronts above the ideal, of all warps, each time it runs."""
         return int((self.wavefronts - self.ideal).sum())
 
     @property
     def ways(self) -> int:
-        """How many wavefronts one part of a warp needs at worst."""
+        """The most wavefronts that one part of a warp needs."""
         return int(np.max(-(-self.wavefronts // np.maximum(self.ideal, 1)), initial=0))
 
     def parts(self) -> list[tuple[str, Ints]]:
-        """How many different words each part of a warp that is served at once wants of each bank, ``(32,)`` each: the
-        whole warp, or halves, quarters or the matrices of one instruction."""
+        """How many different words each part of a warp needs from each bank, ``(32,)`` per part.
+
+        A part is served at once: the whole warp, halves, quarters, or the matrices of one instruction.
+        """
         if self.addresses is None:
             return []
         matrices = _matrices(self.instruction)
@@ -75,7 +77,7 @@ class SharedUse:
 
 
 def shared_uses(ptx: Ptx, threads: int) -> list[SharedUse]:
-    """Every load and store of shared memory in ``ptx``, of a program of so many ``threads``, in order."""
+    """Every load and store of shared memory in ``ptx``, for a program of ``threads`` threads, in order."""
     found: list[SharedUse] = []
     for function in _functions(ptx):
         touching = [one for one in function if _TOUCHES.match(one.opcode)]
@@ -95,10 +97,10 @@ def shared_uses(ptx: Ptx, threads: int) -> list[SharedUse]:
 
 
 def _merged(function: list[Instruction], at: Mapping[int, KnownRegister | None]) -> dict[int, int]:
-    """The bytes a lane moves by each instruction, by its number; those that ptxas makes part of another are left out.
+    """The bytes a lane moves by each instruction, by its number, without instructions that ptxas merges into others.
 
-    It joins loads that lie side by side from one register on, up to 16 bytes that begin at a multiple of their number,
-    if nothing between them may change what they find.
+    ptxas merges adjacent loads from one register on, up to 16 bytes that begin at a multiple of their number, if
+    nothing between them may change what they read.
     """
     widths = dict.fromkeys(at, 0)
     waiting: dict[str, list[Instruction]] = {}
@@ -125,7 +127,7 @@ def _join_all(
 
 
 def _join(group: list[Instruction], at: Mapping[int, KnownRegister | None], widths: dict[int, int]) -> None:
-    """Loads from one register: ``widths`` gets those that are left."""
+    """Merge loads from one register: ``widths`` receives the remaining ones."""
     starts = {one.index: at[one.index] for one in group}
     origin = next(iter(starts.values()))
     if origin is None or any(known is None for known in starts.values()):
@@ -141,7 +143,7 @@ def _join(group: list[Instruction], at: Mapping[int, KnownRegister | None], widt
         for one in group
         if (known := starts[one.index]) is not None
     }
-    held: dict[int, int] = {}  # the word that each instruction begins at, or goes on at, by its offset
+    held: dict[int, int] = {}  # the first instruction that moves each word, by the word's offset
     for one in group:
         for word in range(max(1, one.lane_bytes // WORD)):
             held.setdefault(offsets[one.index] // WORD + word, one.index)
@@ -163,7 +165,7 @@ def _join(group: list[Instruction], at: Mapping[int, KnownRegister | None], widt
 
 
 def _functions(ptx: Ptx) -> Iterator[list[Instruction]]:
-    """The instructions of each function: registers are named anew in each."""
+    """The instructions of each function: each has registers of its own."""
     held: list[Instruction] = []
     for one in ptx.instructions:
         if held and one.function != held[-1].function:
@@ -179,7 +181,7 @@ def _address(one: Instruction) -> str:
 
 
 def _on(one: Instruction, guard: KnownRegister | None, threads: int) -> NDArray[np.bool_]:
-    """Which threads run it; all of them where the kernel's data decide."""
+    """Which threads run it; all of them where that depends on the kernel's data."""
     if one.guard is None or guard is None or guard.step:
         return np.ones(threads, np.bool_)
     return np.asarray((guard.values != 0) != one.guard[1], np.bool_)
@@ -196,7 +198,7 @@ def _use(one: Instruction, at: KnownRegister | None, on: NDArray[np.bool_], widt
     ran = np.asarray(on.reshape(warps, _LANES).any(axis=1) * groups, np.int64)
     if at is None or at.step % WORD or kind == "atomic":
         return SharedUse(one, kind, width, None, ran, ran)
-    # What is known up to a number that all share may be below zero: lines of all banks are alike.
+    # Addresses known up to a shared offset may be negative; a shift by whole lines of all banks changes no conflict.
     values = at.values - min(0, int(at.values.min())) // _LINE * _LINE
     addresses = np.where(on, np.resize(values, warps * _LANES), -1).reshape(warps, _LANES)
     asked, ideal = _asked(addresses, width)
@@ -204,16 +206,16 @@ def _use(one: Instruction, at: KnownRegister | None, on: NDArray[np.bool_], widt
 
 
 def _matrices(one: Instruction) -> int:
-    """How many matrices of eight rows ldmatrix or stmatrix moves; 0 for others."""
+    """How many matrices of eight rows ldmatrix or stmatrix moves; 0 for other instructions."""
     return next((int(part[1]) for part in one.parts if re.fullmatch(r"x[124]", part)), 0)
 
 
 def _asked(addresses: Ints, width: int) -> tuple[Ints, Ints]:
-    """Wavefronts of each warp, and how many there would be without conflicts."""
+    """The wavefronts of each warp, and how many it would need without conflicts."""
     groups = max(1, width // WORD)
     parts = addresses.reshape(len(addresses) * groups, -1)
     on = parts >= 0
-    # Lanes that are off ask for what another of their part asks for: that costs nothing.
+    # An inactive lane repeats an address of its own part, which costs nothing.
     first = np.take_along_axis(parts, on.argmax(axis=1)[:, None], axis=1)
     whole = np.where(on, parts, first).reshape(addresses.shape)
     asked = np.where(on.any(axis=1).reshape(len(addresses), groups), wavefronts(whole, width), 0)

@@ -1,4 +1,4 @@
-"""PTX as data: instructions with their operands, the source lines that they come from, blocks and how deep in loops."""
+"""PTX as data: instructions with their operands and source lines, blocks, and the loops around them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Position: TypeAlias = tuple[int, int]
 """Line and column."""
 
 Chain: TypeAlias = tuple[Position, ...]
-"""A place in the source, then where the function that holds it was called, and so on out to the kernel."""
+"""A place in the source, then the places of its callers, out to the kernel."""
 
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:,\s*function_name\s+\S+,\s*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
 _LABEL = re.compile(r"([$\w]+):")
@@ -24,9 +24,12 @@ _TARGET = re.compile(r"[$]\w+")
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction. ``guard`` is the predicate under which it runs, with whether that is negated; ``operands`` as
-    they are spelled; ``chain`` is empty where PTX does not tell the place; ``block`` numbers straight runs,
-    ``function`` the functions of the module; ``line`` is that of the text, from 1 on, on which it ends."""
+    """One instruction.
+
+    ``guard`` is the predicate under which it runs, and whether that is negated; ``operands`` are as spelled;
+    ``chain`` is empty where PTX has no place; ``block`` numbers straight runs, ``function`` the functions of the
+    module; ``line`` is the line of the text, from 1 on, on which it ends.
+    """
 
     opcode: str
     operands: tuple[str, ...]
@@ -39,12 +42,12 @@ class Instruction:
 
     @property
     def parts(self) -> list[str]:
-        """The opcode's words: ``ld.global.v4.b32`` has four."""
+        """The opcode's parts: ``ld.global.v4.b32`` has four."""
         return self.opcode.split(".")
 
     @property
     def lane_bytes(self) -> int:
-        """How many bytes one lane moves by it: 16 for ``ld.global.v4.b32`` and for a ``cp.async`` of 0x10."""
+        """How many bytes it moves per lane: 16 for ``ld.global.v4.b32`` and for a ``cp.async`` of 0x10."""
         if self.opcode.startswith("cp.async"):
             return int(self.operands[2], 0)
         found = [one for one in self.parts if re.fullmatch(r"[bsuf]\d+(?:x2)?", one)]
@@ -54,22 +57,22 @@ class Instruction:
 
 
 class Ptx:
-    """The instructions of a module, in order; ``labels`` has the blocks that jumps name."""
+    """The instructions of a module, in order; ``labels`` has the block of each jump target."""
 
     def __init__(self, text: str) -> None:
         self.instructions: list[Instruction] = []
         self.labels: dict[str, int] = {}
-        self._starts: set[int] = {0}  # blocks that nothing falls into
+        self._starts: set[int] = {0}  # blocks that no block falls through to
         self._read(text)
 
     def _read(self, text: str) -> None:
         block, foreign = 0, False
         chain: Chain = ()
         callers: dict[tuple[int, int, int], Chain] = {}
-        rest, targets = "", set(_JUMP.findall(text))  # other labels are places for debuggers
+        rest, targets = "", set(_JUMP.findall(text))  # other labels are for debuggers
         for number, raw in enumerate(text.split("\n"), 1):
             if "// begin inline asm" in raw or "// end inline asm" in raw:
-                # Places inside are counted on line by line, and are nowhere.
+                # LLVM counts lines on inside inline assembly, so places there are wrong.
                 foreign = "begin" in raw
             line = raw.partition("//")[0].strip()
             if (place := _LOC.match(line)) is not None:
@@ -116,11 +119,11 @@ class Ptx:
             line,
         )
 
-    # --- Where control goes ---------------------------------------------------------------------------
+    # --- Control flow ---------------------------------------------------------------------------------
 
     @cached_property
     def successors(self) -> dict[int, list[int]]:
-        """For each block those that may follow."""
+        """The possible successors of each block."""
         last = {one.block: one for one in self.instructions}
         blocks = sorted({*last, *self.labels.values(), *self._starts})
         found: dict[int, list[int]] = {}
@@ -135,7 +138,7 @@ class Ptx:
 
     @cached_property
     def depths(self) -> dict[int, int]:
-        """In how many loops each block is. A loop is what a jump back to an earlier block holds."""
+        """How many loops are around each block. A loop is what lies between a jump back and its earlier target."""
         depths = dict.fromkeys(self.successors, 0)
         loops: dict[int, set[int]] = {}
         before: dict[int, list[int]] = {block: [] for block in self.successors}
@@ -144,7 +147,7 @@ class Ptx:
                 before[one].append(block)
         for block, after in self.successors.items():
             for head in after:
-                if head <= block:  # blocks are numbered in the order of the text, and LLVM lays loops out in a row
+                if head <= block:  # blocks are numbered in text order, and LLVM places a loop's blocks in a row
                     loops.setdefault(head, {head}).update(_reaching(block, head, before))
         for body in loops.values():
             for block in body:
@@ -153,7 +156,7 @@ class Ptx:
 
 
 def _reaching(end: int, head: int, before: Mapping[int, Sequence[int]]) -> set[int]:
-    """The blocks from which ``end`` is reached without passing ``head``."""
+    """The blocks from which ``end`` can be reached without passing ``head``."""
     found, waiting = {head}, [end]
     while waiting:
         block = waiting.pop()
@@ -174,7 +177,7 @@ def _chain(place: re.Match[str], callers: dict[tuple[int, int, int], Chain]) -> 
 
 
 def _split(text: str) -> Iterator[str]:
-    """Operands, divided at commas outside of braces and brackets."""
+    """The operands, split at commas outside of braces and brackets."""
     depth, start = 0, 0
     for at, character in enumerate(text):
         depth += (character in "{[(") - (character in "}])")

@@ -1,7 +1,7 @@
-"""What PTX's registers hold in each thread of a program, as far as the thread's number decides it.
+"""The values of PTX's registers in each thread of a program, as far as they depend on the thread's number.
 
-Addresses in shared memory nearly always do: so the bank conflicts of an instruction are those of its real addresses,
-whatever way the compiler went.
+Addresses in shared memory nearly always do: so an instruction's bank conflicts come from its real addresses, however
+the compiler computed them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _PASSES = 12
 
 
 def evaluated(instructions: Iterable[Instruction], threads: int, wanted: Iterable[str]) -> dict[str, Value]:
-    """The registers ``wanted`` and all that they come from, of one function's ``instructions``.
+    """The values of the registers ``wanted`` and of all they are computed from, in one function's ``instructions``.
 
-    A register that is set in several places holds what they have in common.
+    For a register that is set in several places, the result is what all these values share.
     """
     setting: dict[str, list[Instruction]] = {}
     for one in instructions:
@@ -58,7 +58,7 @@ def evaluated(instructions: Iterable[Instruction], threads: int, wanted: Iterabl
 
 
 def operand(text: str, found: Mapping[str, Value], threads: int) -> Value:
-    """What an operand holds, or the address in brackets: ``%r1``, ``512``, ``[%r24+16]``, ``global_smem``."""
+    """An operand's value, or the address in brackets: ``%r1``, ``512``, ``[%r24+16]``, ``global_smem``."""
     value = _operand(text, found, _special(threads), threads)
     return None if isinstance(value, str) else value
 
@@ -80,7 +80,7 @@ def _special(threads: int) -> Mapping[str, KnownRegister]:
 
 
 def _set_by(one: Instruction) -> list[str]:
-    """The registers; of several (a vector, a shuffle's answer) the first has the result."""
+    """The registers that an instruction sets; of several (a vector, a shuffle), the first has the result."""
     if not one.operands or one.opcode.startswith(("st.", "bra", "red.", "cp.", "bar", "ret", "stmatrix", "wgmma")):
         return []
     return re.findall(r"%\w+", one.operands[0])
@@ -93,7 +93,7 @@ def _read_by(one: Instruction) -> list[str]:
 
 
 def _operand(text: str, found: Mapping[str, Value], special: Mapping[str, KnownRegister], threads: int) -> Value | str:
-    """`operand`; the text itself where it has not been worked out yet."""
+    """Like `operand`, but returns the register's name where its value is not computed yet."""
     text = text.strip().strip("[]").strip()
     total: KnownRegister = KnownRegister(np.zeros(threads, np.int64))
     for part in re.split(r"\s*\+\s*(?=[-\w%$])", text):
@@ -105,7 +105,7 @@ def _operand(text: str, found: Mapping[str, Value], special: Mapping[str, KnownR
         elif part.startswith("%"):
             value = found.get(part, part)
         elif re.fullmatch(r"[A-Za-z_$]\w*", part) and not re.match(r"0[fFdD]", part):
-            value = KnownRegister(np.zeros(threads, np.int64))  # where a variable in shared memory begins
+            value = KnownRegister(np.zeros(threads, np.int64))  # a variable in shared memory begins at 0
         else:
             value = None
         if not isinstance(value, KnownRegister):
@@ -117,7 +117,7 @@ def _operand(text: str, found: Mapping[str, Value], special: Mapping[str, KnownR
 def _result(
     one: Instruction, found: Mapping[str, Value], special: Mapping[str, KnownRegister], threads: int
 ) -> Value | str:
-    """What an instruction leaves in its register; a name where something that it reads has no value yet."""
+    """The value that an instruction leaves in its register; a name if an operand has no value yet."""
     name, *words = one.parts
     anything = KnownRegister(np.zeros(threads, np.int64), 1)
     if name == "ld":

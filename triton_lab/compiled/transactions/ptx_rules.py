@@ -1,7 +1,7 @@
-"""What PTX's instructions leave in a register, in each thread of a program, of what is known of those that they read.
+"""Rules of PTX's instructions: the value that each leaves in a register, thread by thread, from its operands.
 
-A value is known up to a number that is alike in all threads and a multiple of `KnownRegister.step` - where a program's
-number, an argument or the turn of a loop went in - or it is not known, which is None.
+A value is exact, or known up to a multiple of `KnownRegister.step` that all threads share (where a program's number,
+an argument or a loop's iteration went in), or unknown: None.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _WORD = (1 << 32) - 1
 
 @dataclass(frozen=True, eq=False)
 class KnownRegister:
-    """``values[t]`` of thread t; with a ``step`` of 0 exactly, else plus a multiple of it that all threads share."""
+    """``values[t]`` of thread t, exact with a ``step`` of 0; else plus a multiple of it that all threads share."""
 
     values: Ints
     step: int = 0
 
     @property
     def alike(self) -> bool:
-        """Whether all threads hold the same."""
+        """Whether all threads hold the same value."""
         return bool((self.values == self.values[0]).all())
 
     def same(self, other: KnownRegister) -> bool:
-        """Whether both hold the same and are known as well."""
+        """Whether both hold the same values with the same step."""
         return self.step == other.step and bool((self.values == other.values).all())
 
 
@@ -43,7 +43,7 @@ Rule: TypeAlias = Callable[[list[str], list[KnownRegister]], Value]
 
 
 def _low(step: int) -> int:
-    """The largest power of two in a step; of 0 more than any address has."""
+    """The largest power of two that divides a step; for 0, more than any address has."""
     return step & -step if step else 1 << 62
 
 
@@ -98,7 +98,10 @@ def _right(words: list[str], given: list[KnownRegister]) -> Value:
 
 
 def _bitwise(combine: Callable[[Ints, Ints], Ints], is_and: bool) -> Rule:
-    """``and``, ``or``, ``xor``. Below the steps bits are known; above they stay, go, or are alike in all threads."""
+    """The rule for ``and``, ``or``, ``xor``. Bits below the step are known.
+
+    The bits above stay, become zero, or are equal in all threads.
+    """
 
     def rule(words: list[str], given: list[KnownRegister]) -> Value:
         a, b = given
@@ -204,7 +207,7 @@ def _exactly(compute: Callable[..., Ints]) -> Rule:
 
 
 def _opaque(given: list[KnownRegister]) -> Value:
-    """Something that all threads compute from the same; else nothing is known."""
+    """The result that all threads compute from equal operands; else nothing is known."""
     return KnownRegister(np.zeros_like(given[0].values), 1) if all(one.alike for one in given) else None
 
 
@@ -238,7 +241,7 @@ RULES: Mapping[str, Rule] = {
 
 
 def join(a: Value, b: Value) -> Value:
-    """What holds of both."""
+    """What holds for both values."""
     if a is None or b is None:
         return None
     apart = b.values - a.values

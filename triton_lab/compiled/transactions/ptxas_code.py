@@ -1,8 +1,8 @@
-"""What ptxas made of accesses in PTX: it has an atomic operation give nothing back, makes one of loads alike,
-and has loads wait until a branch shows that they are wanted.
+"""What ptxas changes about accesses in PTX.
 
-The cubin says which line of PTX each instruction of the machine code was made from. Where there is no text of the
-machine code (the tool that writes it is not there), rules do, which the tests hold against ptxas.
+It turns atomics whose result is unused into reductions, merges equal loads, and delays loads until a branch shows
+that they are needed. The cubin says which line of PTX each instruction of the machine code was made from. Without the
+machine code's text (its disassembler may be missing), rules decide, which the tests compare with ptxas.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ _OPCODE = re.compile(r"\t(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 _BRANCH = re.compile(r"\t@!?U?P\w+\s+BRA\b")
 _GLOBAL = re.compile(r"(?:LDG|STG|LDGSTS|ATOM|ATOMG|RED|REDG|LD|ST)\b")
 _GIVES_BACK = {"acquire", "acq_rel", "exch", "cas", "f16", "bf16"}  # atomics with these words are never `red`
-_WRITES = ("st", "red", "bra", "bar", "ret", "cp")  # the first operand of others is the register that they set
+_WRITES = ("st", "red", "bra", "bar", "ret", "cp")  # the first operand of all others is the register they set
 
 
 @dataclass(frozen=True, eq=False)
 class PtxasCode:
-    """``made`` has by line of PTX the opcodes of the machine code on global memory; empty where there is no text of
-    it. ``behind`` are the lines of PTX whose instructions all stand behind a branch that PTX has after
-    them, at the end of the same block."""
+    """What the machine code has for lines of PTX.
+
+    ``made`` has the machine code's opcodes on global memory, by line of PTX; empty without its text. ``behind`` are
+    the lines of PTX whose instructions all stand behind a branch that follows them in PTX, at the end of the same
+    block.
+    """
 
     ptx: Ptx
     made: Mapping[int, tuple[str, ...]]
@@ -36,21 +39,21 @@ class PtxasCode:
 
     @classmethod
     def of(cls, ptx: Ptx, stages: Mapping[str, Any]) -> PtxasCode:
-        """Of the ``stages`` of a compilation, whose PTX is ``ptx``."""
+        """The code for the ``stages`` of a compilation, whose PTX is ``ptx``."""
         sass, cubin = stages.get("sass"), stages.get("cubin")
         if not isinstance(sass, str) or not isinstance(cubin, bytes):
             return cls(ptx, {})
         made: dict[int, tuple[str, ...]] = {}
-        early: set[int] = set()  # some instruction stands where PTX has it
+        early: set[int] = set()  # at least one instruction stands where PTX has it
         block = {one.line: one.block for one in ptx.instructions}
         told, lines = lines_of_ptx(cubin), sass.split("\n")
         for name, numbers in functions(lines):
             known = told.get(name, [])
             if len(known) != len(numbers):
                 return cls(ptx, {})
-            branch, before = 0, numbers[0] if numbers else 0  # the line of PTX of the branch that was passed last
+            branch, before = 0, numbers[0] if numbers else 0  # the PTX line of the last branch passed
             for number, line in zip(numbers, known, strict=True):
-                labelled = number > before + 1  # others come in here, too
+                labelled = number > before + 1  # a label: other blocks may enter here
                 branch, before = 0 if labelled else branch, number
                 if _BRANCH.search(lines[number]):
                     branch = line
@@ -63,7 +66,7 @@ class PtxasCode:
 
     @cached_property
     def _read(self) -> frozenset[str]:
-        """The registers that some instruction reads."""
+        """The registers that any instruction reads."""
         found: set[str] = set()
         for one in self.ptx.instructions:
             first = 0 if one.opcode.startswith(_WRITES) else 1
@@ -72,7 +75,7 @@ class PtxasCode:
         return frozenset(found)
 
     def reduces(self, one: Instruction) -> bool:
-        """Whether an atomic operation asks memory for no answer: RED, and not ATOM, in the machine code."""
+        """Whether an atomic operation returns no value: RED, not ATOM, in the machine code."""
         if one.parts[0] not in ("atom", "red"):
             return False
         if self.made:
@@ -81,13 +84,13 @@ class PtxasCode:
         return not answer & self._read and not _GIVES_BACK & set(one.parts)
 
     def merged(self, one: Instruction) -> bool:
-        """Whether a load has no instruction of its own, as another of the same straight run asks for the same."""
+        """Whether a load has no instruction of its own, because another in the same straight run loads the same."""
         if one.parts[0] != "ld" or one.line in self.made:
             return False
         return any(other.line in self.made for other in self._alike.get(_asks(one), ()))
 
     def waits(self, one: Instruction) -> bool:
-        """Whether a load runs only where a branch that PTX has after it is not taken."""
+        """Whether a load runs only if a branch that follows it in PTX is not taken."""
         return one.parts[0] == "ld" and one.line in self.behind
 
     @cached_property

@@ -1,8 +1,9 @@
-"""Global memory: how many requests and sectors an access takes, from the addresses of its lanes.
+"""Counts the requests and sectors of an access to global memory, from the addresses of its lanes.
 
-A warp instruction is one request, unless all its lanes are off. It asks for the sectors, of 32 bytes, in which its
-lanes' bytes lie, each once. (Nsight Compute counts them as ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`` and
-``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum``.) Programs whose addresses differ by whole sectors are counted once.
+A warp instruction is one request, unless all its lanes are inactive. It loads or stores each 32-byte sector that
+contains its lanes' bytes once. (Nsight Compute counts them as ``l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`` and
+``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum``.) Programs whose addresses differ by whole sectors are counted
+once.
 """
 
 from __future__ import annotations
@@ -27,23 +28,25 @@ Ints: TypeAlias = NDArray[np.int64]
 
 SECTOR = 32  # bytes
 _LANES_AT_ONCE = 1 << 20  # that are counted together
-_DIGEST = 16  # bytes that stand for a row of addresses
+_DIGEST = 16  # bytes of a hash of a row of addresses
 
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """How a block is dealt to the threads of a program, in vectors of ``width`` bytes.
+    """How a block is assigned to a program's threads, in vectors of ``width`` bytes.
 
-    ``positions`` has the row-major position in the block of the first element of each lane's vector, ``(warps,
-    instructions, lanes)``: of each warp so many instructions. -1 is a lane that takes no part.
+    ``positions`` has the row-major position in the block of the first element of each lane's vector,
+    ``(warps, instructions, lanes)``, with equally many instructions for each warp; -1 is a lane without a vector.
     """
 
     positions: Ints
     width: int
 
     def lanes(self, event: AccessEvent) -> tuple[Ints, NDArray[np.bool_]]:
-        """The address that each lane's vector begins at, and whether the lane is on: ``(programs, warps, instructions,
-        lanes)``."""
+        """The address at which each lane's vector begins, and whether the lane is active.
+
+        Both are ``(programs, warps, instructions, lanes)``.
+        """
         rows = len(event.programs)
         taking = self.positions >= 0
         at = np.where(taking, self.positions, 0).reshape(-1)
@@ -53,10 +56,10 @@ class Dealt:
 
 
 def dealt(linear: Linear | None, itemsize: int, width: int, lanes: int, warps: int, once: bool) -> Dealt:
-    """By a layout in registers; a single element (None) is every thread's.
+    """The assignment by a layout in registers; a single element (None) belongs to every thread.
 
-    With ``once``, as for what changes memory, of threads that hold copies only the first takes part. A thread that
-    keeps copies in its registers uses one of them. Raises ValueError where no such vector lies in a thread.
+    With ``once``, for operations that change memory, only the first of the threads that hold copies takes part. A
+    thread with copies in its registers uses one of them. Raises ValueError where a thread holds no such vector.
     """
     if linear is None:
         positions = np.zeros((warps, 1, lanes), np.int64)
@@ -84,15 +87,18 @@ def _sums(columns: Sequence[int]) -> Ints:
 
 
 def _copies(linear: Linear, name: str) -> NDArray[np.bool_]:
-    """Which numbers of an input hold what a lower one does: Triton turns their stores off."""
+    """Which numbers of an input hold the same elements as a lower one: Triton masks off their stores."""
     free = sum(1 << bit for bit, basis in enumerate(linear.bases(name)) if not any(basis))
     return np.asarray(np.arange(linear.size(name)) & free != 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """By program, ``(programs,)``: ``requests``; ``sectors``; ``wanted``, the bytes that requests ask for, those that
-    several lanes of one ask for counted once; ``lanes``, the bytes that lanes ask for."""
+    """Counts for each program, ``(programs,)``.
+
+    ``requests``; ``sectors``; ``wanted``: the bytes that requests cover, where bytes that several lanes of a request
+    share count once; ``lanes``: the bytes of all lanes.
+    """
 
     requests: Ints
     sectors: Ints
@@ -104,7 +110,7 @@ class Counts:
         return cls(*(np.zeros(programs, np.int64) for _ in range(4)))
 
     def add(self, programs: Array, other: Array) -> None:
-        """Add rows of `of_lanes` to those of ``programs``, each of which is there once."""
+        """Add rows of `of_lanes` to the counts of ``programs``, which must be distinct."""
         for mine, more in zip((self.requests, self.sectors, self.wanted, self.lanes), other, strict=True):
             mine[programs] += more
 
@@ -121,13 +127,13 @@ def of_lanes(addresses: Ints, on: NDArray[np.bool_], width: int) -> Ints:
     distinct = [
         _distinct(np.where(on, addresses // unit, -1)).reshape(programs, -1).sum(axis=1) for unit in (SECTOR, width)
     ]
-    sectors = distinct[0] * max(1, width // SECTOR)  # what is wider is aligned, too
+    sectors = distinct[0] * max(1, width // SECTOR)  # wider vectors are aligned, too
     lanes = on.reshape(programs, -1).sum(axis=1)
     return np.stack([ran, sectors, distinct[1] * width, lanes * width])
 
 
 def _distinct(numbers: Ints) -> Ints:
-    """How many different numbers from 0 on stand along the last axis."""
+    """How many different numbers, from 0 on, there are along the last axis."""
     ordered = np.sort(numbers, axis=-1)
     first = ordered[..., 1:] != ordered[..., :-1]
     return np.asarray((first & (ordered[..., 1:] >= 0)).sum(axis=-1) + (ordered[..., 0] >= 0), np.int64)
@@ -135,7 +141,7 @@ def _distinct(numbers: Ints) -> Ints:
 
 @dataclass(eq=False)
 class SectorCounter:
-    """Counts events of one access, whose block is dealt as ``dealt`` says; what is alike is counted once."""
+    """Counts the events of one access, whose block is assigned as ``dealt`` says; equal requests are counted once."""
 
     dealt: Dealt
     programs: int
@@ -146,7 +152,7 @@ class SectorCounter:
         self.counts = Counts.none(self.programs)
 
     def add(self, event: AccessEvent) -> None:
-        """The programs of one event."""
+        """Count the programs of one event."""
         if math.prod(event.shape) == 0 or not len(event.programs):
             return
         (common, keys), first, which = _kinds(event) or _alike(event)
@@ -164,7 +170,7 @@ class SectorCounter:
         self.counts.add(event.programs, table[:, which])
 
     def of(self, event: AccessEvent) -> Ints:
-        """Every program of an event for itself: rows of `of_lanes`."""
+        """Each program of an event by itself: rows of `of_lanes`."""
         return of_lanes(*self.dealt.lanes(event), self.dealt.width)
 
 
@@ -172,8 +178,10 @@ _Kinds: TypeAlias = tuple[tuple[Any, list[bytes]], Ints, Ints]
 
 
 def _kinds(event: AccessEvent) -> _Kinds | None:
-    """What events of affine addresses are alike in, by program: what is common, and for each kind a key; a row of that
-    kind; and which kind each row is. None for others."""
+    """Groups the programs of an event with affine addresses; None for other events.
+
+    Returns what they have in common; for each group a key and a row; and the group of each program.
+    """
     pointer, mask, count = event.pointer, event.mask, len(event.programs)
     if not isinstance(pointer, AffineBlock):
         return None
@@ -189,7 +197,7 @@ def _kinds(event: AccessEvent) -> _Kinds | None:
 
 
 def _alike(event: AccessEvent) -> _Kinds:
-    """The same lane by lane, from the first address on; lanes that are off count for none."""
+    """Groups programs with the same addresses lane by lane, counted from the first; inactive lanes are ignored."""
     count = len(event.programs)
     addresses, active = event.addresses().reshape(count, -1), event.active().reshape(count, -1)
     rows = np.where(active, addresses - (addresses[:, :1] // SECTOR * SECTOR), np.iinfo(np.int64).min)
@@ -198,7 +206,7 @@ def _alike(event: AccessEvent) -> _Kinds:
 
 
 def _unique(rows: Ints) -> tuple[list[bytes], Ints, Ints]:
-    """Keys of the rows that differ, where each is first, and which of them every row is."""
+    """Keys of the distinct rows, where each occurs first, and which of them every row is."""
     if rows.shape[1] * rows.itemsize > 2 * _DIGEST:
         digests = b"".join(hashlib.blake2b(row, digest_size=_DIGEST).digest() for row in rows)
         whole = np.frombuffer(digests, np.dtype((np.void, _DIGEST)))

@@ -1,4 +1,4 @@
-"""`Transactions`: what a launch's kernel, compiled for a GPU, asks of global and of shared memory, access by access."""
+"""`Transactions`: the accesses of a launch's compiled kernel to global and to shared memory, one by one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.execution_counts import Executed, depths, executed
 from triton_lab.messages import count
 
-# By the kind of access. The counter of the whole pipe holds conflicts of global memory with the banks of L1, too.
+# By the kind of access. The counter of the whole pipe also counts global memory's conflicts with L1's banks.
 CONFLICTS = {
     "load": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "store": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
@@ -31,8 +31,11 @@ CONFLICTS = {
 
 @dataclass(frozen=True, eq=False)
 class SharedLine:
-    """All instructions on shared memory of one kind at one place of the source: ``line`` of the kernel, ``times`` how
-    often a program's warps run each, over all programs (None where that is not known)."""
+    """All instructions on shared memory of one kind at one place of the source.
+
+    ``line`` is the kernel's; ``times`` is how often a program's warps run each instruction, over all programs (None
+    where unknown).
+    """
 
     line: int | None
     kind: str
@@ -41,35 +44,35 @@ class SharedLine:
 
     @property
     def wavefronts(self) -> int:
-        """How often the banks are asked, over the launch."""
+        """The wavefronts of the banks, over the launch."""
         return sum(int(use.wavefronts.sum()) * (times or 0) for use, times in zip(self.uses, self.times, strict=True))
 
     @property
     def conflicts(self) -> int:
-        """Of these, how many would not be needed if no two lanes met in a bank."""
+        """The wavefronts above the ideal, which bank conflicts cause."""
         return sum(use.conflicts * (times or 0) for use, times in zip(self.uses, self.times, strict=True))
 
     @property
     def instructions(self) -> int:
-        """Warp instructions, over the launch."""
+        """The warp instructions, over the launch."""
         return sum(int((use.ideal > 0).sum()) * (times or 0) for use, times in zip(self.uses, self.times, strict=True))
 
     @property
     def worst(self) -> SharedUse:
-        """The instruction whose lanes meet most often."""
+        """The instruction with the most conflicts."""
         return max(self.uses, key=lambda use: use.conflicts)
 
     @property
     def unknown(self) -> int:
-        """Instructions whose addresses the kernel's data decide: their conflicts are not counted."""
+        """The instructions whose addresses depend on the kernel's data: their conflicts are not counted."""
         return sum(use.addresses is None for use in self.uses)
 
 
 @dataclass(frozen=True, eq=False)
 class Transactions:
-    """Requests and sectors of every access to global memory, bank conflicts of every one to shared memory.
+    """Requests and sectors of every access to global memory, and bank conflicts of every access to shared memory.
 
-    They are those of the machine code in ``stages`` on the addresses that ``launch`` recorded in its ``accesses``.
+    The machine code in ``stages`` is applied to the addresses that ``launch`` recorded in its ``accesses``.
 
     >>> found = launch.compile("sm_90").transactions
     >>> [(one.argument, one.requests, one.sectors) for one in found.transfers]
@@ -92,7 +95,7 @@ class Transactions:
 
     @cached_property
     def transfers(self) -> list[Transfer]:
-        """One for each access that was recorded, in the order of the source."""
+        """A transfer for each recorded access, in the order of the source."""
         held = self.metadata
         accesses = [access for access in self.accesses if access.completed.events]
         plan = self.launch.executable.plan
@@ -101,7 +104,7 @@ class Transactions:
 
     @cached_property
     def shared(self) -> list[SharedLine]:
-        """One for each place and kind of access to shared memory, in the order of the machine code."""
+        """An entry for each place and kind of access to shared memory, in the order of the machine code."""
         held = self.metadata
         groups: dict[tuple[Chain, str], list[SharedUse]] = {}
         for use in shared_uses(self.ptx, held.warps * held.lanes):
@@ -115,19 +118,19 @@ class Transactions:
 
     @cached_property
     def _by_chain(self) -> Mapping[Chain, Mapping[int, int]]:
-        """By place, and by how many loops are around it there: how often the operations ran."""
+        """How often the operations of a place ran, by the number of loops around them there."""
         found: dict[Chain, dict[int, int]] = {}
         for op in self.launch.executable.plan.walk():
             if op.index in self.executed.times:
                 depth, chain = self.executed.depth[op.index], chain_of(op)
-                for known in {chain, chain[:1]}:  # PTX may tell the innermost place alone
+                for known in {chain, chain[:1]}:  # PTX may have the innermost place alone
                     by_depth = found.setdefault(known, {})
                     by_depth[depth] = max(by_depth.get(depth, 0), self.executed.times[op.index])
         return found
 
     @cached_property
     def _by_depth(self) -> Mapping[tuple[int, int], int]:
-        """By function of the machine code and depth: what most instructions there say."""
+        """How often most instructions ran, by function of the machine code and loop depth."""
         tally: dict[tuple[int, int], Tally[int]] = {}
         for one in self.ptx.instructions:
             depth = self.ptx.depths[one.block]
@@ -137,7 +140,7 @@ class Transactions:
         return {place: votes.most_common(1)[0][0] for place, votes in tally.items()}
 
     def times(self, one: Instruction) -> int | None:
-        """How often an instruction of PTX runs, over all programs; None where that is not known."""
+        """How often an instruction of PTX runs, over all programs; None where unknown."""
         depth = self.ptx.depths[one.block]
         known = self._by_chain.get(one.chain, {})
         if depth in known:
@@ -148,7 +151,7 @@ class Transactions:
 
     @cached_property
     def _lines(self) -> Mapping[Chain, int]:
-        """The user's line by place, for a place and for all that was reached from it."""
+        """The user's line for a place, and for every place called from it."""
         found: dict[Chain, int] = {}
         for op in self.launch.executable.plan.walk():
             line, chain = self.launch.lines.get(op.index), chain_of(op)
@@ -162,10 +165,10 @@ class Transactions:
         known = self._lines
         return next((known[one] for k in range(len(chain)) if (one := chain[k:]) in known), None)
 
-    # --- What is told ---------------------------------------------------------------------------------
+    # --- Results --------------------------------------------------------------------------------------
 
     def counters(self) -> dict[str, int]:
-        """What Nsight Compute would count, by the names of its metrics; those that are there."""
+        """Nsight Compute's counts, by the names of its metrics."""
         conflicts = {
             name: sum(line.conflicts for line in self.shared if line.kind == kind) for kind, name in CONFLICTS.items()
         }
@@ -184,7 +187,7 @@ class Transactions:
         return [*told, *([self.executed.problem] if self.executed.problem else [])]
 
     def rows(self) -> Iterator[tuple[str, ...]]:
-        """A table: a head, then a row for each access."""
+        """Rows of a table: a header, then a row for each access."""
         yield "line", "access", "efficiency", "requests", "sectors", "per request", "moved as"
         for one in self.transfers:
             yield (
@@ -211,7 +214,7 @@ class Transactions:
         from triton_lab.compiled.transactions.advice import worst
 
         found = worst(self)
-        # Lines that end between words: a notebook breaks longer ones anywhere.
+        # Wrap between words: a notebook breaks long lines anywhere.
         sentences = [*([str(found)] if found else []), *self.problems]
         return "\n".join(
             [*aligned(list(self.rows())), *(line for one in sentences for line in textwrap.wrap(one, 100))]
@@ -234,7 +237,7 @@ def transactions(
     metadata: Metadata,
     stages: Mapping[str, Any],
 ) -> Transactions:
-    """Of a launch whose kernel was compiled. Raises ValueError for a target whose transactions are not counted here."""
+    """The transactions of a compiled launch. Raises ValueError for a target whose transactions are not counted here."""
     if not architecture.is_nvidia:
         raise ValueError(
             f"transactions are counted by the rules of NVIDIA's GPUs, and {architecture.name} is none: compile for "

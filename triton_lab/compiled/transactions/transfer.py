@@ -1,4 +1,4 @@
-"""What one access of a launch moves between registers, or shared memory, and global memory."""
+"""`Transfer`: what one access of a launch moves between registers or shared memory, and global memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from triton_lab.launch.recording.access_event import AccessEvent
 Array: TypeAlias = NDArray[Any]
 _WIDEST = 16  # bytes that a lane moves at once
 _ONCE = ("store", "atomic", "async copy")
-# The counters of Nsight Compute, by PTX's word: an asynchronous copy is a load to the unit that counts.
+# The counters of Nsight Compute, by PTX's word: it counts an asynchronous copy as a load.
 COUNTERS = {"ld": "op_ld", "cp.async": "op_ld", "st": "op_st", "atom": "op_atom", "red": "op_red"}
 _WAITS = "the machine code does it behind the branch around what needs it: a GPU counts less where that is left out"
 _WORDS = {"load": "ld", "store": "st", "atomic": "atom", "async copy": "cp.async", "descriptor": ""}
@@ -25,10 +25,12 @@ _WORDS = {"load": "ld", "store": "st", "atomic": "atom", "async copy": "cp.async
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """An access on its way. ``dealt`` says which thread moves what, None where no threads do (a descriptor's box) or it
-    is not known; ``problem`` says why, or what the counts leave out of account.
-    ``told``: the machine code says how wide vectors are, else a rule does.
-    ``counts`` are by program."""
+    """An access to global memory, counted.
+
+    ``dealt`` says which thread moves what; None where no threads do (a descriptor's box) or it is unknown.
+    ``problem`` says why, or what the counts leave out. ``told``: the machine code gives the vectors' width, else a
+    rule does. ``counts`` are by program.
+    """
 
     joined: Joined
     dealt: Dealt | None
@@ -55,33 +57,36 @@ class Transfer:
 
     @property
     def word(self) -> str:
-        """PTX's word for it: ``ld``, ``st``, ``atom``, ``red``, ``cp.async``; "" where no lane asks for memory."""
+        """PTX's word for it: ``ld``, ``st``, ``atom``, ``red``, ``cp.async``; "" where no lane accesses memory."""
         return self.joined.opcode or _WORDS.get(self.way, "")
 
     @property
     def width(self) -> int:
-        """The bytes that a lane moves at once; 0 where that is not known."""
+        """The bytes that a lane moves at once; 0 where unknown."""
         return self.dealt.width if self.dealt is not None else 0
 
     @property
     def requests(self) -> int:
-        """Warp instructions of which some lane asks for memory, over all programs: those are counted, also of
-        asynchronous copies, which run whatever their mask says and fill with zeros what is masked off."""
+        """Warp instructions with at least one active lane, over all programs.
+
+        Asynchronous copies count the same way, although they run whatever their mask says and fill masked lanes with
+        zeros.
+        """
         return int(self.counts.requests.sum())
 
     @property
     def sectors(self) -> int:
-        """Sectors of 32 bytes that they ask for."""
+        """The 32-byte sectors of the requests."""
         return int(self.counts.sectors.sum())
 
     @property
     def wanted(self) -> int:
-        """The bytes in them that some lane asks for."""
+        """The bytes in the sectors that at least one lane uses."""
         return int(self.counts.wanted.sum())
 
     @property
     def lane_bytes(self) -> int:
-        """The bytes that lanes ask for, each lane's counted."""
+        """The bytes of all lanes, where each lane counts."""
         return int(self.counts.lanes.sum())
 
     @property
@@ -91,12 +96,12 @@ class Transfer:
 
     @property
     def efficiency(self) -> float:
-        """Bytes asked for of bytes moved: 1.0 where nothing is moved in vain, or at all."""
+        """The fraction of moved bytes that are used; 1.0 where nothing moves."""
         return self.wanted / self.moved if self.moved else 1.0
 
     @property
     def issued(self) -> int:
-        """Warp instructions that run, those all of whose lanes are off among them."""
+        """Warp instructions that run, including those without an active lane."""
         if self.dealt is None:
             return 0
         events = self.access.completed.events
@@ -104,7 +109,7 @@ class Transfer:
         return ran * int((self.dealt.positions >= 0).any(axis=-1).sum())
 
     def counters(self) -> dict[str, int]:
-        """What Nsight Compute would count, by the names of its metrics."""
+        """Nsight Compute's counts, by the names of its metrics."""
         if not self.word or self.dealt is None:
             return {}
         kind = COUNTERS[self.word]
@@ -114,8 +119,10 @@ class Transfer:
         }
 
     def lanes(self, program: int, iteration: int = 0) -> tuple[Array, Array] | None:
-        """The address of each lane's vector, and whether the lane is on: ``(warps, instructions, lanes)`` each; None
-        where the program does not get there or no threads move it."""
+        """The address of each lane's vector, and whether the lane is active: ``(warps, instructions, lanes)`` each.
+
+        None where the program does not reach the access, or no threads move it.
+        """
         if self.dealt is None or iteration >= self.access.iterations:
             return None
         for event in self.access.parts(iteration):
@@ -127,7 +134,7 @@ class Transfer:
 
 
 def transfer(joined: Joined, programs: int, warps: int, lanes: int) -> Transfer:
-    """Count an access, of a launch of so many ``programs`` that each have ``warps`` of ``lanes``."""
+    """Count an access of a launch of ``programs`` programs, which each have ``warps`` warps of ``lanes`` lanes."""
     access, operation = joined.access.completed, joined.operation
     none = Counts.none(programs)
     if operation is None:
@@ -166,7 +173,7 @@ def _dealt(joined: Joined, width: int, lanes: int, warps: int) -> Dealt:
 
 
 def _by_rule(joined: Joined, events: list[AccessEvent], lanes: int, warps: int) -> int:
-    """The bytes of the widest vectors that lie side by side, aligned, under one mask, in all that was recorded."""
+    """The bytes of the widest aligned vectors of adjacent elements under one mask, over all recorded events."""
     size = joined.access.itemsize
     width = size
     linear = joined.operation.linear if joined.operation else None
@@ -197,8 +204,10 @@ def _fits(joined: Joined, events: list[AccessEvent], width: int, lanes: int, war
 
 
 def _boxes(access: Access, programs: int) -> Counts:
-    """A descriptor's box is moved by a unit of its own, which asks for the sectors in which its elements lie; no warp
-    makes a request of the kind that is counted."""
+    """The counts of a descriptor's boxes, which a unit of its own moves.
+
+    It accesses the sectors of its elements; no warp makes a request of the counted kind.
+    """
     counts = Counts.none(programs)
     for event in access.events:
         addresses, on = (one.reshape(len(event.programs), -1) for one in (event.addresses(), event.active()))

@@ -1,4 +1,4 @@
-"""The accesses in TTGIR: where each stands in the source, how deep in loops, and how its block is laid out."""
+"""The accesses in TTGIR: the source place of each, the loops around it, and its block's layout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_lab.compiled.layouts.layout_parser import types_of
 from triton_lab.compiled.transactions.ptx_parser import Chain
 from triton_lab.ir.locations import Locations
 
-# What becomes of each by the name of its operation: how PTX moves it.
+# How PTX moves each access, by its operation's name.
 WAYS = {
     "tt.load": "load",
     "tt.store": "store",
@@ -40,8 +40,11 @@ _ALIAS = re.compile(r"^#\w+ = #tt\w*\.", re.MULTILINE)
 
 @dataclass(frozen=True)
 class GpuAccess:
-    """One operation that touches global memory. ``linear`` is the layout of its pointers, None for a single element;
-    ``refused`` says why it is not known; ``depth`` counts the loops around it; ``line`` is that of the TTGIR."""
+    """One operation that accesses global memory.
+
+    ``linear`` is the layout of its pointers, None for a single element; ``refused`` says why it is unknown; ``depth``
+    counts the loops around it; ``line`` is the line in TTGIR.
+    """
 
     name: str
     chain: Chain
@@ -57,10 +60,10 @@ class GpuAccess:
 
 
 def gpu_accesses(ttgir: str) -> list[GpuAccess]:
-    """Those of a module, in order."""
+    """The global-memory operations of a module, in order."""
     places = Locations(ttgir)
     found = list(_lines(ttgir))
-    # Types are read of these lines alone: a kernel has thousands.
+    # Types are read from these lines alone: a kernel has thousands.
     head = [line for line in ttgir.splitlines() if _ALIAS.match(line)]
     small = "\n".join([*head, *(text.rpartition(" loc(")[0] for _, _, text, _ in found)])
     layouts = {each.line - len(head) - 1: each for each in types_of(small) if each.element.startswith("!tt.ptr")}
@@ -84,7 +87,7 @@ def gpu_accesses(ttgir: str) -> list[GpuAccess]:
 
 def _lines(ttgir: str) -> Iterator[tuple[str, int, str, int]]:
     """Name, line, text and depth of each access."""
-    loops: list[int] = []  # how far each loop that is open is moved in
+    loops: list[int] = []  # the indentation of each open loop
     for number, text in enumerate(ttgir.splitlines(), 1):
         inside = len(text) - len(text.lstrip())
         while loops and text.strip() and inside <= loops[-1] and not text.lstrip().startswith("} do"):

@@ -1,6 +1,8 @@
-"""Regions written down as Triton kernels, to be read by people and compiled by Triton.
+"""Writes regions as Triton kernels: readable text, which Triton compiles.
 
-It knows graphs and where values lie; not when a step runs, nor what is cached.
+A graph and a `Placement` enter (`write_kernels`), `GeneratedKernel`s leave (`generated_kernel`). Each kind of region
+has its writer; `kernel_body` writes the elementwise part that they share, and `row_kernel` the loop along rows.
+Nothing here depends on steps or caches.
 """
 
 from triton_lab.lazy.codegen.generated_kernel import GeneratedKernel

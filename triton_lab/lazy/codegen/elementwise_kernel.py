@@ -16,7 +16,7 @@ BLOCK = 1024
 def write_elementwise(
     graph: Graph, placement: Placement, index: int, region: FusedRegion, name: str
 ) -> GeneratedKernel:
-    """One store for each root; all loads come before the first store, so that a donated operand is read in time."""
+    """Write a region with one store for each root; all loads come before the first store, so that donation is safe."""
     pointers = {node: placement.slots[placement.slot_of[node]].name for node in region.uses | set(region.roots)}
     body = KernelBody(graph, region, pointers, "i", "(BLOCK,)")
     stores = []
@@ -34,7 +34,7 @@ def write_elementwise(
 
 
 def write_copy(graph: Graph, placement: Placement, index: int, region: FusedRegion) -> GeneratedKernel:
-    """The base of an update, copied to where the update will write: its old value is still needed."""
+    """Write a copy of an update's base to the update's memory, if the base's old value is needed later."""
     assert region.under is not None
     root, under = region.roots[0], region.under
     source, target = (placement.slots[placement.slot_of[node]].name for node in (under, root))
@@ -72,7 +72,7 @@ def _kernel(
 
 
 def _story(graph: Graph, placement: Placement, region: FusedRegion) -> str:
-    """What is written where, and in place of what."""
+    """The kernel's docstring: what is written where, and in place of what."""
     parts = []
     for root in region.roots:
         slot = placement.slots[placement.slot_of[root]]

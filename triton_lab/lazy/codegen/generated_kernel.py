@@ -1,4 +1,4 @@
-"""What a generated kernel is: its text, and how to launch it."""
+"""A generated kernel: its text, and how to launch it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class GeneratedKernel:
     tiles: tuple[tuple[str, int], ...]
     grid: tuple[int, ...]
     region: int  # its index in the step
-    writes: tuple[int, ...]  # the slots that it stores to
-    checks: bool = False  # it asserts something, so it must be compiled for debugging
+    writes: tuple[int, ...]  # the slots that it stores into
+    checks: bool = False  # it contains assertions, so it must be compiled for debugging
 
 
 TRITON_DTYPES = {
@@ -36,13 +36,13 @@ TRITON_DTYPES = {
 
 
 def program_id(axis: int, positions: int) -> str:
-    """The text for a program id that counts up to `positions` elements: 64-bit where 32 would overflow."""
+    """The text of a program id that counts up to `positions` elements: 64-bit where 32 bits would overflow."""
     text = f"tl.program_id({axis})"
     return text if positions < 2**31 else f"{text}.to(tl.int64)"
 
 
 def power_of_two(size: int, least: int, most: int) -> int:
-    """The smallest power of two that holds `size`, within [least, most]."""
+    """The smallest power of two that is at least `size`, within [least, most]."""
     tile = least
     while tile < size and tile < most:
         tile *= 2
@@ -50,5 +50,5 @@ def power_of_two(size: int, least: int, most: int) -> int:
 
 
 def spread(text: str, index: str) -> str:
-    """`text[index]`, in parentheses if it is more than a name."""
+    """The text `text[index]`, in parentheses if `text` is more than a name."""
     return f"{text}[{index}]" if text.isidentifier() else f"({text})[{index}]"

@@ -1,4 +1,4 @@
-"""Functions that generated kernels call: what Triton has no word for, written once and put before the kernel."""
+"""Helper functions for generated kernels: operations that Triton lacks, written once before the kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ def larger(a, b):
     return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
 """
 
-# The first of the largest, and where it stands; NaN is larger than any number.
+# The first of the largest elements and its place; NaN is larger than any number.
 LARGEST_AT = """
 @triton.jit
 def largest_at(a, i, b, j):
@@ -31,8 +31,8 @@ def remainder(a, b):
     return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 """
 
-# Of floats as in torch: a quotient that is a whole number within rounding is that number. Each step is rounded to the
-# `kind` of the operands, which are wider here if they have 16 bits.
+# For floats as in torch: a quotient that is an integer within rounding counts as that integer. Each step is rounded
+# to the operands' `kind`, which are wider here if they have 16 bits.
 QUOTIENT_OF_FLOATS = """
 @triton.jit
 def floor_quotient_of_floats(a, b, kind: tl.constexpr):
@@ -64,6 +64,6 @@ FUNCTIONS = {
 
 
 def with_functions(source: str) -> str:
-    """A kernel's source, and before it the functions that it names."""
+    """A kernel's source, preceded by the functions that it calls."""
     words = source.replace("(", " ").replace(",", " ").replace(")", " ").split()
     return "".join(f"{text.lstrip()}\n\n" for name, text in FUNCTIONS.items() if name in words) + source

@@ -1,4 +1,4 @@
-"""The elementwise part of a kernel: loads, then one line for each operation, named after its number."""
+"""Writes the elementwise part of a kernel: loads, then one line per operation, named after its number."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from triton_lab.lazy.graph import Constant, Graph, GraphOp, JoinedAxis
 from triton_lab.lazy.index_maps import Map
 from triton_lab.lazy.simplification import is_reshape
 
-# tl.maximum makes a Python number a float32 first; functions of our own take numbers as constexprs
+# tl.maximum converts a Python number to float32 first; our own functions take numbers as constexprs.
 NEEDS_TENSOR = ("maximum", "minimum", "floordiv", "remainder")
 
 
 class KernelBody:
     """Writes the lines that compute values at position `index` (a name), under the mask `inside`.
 
-    `pointers` names the kernel's argument for each value in memory, `block` is the text of the tile's shape.
+    `pointers` names the kernel's argument for each value in memory; `block` is the text of the tile's shape.
     """
 
     def __init__(self, graph: Graph, region: FusedRegion, pointers: Mapping[int, str], index: str, block: str):
@@ -33,24 +33,24 @@ class KernelBody:
         self._computed: list[str] = []
         self._members = set(region.members)
         self._names: dict[int, str] = {}
-        self.checks = False  # whether it asserts something
-        for number in region.members:  # operands come first, so that a long chain is no deep recursion
+        self.checks = False  # whether it writes an assertion
+        for number in region.members:  # operands come first, so that a long chain does not recurse deeply
             if kind_of(graph.ops[number]) == "elementwise" and graph.ops[number].name != "view":
                 self.value(number)
 
     @property
     def lines(self) -> list[str]:
-        """All loads, then what is computed."""
+        """All loads, then the computations."""
         return [self._loads[number] for number in sorted(self._loads)] + self._computed
 
     def value(self, number: int) -> str:
-        """The name (or the number, for a constant) of a value; writes what is needed to have it."""
+        """The name of a value (for a constant, the number); writes the lines that it needs."""
         if number not in self._names:
             self._names[number] = self._make(number)
         return self._names[number]
 
     def tensor(self, number: int) -> str:
-        """Like `value`, but a constant is filled into a block."""
+        """Like `value`, but a constant becomes a block."""
         op = self.graph.ops[number]
         if op.name != "constant" or _is_negative_zero(op):
             return self.value(number)
@@ -59,7 +59,7 @@ class KernelBody:
     def _make(self, number: int) -> str:
         op = self.graph.ops[number]
         if op.name == "constant":
-            if _is_negative_zero(op):  # as a literal, Triton 3.6 takes it for 0.0
+            if _is_negative_zero(op):  # as a literal, Triton 3.6 reads it as 0.0
                 return f"(tl.full({self.block}, 0.0, {TRITON_DTYPES[op.dtype]}) * -1.0)"
             return literal(op)
         if number not in self._members:
@@ -79,7 +79,10 @@ class KernelBody:
         return self._compute(number, op)
 
     def _cat(self, number: int, op: GraphOp) -> str:
-        """Each lane's element from the part that it lies in. `at` counts within what the parts share beyond `dim`."""
+        """Write each lane's element from its part.
+
+        `at` is the position within the joined dimension and those after it.
+        """
         assert isinstance(op.attribute, JoinedAxis)
         inner = math.prod(op.shape[op.attribute.dim + 1 :])
         period = inner * op.shape[op.attribute.dim]
@@ -108,7 +111,7 @@ class KernelBody:
         return f"v{number}"
 
     def _gather(self, number: int, op: GraphOp) -> str:
-        """The element whose coordinate along `dim` another tensor tells."""
+        """Write the element whose coordinate along `dim` is in another tensor."""
         assert isinstance(op.attribute, JoinedAxis)
         self.checks = True
         node, view = read_through(self.graph, op.operands[0])
@@ -134,7 +137,7 @@ class KernelBody:
         if op.name == "cast":
             self._computed.append(f"{name} = {self._cast(op)}")
             return name
-        dtype = self.graph.ops[op.operands[-1]].dtype  # the operands have met ("where": its choices have)
+        dtype = self.graph.ops[op.operands[-1]].dtype  # the operands' common dtype ("where": that of its choices)
         operands = [self.value(operand) for operand in op.operands]
         constants = [self.graph.ops[operand].name == "constant" for operand in op.operands]
         wide = widens(op.name, dtype)
@@ -158,7 +161,7 @@ class KernelBody:
 
 
 def literal(op: GraphOp) -> str:
-    """A constant as Python text that a kernel may hold."""
+    """A constant as Python text that is valid in a kernel."""
     assert isinstance(op.attribute, Constant)
     text = op.attribute.text
     return f'float("{text}")' if text in ("inf", "-inf", "nan") else text

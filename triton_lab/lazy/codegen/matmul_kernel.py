@@ -1,8 +1,8 @@
-"""Matrix products: a program computes one tile of the result and walks along K.
+"""Matrix products: a program computes one tile of the result and loops along K.
 
-Operands are read through their index maps, so a transposed matrix is no copy. float16, bfloat16 and float32 use
-tl.dot (float32 in full precision, not tf32); integers and float64, for which GPUs have no such instruction
-everywhere, multiply and sum.
+Operands are read through their index maps, so a transposed matrix needs no copy. float16, bfloat16 and float32 use
+tl.dot (float32 in full precision, not tf32); integers and float64, for which not all GPUs have such an instruction,
+multiply and sum.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SMALLEST = 16  # tl.dot takes no smaller tile
 
 
 def write_matmul(graph: Graph, placement: Placement, index: int, region: FusedRegion, name: str) -> GeneratedKernel:
-    """(*batch, M, K) @ (*batch, K, N); tiles that hang over an edge are masked."""
+    """Write (*batch, M, K) @ (*batch, K, N); tiles beyond an edge are masked."""
     (root,) = region.roots
     op = graph.ops[root]
     (left, left_at), (right, right_at) = (read_through(graph, number) for number in op.operands)
@@ -74,7 +74,7 @@ def _load(name: str, pointer: str, at: Map, down: tuple[str, int], across: tuple
 
 
 def _address(at: Map, down: str, across: str) -> str:
-    """The element at [batch, down, across] as text."""
+    """The text of the address of [batch, down, across]."""
     *_, first, second = at.strides
     terms = [spread(_scaled(down, first), ":, None"), spread(_scaled(across, second), "None, :")]
     outer = Map(at.shape[:-2], at.strides[:-2], at.offset)

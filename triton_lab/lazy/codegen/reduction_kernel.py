@@ -1,4 +1,4 @@
-"""Kernels that fold dimensions: a program owns some rows of the result and walks along what is folded."""
+"""Reduction kernels: a program has some rows of the result and loops along the reduced dimensions."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from triton_lab.lazy.fusion import FusedRegion
 from triton_lab.lazy.graph import Dims, Graph
 from triton_lab.lazy.placement import Placement
 
-FAR = 2**63 - 1  # a place behind all others
+FAR = 2**63 - 1  # an index larger than all others
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """How a reduction is written: the number to start with, the lines of one step, and what a row's result is."""
+    """The parts of a reduction's text: the initial value, the lines of one step, and a row's result."""
 
     start: str
     steps: tuple[str, ...]
     fold: str
-    places: bool = False  # remembers where the best was found
+    places: bool = False  # tracks the place of the best element
 
 
 def write_reduction(graph: Graph, placement: Placement, index: int, region: FusedRegion, name: str) -> GeneratedKernel:
-    """A reduction over any dimensions; what is folded is computed on the way."""
+    """Write a reduction over any dimensions; its operand is computed inside the kernel."""
     over = graph.ops[region.roots[0]].attribute
     assert isinstance(over, Dims)
     rows = RowKernel(graph, placement, region, over.dims)
@@ -52,7 +52,7 @@ def write_reduction(graph: Graph, placement: Placement, index: int, region: Fuse
 
 
 def accumulator(dtype: torch.dtype) -> torch.dtype:
-    """What elements of this dtype are collected in."""
+    """The dtype in which elements of this dtype are accumulated."""
     if dtype in HALVES:
         return torch.float32
     return torch.int32 if dtype == torch.bool else dtype

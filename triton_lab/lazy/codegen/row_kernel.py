@@ -1,4 +1,4 @@
-"""Kernels in which a program owns some rows and walks along the other dimensions, tile after tile."""
+"""Kernels in which a program has some rows and loops along the other dimensions, tile after tile."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.index_maps import Map, row_major
 from triton_lab.lazy.placement import Placement
 
-TILE = 4096  # elements at a time
+TILE = 4096  # elements per tile
 
 
 class RowKernel:
-    """The only root of ``region``, along ``dims`` of its operand; what is walked along is computed on the way."""
+    """The only root of ``region``, computed along ``dims`` of its operand, which is computed inside the kernel."""
 
     def __init__(self, graph: Graph, placement: Placement, region: FusedRegion, dims: tuple[int, ...]) -> None:
         (self.root,) = region.roots
@@ -31,21 +31,22 @@ class RowKernel:
 
     @property
     def result(self) -> str:
-        """The pointer to what the root gives."""
+        """The pointer to the root's result."""
         return self._pointers[self.root]
 
     @cached_property
     def slots(self) -> tuple[int, ...]:
-        """The arguments."""
+        """The slots of the kernel's arguments."""
         nodes = [*(read.node for read in self._region.reads), self.root]
         return tuple(dict.fromkeys(self._placement.slot_of[node] for node in nodes))
 
     def kernel(
         self, name: str, index: int, where: str, before: Iterable[str], step: Iterable[str], after: Iterable[str] = ()
     ) -> GeneratedKernel:
-        """The kernel with these lines ``before`` the walk, in each ``step``, and ``after`` it; ``where`` it goes along.
+        """The kernel with these lines ``before`` the loop, in each ``step``, and ``after`` it.
 
-        They find ``row``; a step finds ``column``, and of a tile of both, places ``i`` and whether they are ``inside``.
+        ``where`` describes the loop for the kernel's docstring. The lines may use ``row``; a step may use ``column``
+        and, for a tile of both, the places ``i`` and the mask ``inside``.
         """
         kept, along = self.kept, self.along
         columns = power_of_two(along.numel, 1, TILE)
@@ -71,7 +72,7 @@ class RowKernel:
 
 
 def split(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[Map, Map]:
-    """Where a row of the result begins in the operand, and the steps along the other dimensions."""
+    """The map of the kept dimensions (where each row of the operand begins), and the map along ``dims``."""
     strides = row_major(shape)
     stays = [dim for dim in range(len(shape)) if dim not in dims]
     kept = Map(tuple(shape[dim] for dim in stays), tuple(strides[dim] for dim in stays))

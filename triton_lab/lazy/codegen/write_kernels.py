@@ -1,4 +1,4 @@
-"""From placed regions to kernels: names, arguments, and one writer for each kind of region."""
+"""Turns placed regions into kernels: names, arguments, and one writer for each kind of region."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WRITERS = {
 
 
 def write_kernels(graph: Graph, placement: Placement) -> tuple[GeneratedKernel, ...]:
-    """One kernel for each region, and one before it where an update must copy its base first."""
+    """One kernel for each region, and a copy kernel before an update whose base is needed later."""
     kernels: list[GeneratedKernel] = []
     for index, region in enumerate(placement.regions):
         if region.numel == 0 and region.kind != "reduction":
@@ -52,7 +52,7 @@ def write_kernels(graph: Graph, placement: Placement) -> tuple[GeneratedKernel, 
 
 
 def _name(graph: Graph, region: FusedRegion, position: int) -> str:
-    """The operations in order, three at the most, and the kernel's position: 'add_mul_0'."""
+    """The kernel's name: its first operations in order, at most three, and its position: 'add_mul_0'."""
     names = [graph.ops[number].name for number in region.members]
     told = [name for name in names if name not in ("constant", "view", "cast", "input")] or ["copy"]
     more = [f"{len(told) - 3}_more"] if len(told) > 3 else []

@@ -1,4 +1,6 @@
-"""Lazy tensors and their operations: what is called is noted in a graph, and torch is asked for shapes and dtypes.
+"""Lazy tensors and their operations: a call is recorded in a graph, with shapes and dtypes from torch.
 
-`tensor` makes them; `handle` is what every one of them is; the other modules have the operations, by subject.
+Data enters (`make_tensor`, `factories`), a `Tensor` leaves. Read `handle` first, the base of every tensor, then
+`elementwise_methods`, `folding`, `along_dimension`, `indexing`, `inplace` and `joining`; `dispatch` connects torch's
+and NumPy's functions, and `torch_queries` gets shapes and dtypes from torch.
 """

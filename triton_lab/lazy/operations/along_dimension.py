@@ -1,4 +1,4 @@
-"""Along one dimension: running sums, softmax, the spread of values, and elements looked up by an index."""
+"""Operations along one dimension: running sums, softmax, variance, and lookup by index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Walking(Folding):
     """Methods that treat one dimension as a sequence."""
 
     def cumsum(self, dim: int, dtype: torch.dtype | None = None) -> Self:
-        """The running sum along `dim`; integers and bools are added up as int64, as in torch."""
+        """The running sum along `dim`; integers and bools are summed as int64, as in torch."""
         with refusing("cumsum", self.spec):
             shape, made = ask(torch.cumsum, self.spec, dim, dtype=dtype)
         value = cast(self._read(), made) if dtype is not None else self._read()
@@ -39,7 +39,7 @@ class Walking(Folding):
         return (shifted - total.log()).to(made)
 
     def _exponentials(self, name: str, dim: int, dtype: torch.dtype | None) -> tuple[Self, Self, torch.dtype]:
-        """x less its largest element, the sum of the exponentials of that, and the dtype of the result."""
+        """x minus its largest element, the sum of the exponentials of that, and the dtype of the result."""
         with refusing(name, self.spec):
             _, made = ask(getattr(torch, name), self.spec, dim, dtype=dtype)
         x = self.to(made)._widened()
@@ -50,8 +50,8 @@ class Walking(Folding):
         return shifted, shifted.exp().sum(dim, keepdim=True), made
 
     def var(self, dim: Dim = None, *, correction: int = 1, keepdim: bool = False) -> Self:
-        """The variance over `dim`: squared distances from the mean, over the number of elements less `correction`."""
-        # The small twins have one element: a correction of theirs would be a warning, and changes no dtype.
+        """The variance over `dim`: squared distances from the mean, over the number of elements minus `correction`."""
+        # On the one-element tensors of `torch_queries`, torch would warn about a correction, which changes no dtype.
         with refusing("var", self.spec):
             _, made = ask(torch.var, self.spec, dim, correction=0, keepdim=keepdim)
         return self._widened()._variance(dim, correction, keepdim).to(made)
@@ -76,7 +76,7 @@ class Walking(Folding):
         places = self._taken("gather", index)
         with refusing("gather", self.spec, places.spec):
             shape, dtype = ask(torch.gather, self.spec, dim, places.spec, fill=0)
-        if not self.ndim or not places.ndim:  # torch takes a number for a tensor of one element
+        if not self.ndim or not places.ndim:  # torch treats a number as a tensor of one element
             flat = self.reshape(-1).gather(0, places.reshape(-1))
             return flat.reshape(shape)
         return self._fresh(

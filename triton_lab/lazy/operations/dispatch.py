@@ -1,7 +1,7 @@
-"""torch's and NumPy's functions of lazy tensors: `torch.exp(x)`, `torch.cat([x, y])`, `array += x`.
+"""torch's and NumPy's functions on lazy tensors: `torch.exp(x)`, `torch.cat([x, y])`, `array += x`.
 
-A function is looked up by its name among ours. What writes into torch's or NumPy's memory (`t += x`, `t[0] = x`,
-`out=`) looks at the lazy tensors and is then torch's or NumPy's own; so are questions whose answer is a Python bool.
+A function is looked up by its name among ours. One that writes into torch's or NumPy's memory (`t += x`, `t[0] = x`,
+`out=`) reads the lazy tensors and then runs in torch or NumPy; so does one that returns a Python bool.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ IGNORED = {"inplace": False, "_stacklevel": 3, "out": None, "dtype": None, "roun
 
 
 def torch_function(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """What `function` of torch's means for lazy tensors. TypeError if there is no such operation here."""
+    """torch's `function` applied to lazy tensors. Raises TypeError if there is no such operation here."""
     name = getattr(function, "__name__", str(function))
     target = keywords.get("out", arguments[0] if arguments else None)
     writes = (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or name.startswith("__i")
@@ -52,7 +52,7 @@ def torch_function(function: Any, arguments: tuple[Any, ...], keywords: dict[str
 
 
 def numpy_function(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """What a ufunc means for lazy tensors; NotImplemented for its other methods (`reduce`, ...)."""
+    """A ufunc applied to lazy tensors; NotImplemented for its other methods (`reduce`, ...)."""
     if keywords.get("out") is not None:
         values = [each.numpy() if isinstance(each, Handle) else each for each in inputs]
         if any(isinstance(each, Handle) for each in keywords["out"]):
@@ -64,11 +64,11 @@ def numpy_function(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywor
 
 
 def _ours(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], told: str) -> Any:
-    """Our operation of this name, on operands of which one at least is lazy."""
+    """Our operation of this name, on operands of which at least one is lazy."""
     if name in FUNCTIONS:
         return FUNCTIONS[name](*arguments, **keywords)
     near = next((each for each in arguments if isinstance(each, Handle)), None)
-    if near is None:  # lazy tensors in lists or keywords alone
+    if near is None:  # lazy tensors only in lists or keywords
         raise TypeError(f"{told} is not known for lazy tensors: x.torch() gives a tensor that it takes")
     if name == "where" and len(arguments) == 3 and not keywords:
         value = trace("where", *(_lazy(each, near) for each in arguments))
@@ -94,14 +94,14 @@ _REFLECTED: dict[str, Callable[..., Any]] = {
 
 
 def _lazy(operand: Any, near: Handle) -> Any:
-    """Tensors and arrays as lazy tensors beside `near`; anything else as it is."""
+    """Tensors and arrays as lazy tensors on the device of `near`; any other operand unchanged."""
     if isinstance(operand, torch.Tensor | np.ndarray):
         return type(near)(*storage_of(operand, None, near.device, None))
     return operand
 
 
 def _looked(given: Any, near: torch.device | None) -> Any:
-    """What is given, in any lists, with the values of lazy tensors in their place."""
+    """The arguments, also in nested lists, with values in place of lazy tensors."""
     if isinstance(given, Handle):
         values = given.torch()
         return values if near is None else values.to(near)

@@ -1,4 +1,4 @@
-"""Operators and functions that make a new tensor, element by element."""
+"""Operators and functions that make a new tensor element by element."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ Operand = Handle | Scalar | torch.Tensor | np.ndarray[Any, Any]
 
 
 def trace(name: str, *operands: Operand) -> LazyValue:
-    """The value of an elementwise operation: operands cast to the dtype they meet in, and broadcast.
+    """The value of an elementwise operation: operands are cast to their common dtype and broadcast.
 
-    torch's own errors for shapes and dtypes that do not fit; TypeError for an operand that is no tensor or number.
+    Raises torch's own errors for shapes and dtypes that do not fit, TypeError for an operand that is no tensor or
+    number.
     """
     near = next((operand for operand in operands if isinstance(operand, Handle)), None)
     taken = [_operand(name, operand, near) for operand in operands]
@@ -31,7 +32,7 @@ def trace(name: str, *operands: Operand) -> LazyValue:
     with refusing(name, *specs):
         shape, dtype = elementwise_table.result(name, *specs)
         meets = elementwise_table.computed_in(name, *specs)
-    if 0 in shape:  # torch lets pass with nothing in it what it could not compute
+    if 0 in shape:  # for empty tensors, torch accepts operations that it could not compute
         return LazyValue("constant", (), shape, dtype, elementwise_table.constant(0, dtype, name))
     values = []
     for position, operand in enumerate(taken):
@@ -45,7 +46,7 @@ def trace(name: str, *operands: Operand) -> LazyValue:
 
 @contextlib.contextmanager
 def refusing(name: str, *operands: Spec | Scalar) -> Iterator[None]:
-    """Put the operation and what it was given before torch's words, if torch refuses inside."""
+    """Prefix torch's error, if one is raised inside, with the operation and its operands."""
     try:
         yield
     except (RuntimeError, TypeError, NotImplementedError, IndexError, ValueError) as error:
@@ -72,15 +73,15 @@ def _operand(name: str, operand: Operand, near: Handle | None) -> Handle | Scala
 
 
 def described(operand: Spec | Scalar) -> str:
-    """An operand in an error's words."""
+    """An operand as an error describes it."""
     return f"{short(operand[1])} {operand[0]}" if isinstance(operand, tuple) else f"a Python {type(operand).__name__}"
 
 
 class ElementwiseMethods(Handle):
-    """The elementwise half of a tensor."""
+    """The elementwise methods of a tensor."""
 
     def _taken(self, name: str, operand: Operand) -> Self:
-        """Another tensor as an operand. TypeError for a number."""
+        """Another tensor as an operand. Raises TypeError for a number."""
         taken = _operand(name, operand, self)
         if not isinstance(taken, Handle):
             raise TypeError(f"{name} takes a tensor, not {type(operand).__name__}")
@@ -114,21 +115,24 @@ class ElementwiseMethods(Handle):
         return self._apply("div", other, self)
 
     def __floordiv__(self, other: Operand) -> Self:
-        """The quotient rounded down. An integer divided by a 0 that only the kernel meets is undefined."""
+        """The quotient, rounded down. Integer division by a 0 that only the kernel sees is undefined."""
         return self._apply("floordiv", self, other)
 
     def __rfloordiv__(self, other: Operand) -> Self:
         return self._apply("floordiv", other, self)
 
     def __mod__(self, other: Operand) -> Self:
-        """What `//` leaves: it has the sign of `other`."""
+        """The remainder of `//`, with the sign of `other`."""
         return self._apply("remainder", self, other)
 
     def __rmod__(self, other: Operand) -> Self:
         return self._apply("remainder", other, self)
 
     def __pow__(self, exponent: Scalar) -> Self:
-        """Powers 1, 2, 3 as products, 0.5 as a root, -1 as a quotient. ValueError for others, torch's own errors."""
+        """Powers 1, 2, 3 as products, 0.5 as a root, -1 as a quotient.
+
+        Raises ValueError for other powers, and torch's own errors.
+        """
         if not isinstance(exponent, bool | int | float) or exponent not in (1, 2, 3, 0.5, -1):
             raise ValueError(f"{short(self.dtype)} ** {exponent}: only the exponents 1, 2, 3, 0.5 and -1 are known")
         with refusing("pow", self.spec, exponent):
@@ -186,7 +190,7 @@ class ElementwiseMethods(Handle):
     def __ne__(self, other: object) -> Self:  # type: ignore[override]
         return self._apply("ne", self, other)  # type: ignore[arg-type]
 
-    __hash__ = object.__hash__  # tensors are told apart by identity, though `==` compares elements
+    __hash__ = object.__hash__  # tensors are hashed by identity, though `==` compares elements
 
     def abs(self) -> Self:
         return self._apply("abs", self)
@@ -229,7 +233,7 @@ class ElementwiseMethods(Handle):
         return self._apply("maximum", self, 0)
 
     def clamp(self, min: Scalar | None = None, max: Scalar | None = None) -> Self:
-        """Elements cut to [min, max]; ValueError if both are missing."""
+        """Elements clamped to [min, max]. Raises ValueError if both are missing."""
         if min is None and max is None:
             raise ValueError("clamp needs min, max, or both")
         with refusing("clamp", self.spec):

@@ -1,4 +1,4 @@
-"""Tensors from nothing: constants and ranges are computed by kernels, random numbers come from torch's generator."""
+"""Tensors without input data: kernels compute constants and ranges, torch's generator draws random numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Device = torch.device | str | None
 
 
 def full(size: Size, fill_value: Scalar, *, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """A tensor of `fill_value`. torch's errors for sizes and numbers that do not fit.
+    """A tensor of `fill_value`. Raises torch's errors for sizes and numbers that do not fit.
 
     >>> lab.lazy.full((2,), 7).tolist()
     [7, 7]
@@ -62,7 +62,7 @@ def arange(
     dtype: torch.dtype | None = None,
     device: Device = None,
 ) -> Tensor:
-    """The numbers from `start` (0 if it alone is given) up to `end`, exclusive, in steps.
+    """The numbers from `start` up to `end`, exclusive, in steps; `arange(n)` starts at 0.
 
     >>> lab.lazy.arange(2, 8, 2).tolist()
     [2, 4, 6]
@@ -104,7 +104,7 @@ def full_like(input: Tensor, fill_value: Scalar, *, dtype: torch.dtype | None = 
 
 
 def rand(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """Even random numbers in [0, 1): those that torch draws on the CPU, so `torch.manual_seed` holds for them.
+    """Uniform random numbers in [0, 1). torch draws them on the CPU, so `torch.manual_seed` applies.
 
     >>> generator = torch.manual_seed(0)
     >>> drawn = lab.lazy.rand(3)
@@ -116,7 +116,7 @@ def rand(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -
 
 
 def randn(*size: Size, dtype: torch.dtype | None = None, device: Device = None) -> Tensor:
-    """Normal random numbers: those that torch draws on the CPU, so `torch.manual_seed` holds for them.
+    """Normally distributed random numbers. torch draws them on the CPU, so `torch.manual_seed` applies.
 
     >>> lab.lazy.randn(2, 3).shape
     (2, 3)
@@ -127,7 +127,7 @@ def randn(*size: Size, dtype: torch.dtype | None = None, device: Device = None) 
 def randint(
     low: int, high: int, size: tuple[int, ...], *, dtype: torch.dtype = torch.int64, device: Device = None
 ) -> Tensor:
-    """Random integers from `low` to `high`, exclusive: those that torch draws on the CPU.
+    """Random integers from `low` to `high`, exclusive, which torch draws on the CPU.
 
     >>> lab.lazy.randint(5, 6, (3,)).tolist()
     [5, 5, 5]

@@ -62,11 +62,14 @@ class Folding(ElementwiseMethods, Indexing):
         return self._reduce("amin", dim, keepdim)
 
     def argmax(self, dim: int | None = None, keepdim: bool = False) -> Self:
-        """Where the largest element is, the first of equals; NaN is the largest. Without `dim`, in the flat tensor."""
+        """The index of the largest element, the first of equals; NaN is the largest.
+
+        Without `dim`, it is the index in the flat tensor.
+        """
         return self._place("argmax", dim, keepdim)
 
     def argmin(self, dim: int | None = None, keepdim: bool = False) -> Self:
-        """Where the smallest element is, as `argmax`; NaN is the smallest."""
+        """The index of the smallest element, as for `argmax`; NaN is the smallest."""
         return self._place("argmin", dim, keepdim)
 
     def _place(self, name: str, dim: int | None, keepdim: bool) -> Self:
@@ -77,23 +80,23 @@ class Folding(ElementwiseMethods, Indexing):
         return self._folded(name, tuple(range(self.ndim)) if dim is None else (dim,), shape, dtype)
 
     def max(self, dim: None = None, keepdim: bool = False) -> Self:
-        """The largest element. TypeError with a `dim`: torch's `max` has indices then, which `amax` leaves out."""
+        """The largest element. Raises TypeError with a `dim`: torch's `max` then returns indices, too; use `amax`."""
         if dim is not None:
             raise TypeError(f"max over a dimension would give indices too: amax({dim}) gives the values alone")
         return self.amax(None, keepdim)
 
     def min(self, dim: None = None, keepdim: bool = False) -> Self:
-        """The smallest element. TypeError with a `dim`: torch's `min` has indices then, which `amin` leaves out."""
+        """The smallest element. Raises TypeError with a `dim`: torch's `min` then returns indices, too; use `amin`."""
         if dim is not None:
             raise TypeError(f"min over a dimension would give indices too: amin({dim}) gives the values alone")
         return self.amin(None, keepdim)
 
     def any(self, dim: Dim = None, keepdim: bool = False) -> Self:
-        """Whether an element over `dim` is not 0; of none, False."""
+        """Whether any element over `dim` is not 0; False without elements."""
         return self._test("any", dim, keepdim)
 
     def all(self, dim: Dim = None, keepdim: bool = False) -> Self:
-        """Whether all elements over `dim` are not 0; of none, True."""
+        """Whether all elements over `dim` are not 0; True without elements."""
         return self._test("all", dim, keepdim)
 
     def _test(self, name: str, dim: Dim, keepdim: bool) -> Self:
@@ -104,11 +107,11 @@ class Folding(ElementwiseMethods, Indexing):
         return self._apply("ne", self, 0)._folded(name, asked or every, shape, dtype)
 
     def matmul(self, other: Operand) -> Self:
-        """The matrix product under torch's rules: vectors, matrices, and batches that broadcast."""
+        """The matrix product by torch's rules: vectors, matrices, and batches that broadcast."""
         right = self._taken("matmul", other)
         with refusing("matmul", self.spec, right.spec):
             shape, dtype = ask(torch.matmul, self.spec, right.spec)
-        # Kernels know (*batch, M, K) @ (*batch, K, N): a vector is a matrix of one row or one column.
+        # Kernels compute (*batch, M, K) @ (*batch, K, N): a vector is a matrix with one row or one column.
         rows = self.unsqueeze(0) if self.ndim == 1 else self
         columns = right.unsqueeze(1) if right.ndim == 1 else right
         batch = broadcast(rows.shape[:-2], columns.shape[:-2])

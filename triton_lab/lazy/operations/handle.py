@@ -1,8 +1,8 @@
-"""What every lazy tensor is: a storage seen through an index map.
+"""The base of every lazy tensor: a storage, read through an index map.
 
-Reading puts a `view` of the storage's value into the graph. Writing makes a new value of the *base* - an `update`
-of the elements that the map shows - and puts it into the slot, so that every alias sees it. This is all there is
-to in-place operations ("functionalisation"): below this file nothing is ever written twice.
+Reading puts a `view` of the storage's value into the graph. Writing makes a new value of the *base* (an `update` of
+the elements in the map) and puts it into the storage, so that every alias reads it. That is all of in-place
+operations ("functionalisation"): below this file no value is written twice.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _numbers = itertools.count()
 
 
 class Handle:
-    """A storage seen through an index map: shape, dtype, and the ways in and out."""
+    """A storage read through an index map: shape, dtype, and conversions."""
 
     def __init__(self, storage: Storage, view: Map, name: str | None = None):
         self.storage = storage
         self.map = view
         self.name = name
-        self.variable: str | None = None  # the global variable that holds it (`naming.py`)
+        self.variable: str | None = None  # the global variable that holds it (`variable_names`)
         self.number = next(_numbers)
         storage.tensors[self.number] = self
 
-    # -- what it is ---------------------------------------------------------------------------------------------
+    # -- properties ---------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,21 +65,21 @@ class Handle:
 
     @property
     def spec(self) -> Spec:
-        """Shape and dtype: what torch is asked about an operation."""
+        """Shape and dtype, as `torch_queries` passes them to torch."""
         return self.map.shape, self.dtype
 
     @property
     def label(self) -> str:
-        """The name that pictures and messages use."""
+        """The tensor's name in pictures and messages."""
         return self.known_as or "a tensor without a name"
 
     @property
     def known_as(self) -> str | None:
-        """The name it was given, else the variable that holds it."""
+        """The given name, else the variable that holds it."""
         return self.name or self.variable
 
     def numel(self) -> int:
-        """How many elements.
+        """The number of elements.
 
         >>> lab.lazy.zeros(2, 3).numel()
         6
@@ -93,7 +93,7 @@ class Handle:
     def size(self, dim: int) -> int: ...
 
     def size(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """The shape, or the extent of one dimension."""
+        """The shape, or the size of one dimension."""
         return self.shape if dim is None else self.shape[self._dimension(dim)]
 
     def dim(self) -> int:
@@ -109,22 +109,22 @@ class Handle:
     def stride(self, dim: int) -> int: ...
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """The strides in elements, or that of one dimension."""
+        """The strides in elements, or the stride of one dimension."""
         return self.map.strides if dim is None else self.map.strides[self._dimension(dim)]
 
     @property
     def requires_grad(self) -> bool:
-        """False: lazy tensors keep no gradients."""
+        """False: lazy tensors have no gradients."""
         return False
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """RuntimeError unless asked for False."""
+        """Accepts only False. Raises RuntimeError otherwise."""
         if requires_grad:
             raise RuntimeError("lazy tensors keep no gradients: compute them with torch, on x.torch()")
         return self
 
     def detach(self) -> Self:
-        """The same tensor under another handle."""
+        """The same tensor as another Python object."""
         return type(self)(self.storage, self.map)
 
     def _dimension(self, dim: int) -> int:
@@ -146,7 +146,7 @@ class Handle:
     # -- into and out of the graph ------------------------------------------------------------------------------
 
     def _read(self, shape: tuple[int, ...] | None = None) -> LazyValue:
-        """This tensor's value now, broadcast to `shape`."""
+        """This tensor's present value, broadcast to `shape`."""
         seen = self.map if shape is None or shape == self.shape else Map.of(self.map.twin().expand(shape))
         base = self.storage.value
         if seen.shape == base.shape and seen.covers(self.storage.numel):
@@ -154,7 +154,7 @@ class Handle:
         return LazyValue("view", (base,), seen.shape, base.dtype, seen)
 
     def _write(self, value: LazyValue) -> None:
-        """Put a value of this shape and dtype where this tensor looks. RuntimeError if elements overlap."""
+        """Write a value of this tensor's shape and dtype through its map. Raises RuntimeError if elements overlap."""
         if self.map.repeats:
             raise RuntimeError(
                 f"{self.label} is expanded: several of its elements share one place in memory, so it cannot be "
@@ -171,11 +171,11 @@ class Handle:
         return type(self)(Storage(value, self.device), Map.whole(value.shape))
 
     def _alias(self, change: Callable[[torch.Tensor], torch.Tensor]) -> Self:
-        """A new tensor on the same storage, seen as torch's view operation `change` would have it."""
+        """A new tensor on the same storage, as torch's view operation `change` maps it."""
         return type(self)(self.storage, Map.of(change(self.map.twin())))
 
     def _aliases(self, change: Callable[[torch.Tensor], tuple[torch.Tensor, ...]]) -> tuple[Self, ...]:
-        """New tensors on the same storage, seen as torch's view operation `change` would have them."""
+        """New tensors on the same storage, as torch's view operation `change` maps them."""
         return tuple(type(self)(self.storage, Map.of(twin)) for twin in change(self.map.twin()))
 
     def __copy__(self) -> Self:
@@ -183,16 +183,16 @@ class Handle:
         return type(self)(self.storage, self.map, self.name)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """The same values in a storage of its own; tensors that share one still do."""
+        """The same values in a storage of its own; copies of tensors that share a storage share one, too."""
         return type(self)(copy.deepcopy(self.storage, memo), self.map, self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.storage, self.map, self.name)
 
-    # -- looking ------------------------------------------------------------------------------------------------
+    # -- reading ------------------------------------------------------------------------------------------------
 
     def torch(self) -> torch.Tensor:
-        """The values as a torch tensor of its own (a copy: nothing outside shares a lazy buffer). Runs a step.
+        """A copy of the values as a torch tensor, which shares no lazy buffer. Runs a step.
 
         >>> lab.lazy.ones(2).torch()
         tensor([1., 1.])
@@ -204,11 +204,11 @@ class Handle:
             )
 
     def numpy(self) -> npt.NDArray[Any]:
-        """The values as a NumPy array (copied). TypeError for bfloat16, which NumPy lacks."""
+        """A copy of the values as a NumPy array. Raises TypeError for bfloat16, which NumPy lacks."""
         return self.torch().cpu().numpy()
 
     def item(self) -> bool | int | float:
-        """The one element as a Python number."""
+        """The only element as a Python number."""
         return self.torch().item()
 
     def tolist(self) -> Any:
@@ -237,10 +237,11 @@ class Handle:
 def storage_of(
     data: Any, dtype: torch.dtype | None, device: torch.device | None, name: str | None
 ) -> tuple[Storage, Map]:
-    """A new storage with a copy of `data` (numbers, lists, NumPy, torch), and the map that keeps its strides.
+    """A new storage with a copy of `data` (numbers, lists, NumPy, torch), and a map with its strides.
 
     A dense tensor keeps its strides (a transposed matrix stays transposed); one with gaps or overlaps becomes
-    contiguous. TypeError for dtypes that kernels cannot hold; RuntimeError for a tensor that requires gradients.
+    contiguous. Raises TypeError for dtypes that kernels cannot hold, RuntimeError for a tensor that requires
+    gradients.
     """
     source = data if isinstance(data, torch.Tensor) else torch.as_tensor(data)
     if source.requires_grad and torch.is_grad_enabled():

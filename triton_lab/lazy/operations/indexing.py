@@ -1,4 +1,4 @@
-"""Views: other index maps onto the same storage. torch itself says which map a view operation means."""
+"""Views: other index maps on the same storage. torch itself computes the map of a view operation."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def flat(sizes: tuple[int | tuple[int, ...], ...]) -> tuple[int, ...]:
-    """Sizes given one by one or as one tuple."""
+    """The sizes as one tuple, given one by one or as a tuple."""
     return tuple(size for part in sizes for size in (part if isinstance(part, tuple | list) else (part,)))
 
 
 class Indexing(Handle):
-    """The views of a tensor. Each shares the storage: writing to one is seen through all."""
+    """The views of a tensor. All share its storage: a write to one is visible in all."""
 
     def __getitem__(self, index: Any) -> Self:
-        """A view of integers, slices, None and `...`. TypeError for indices that would copy (lists, tensors)."""
+        """A view by integers, slices, None and `...`. Raises TypeError for indices that would copy (lists, tensors)."""
         for part in index if isinstance(index, tuple) else (index,):
             basic = isinstance(part, int | slice | types.EllipsisType) or part is None
             if not basic or isinstance(part, bool):
@@ -33,7 +33,7 @@ class Indexing(Handle):
         return self._alias(lambda twin: twin[index])
 
     def view(self, *shape: int | tuple[int, ...]) -> Self:
-        """The same elements under another shape. torch's RuntimeError where the strides do not allow it."""
+        """The same elements with another shape. Raises torch's RuntimeError where the strides do not allow it."""
         return self._alias(lambda twin: twin.view(flat(shape)))
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Self:
@@ -61,7 +61,7 @@ class Indexing(Handle):
         return self.permute(*reversed(range(self.ndim)))
 
     def expand(self, *shape: int | tuple[int, ...]) -> Self:
-        """The same elements, repeated without memory along new or single dimensions (read-only: see `_write`)."""
+        """The same elements, repeated without memory along new or size-1 dimensions (read-only: see `_write`)."""
         return self._alias(lambda twin: twin.expand(flat(shape)))
 
     def squeeze(self, dim: int | None = None) -> Self:
@@ -77,7 +77,7 @@ class Indexing(Handle):
         )
 
     def chunk(self, chunks: int, dim: int = 0) -> tuple[Self, ...]:
-        """About as many views of equal size along `dim`, as torch cuts them."""
+        """Views of equal size along `dim`, about `chunks` of them, as torch splits it."""
         return self._aliases(lambda twin: twin.chunk(chunks, dim))
 
     def unbind(self, dim: int = 0) -> tuple[Self, ...]:

@@ -1,4 +1,4 @@
-"""In-place operations: compute as usual, then put the result where the tensor looks."""
+"""In-place operations: compute a new value, then write it through the tensor's map."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class InPlace(ElementwiseMethods, Indexing):
     """The methods that change a tensor, and every tensor that shares its storage.
 
-    An operand that overlaps the target is read as it was before the operation, whole. (torch refuses
-    `x[1:].add_(x[:-1])`; here the old and the new x are two values, and nothing is ambiguous.)
+    An operand that overlaps the target has the values from before the operation. (torch refuses `x[1:].add_(x[:-1])`;
+    here the old and the new x are two values, so the result is well defined.)
     """
 
     def _update(self, name: str, *operands: Operand) -> Self:
@@ -39,7 +39,7 @@ class InPlace(ElementwiseMethods, Indexing):
         return self
 
     def _accept(self, name: str, value: LazyValue) -> None:
-        """RuntimeError if a result of this shape and dtype cannot be written here."""
+        """Raise RuntimeError if a result of this shape and dtype cannot be written here."""
         if not torch.can_cast(value.dtype, self.dtype):
             raise RuntimeError(
                 f"{name}_ makes {short(value.dtype)}, which cannot be written into a {short(self.dtype)} tensor"
@@ -48,7 +48,7 @@ class InPlace(ElementwiseMethods, Indexing):
             raise RuntimeError(f"{name}_ makes shape {value.shape}, which cannot be written into shape {self.shape}")
 
     def _become(self, name: str, result: Self) -> Self:
-        """Take over the values of a result."""
+        """Write the values of a result to this tensor."""
         value = result._read()
         self._accept(name, value)
         self._write(cast(value, self.dtype))
@@ -135,7 +135,7 @@ class InPlace(ElementwiseMethods, Indexing):
     __ixor__ = bitwise_xor_
 
     def fill_(self, value: Scalar) -> Self:
-        """Every element becomes `value`. torch's errors for numbers that the dtype cannot hold."""
+        """Set every element to `value`. Raises torch's errors for numbers that the dtype cannot hold."""
         with refusing("fill_", self.spec, value):
             ask_of_elements(torch.Tensor.fill_, self.spec, value)
         constant = elementwise_table.constant(value, self.dtype, "fill")
@@ -146,7 +146,7 @@ class InPlace(ElementwiseMethods, Indexing):
         return self.fill_(0)
 
     def copy_(self, other: Operand) -> Self:
-        """The elements of `other`, broadcast and converted. RuntimeError if the shapes do not fit."""
+        """Copy the elements of `other`, broadcast and converted. Raises RuntimeError if the shapes do not fit."""
         if isinstance(other, bool | int | float | np.number | np.bool_):
             return self.fill_(other.item() if isinstance(other, np.generic) else other)
         source = self._taken("copy_", other)
@@ -156,5 +156,5 @@ class InPlace(ElementwiseMethods, Indexing):
         return self
 
     def __setitem__(self, index: Any, value: Operand) -> None:
-        """`x[index] = value`, through the view that x[index] is."""
+        """Implements `x[index] = value`, through the view x[index]."""
         self[index].copy_(value)

@@ -30,7 +30,7 @@ def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
 
 
 def cat(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
-    """The tensors behind each other along `dim`, in the dtype that they meet in.
+    """The tensors concatenated along `dim`, in their common dtype.
 
     >>> lab.lazy.cat([lab.lazy.ones(2), lab.lazy.zeros(1)]).tolist()
     [1.0, 1.0, 0.0]
@@ -43,13 +43,13 @@ def cat(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
     values = tuple(cast(part._read(), dtype) for part in filled)
     if len(values) == 1:
         return filled[0]._fresh(values[0])
-    if not values:  # nothing of nothing
+    if not values:  # all tensors are empty
         return parts[0].to(dtype)._fresh(cast(parts[0]._read(), dtype)).reshape(shape)
     return parts[0]._fresh(LazyValue("cat", values, shape, dtype, JoinedAxis(dim % len(shape))))
 
 
 def stack(tensors: Sequence[Tensor | torch.Tensor], dim: int = 0) -> Tensor:
-    """The tensors, all of one shape, beside each other along a new dimension.
+    """The tensors, all of one shape, stacked along a new dimension.
 
     >>> lab.lazy.stack([lab.lazy.ones(2), lab.lazy.zeros(2)]).tolist()
     [[1.0, 1.0], [0.0, 0.0]]

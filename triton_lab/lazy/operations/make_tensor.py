@@ -1,4 +1,4 @@
-"""`tensor` makes lazy tensors out of data."""
+"""`tensor`: makes a lazy tensor from data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from triton_lab.lazy.operations.inplace import InPlace
 
 
 class Tensor(InPlace, Walking):
-    """A tensor whose operations are only noted, until `mark_step()` or a look at a value runs them."""
+    """A tensor whose operations are recorded; `mark_step()`, or reading a value, runs them."""
 
     @classmethod
     def __torch_function__(
@@ -33,7 +33,7 @@ class Tensor(InPlace, Walking):
         return numpy_function(ufunc, method, inputs, keywords)
 
     def __getattr__(self, name: str) -> Any:
-        """AttributeError that says what to do, for what torch's tensors have and these lack."""
+        """Raise AttributeError, with advice for attributes that torch's tensors have and these lack."""
         if not name.startswith("__") and hasattr(torch.Tensor, name):
             raise AttributeError(f"lazy tensors have no {name!r}: x.torch().{name} computes it outside of the graph")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -48,10 +48,9 @@ def tensor(
 ) -> Tensor:
     """A lazy tensor with a copy of `data`: numbers, nested lists, a NumPy array, a torch tensor.
 
-    It lives on `device`, else where `data` lives if that is a GPU, else where kernels run. Pictures call it
-    `name`; a global variable of a notebook gives its tensor a name by itself. TypeError for dtypes other than
-    bool, the integers to 64 bits, float16, bfloat16, float32 and float64; RuntimeError for a tensor that requires
-    gradients.
+    It is on `device`, else on the GPU of `data` if it is on one, else where kernels run. Pictures call it `name`; a
+    global variable of a notebook names its tensor automatically. Raises TypeError for dtypes other than bool, the
+    integers up to 64 bits, float16, bfloat16, float32 and float64; RuntimeError for a tensor that requires gradients.
 
     >>> t = lab.lazy.tensor([1.0, 2.0])
     >>> t.add_(1).tolist()
@@ -68,7 +67,7 @@ def tensor(
 
 
 def taken(name: str, tensors: Sequence[Any]) -> list[Tensor]:
-    """Tensors of one device as operands of `name`; torch's and NumPy's become lazy."""
+    """Tensors on one device as operands of `name`; torch's and NumPy's become lazy."""
     near = next((operand for operand in tensors if isinstance(operand, Handle)), None)
     found = [_operand(name, operand, near) for operand in tensors]
     for operand in found:

@@ -1,4 +1,4 @@
-"""Where in the user's program an operation was written, so that a later failure can name the line."""
+"""The source line of an operation in the user's program, so that a later error can name it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triton_lab import messages
 
-INSIDE = ("triton_lab.lazy", "torch", "numpy", "<string>")  # whoever calls from there is not the user
+INSIDE = ("triton_lab.lazy", "torch", "numpy", "<string>")  # calls from these modules are not the user's
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ProgramLine:
 
     def __str__(self) -> str:
         text = linecache.getline(self.file, self.line).strip()
-        if messages.cell(self.file):  # whose file tells a reader nothing
+        if messages.cell(self.file):  # a cell's file name has no meaning for the user
             place = messages.place(self.file, self.line)
         else:
             place = f"line {self.line}" if self.file.startswith("<") else f"{Path(self.file).name}:{self.line}"
@@ -29,7 +29,7 @@ class ProgramLine:
 
 
 def here() -> ProgramLine | None:
-    """The line that called into this package; None if nobody else did."""
+    """The user's line that called into this package; None without one."""
     frame = sys._getframe(1)
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))

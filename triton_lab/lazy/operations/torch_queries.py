@@ -1,8 +1,8 @@
-"""What torch says of an operation, asked at the call: the shape and dtype of its result, or its refusal.
+"""Asks torch about an operation when it is called: the shape and dtype of its result, or torch's error.
 
-torch is asked twice. Tensors without memory (device "meta") settle the shapes; but "meta" accepts what no kernel of
-torch's computes, `&` of floats or a product of two dtypes, so tensors of one element on the CPU settle whether there
-is such an operation on these dtypes. Both answers are remembered.
+torch is asked twice. Tensors without memory (device "meta") give the shapes. But "meta" accepts operations that no
+kernel of torch computes, such as `&` of floats or a product of two dtypes; so tensors of one element on the CPU show
+whether the operation exists for these dtypes. Both answers are cached.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Spec = tuple[tuple[int, ...], torch.dtype]
 
 
 def ask(function: Callable[..., Any], *arguments: Any, fill: int = 1, **keywords: Any) -> Spec:
-    """Shape and dtype of `function` of these arguments; torch's own errors.
+    """The shape and dtype of `function` of these arguments. Raises torch's own errors.
 
-    A spec stands for a tensor, a tuple of specs for a list of them; all else is handed on as it is. `fill` is what
-    the tensors of one element hold, where that matters (an index must be 0).
+    A spec represents a tensor, a tuple of specs a list of tensors; other arguments are passed unchanged. `fill` is
+    the value of the one-element tensors, where that matters (an index must be 0).
     """
     return _asked(torch.get_default_dtype(), function, fill, *arguments, **keywords)
 
 
 def ask_of_elements(function: Callable[..., Any], *arguments: Any) -> Spec:
-    """The same of an operation on elements, whose shape is that in which its operands meet.
+    """Like `ask`, for an elementwise operation, whose shape is the broadcast of its operands' shapes.
 
-    The first such answer of a tensor without memory brings torch's tracer with it, and that sympy and torch's
-    distributed tensors: eleven seconds at the first operation. So only what is refused is asked there, for its words.
+    The first operation on a tensor without memory imports torch's tracer, which imports sympy and torch's distributed
+    tensors: eleven seconds. So such tensors are used only for an operation that fails, to get torch's error.
     """
     return _asked_of_elements(torch.get_default_dtype(), function, *arguments)
 
@@ -44,7 +44,7 @@ def ask_of_elements(function: Callable[..., Any], *arguments: Any) -> Spec:
 def _asked(_default: torch.dtype, function: Callable[..., Any], fill: int, *arguments: Any, **keywords: Any) -> Spec:
     try:
         answer = function(*(_twin(argument, _without_memory) for argument in arguments), **keywords)
-    except AssertionError as error:  # so "meta" says before torch 2.13 what a kernel says by an error for users
+    except AssertionError as error:  # before torch 2.13, "meta" raises this where a kernel raises an error for users
         _ask_a_kernel(function, fill, *arguments, **keywords)
         raise RuntimeError(str(error)) from None
     _ask_a_kernel(function, fill, *arguments, **keywords)
@@ -66,7 +66,7 @@ def _ask_a_kernel(function: Callable[..., Any], fill: int, *arguments: Any, **ke
 
 
 def meeting(*operands: Any) -> torch.dtype:
-    """The dtype that tensors (specs) and Python numbers meet in."""
+    """The common dtype of tensors (specs) and Python numbers."""
     return _meeting(torch.get_default_dtype(), *operands)
 
 
@@ -76,7 +76,7 @@ def _meeting(_default: torch.dtype, *operands: Any) -> torch.dtype:
 
 
 def _twin(argument: Any, make: Callable[[Spec], torch.Tensor]) -> Any:
-    """What stands in for an argument: a tensor for a spec, a list of tensors for a tuple of specs, else itself."""
+    """The stand-in for an argument: a tensor for a spec, a list of tensors for a tuple of specs, else the argument."""
     if isinstance(argument, tuple) and len(argument) == 2 and isinstance(argument[1], torch.dtype):
         return make(argument)
     if isinstance(argument, tuple) and argument and isinstance(argument[0], tuple):
@@ -89,5 +89,5 @@ def _without_memory(spec: Spec) -> torch.Tensor:
 
 
 def _small(spec: Spec, fill: int) -> torch.Tensor:
-    """One element in as many dimensions, or none where the tensor has none; where two broadcast, so do these."""
+    """A tensor of size 1 in each dimension (0 where the spec's is 0), so that it broadcasts like the spec."""
     return torch.full([min(size, 1) for size in spec[0]], fill, dtype=spec[1], device="cpu")

@@ -1,4 +1,7 @@
-"""From a schedule to Triton kernels: grids, blocks, and the runs that prove them right.
+"""Writes Triton kernels from schedules: grids, blocks, and runs that prove them right.
 
-It knows schedules and how kernels are written; not where the loop nest came from.
+A `Schedule` enters (`to_triton`), a `TritonKernel` leaves (`triton_kernel`). A tiled sum of products takes the path
+`kernel_shape`, `contraction`, `contraction_text`; any other schedule the path `launch_plan`, `launch_nodes`,
+`lane_blocks`, `lane_writer`, `launch_text`. `proof` then runs the kernel. Nothing here depends on where the loop nest
+came from.
 """

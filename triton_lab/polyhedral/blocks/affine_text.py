@@ -1,4 +1,4 @@
-"""Affine expressions as a block program writes them."""
+"""Affine expressions as text in a block program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
 
 @dataclass(frozen=True)
 class IteratorPlaces:
-    """How iterators stand in a block whose dimensions are ``block``: ``y[:, None]`` and ``x[None, :]``."""
+    """Iterators as text in a block with the dimensions ``block``: ``y[:, None]`` and ``x[None, :]``."""
 
     block: tuple[str, ...]
 

@@ -1,4 +1,4 @@
-"""What a block program did, read from the record of its launch."""
+"""Facts about a block program, from the record of its launch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def recorded(run: Callable[[], object]) -> Launch:
-    """The launch that ``run`` makes."""
+    """The recorded launch of ``run``."""
     from triton_lab.launch.recording.record import record
 
     with record() as launches:
@@ -26,14 +26,14 @@ def recorded(run: Callable[[], object]) -> Launch:
 
 
 def lanes(launch: Launch, argument: str) -> tuple[int, int]:
-    """How many lanes the loads of ``argument`` ran with, all programs and rounds together, and how many were on."""
+    """How many lanes the loads of ``argument`` had, over all programs and iterations, and how many were active."""
     events = [e for a in launch.accesses if (a.kind, a.argument) == ("load", argument) for e in a.events]
     issued = sum(len(event.programs) * math.prod(event.shape) for event in events)
     return issued, sum(int(event.active().sum()) for event in events)
 
 
 def facts(launch: Launch) -> Iterator[str]:
-    """What the record says of sharing and races, in words."""
+    """The record's facts about sharing and races, in words."""
     model = scop_from_launch(launch)
     for name in sorted({a.argument for a in launch.accesses if a.kind == "load" and a.argument}):
         wanted = model.reuse(name, "load")

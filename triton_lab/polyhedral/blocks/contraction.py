@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
     from triton_lab.polyhedral.schedule import Schedule
 
-# Triton's dot wants at least this many rows, columns and products.
+# tl.dot needs at least this many rows, columns and products.
 SMALLEST_DOT = 16
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """``target += left * right`` over ``iterator``; ``start`` sets the target to ``first`` before that."""
+    """``target += left * right`` over ``iterator``; before that, ``start`` sets the target to ``first``."""
 
     update: Statement
     iterator: str
@@ -40,14 +40,14 @@ class Contraction:
 
     @property
     def elements(self) -> isl.Set:
-        """The iterations, without the summed iterator's, whose element the kernel stores."""
+        """The iterations whose elements the kernel stores, without the summed iterator."""
         if self.start is None:
             return _without(self.update.domain.set, self.update.iterators, {self.iterator}).reset_tuple_id()
         order = [i for i in self.update.iterators if i != self.iterator]
         return _arranged(self.start.domain.set, self.start.iterators, order)
 
     def factor_domain(self, factor: Access) -> isl.Set:
-        """The iterations of the update, without the iterators that ``factor`` has no use for."""
+        """The iterations of the update, without the iterators that ``factor`` does not use."""
         unused = set(self.update.iterators) - _names(factor) - {self.iterator}
         return _without(self.update.domain.set, self.update.iterators, unused).reset_tuple_id()
 
@@ -56,7 +56,7 @@ class Contraction:
 
     @property
     def masks_say_all(self) -> bool:
-        """Whether an element that is stored is a sum over just those iterations in which either factor is loaded."""
+        """Whether each stored element sums over exactly the iterations in which either factor is loaded."""
         iterators = self.update.iterators
         products = self.update.domain.set.reset_tuple_id()
         stored = _widened(self.elements, [i for i in iterators if i != self.iterator], iterators)
@@ -70,8 +70,10 @@ class Contraction:
 
 
 def contraction_of(schedule: Schedule) -> tuple[Contraction, tuple[BlockAxis, ...]] | None:
-    """The sum of products that ``schedule`` computes in tiles, with its axes; None for any other nest. What looks like
-    one, but is more than that (a guard on the statement that sets it, a factor that changes), is none."""
+    """The sum of products that ``schedule`` computes in tiles, with its axes; None for any other nest.
+
+    A nest that only looks like one (a guard on the statement that sets the target, a factor that changes) gives None.
+    """
     found = _shape_of(schedule.scop)
     if found is None or not _is_one(schedule.scop, found):
         return None
@@ -87,7 +89,7 @@ def contraction_of(schedule: Schedule) -> tuple[Contraction, tuple[BlockAxis, ..
 
 
 def _shape_of(scop: Instances) -> Contraction | None:
-    """What has the shape of a sum of products."""
+    """The parts of a nest with the shape of a sum of products; None for others."""
     update = scop.statements[-1]
     body = update.body
     if body is None or body.op != "+" or not isinstance(body.value, Binary) or body.value.op != "*":
@@ -109,7 +111,7 @@ def _shape_of(scop: Instances) -> Contraction | None:
 
 
 def _is_one(scop: Instances, c: Contraction) -> bool:
-    """Whether a kernel that adds up in a register and stores once gives what the nest does."""
+    """Whether a kernel that sums in a register and stores once computes the same as the nest."""
     target = c.target
     if target.array in (c.left.array, c.right.array):
         return False

@@ -1,4 +1,4 @@
-"""A tiled sum of products as the text of one kernel."""
+"""Writes a tiled sum of products as the text of one kernel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def write_contraction(scop: Instances, c: Contraction, axes: tuple[BlockAxis, ...]) -> GeneratedText:
-    """Raises `NotABlockProgram` where a name means something in Triton: kernels with lanes have names of their own."""
+    """The text of the kernel. Raises `NotABlockProgram` for a name that Triton reserves.
+
+    Kernels with lanes rename their variables instead.
+    """
     return _Writer(scop, c, axes).written()
 
 
@@ -74,7 +77,7 @@ class _Writer:
         return "\n".join(lines) + "\n"
 
     def _bounds(self, iterator: str) -> tuple[Expr, Expr]:
-        """The least value of ``iterator`` and the first one past its greatest, in any instance."""
+        """The least value of ``iterator``, and the first value past its greatest, in any instance."""
         if iterator == self.c.iterator:
             domain, order = self.c.update.domain.set, self.c.update.iterators
         else:
@@ -86,12 +89,12 @@ class _Writer:
         return low, shifted(high, 1)
 
     def _count(self, axis: BlockAxis) -> str:
-        """How many programs there are along ``axis``; blocks start at 0."""
+        """The number of programs along ``axis``; blocks start at 0."""
         count = PythonPrinter().text(self._bounds(axis.iterator)[1])
         return f"triton.cdiv({count}, {self.sizes[axis.iterator]})" if axis.block > 1 else count
 
     def _position(self, axis: BlockAxis, start: str) -> str:
-        """The values of ``axis`` in one program: a number, or a block of them."""
+        """The values of ``axis`` in one program: a number, or a block of numbers."""
         size = self.sizes.get(axis.iterator)
         return f"{start} * {size} + tl.arange(0, {size})" if size else start
 
@@ -114,7 +117,7 @@ class _Writer:
     def _masked(
         self, wanted: str, domain: isl.Set, iterators: tuple[str, ...], view: IteratorPlaces
     ) -> tuple[list[str], str]:
-        """The line that computes where ``domain`` over ``iterators`` is, and the mask's name; "" for everywhere."""
+        """The line that computes the mask of ``domain`` over ``iterators``, and the mask's name; "" if always true."""
         for k, name in enumerate(iterators):
             domain = domain.set_dim_name(isl.dim_type.set, k, isl_name(name))
         positive = isl.Set.universe(domain.get_space())
@@ -179,7 +182,7 @@ class _Writer:
         lines, a = self._factor("a", self.c.left, IteratorPlaces((row.iterator, k)))
         more, b = self._factor("b", self.c.right, IteratorPlaces((k, column.iterator)))
         straight = self.kept[0] is row
-        # Not in tf32, which is what a GPU's dot of float32 would be.
+        # Not in tf32, the default of a GPU's dot of float32.
         dot = f'tl.dot({a}, {b}, {{}}input_precision="ieee", out_dtype={total}.dtype)'
         one = f"{total} = {dot.format(f'{total}, ')}" if straight else f"{total} += tl.trans({dot.format('')})"
         both = f"{a}[:, :, None] * {b}[None, :, :]"

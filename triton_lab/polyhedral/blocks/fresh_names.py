@@ -1,4 +1,4 @@
-"""Names in generated text that mean one thing each."""
+"""Unique names in generated text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import builtins
 import keyword
 from collections.abc import Collection
 
-# What generated kernels and drivers say themselves.
+# The names that generated kernels and drivers use themselves.
 HELPERS = frozenset({"floor_divide", "divide", "remainder", "python_floor", "python_modulo", "true_divide", "real"})
 _RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "tl", "triton", "run"}) | HELPERS
 
 
 class FreshNames:
-    """Gives each name out once: ``fresh("i")`` is ``i``, and ``i_1`` where ``i`` means something already."""
+    """Gives each name once: ``fresh("i")`` is ``i``, or ``i_1`` if ``i`` is taken."""
 
     def __init__(self, taken: Collection[str] = ()) -> None:
         self._taken = set(taken)
@@ -26,5 +26,5 @@ class FreshNames:
         return name
 
     def copy(self) -> FreshNames:
-        """Names of a text of its own, beside those that are taken now."""
+        """A copy for another text, which starts with the names taken now."""
         return FreshNames(self._taken)

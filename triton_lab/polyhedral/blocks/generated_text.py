@@ -1,4 +1,4 @@
-"""What was written: text, launches, constants, before it is proved."""
+"""A written program before its proof: text, launches, constants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triton_lab.polyhedral.blocks.triton_kernel import KernelLaunch
 
 @dataclass(frozen=True)
 class GeneratedText:
-    """The text of the kernels and their driver, what it launches, and the block sizes by the names of constants."""
+    """The text of the kernels and their driver, its launches, and the block sizes by the constants' names."""
 
     text: str
     launches: tuple[KernelLaunch, ...]
@@ -18,8 +18,11 @@ class GeneratedText:
 
 
 def signature(name: str, arguments: Sequence[str], numbers: Sequence[str] | None = None) -> list[str]:
-    """The head of the function ``name``; of a kernel, if there are ``numbers``, arguments that take many values (and 1
-    is one of them): one compiled kernel serves them all."""
+    """The header of the function ``name``, a kernel if ``numbers`` are given.
+
+    These are arguments with many values (also 1): Triton must not specialise on them, so one compiled kernel serves
+    all.
+    """
     plain = f"def {name}({', '.join(arguments)}):"
     lines = [plain] if len(plain) < 110 and numbers is None else [f"def {name}(", *wrapped(arguments), "):"]
     if numbers is None:
@@ -29,7 +32,7 @@ def signature(name: str, arguments: Sequence[str], numbers: Sequence[str] | None
 
 
 def wrapped(arguments: Sequence[str]) -> list[str]:
-    """The arguments, several to a line."""
+    """The arguments, wrapped to several per line."""
     lines, line = [], "   "
     for argument in arguments:
         if len(line) + len(argument) > 96:

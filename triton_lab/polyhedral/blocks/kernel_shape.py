@@ -1,4 +1,4 @@
-"""What of a schedule becomes the grid of a Triton kernel, what its loops, and what its blocks."""
+"""Which parts of a schedule become a Triton kernel's grid, loops and blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlockAxis:
-    """One iterator of the kernel: ``block`` of its values at once, which are the tile of a loop over tiles."""
+    """One iterator of the kernel, in blocks of ``block`` values: the tiles of a loop over tiles."""
 
     iterator: str
     block: int
@@ -59,7 +59,7 @@ def axes(schedule: Schedule, statement: str) -> tuple[BlockAxis, ...]:
 
 
 def _role(expression: AffineExpr, loop: str) -> tuple[str, int, bool]:
-    """(iterator, tile, whether it runs within a tile) of ``i``, ``floor(i / T)`` or ``i mod T``."""
+    """(iterator, tile, whether the loop runs within a tile) of ``i``, ``floor(i / T)`` or ``i mod T``."""
     match expression:
         case AffineExpr(terms=((str() as name, 1),), constant=0):
             return name, 1, False
@@ -77,7 +77,7 @@ def _role(expression: AffineExpr, loop: str) -> tuple[str, int, bool]:
 
 
 def _parallel_loops(schedule: Schedule, statement: str, loops: list[Loop]) -> frozenset[str]:
-    """Up to three loops that can run at once when they stand outside all others."""
+    """Up to three loops that can run in parallel outside all others."""
     chosen: list[Loop] = []
     for loop in loops:
         if len(chosen) < 3 and _may_be_outermost(schedule, statement, [*chosen, loop]):
@@ -86,7 +86,7 @@ def _parallel_loops(schedule: Schedule, statement: str, loops: list[Loop]) -> fr
 
 
 def _may_be_outermost(schedule: Schedule, statement: str, loops: list[Loop]) -> bool:
-    """Whether instances of ``statement`` that differ in ``loops`` never depend on one another."""
+    """Whether instances of ``statement`` in different iterations of ``loops`` never depend on each other."""
     scop = schedule.scop
     tree: Tree = Leaf((statement,))
     for loop in reversed(loops):

@@ -1,4 +1,4 @@
-"""How the lanes of a kernel are laid out: its grid, and the dimensions of its blocks."""
+"""The layout of a kernel's lanes: its grid, and the dimensions of its blocks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from triton_lab.polyhedral.core.loop_nest import For, If, Node
 
 # How many lanes a block has along its only dimension, and along each of two.
 _ALONE, _OF_TWO = 256, 16
-# More are more than Triton makes one tensor of.
+# Triton's limit for one tensor.
 _MOST_LANES = 1 << 20
 
 
 @dataclass(frozen=True)
 class LaneBlock:
-    """How one lane loop is laid out: ``size`` lanes (``constant`` names their number, "" for a number per program) in
-    the block's dimension ``axis``; ``grid`` is the axis of the grid, or None where one block holds the whole loop."""
+    """The layout of one lane loop.
+
+    It has ``size`` lanes (``constant`` names their number, "" where each program has its own number) in the block's
+    dimension ``axis``; ``grid`` is the axis of the grid, or None where one block holds the whole loop.
+    """
 
     lane: Lane
     constant: str
@@ -29,9 +32,9 @@ class LaneBlock:
 
 
 def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) -> tuple[LaneBlock, ...]:
-    """Tiles become blocks where the schedule has tiles, else the innermost one or two of the loops are cut to blocks.
+    """The blocks: the schedule's tiles, if any; else the innermost one or two loops are cut into blocks.
 
-    ``constants`` are the sizes of the kernels before by the names of constants; what is new comes to them.
+    ``constants`` has the sizes in earlier kernels by the names of constants; new ones are added.
     """
     there = _lanes_in(found.nodes) if is_one_nest(found) else set(range(len(found.lanes)))
     lanes = [lane for k, lane in enumerate(found.lanes) if k in there]
@@ -57,7 +60,7 @@ def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) 
 
 
 def is_one_nest(found: KernelNodes) -> bool:
-    """Whether each lane has one loop or none, the loops stand right inside one another, and the rest inside them."""
+    """Whether each lane has at most one loop, the loops are directly nested, and all else is inside them."""
     try:
         _lanes_in(found.nodes)
     except _SeveralNests:
@@ -70,7 +73,7 @@ class _SeveralNests(Exception):
 
 
 def _lanes_in(nodes: tuple[Node, ...]) -> set[int]:
-    """The lanes that have a loop. (One of a single iteration has none.)"""
+    """The lanes that have a loop. (A lane with a single iteration has none.)"""
     match nodes:
         case (If(body=body, orelse=()),):
             return _lanes_in(body)

@@ -1,8 +1,8 @@
-"""Expressions as Triton writes them: subscripts and bounds, which are integers, and the values of statements.
+"""Prints expressions as Triton code: subscripts and bounds, which are integers, and the values of statements.
 
-Values mean what `Schedule.run` makes of them with NumPy, whatever types the arrays turn out to have: where an integer
-and a float part ways (C's ``/``, functions, a product with ``2.5``) and the text cannot know which it has, it calls one
-of the `HELPERS`, which Triton resolves by the types that it compiles for.
+Values have the meaning that `Schedule.run` gives them with NumPy, for any types of the arrays. Where integers and
+floats differ (C's ``/``, functions, a product with ``2.5``) and the type is unknown here, the text calls one of the
+`HELPERS`, which Triton resolves by the types that it compiles for.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _MULTIPLIED_OUT = 8
 
 
 class IndexPrinter(Printer):
-    """Integers and conditions on them: subscripts, bounds, masks."""
+    """Prints integers and conditions on them: subscripts, bounds, masks."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -93,7 +93,7 @@ class IndexPrinter(Printer):
             case "//":
                 return f"floor_divide({self.text(left)}, {self.text(right)})", 9
             case "%" if self.language == "python":
-                # Python's remainder is never negative here: the affine reader wants positive divisors.
+                # Python's remainder is never negative here: the affine reader accepts only positive divisors.
                 once = f"{self.text(left, 6)} % {self.text(right, 7)}"
                 return f"({once} + {self.text(right, 6)}) % {self.text(right, 7)}", 6
             case "/":
@@ -101,7 +101,7 @@ class IndexPrinter(Printer):
         return super().binary(expression)
 
     def folded(self, expression: Expr) -> Expr:
-        """``expression`` as a number, if it is one: else Python would divide -7 by 2 before Triton sees it."""
+        """``expression`` as a number, if constant: in the text, Python, not Triton, would divide -7 by 2."""
         match expression:
             case Unary(op="-", operand=operand) if isinstance(number := self.folded(operand), Number):
                 return Number(-number.value)
@@ -130,8 +130,10 @@ class IndexPrinter(Printer):
 
 
 class ValuePrinter(IndexPrinter):
-    """The right side of a statement; ``loaded`` names what each array element was loaded into, ``dtypes`` are the types
-    that the program declares."""
+    """Prints the right side of a statement.
+
+    ``loaded`` has the variable of each loaded array element; ``dtypes`` are the types that the program declares.
+    """
 
     def __init__(self, language: str, loaded: Mapping[Load, str], dtypes: Mapping[str, str | None]) -> None:
         super().__init__(language)
@@ -172,7 +174,7 @@ class ValuePrinter(IndexPrinter):
         return super().pieces(expression)
 
     def operand(self, expression: Expr, around: int) -> str:
-        """``expression`` where a number is wanted: a condition counts as 0 or 1."""
+        """``expression`` as a number: a condition counts as 0 or 1."""
         if isinstance(expression, Compare | Logic) or (isinstance(expression, Unary) and expression.op == "not"):
             return f"tl.cast({self.text(expression)}, tl.int32)"
         return self.text(expression, around)
@@ -197,7 +199,7 @@ class ValuePrinter(IndexPrinter):
         return f"{self.operand(left, level)} {op} {self.operand(right, level + 1)}", level
 
     def real(self, expression: Expr, around: int = 0) -> str:
-        """``expression`` as a float: what may be an integer becomes a float64, as in NumPy (and C)."""
+        """``expression`` as a float: a possible integer becomes a float64, as in NumPy (and C)."""
         if isinstance(number := self.folded(expression), Number):
             value = float(number.value)
             return repr(value) if value >= 0 else f"({value!r})"
@@ -206,7 +208,7 @@ class ValuePrinter(IndexPrinter):
         return f"real({self._tensor(expression)})"
 
     def _tensor(self, expression: Expr) -> str:
-        """``expression`` with a type: Triton knows a constant's only from what it meets."""
+        """``expression`` with a type: Triton takes a constant's type from the other operand."""
         text = self.operand(expression, 0)
         constant = not any(isinstance(part, Load | Name) for part in walk(expression))
         return (
@@ -235,7 +237,7 @@ class ValuePrinter(IndexPrinter):
         if function in ("min", "max"):
             real = any(self.kind(a) == "real" for a in arguments)
             texts = [self.real(a) if real else self.operand(a, 0) for a in arguments]
-            # NumPy's hands a NaN on.
+            # NumPy's functions propagate NaN.
             return nested(f"tl.{function}imum", texts, ", propagate_nan=tl.PropagateNan.ALL")
         if function in ("floord", "ceild") and all(self.kind(a) == "integer" for a in arguments):
             return super().call(call)
@@ -243,7 +245,7 @@ class ValuePrinter(IndexPrinter):
 
 
 def _calculated(op: str, left: float, right: float, language: str) -> int | float:
-    """``left op right`` as ``language`` means it."""
+    """``left op right`` with the meaning of ``language``."""
     if op in ("/", "//", "%") and right == 0:
         raise NotABlockProgram(f"{left!r} {op} {right!r} divides by zero")
     if language == "c" and op in ("/", "%") and isinstance(left, int) and isinstance(right, int):
@@ -267,7 +269,7 @@ def _common(one: Kind, other: Kind) -> Kind:
 
 
 def nested(function: str, arguments: list[str], more: str = "") -> str:
-    """A function of two arguments, of several."""
+    """A function of two arguments, nested for several."""
     total = arguments[0]
     for argument in arguments[1:]:
         total = f"{function}({total}, {argument}{more})"

@@ -1,7 +1,7 @@
-"""The text of one kernel: its loops over lanes become blocks with masks, the others loops that all lanes run together.
+"""Writes the text of one kernel: loops over lanes become blocks with masks; all lanes run the other loops together.
 
-Every iterator of a lane is a block in its own dimension (``i[:, None]``, ``j[None, :]``), so that expressions in them
-broadcast by themselves; ``axes`` of a text are the dimensions that it varies over.
+Every iterator of a lane is a block in its own dimension (``i[:, None]``, ``j[None, :]``), so that expressions
+broadcast; the ``axes`` of a text are the dimensions over which it varies.
 """
 
 from __future__ import annotations
@@ -41,15 +41,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of the kernel; ``axes`` are the block's dimensions that its value varies over."""
+    """A piece of the kernel's text; ``axes`` are the block's dimensions over which its value varies."""
 
     text: str
     axes: frozenset[int] = frozenset()
 
 
 class KernelWriter:
-    """Writes the body of one kernel. ``arguments``: array -> what the kernel calls it; ``waits``: the statements after
-    whose stores the lanes must wait for one another, with whether that holds but for its own next instance."""
+    """Writes the body of one kernel.
+
+    ``arguments``: array -> the kernel's parameter. ``waits``: pairs of statements, where the lanes need a barrier
+    between the first one's stores and the second.
+    """
 
     def __init__(
         self,
@@ -62,7 +65,7 @@ class KernelWriter:
         loops: tuple[Loop, ...] = (),
     ) -> None:
         self.scop = scop
-        # Where lanes have no loops of their own, or several: the schedule's loops that they are, to know them by.
+        # If lanes have no loop of their own, or several: the schedule's loops that they represent.
         self.shared = loops
         self.blocks = {block.lane.name: block for block in blocks}
         self.rank = sum(bool(block.constant) for block in blocks)
@@ -79,7 +82,7 @@ class KernelWriter:
         self.depth = 0
 
     def write(self, nodes: tuple[Node, ...]) -> list[str]:
-        """The lines of the body, without the head's indentation."""
+        """The lines of the body, without indentation."""
         for name, block in self.blocks.items() if self.shared else ():
             self._place(name, block, block.lane.low, 1)
         self._nodes(nodes, None, 0)
@@ -97,13 +100,13 @@ class KernelWriter:
         return frozenset(axis for name in names_in(expression) for axis in self.axes.get(name, ()))
 
     def _set(self, wanted: str, value: Text) -> Text:
-        """A name for ``value``."""
+        """A variable that holds ``value``."""
         name = self.names(wanted)
         self._line(f"{name} = {value.text}")
         return Text(name, value.axes)
 
     def _mask(self, outer: Text | None, conditions: list[Text]) -> Text | None:
-        """``outer`` and ``conditions``, under a name."""
+        """The conjunction of ``outer`` and ``conditions``, as a variable."""
         parts = [outer.text] if outer else []
         parts += [f"({c.text})" if outer or len(conditions) > 1 else c.text for c in conditions]
         if not conditions:
@@ -112,7 +115,7 @@ class KernelWriter:
         return self._set("mask", Text(" & ".join(parts), axes))
 
     def _broadcast(self, value: Text, axes: frozenset[int]) -> Text:
-        """``value`` with the dimensions ``axes`` and its own."""
+        """``value`` broadcast to the dimensions ``axes`` and its own."""
         whole = value.axes | axes
         if whole == value.axes:
             return value
@@ -122,7 +125,7 @@ class KernelWriter:
     # Loops and conditions.
 
     def _nodes(self, nodes: tuple[Node, ...], mask: Text | None, loops: int) -> None:
-        """``loops`` counts the loops around that are no lanes."""
+        """Write ``nodes``; ``loops`` counts the surrounding loops that are no lanes."""
         for node in nodes:
             match node:
                 case If():
@@ -138,7 +141,7 @@ class KernelWriter:
                     self._statement(node, mask, loops)
 
     def _place(self, name: str, block: LaneBlock, origin: Expr, step: int) -> None:
-        """The line that says which iterations of the loop ``name`` a program has."""
+        """Write the line that computes a program's iterations of the loop ``name``."""
         parts = [] if origin == Number(0) else [self.index.text(origin, 5)]
         times = "" if step == 1 else f" * {step}"
         if block.grid is not None:
@@ -170,12 +173,12 @@ class KernelWriter:
         self.entered = entered
 
     def _loop(self, node: For, mask: Text | None, loops: int) -> None:
-        """A loop that all lanes run together, from the first one's start to the last one's end."""
+        """Write a loop that all lanes run together, from the earliest start to the latest end."""
         stop = _stop(node)
         start = node.start
         inside: list[Text] = []
         counted = bool(self._axes(start)) and node.step != 1
-        if counted:  # the lanes' iterators differ: they count together
+        if counted:  # the lanes' iterators differ: they share a counter
             count = self.names(f"{node.iterator}_count")
             rounds = Binary("//", Binary("+", Binary("-", stop, start), Number(node.step - 1)), Number(node.step))
             header = f"for {count} in range(0, {self._extreme('max', rounds, mask)}):"
@@ -207,7 +210,7 @@ class KernelWriter:
             self._wait(sums.name, alone=loops == 0)
 
     def _extreme(self, which: str, value: Expr, mask: Text | None) -> str:
-        """The least or greatest ``value`` of the lanes that are on."""
+        """The least or greatest ``value`` over the active lanes."""
         text = self._text(value)
         if not text.axes:
             return text.text
@@ -231,7 +234,7 @@ class KernelWriter:
         self._wait(assign.name, alone=False)
 
     def _own_lane(self, visit: Visit) -> list[Text]:
-        """Which lane runs an instance that stands outside the loops of (some) lanes."""
+        """The conditions that select one lane for an instance outside the loops of (some) lanes."""
         if not self.shared:
             return []
         arguments = dict(zip(self.scop[visit.statement].iterators, visit.arguments, strict=True))
@@ -244,7 +247,7 @@ class KernelWriter:
         ]
 
     def _loads(self, value: Expr, mask: Text | None, loaded: dict[Load, Text]) -> dict[Load, Text]:
-        """What ``value`` reads, each element once. Lanes that are off hold a number that nothing trips over."""
+        """Load the elements that ``value`` reads, each once. Inactive lanes hold a harmless number."""
         neutral = (
             "1" if any(isinstance(e, Call) or (isinstance(e, Binary) and e.op in "/%//") for e in walk(value)) else "0"
         )
@@ -278,8 +281,10 @@ class KernelWriter:
         self._line(f"tl.store({pointer.text}, {value.text}{guard})")
 
     def _wait(self, statement: str, *, alone: bool) -> None:
-        """Lanes of one program are threads: what one stores another reads only after a barrier. ``alone``: no instance
-        of the same statement follows."""
+        """Write a barrier: lanes are threads, and read what others of their program store only after one.
+
+        ``alone``: no instance of the same statement follows.
+        """
         if any(source == statement and not (alone and target == statement) for source, target in self.waits):
             self._line("tl.debug_barrier()")
 

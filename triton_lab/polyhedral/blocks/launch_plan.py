@@ -1,9 +1,9 @@
-"""Which loops of a schedule the host runs, which become a kernel's grid and lanes, and which stay loops inside it.
+"""Which loops of a schedule run on the host, which become a kernel's grid and lanes, and which stay inside it.
 
-A kernel may run the instances of a loop at once if no dependence leads from one of its iterations to another while the
-host's loops around stand still. Such loops move outside all others of their kernel, so that every program (and every
-lane) runs the rest in the schedule's order. A loop that carries a dependence is the host's, which launches kernels one
-after the other, unless nothing inside it could run at once either: then one program runs it.
+A kernel may run a loop in parallel if no dependence connects two of its iterations within one iteration of the host's
+loops. Such loops move outside all others of their kernel, so that every program (and every lane) runs the rest in the
+schedule's order. A loop that carries a dependence runs on the host, which launches kernels one after the other; but
+if nothing inside it is parallel either, one program runs it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_GRID = 3
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """One kernel: the loops of the ``host`` around it, its parallel ``lanes``, and ``tree``, which is the rest."""
+    """One kernel: the ``host``'s loops around it, its parallel ``lanes``, and ``tree``, the rest."""
 
     name: str
     host: tuple[Loop, ...]
@@ -51,14 +51,14 @@ class KernelPlan:
 
 @dataclass(frozen=True)
 class LaunchPlan:
-    """``tree`` is what the host runs; its statements are the ``kernels``."""
+    """The host's program ``tree``, whose statements are the ``kernels``."""
 
     tree: Tree
     kernels: tuple[KernelPlan, ...] = field(default=())
 
 
 def launch_plan(schedule: Schedule) -> LaunchPlan:
-    """Raises `NotABlockProgram` where nothing can run at once."""
+    """The plan for ``schedule``. Raises `NotABlockProgram` where nothing can run in parallel."""
     if not schedule.is_legal:
         raise NotABlockProgram(f"the schedule is {schedule.legality}")
     planner = _Planner(schedule)
@@ -86,7 +86,7 @@ def is_within_tile(loop: Loop) -> bool:
 
 
 def _renamed(tree: Tree) -> Tree:
-    """The host's tree around one kernel, which needs no number."""
+    """The host's tree around one kernel, whose name needs no number."""
     match tree:
         case Loop():
             (expression,) = set(tree.expressions.values())
@@ -100,7 +100,7 @@ class _Planner:
         self.kernels: list[KernelPlan] = []
 
     def host(self, tree: Tree, around: tuple[Loop, ...]) -> Tree:
-        """``tree`` as the host runs it, inside the loops ``around``."""
+        """``tree`` as the host's program, inside the loops ``around``."""
         match tree:
             case Sequence():
                 return sequence(tuple(self.host(child, around) for child in tree.children))
@@ -113,7 +113,7 @@ class _Planner:
         return self._kernel(tree, around, ())
 
     def _outside(self, tree: Loop, loop: Loop, around: tuple[Loop, ...]) -> tuple[Loop, ...]:
-        """The loops around ``loop``, which stands in ``tree``."""
+        """The loops around ``loop`` inside ``tree``."""
         between = (
             other for other in every_loop(tree) if other is not loop and any(o is loop for o in every_loop(other))
         )
@@ -127,7 +127,7 @@ class _Planner:
         return Leaf((name,))
 
     def _lanes(self, tree: Loop, around: tuple[Loop, ...]) -> tuple[Loop, ...]:
-        """The loops that stand right inside one another from ``tree`` on and can run at once, as many as fit."""
+        """The directly nested parallel loops from ``tree`` on, as many as fit."""
         chosen: list[Loop] = []
         node: Tree = tree
         while isinstance(node, Loop):
@@ -136,11 +136,11 @@ class _Planner:
             if fits and self._independent(statements(tree), around, (*chosen, node)):
                 chosen.append(node)
             node = node.body
-        # Tiles that are not run at once have nothing to share out among lanes.
+        # Tiles that do not run in parallel have nothing to distribute among lanes.
         return tuple(chosen)
 
     def _independent(self, names: tuple[str, ...], around: tuple[Loop, ...], lanes: tuple[Loop, ...]) -> bool:
-        """Whether instances that agree in ``around`` but not in ``lanes`` never depend on one another."""
+        """Whether instances that agree in ``around`` but differ in ``lanes`` never depend on each other."""
         for dependence in self.schedule.scop.dependences:
             if dependence.source not in names or dependence.target not in names:
                 continue
@@ -152,7 +152,7 @@ class _Planner:
         return True
 
     def _equal(self, pair: tuple[str, str], loops: tuple[Loop, ...]) -> isl.Map:
-        """The pairs of instances that are in one iteration of each of ``loops``."""
+        """The pairs of instances that share an iteration of each of ``loops``."""
         one, other = (self._iterations(name, loops) for name in pair)
         return one.apply_range(other.reverse())
 
@@ -162,7 +162,7 @@ class _Planner:
 
 
 def host_name(number: int) -> str:
-    """What the iteration of the host's loop number ``number`` around a kernel is called in sets."""
+    """The name, in sets, of the iteration of a kernel's host loop ``number``."""
     return f"host{number}__"
 
 
@@ -174,8 +174,10 @@ def iteration_map(
     target: str = "",
     given: Mapping[str, AffineExpr] | None = None,
 ) -> isl.Map:
-    """Each instance of ``statement`` with the iterations of ``loops`` that it runs in, where what is ``given`` holds:
-    names of further parameters and what they are equal to."""
+    """The map from instances of ``statement`` to their iterations of ``loops``.
+
+    It holds under ``given``: names of further parameters and the expressions that they equal.
+    """
     equal = given or {}
     head = f"[{', '.join([*map(isl_name, parameters), *equal])}] -> "
     source = f"{statement}[{', '.join(map(isl_name, iterators))}]"

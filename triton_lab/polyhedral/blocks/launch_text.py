@@ -1,4 +1,4 @@
-"""A launch plan as text: Triton kernels, and `run`, the Python that launches them in order."""
+"""Writes a launch plan as text: Triton kernels, and `run`, the Python that launches them in order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def write(schedule: Schedule, plan: LaunchPlan) -> GeneratedText:
-    """Raises `NotABlockProgram` for what has no words in Triton."""
+    """The text of ``plan``. Raises `NotABlockProgram` for what Triton cannot express."""
     scop = schedule.scop
     names = FreshNames()
     arguments = {a.name: names(a.name) for a in scop.arrays}
@@ -51,7 +51,7 @@ def write(schedule: Schedule, plan: LaunchPlan) -> GeneratedText:
 
 
 def _used(scop: Instances, plan: KernelPlan) -> tuple[str, ...]:
-    """The arrays that a kernel takes."""
+    """The arrays that a kernel uses."""
     return tuple(dict.fromkeys(a.array for name in plan.statements for a in scop[name].accesses))
 
 
@@ -77,7 +77,7 @@ def _kernel(
 
 
 def _waits(scop: Instances, plan: KernelPlan) -> set[tuple[str, str]]:
-    """The pairs of statements between which a dependence lies within one launch."""
+    """The pairs of statements with a dependence within one launch."""
     found: set[tuple[str, str]] = set()
     for dependence in scop.dependences:
         pair = dependence.source, dependence.target
@@ -92,7 +92,7 @@ def _waits(scop: Instances, plan: KernelPlan) -> set[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Call:
-    """How the driver launches a kernel."""
+    """The driver's launch of a kernel."""
 
     found: KernelNodes
     blocks: tuple[LaneBlock, ...]
@@ -100,7 +100,7 @@ class _Call:
     more: tuple[str, ...]
 
     def grid(self, at: Mapping[str, Expr]) -> tuple[str, ...]:
-        """The sizes of the grid, with expressions ``at`` for the kernel's names of the host's iterations."""
+        """The sizes of the grid, with expressions ``at`` for the kernel's host iterations."""
         printer, sizes = PythonPrinter(), []
         for block in self.blocks:
             if block.grid is None:
@@ -120,7 +120,7 @@ def _call(scop: Instances, found: KernelNodes, blocks: tuple[LaneBlock, ...], ar
 
 
 class _HostPrinter(PythonPrinter):
-    """The host's loops; visits are launches."""
+    """Prints the host's loops; visits are launches."""
 
     def __init__(self, calls: dict[str, _Call]) -> None:
         self.calls = calls

@@ -1,9 +1,9 @@
-"""The last proof of a generated program: it runs once on small numbers, beside the schedule that it was written from.
+"""The last proof of a generated program: one run on small numbers, compared with its schedule.
 
-That its loops visit the schedule's instances, each once, and that what runs at once is independent, isl has shown by
-then, for all sizes. What is left are the words: expressions, types, masks, addresses. So the sizes are odd and fit no
-block, blocks are small, so that there are several, and arrays lie in larger ones with strides of their own, whose other
-elements must not change.
+By then isl has shown, for all sizes, that the loops visit each of the schedule's instances once, and that parallel
+instances are independent. Expressions, types, masks and addresses remain to be tested. So the sizes are odd and fit
+no block, blocks are small, so that there are several, and arrays are parts of larger ones, with strides of their own;
+the other elements must not change.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from triton_lab.polyhedral.instances import Instances
     from triton_lab.polyhedral.schedule import Schedule
 
-# Executing the schedule takes about a microsecond per instance and access.
+# Running the schedule takes about a microsecond per instance and access.
 _MOST_INSTANCES = 40_000
 _SMALL_BLOCK = 4
 _FILLING = 77
 
 
 def prove(kernel: TritonKernel, schedule: Schedule) -> None:
-    """Raises `NotABlockProgram` where the kernel does not compute what the executed schedule does."""
+    """Raise `NotABlockProgram` if the kernel's results differ from the executed schedule's."""
     bound = schedule.scop.bind(**sizes(schedule))
     arrays = example(bound)
     try:
@@ -58,7 +58,7 @@ def _shown(scop: Instances) -> str:
 
 
 def sizes(schedule: Schedule) -> dict[str, int]:
-    """Odd values for the parameters: above the tiles, different, and such that every statement runs, if possible."""
+    """Distinct odd values for the parameters, larger than the tiles, with which every statement runs, if possible."""
     scop = schedule.scop
     tiles = [q.divisor for loop in every_loop(schedule.tree) for e in loop.expressions.values() for q in e.quotients]
     best: dict[str, int] = {}
@@ -83,7 +83,7 @@ def _starts_at_zero(scop: Instances) -> bool:
 
 
 def example(scop: Instances, seed: int = 0) -> dict[str, NDArray[Any]]:
-    """Arrays for the scop: numbers around 1, and square matrices that can be factored (their diagonals weigh most)."""
+    """Arrays for the scop: numbers around 1, and square matrices that can be factored (diagonally dominant)."""
     from triton_lab.polyhedral.execute import least_shape
 
     rng = np.random.default_rng(seed)
@@ -105,7 +105,7 @@ def example(scop: Instances, seed: int = 0) -> dict[str, NDArray[Any]]:
 def _run(
     kernel: TritonKernel, scop: Instances, arrays: Mapping[str, NDArray[Any]], constants: Mapping[str, int]
 ) -> dict[str, NDArray[Any]]:
-    """The arrays after the kernel has run on them with other strides."""
+    """The arrays after the kernel has run on copies with other strides."""
     import torch
 
     from triton_lab.backend.plugin.recorders import recorders
@@ -135,7 +135,7 @@ def _run(
 
 
 def _reason(error: BaseException) -> str:
-    """The last line in words of what went wrong, at its root: Triton shows the source first, then a caret."""
+    """The last line in words of the root error: Triton prints the source first, then a caret."""
     while error.__cause__ is not None:
         error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
@@ -143,7 +143,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _difference(found: NDArray[Any], expected: NDArray[Any]) -> tuple[int, ...] | None:
-    """The first place in which the two differ by more than rounding."""
+    """The first place where the two differ by more than rounding; None without one."""
     if not np.issubdtype(expected.dtype, np.floating):
         wrong = found != expected
     else:

@@ -1,6 +1,6 @@
-"""From a schedule to Triton kernels: loops that carry no dependence become grids and blocks.
+"""Turns a schedule into Triton kernels: loops that carry no dependence become grids and blocks.
 
-Whatever is written proves itself before it is handed out: see `proof`.
+Every generated program is tested before it is returned: see `proof`.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def _proved(schedule: Schedule) -> TritonKernel:
 
 
 def _contraction(schedule: Schedule) -> GeneratedText | None:
-    """A tiled sum of products, whose tiles a dot can multiply."""
+    """A tiled sum of products, whose tiles tl.dot can multiply; None for others."""
     found = contraction_of(schedule)
     try:
         return write_contraction(schedule.scop, *found) if found else None
-    except NotABlockProgram:  # lanes can say more
+    except NotABlockProgram:  # a kernel with lanes may work
         return None

@@ -1,4 +1,4 @@
-"""A Triton program that was written from a schedule: its text, and how to run it."""
+"""A Triton program written from a schedule: its text, and how to run it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_ELEMENTS = 1 << 31
 
 
 class NotABlockProgram(ValueError):
-    """The schedule (or the nest) has no Triton kernel that is written from it; the message says why."""
+    """No Triton kernel can be written from the schedule (or the nest); the message says why."""
 
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """One kernel and the sizes of its grid, as text; ``host`` are its arguments that count the host's iterations."""
+    """One kernel and the sizes of its grid, as text; ``host`` are its arguments for the host's iterations."""
 
     name: str
     host: tuple[str, ...]
@@ -35,7 +35,10 @@ class KernelLaunch:
 
 @dataclass(frozen=True)
 class TritonKernel:
-    """``text`` holds the kernels and ``run``, which launches them; ``constants`` are the sizes of their blocks."""
+    """The generated program: ``text`` holds the kernels and ``run``, which launches them.
+
+    ``constants`` are the sizes of the blocks.
+    """
 
     text: str
     scop: StaticPart
@@ -53,7 +56,7 @@ class TritonKernel:
         return tuple(a.name for a in self.scop.arrays)
 
     def grid(self, scop: StaticPart) -> tuple[int, ...]:
-        """How many programs along each axis of the only launch's grid, at the values of ``scop``.
+        """The number of programs along each axis of the only launch's grid, at the values of ``scop``.
 
         >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
         >>> kernel.grid(kernel.scop.bind(n=1000))
@@ -66,19 +69,20 @@ class TritonKernel:
 
     @cached_property
     def namespace(self) -> dict[str, Any]:
-        """What the text defines: its kernels by their names, as ``triton.jit`` gives them, and ``run``."""
+        """The names that the text defines: its kernels, decorated by ``triton.jit``, and ``run``."""
         return _executed(self.text)
 
     @property
     def function(self) -> Any:
-        """The only kernel, as ``triton.jit`` gives it."""
+        """The only kernel, decorated by ``triton.jit``."""
         if len(self.launches) > 1:
             raise ValueError(f"there are several kernels, {', '.join(a.name for a in self.launches)}: see .namespace")
         return self.namespace[self.launches[0].name]
 
     def launch(self, tensors: Mapping[str, Any], scop: StaticPart, **constants: int) -> None:
-        """Runs everything on torch tensors, in place. ``constants`` replace the sizes of blocks. Arrays that live in
-        the nest alone may be left out.
+        """Run the program on torch tensors, in place.
+
+        ``constants`` replace the sizes of blocks. Arrays that are local to the nest may be left out.
 
         >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
         >>> a, b = torch.zeros(3, dtype=torch.float64), torch.arange(3, dtype=torch.float64)
@@ -100,7 +104,7 @@ class TritonKernel:
         self.namespace["run"](*(given[a.name] for a in scop.arrays), *values, **{**self.constants, **constants})
 
     def run(self, arrays: Mapping[str, Any], **values: int) -> dict[str, NDArray[Any]]:
-        """The arrays after one run, as `Schedule.run` gives them; those given stay as they are.
+        """The arrays after one run, as `Schedule.run` returns them; the given arrays are not changed.
 
         >>> kernel = lab.schedule("for (int i = 0; i < n; i++) A[i] = 2 * B[i];").split("i", 128).to_triton()
         >>> kernel.run({"A": np.zeros(3), "B": np.arange(3.0)}, n=3)["A"]
@@ -126,7 +130,7 @@ class TritonKernel:
 
 
 def _own(scop: StaticPart, name: str) -> tuple[tuple[int, ...], str]:
-    """The shape and type of an array that nobody gives, as `Schedule.run` makes it."""
+    """The shape and type of an array that the caller left out, as in `Schedule.run`."""
     from triton_lab.polyhedral.execute import least_shape
 
     array = next(a for a in scop.arrays if a.name == name)
@@ -152,7 +156,7 @@ def jit_kernel(text: str) -> Any:
 
 def _executed(text: str) -> dict[str, Any]:
     source = _HEAD + text
-    # Triton reads a function's source where tracebacks do: in linecache, under the file name that it was compiled with.
+    # Triton reads a function's source as tracebacks do: from linecache, by the file name it was compiled with.
     name = f"<triton-lab kernel {hashlib.sha256(source.encode()).hexdigest()[:16]}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     namespace: dict[str, Any] = {"__name__": name}

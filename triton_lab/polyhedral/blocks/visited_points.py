@@ -1,4 +1,4 @@
-"""What a program of loops visits, read back from its text into sets: the proof that the text is the set's."""
+"""Reads a program of loops back into the sets that it visits: a proof that the text matches the sets."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from triton_lab.polyhedral.core.loop_nest import (
 
 
 def visited(nodes: tuple[Node, ...], parameters: Sequence[str]) -> dict[str, isl.Set]:
-    """Statement -> the instances that ``nodes`` visit. Raises NotImplementedError for an expression that isl does not
-    write."""
+    """Statement -> the instances that ``nodes`` visit.
+
+    Raises NotImplementedError for an expression that isl never generates.
+    """
     found: dict[str, isl.Set] = {}
     head = f"[{', '.join(map(isl_name, parameters))}] -> "
     for visit, names, conditions in _visits(nodes, (), ()):
@@ -95,7 +97,7 @@ def _text(expression: Expr) -> str:
 
 
 def _nested(function: str, arguments: list[str]) -> str:
-    """isl's ``min`` and ``max`` take two arguments."""
+    """Nested calls, because isl's ``min`` and ``max`` take two arguments."""
     total = arguments[0]
     for argument in arguments[1:]:
         total = f"{function}({total}, {argument})"

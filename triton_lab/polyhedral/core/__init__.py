@@ -1,4 +1,6 @@
-"""Sets, maps and expressions: what domains, access functions and loop trees are made of.
+"""Sets, maps and expressions: the mathematics of domains, access functions and loop trees.
 
-It asks isl, within a budget, and knows no source language, no schedule and no kernel.
+It calls isl, within a budget (`isl_effort`), and knows no source language, no schedule and no kernel. Read
+`affine_expr` first, then `iteration_domain`, `access_function`, `loop_nest` and `loop_tree`; `isl_codegen` turns a
+schedule map into loops.
 """

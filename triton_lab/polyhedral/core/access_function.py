@@ -1,4 +1,4 @@
-"""Access functions: which element of an array an instance of a statement reads or writes."""
+"""Access functions: which array element an instance of a statement reads or writes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Access:
 
     @property
     def latex(self) -> str:
-        """``f(i, j) = M x = (i, j)``, as the page writes it."""
+        """``f(i, j) = M x = (i, j)``, in the notation of Triton's related-work page."""
         iterators = ", ".join(latex_name(i) for i in self.domain.iterators)
         head = rf"f_{{{latex_name(self.array)}}}({iterators}) = "
         if not self.subscripts:

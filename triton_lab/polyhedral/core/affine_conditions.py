@@ -1,7 +1,7 @@
 """Affine conditions: comparisons of expressions with ``min`` and ``max``, as disjunctions of conjunctions.
 
-``i < min(n, m)`` is two constraints, ``i < max(n, m)`` one of two; ``e <= min(a, b)`` splits on both sides and at any
-depth in the same way, so that the constraints stay those which the reader wrote.
+``i < min(n, m)`` is a conjunction of two constraints, ``i < max(n, m)`` a disjunction of two. ``e <= min(a, b)``
+splits in the same way on both sides and at any depth, so that the constraints stay those of the source.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SPLITS = "the cases of min and max"
 
 @dataclass(frozen=True)
 class Constraint:
-    """``expression >= 0``, or ``expression == 0`` for an equality; ``text`` is what the source says."""
+    """``expression >= 0``, or ``expression == 0`` for an equality; ``text`` is the source's text."""
 
     expression: AffineExpr
     equality: bool = False
@@ -40,7 +40,7 @@ class Constraint:
         return comparison(self.expression, "=" if self.equality else "≥")
 
     def excluded(self, iterators: Sequence[str] = ()) -> str:
-        """What holds on the far side: ``i > 2`` for ``2 - i >= 0``."""
+        """The opposite condition: ``i > 2`` for ``2 - i >= 0``."""
         return comparison(self.expression, "≠" if self.equality else "<", iterators)
 
     def slope(self, iterator: str) -> int:
@@ -50,10 +50,10 @@ class Constraint:
 
 
 def comparison(expression: AffineExpr, relation: str, iterators: Sequence[str] = ()) -> str:
-    """``expression relation 0`` as one would write it: ``i > j``, ``j ≤ n - 1``, ``2i + 3j < 9``.
+    """``expression relation 0`` in the usual notation: ``i > j``, ``j ≤ n - 1``, ``2i + 3j < 9``.
 
-    One name (an iterator, if there is one) stands alone on the left where that keeps the other side free of a
-    leading minus; otherwise all iterators stand on the left.
+    One name (an iterator, if there is one) stands alone on the left if that keeps the other side free of a leading
+    minus; otherwise all iterators stand on the left.
     """
     mirrored = {"≥": "≤", "<": ">", "=": "=", "≠": "≠"}
     names = [s for s, _ in expression.terms if isinstance(s, str)]
@@ -106,7 +106,7 @@ def scale(value: Value, factor: int) -> Value:
 
 
 def floor_divide(value: Value, divisor: int) -> Value:
-    """``floor(value / divisor)`` for a positive divisor; rounding keeps order, so it goes inside."""
+    """``floor(value / divisor)`` for a positive divisor; rounding preserves order, so it moves inside min and max."""
     if isinstance(value, AffineExpr):
         return value // divisor
     check_time(_SPLITS)
@@ -114,7 +114,7 @@ def floor_divide(value: Value, divisor: int) -> Value:
 
 
 def truncate_divide(value: Value, divisor: int) -> Value:
-    """``value / divisor`` rounded to zero, as C does: max(min(ceil, 0), floor)."""
+    """``value / divisor`` rounded towards zero, as in C: max(min(ceil, 0), floor)."""
     ceiling = scale(floor_divide(scale(value, -1), divisor), -1)
     return Extremum("max", (Extremum("min", (ceiling, AffineExpr())), floor_divide(value, divisor)))
 

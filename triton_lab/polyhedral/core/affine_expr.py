@@ -1,8 +1,8 @@
 """Affine expressions over iterators and parameters, with integer quotients.
 
-The whole room speaks in these: a constraint is an affine expression that must not be negative, an access function is
-one expression per subscript, a schedule one per time dimension. Tiling needs one thing more than an affine function,
-the quotient ``floor(i / 4)``; a quotient is a symbol like any other, so that matrices simply get a column for it.
+All of `polyhedral` uses them: a constraint is an affine expression that must not be negative, an access function is
+one expression per subscript, a schedule one per time dimension. Tiling also needs the quotient ``floor(i / 4)``. A
+quotient is a symbol like any other, so that matrices simply get a column for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from triton_lab.polyhedral.core.loop_nest import Binary, Expr, Name, Number
 
-# isl reads these as words of its own language.
+# Reserved words of isl's language.
 _ISL_WORDS = frozenset({
     "and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "implies", "infty", "true",
     "false", "rat", "NaN",
@@ -22,7 +22,7 @@ _ISL_WORDS = frozenset({
 
 
 def isl_name(name: str) -> str:
-    """``name`` as an identifier that isl's parser does not take for a keyword."""
+    """``name`` as an identifier that isl's parser does not read as a keyword."""
     return f"{name}_" if name.rstrip("_") in _ISL_WORDS else name
 
 
@@ -90,7 +90,7 @@ class AffineExpr:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The iterators and parameters that occur, inside quotients too."""
+        """The iterators and parameters that occur, also inside quotients."""
         found: set[str] = set()
         for symbol, _ in self.terms:
             found |= symbol.numerator.names if isinstance(symbol, Quotient) else {symbol}
@@ -117,7 +117,7 @@ class AffineExpr:
         return AffineExpr.make({s: c * factor for s, c in self.terms}, self.constant * factor)
 
     def __floordiv__(self, divisor: int) -> AffineExpr:
-        """``floor(self / divisor)``; what divides evenly is taken out of the quotient."""
+        """``floor(self / divisor)``; terms that divide evenly move out of the quotient."""
         if divisor < 0:
             return (-self) // -divisor
         whole = {s: c // divisor for s, c in self.terms if c % divisor == 0}
@@ -174,7 +174,7 @@ class AffineExpr:
         return self.written(str, "")
 
     def written(self, show: Callable[[Symbol], str], times: str) -> str:
-        """The expression with symbols as ``show`` gives them and ``times`` between coefficient and symbol."""
+        """The expression as text: ``show`` prints symbols, and ``times`` stands between coefficient and symbol."""
         # Positive terms first: "j - i" reads better than "-i + j".
         ordered = sorted(self.terms, key=lambda term: term[1] < 0)
         parts: list[str] = []
@@ -190,7 +190,7 @@ class AffineExpr:
         return "".join(parts)
 
     def as_expression(self) -> Expr:
-        """The expression as a nest has it."""
+        """The expression as nodes of a loop nest."""
         total: Expr = Number(self.constant)
         for symbol, coefficient in self.terms:
             if isinstance(symbol, Quotient):

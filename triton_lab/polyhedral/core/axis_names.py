@@ -1,4 +1,4 @@
-"""Loops called by the axes of the source, where nobody named them: of a matrix, and those that isl found."""
+"""Names loops after the source's iterators, where they have no names: loops of a matrix, and those that isl found."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
 from triton_lab.polyhedral.core.loop_tree import Loop, Tree, every_loop, path, statements
 from triton_lab.polyhedral.core.loop_tree import Sequence as Several
 
-# The loops of one statement, outermost first, each with the expression that it runs in the order of.
+# The loops of one statement, outermost first, each with the expression that orders it.
 _Rows = Sequence[tuple[Loop, AffineExpr]]
 
 
 def named_by_axes(tree: Tree, iterators: Mapping[str, tuple[str, ...]]) -> Tree:
-    """``tree`` with each loop called by an iterator of the statements in it.
+    """``tree`` with each loop named after an iterator of the statements in it.
 
-    A loop in the order of one iterator has its name. The others, such as ``i + j``, have one that is left of those
-    that occur in them, as after `skew`: around ``i`` it is ``j``. What no iterator is left for keeps its name; of one
-    statement's loops that can only be those with a single iteration. ``iterators``: of each statement.
+    A loop ordered by one iterator takes its name. Another loop, such as ``i + j``, takes a free iterator that occurs
+    in it, as after `skew`: around ``i`` it is ``j``. Without a free iterator a loop keeps its name; in one statement
+    that happens only to loops with a single iteration. ``iterators``: those of each statement.
     """
     names: dict[int, str] = {}
-    # Deep statements know all the loops around the shallow ones.
+    # Deep statements come first: they have all the loops around shallow ones.
     for statement in sorted(statements(tree), key=lambda name: -len(iterators[name])):
         steps = path(tree, statement)
         around = [(step.loop, step.expression) for step in steps if step.loop is not None]
@@ -36,7 +36,7 @@ def named_by_axes(tree: Tree, iterators: Mapping[str, tuple[str, ...]]) -> Tree:
 
 
 def _independent(rows: _Rows) -> _Rows:
-    """The loops that the ones around them do not fix: only these have more than one iteration."""
+    """The loops that the outer loops do not determine: only these have more than one iteration."""
     symbols: list[Symbol] = list(dict.fromkeys(symbol for _, e in rows for symbol, _ in e.terms))
     found: list[tuple[Loop, AffineExpr]] = []
     matrix = np.zeros((0, len(symbols)))
@@ -49,7 +49,7 @@ def _independent(rows: _Rows) -> _Rows:
 
 
 def _matched(rows: Sequence[AffineExpr], free: Sequence[str]) -> dict[str, int]:
-    """Names of ``free`` -> the rows that get them, each at most one, as many as can be (augmenting paths)."""
+    """Assigns names of ``free`` to rows, each to at most one row, and as many as possible (augmenting paths)."""
     found: dict[str, int] = {}
     occur = [[name for name in reversed(free) if name in row.names] for row in rows]
 

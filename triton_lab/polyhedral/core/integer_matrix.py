@@ -15,7 +15,7 @@ from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient, Symbol,
 class AffineMatrix:
     """``rows @ (columns..., 1)``: the last entry of each row is its constant.
 
-    Columns are the iterators, then the quotients that the rows use (tiles have such), then the parameters.
+    Columns are the iterators, then the quotients that the rows use (for tiles), then the parameters.
     """
 
     columns: tuple[Symbol, ...]
@@ -28,11 +28,11 @@ class AffineMatrix:
 
     @property
     def array(self) -> NDArray[np.int64]:
-        """The whole matrix, the constants in the last column."""
+        """The whole matrix, with the constants in the last column."""
         return np.array(self.rows, dtype=np.int64).reshape(len(self.rows), len(self.columns) + 1)
 
     def coefficients(self, columns: Sequence[Symbol]) -> NDArray[np.int64]:
-        """Only the columns of ``columns``."""
+        """The coefficients of ``columns`` alone."""
         chosen = [self.columns.index(column) for column in columns]
         return self.array[:, chosen]
 
@@ -41,7 +41,7 @@ class AffineMatrix:
         return self.array[:, -1]
 
     def trimmed(self, keep: Sequence[Symbol]) -> AffineMatrix:
-        """Without the columns, those of ``keep`` apart, that hold only zeros."""
+        """A copy without columns of zeros, except those in ``keep``."""
         kept = [k for k, c in enumerate(self.columns) if c in keep or any(row[k] for row in self.rows)]
         rows = tuple((*(row[k] for k in kept), row[-1]) for row in self.rows)
         return AffineMatrix(tuple(self.columns[k] for k in kept), rows)

@@ -1,4 +1,4 @@
-"""The integer points of isl sets, enumerated by executing the loops that isl generates for them."""
+"""Enumerates the integer points of isl sets: it runs the loops that isl generates for them."""
 
 from __future__ import annotations
 
@@ -55,17 +55,20 @@ def count_points(set_: isl.Set) -> int:
 
 
 def more_than(set_: isl.Set, most: int) -> bool:
-    """Whether a bounded set without parameters has more than ``most`` points (100,000 or so), without counting on."""
+    """Whether a bounded set without parameters has more than ``most`` points (about 100,000).
+
+    It stops counting there.
+    """
     _refuse_endless(set_)
     try:
         with effort(f"whether there are more than {most} points"):
             return _counted(set_) > most
-    except TooHard:  # isl counts several points with each of its operations
+    except TooHard:  # one isl operation counts several points
         return True
 
 
 def _counted(set_: isl.Set) -> int:
-    # Out of operations, isl stops counting and says nothing; but then it cannot write the number down either.
+    # Without operations left, isl stops counting silently; but then it cannot print the number either.
     told = set_.count_val().to_str()
     if told is None:
         raise isl.Error("the count was given up")

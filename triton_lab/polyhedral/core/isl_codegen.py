@@ -1,4 +1,4 @@
-"""isl's code generation: a schedule map to loops, in our own nodes."""
+"""isl's code generation: turns a schedule map into loops, as our own nodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     rebuild,
 )
 
-# islpy's stubs know neither the enumerations' members nor what they are compared with.
+# islpy's stubs lack the enumerations' members and their comparisons.
 _isl: Any = isl
 _OP = _isl.ast_expr_op_type
 _BINARY = {
@@ -37,8 +37,8 @@ _BINARY = {
 _COMPARE = {_OP.eq: "==", _OP.le: "<=", _OP.lt: "<", _OP.ge: ">=", _OP.gt: ">"}
 _LOGIC = {_OP.and_: "and", _OP.and_then: "and", _OP.or_: "or", _OP.or_else: "or"}
 
-# (depth, names of the statements inside, names of the loops around) -> (loop's name, mark). Beyond the time dimensions
-# the iterators follow.
+# (depth, names of the statements inside, names of the loops around) -> (loop's name, mark). Depths beyond the time
+# dimensions are the iterators.
 Describe = Callable[[int, frozenset[str], frozenset[str]], tuple[str, str]]
 
 
@@ -51,10 +51,10 @@ def loops(
 ) -> tuple[Node, ...]:
     """The program that visits the domain of ``schedule`` in the order of its ``depth`` time dimensions.
 
-    ``context`` is what is known of the parameters; ``unrolled`` isl's options for loops to be written out.
+    ``context`` holds facts about the parameters; ``unrolled`` has isl's options for loops to unroll.
     """
     ask = partial(_generated, schedule, depth, describe, context, unrolled)
-    # Long programs take many operations, most of all where loops are written out, but none of them is hard.
+    # Long programs, above all unrolled ones, take many operations, but none of them is hard.
     return answered("the loops of this order", ask, (5 if unrolled is None else 20) * OPERATIONS)
 
 
@@ -79,8 +79,10 @@ def expression_of(value: isl.PwAff, context: isl.Set) -> Expr:
 
 
 def condition_of(domain: isl.Set, context: isl.Set) -> Expr | None:
-    """When the dimensions of ``domain``, by their names, are in it, where the parameters are in ``context``; None for
-    always."""
+    """The condition under which the named dimensions of ``domain`` are in it; None if they always are.
+
+    The parameters are assumed to be in ``context``.
+    """
     build = isl.AstBuild.from_context(context)
     count = domain.dim(isl.dim_type.set)
     moved = domain.move_dims(isl.dim_type.param, domain.dim(isl.dim_type.param), isl.dim_type.set, 0, count)
@@ -90,7 +92,7 @@ def condition_of(domain: isl.Set, context: isl.Set) -> Expr | None:
 
 
 def _turned(expression: Expr) -> Expr:
-    """``n >= y + 1`` as ``y < n``."""
+    """Rewrites ``n >= y + 1`` as ``y < n``."""
     match expression:
         case Compare(op=">=", left=Name() as bound, right=Binary(op="+", left=least, right=Number(value=1))):
             return Compare("<", least, bound)
@@ -104,7 +106,7 @@ class _Reader:
         self.describe = describe
 
     def block(self, node: Any, names: dict[str, Expr]) -> tuple[Node, ...]:
-        """``node`` as nodes of ours; ``names``: isl's iterators -> expressions in the names that we print."""
+        """``node`` as our nodes; ``names``: isl's iterators -> expressions in the names that we print."""
         kind = node.get_type()
         if kind == _isl.ast_node_type.block:
             children = node.block_get_children()
@@ -123,10 +125,10 @@ class _Reader:
     def _for(self, node: Any, names: dict[str, Expr]) -> tuple[Node, ...]:
         iterator = node.for_get_iterator().get_id().get_name()
         start = self.expression(node.for_get_init(), names)
-        if node.for_is_degenerate():  # one iteration: its value stands for the iterator
+        if node.for_is_degenerate():  # one iteration: its value replaces the iterator
             return self.block(node.for_get_body(), {**names, iterator: start})
         inside = frozenset(_statements(node))
-        # Where instances tie, isl adds loops of its own, "c4", over the iterators that come after the time dimensions.
+        # Where instances have equal times, isl adds loops ("c4") over the iterators behind the time dimensions.
         taken = frozenset(e.id for e in names.values() if isinstance(e, Name))
         name, mark = self.describe(int(iterator.strip("tc_")), inside, taken)
         while name in taken:
@@ -180,7 +182,7 @@ def _statements(node: Any) -> list[str]:
 
 
 def _tidy(expression: Binary) -> Expr:
-    """Sums with a negated right side read as differences."""
+    """Write a sum with a negated right side as a difference."""
     if expression.op == "+" and isinstance(expression.right, Unary) and expression.right.op == "-":
         return Binary("-", expression.left, expression.right.operand)
     if expression.op == "+" and isinstance(expression.left, Unary) and expression.left.op == "-":

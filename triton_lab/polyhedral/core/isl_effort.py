@@ -1,9 +1,9 @@
-"""How much isl may spend on one question, and what becomes of its errors.
+"""Limits how much isl may spend on one question, and turns its errors into ours.
 
-Behind many of isl's operations (a complement, a last write, the bounds of a loop) is parametric integer programming,
-which splits into cases by recursion. A hard question fills memory for minutes, or the stack, and that ends the
-process. isl counts its operations and can be told to give up at a number of them; as each level of the recursion takes
-several, that bounds the stack, too.
+Many of isl's operations (a complement, a last write, the bounds of a loop) use parametric integer programming, which
+splits into cases by recursion. A hard question may fill memory for minutes, or overflow the stack, which ends the
+process. isl counts its operations and can stop at a limit. Each level of the recursion takes several operations, so
+the limit bounds the stack, too.
 
 A count is a poor measure of time: 100,000 operations may take a tenth of a second or two. So a timer stops isl as well
 (`isl_abort`), and `answered` asks again with twice the count, on a stack that has room for it, as long as time is left.
@@ -65,14 +65,15 @@ class TooHard(ValueError):
 
 
 class NoAnswer(ValueError):
-    """isl has no answer, however long it may take: why, in its own words."""
+    """isl has no answer, however long it runs; the message is isl's reason."""
 
 
 def answered(question: str, ask: Callable[[], T], operations: int | None = None) -> T:
     """What ``ask`` returns. It may be called several times, and in another thread; the first try has ``operations``
     (by default `OPERATIONS`) and `AT_ONCE`.
 
-    Raises `TooHard` where isl finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
+    The first try has ``operations`` (by default `OPERATIONS`), whatever time they take. Raises `TooHard` where isl
+    finds nothing within `SECONDS`, and `NoAnswer` with the reason where it never will.
     """
     around = current()
     mine = around.inner(around.operations, around.end)
@@ -203,7 +204,8 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
     """A question with a count and no second try: raises `TooHard`, with the ``question`` in words, where isl needs
     more ``operations`` (by default `OPERATIONS`) or ``seconds`` (`AT_ONCE`), and `NoAnswer` for any other error of isl.
 
-    Within another one it is a question of its own, with a count of its own.
+    Raises `TooHard`, with the ``question`` in words, where isl needs more ``operations`` (by default `OPERATIONS`),
+    and `NoAnswer` for any other error of isl. Nested in another one, it has a count of its own.
     """
     context = isl.DEFAULT_CONTEXT
     with turn():
@@ -243,7 +245,7 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
 
 
 def _spent() -> bool:
-    """Whether isl has no operations left. (What its error says is whatever went wrong for want of them.)"""
+    """Whether isl has no operations left. (Its error message names only a consequence.)"""
     try:
         isl.Set("{ : }")
     except isl.Error:
@@ -252,6 +254,6 @@ def _spent() -> bool:
 
 
 def _reason(error: isl.Error) -> str:
-    """isl's message without its call and without the place in isl's own source."""
+    """isl's message without the name of the call and the place in isl's source."""
     told = re.search(r"failed: (.*?)(?: in \S*:\d+)?$", str(error), re.DOTALL)
     return told.group(1) if told else str(error)

@@ -23,7 +23,7 @@ SetOrMap = TypeVar("SetOrMap", isl.Set, isl.Map)
 
 
 def space_text(parameters: Sequence[str]) -> str:
-    """The parameters' part of a set in isl's language."""
+    """The parameters of a set, in isl's language."""
     return f"[{', '.join(isl_name(p) for p in parameters)}] -> "
 
 
@@ -37,10 +37,10 @@ def formula_text(formula: Formula) -> str:
 
 @dataclass(frozen=True)
 class Domain:
-    """The instances of ``statement``: integer points of a union of polyhedra (``pieces``, mostly one).
+    """The instances of ``statement``: the integer points of a union of polyhedra (``pieces``, usually one).
 
-    The constraints of a piece stand in the order of the source: outer loops first, and of each loop first the bound
-    where it starts, then the one where it ends; conditions follow where they stand.
+    The constraints of a piece are in the order of the source: outer loops first; for each loop its lower bound, then
+    its upper bound; conditions where they occur.
 
     >>> scop.domain.set
     Set("[n] -> { S0[i, j] : 0 <= i < n and 0 <= j < i }")
@@ -73,7 +73,7 @@ class Domain:
         return AffineMatrix.of([c.expression for c in self.constraints], self.iterators, self.parameters)
 
     def piece_matrix(self, piece: int) -> AffineMatrix:
-        """A piece as a matrix: one row a constraint (>= 0, or = 0), columns: iterators, quotients, parameters, 1.
+        """A piece as a matrix: a row per constraint (>= 0, or = 0); columns: iterators, quotients, parameters, 1.
 
         >>> scop.domain.piece_matrix(0).array
         array([[ 1,  0,  0,  0],
@@ -85,7 +85,7 @@ class Domain:
 
     @property
     def latex(self) -> str:
-        r"""The domain as the page writes it: ``{ i, j \in Z^2 | M x + b >= 0 }``."""
+        r"""The domain in the notation of Triton's related-work page: ``{ i, j \in Z^2 | M x + b >= 0 }``."""
         names = ", ".join(latex_name(i) for i in self.iterators)
         body = r" \;\lor\; ".join(self._piece_latex(k) for k in range(len(self.pieces))) or r"\bot"
         dimension = f"^{len(self.iterators)}" if len(self.iterators) != 1 else ""
@@ -109,7 +109,7 @@ class Domain:
         return fix_parameters(self.set, self.parameters, values)
 
     def count(self, values: Mapping[str, int]) -> int:
-        """How many instances there are, with these values for the parameters. ValueError if there is no end of them.
+        """The number of instances for these values of the parameters. Raises ValueError if it is infinite.
 
         >>> scop.domain.count({"n": 100})
         4950
@@ -125,7 +125,7 @@ class Domain:
         return set_points(self.fixed(values))
 
     def vertices(self, values: Mapping[str, int]) -> tuple[tuple[Fraction, ...], ...]:
-        """The corners of the polyhedra (of the rationals: corners need not be instances), sorted.
+        """The corners of the rational polyhedra, sorted; a corner need not be an instance.
 
         >>> [tuple(map(int, corner)) for corner in scop.domain.vertices({"n": 4})]
         [(1, 0), (3, 0), (3, 2)]
@@ -145,7 +145,7 @@ class Domain:
 
 
 def fix_parameters(object_: SetOrMap, parameters: Sequence[str], values: Mapping[str, int]) -> SetOrMap:
-    """``object_`` (a set or map) with every parameter fixed and gone; a parameter without a value raises ValueError."""
+    """``object_`` (a set or map) with every parameter fixed and removed. Raises ValueError for one without a value."""
     missing = [p for p in parameters if p not in values]
     if missing:
         raise ValueError(f"give a value for {', '.join(missing)}: scop(..., {missing[0]}=8) or .bind({missing[0]}=8)")

@@ -1,6 +1,6 @@
-"""A loop nest as data: what the front ends read, and what isl's generated programs are turned into.
+"""A loop nest as data: what the front ends read, and the form of isl's generated programs.
 
-Expressions keep their place in the source, so that whoever refuses one can point at it.
+Expressions keep their place in the source, so that an error can point at it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from triton_lab.polyhedral.core.source_text import NotAScop, Span
 
 _NOWHERE = Span(0, 0, 0)
 
-# Functions of numbers as C spells them for doubles, and how many arguments they take.
+# Mathematical functions by their C names for doubles, and their number of arguments.
 MATHEMATICS = {
     **dict.fromkeys((
         "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
@@ -46,7 +46,7 @@ class Unary:
 
 @dataclass(frozen=True)
 class Binary:
-    """``+ - *``, ``**``, ``//`` (floor); ``/`` and ``%`` as the source language means them."""
+    """``+ - *``, ``**``, ``//`` (floor); ``/`` and ``%`` with the source language's meaning."""
 
     op: str
     left: Expr
@@ -85,7 +85,7 @@ class Choose:
 
 @dataclass(frozen=True)
 class Call:
-    """A mathematical function: no effect but its value."""
+    """A mathematical function, without side effects."""
 
     function: str
     arguments: tuple[Expr, ...]
@@ -94,7 +94,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Load:
-    """``array[indices]``; no indices for a scalar that the program changes."""
+    """``array[indices]``; for a scalar that the program changes, without indices."""
 
     array: str
     indices: tuple[Expr, ...]
@@ -106,7 +106,7 @@ Expr: TypeAlias = "Number | Name | Unary | Binary | Compare | Logic | Choose | C
 
 @dataclass(frozen=True)
 class Assign:
-    """``target = value``, or with ``op`` ``target op= value``. ``name`` is the statement's name once it has one."""
+    """``target = value``, or with ``op`` ``target op= value``. ``name`` is the statement's name, once assigned."""
 
     target: Load
     value: Expr
@@ -117,7 +117,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Declare:
-    """A scalar local to the block that it stands in, and its C type."""
+    """A scalar local to its block, and its C type."""
 
     name: str
     type: str
@@ -147,7 +147,7 @@ class If:
 
 @dataclass(frozen=True)
 class Visit:
-    """One instance of a statement, at the iteration that ``arguments`` give."""
+    """One instance of a statement, at the iteration given by ``arguments``."""
 
     statement: str
     arguments: tuple[Expr, ...]
@@ -155,8 +155,10 @@ class Visit:
 
 @dataclass(frozen=True)
 class Opaque:
-    """What a front end refused, where it was asked to go on; ``body`` is what stands in it, ``iterators`` what it
-    changes around that."""
+    """A part that a lenient front end refused.
+
+    ``body`` is what stands in it; ``iterators`` are the variables that it changes around the body.
+    """
 
     refused: NotAScop
     body: tuple[Node, ...] = ()
@@ -169,8 +171,10 @@ Node: TypeAlias = "Assign | Declare | For | If | Visit | Opaque"
 
 @dataclass(frozen=True)
 class Nest:
-    """A program: its nodes in order, its language ("c" or "python"), the types that it declares for arrays, and names
-    that are parameters wherever they stand."""
+    """A program: its nodes in order, and its language ("c" or "python").
+
+    It also has the types that it declares for arrays, and names that are always parameters.
+    """
 
     body: tuple[Node, ...]
     language: str
@@ -261,7 +265,7 @@ def declared(nodes: tuple[Node, ...]) -> Iterator[tuple[str, str]]:
 
 
 def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """``expression`` with ``change`` applied to every part of it, inside first."""
+    """``expression`` with ``change`` applied to every part of it, inner before outer."""
     match expression:
         case Binary():
             chain, left = left_operands(expression)
@@ -287,5 +291,5 @@ def rebuild(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 
 def substitute(expression: Expr, values: Mapping[str, Expr]) -> Expr:
-    """``expression`` with names replaced, subscripts included."""
+    """``expression`` with names replaced, also in subscripts."""
     return rebuild(expression, lambda part: values.get(part.id, part) if isinstance(part, Name) else part)

@@ -1,4 +1,4 @@
-"""Schedules as trees of loops: what to run around what, and in which textual order."""
+"""Schedules as trees of loops: how loops and statements are nested, and in which textual order."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Mark: TypeAlias = Literal["", "parallel", "vectorize", "unroll"]
 
 @dataclass(frozen=True)
 class Leaf:
-    """The instances that the loops around select; of several statements in one leaf none is said to come first."""
+    """The instances that the loops around select; several statements in one leaf have no order among them."""
 
     statements: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Loop:
-    """Runs its body in rising order of an affine expression, which each statement inside has its own of."""
+    """Runs its body in increasing order of an affine expression; each statement inside has its own expression."""
 
     name: str
     expressions: Mapping[str, AffineExpr]
@@ -68,7 +68,7 @@ def every_loop(tree: Tree) -> Iterator[Loop]:
 
 @dataclass(frozen=True)
 class TimeStep:
-    """One time dimension on the way from the root to a statement: a loop, or a place in a sequence."""
+    """One time dimension on the path from the root to a statement: a loop, or a place in a sequence."""
 
     loop: Loop | None
     expression: AffineExpr
@@ -89,7 +89,7 @@ def path(tree: Tree, statement: str) -> tuple[TimeStep, ...]:
 
 
 def replace_loop(tree: Tree, old: Loop, new: Tree) -> Tree:
-    """``tree`` with the loop ``old`` (that very object) replaced."""
+    """``tree`` with the loop ``old`` (compared by identity) replaced by ``new``."""
     if tree is old:
         return new
     match tree:
@@ -101,7 +101,7 @@ def replace_loop(tree: Tree, old: Loop, new: Tree) -> Tree:
 
 
 def times(tree: Tree, statement: str) -> tuple[AffineExpr, ...]:
-    """The time at which an instance of ``statement`` runs; padded, so that all statements have as many dimensions."""
+    """The time at which an instance of ``statement`` runs, padded so that all statements have as many dimensions."""
     own = tuple(step.expression for step in path(tree, statement))
     longest = max(_depths(tree).values())
     return own + (AffineExpr(),) * (longest - len(own))

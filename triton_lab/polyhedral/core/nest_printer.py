@@ -1,4 +1,4 @@
-"""Loop nests as text: C, Python, and the Python that is executed."""
+"""Prints loop nests: as C, as Python, and as the Python that is executed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     left_operands,
 )
 
-# The higher, the tighter it binds.
+# A higher number binds tighter.
 _PRECEDENCE = {
     "or": 1, "and": 2, "not": 3, "compare": 4, "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6, "neg": 7, "**": 8,
 }  # fmt: skip
@@ -35,7 +35,7 @@ _C_TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "l
 
 
 class Printer:
-    """What the languages share."""
+    """The common base of the languages' printers."""
 
     def statement_lines(self, nodes: tuple[Node, ...], indent: int = 0) -> list[str]:
         return [line for node in nodes for line in self.lines(node, indent)]
@@ -60,7 +60,7 @@ class Printer:
                 return self.call(expression), _ATOM
             case Unary(op="-"):
                 operand = self.text(expression.operand, _PRECEDENCE["neg"])
-                # To C, two signs in a row are a decrement.
+                # In C, two minus signs in a row are a decrement.
                 return f"-({operand})" if operand.startswith("-") else f"-{operand}", _PRECEDENCE["neg"]
             case Unary():
                 return self.negation(expression)
@@ -117,7 +117,7 @@ class Printer:
 
 
 class CPrinter(Printer):
-    """C, with ``parallel`` and its like as words before the loop."""
+    """Prints C, with ``parallel`` and other marks as words before the loop."""
 
     words: ClassVar[dict[str, str]] = {"and": "&&", "or": "||"}
 
@@ -195,7 +195,7 @@ class PythonPrinter(Printer):
         return self.statement_lines(nodes, indent + 1) or [f"{'    ' * (indent + 1)}pass"]
 
     def range(self, node: For, function: str = "range") -> str:
-        """The values of the iterator. All conditions bound it from the far side, so the tightest one counts."""
+        """The iterator's values as a range. All conditions bound it on the same side, so the tightest one counts."""
         stops = [self.text(stop) for stop in (_stop(node.iterator, c) for c in node.conditions)]
         nearest = "min" if node.step > 0 else "max"
         stop = stops[0] if len(stops) == 1 else f"{nearest}({', '.join(stops)})"

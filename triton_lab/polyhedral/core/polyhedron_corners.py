@@ -1,6 +1,6 @@
 """The corners of convex polyhedra, in exact rational arithmetic.
 
-isl tightens constraints to what integers can reach; a picture of the polyhedron needs the constraints as written.
+isl tightens constraints to the integer points; a picture of the polyhedron needs the constraints as written.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ HalfSpace: TypeAlias = "tuple[int, ...]"
 
 
 def half_space(expression: AffineExpr, names: Sequence[str]) -> HalfSpace:
-    """``expression >= 0`` over the rationals, columns ``names`` and 1.
+    """``expression >= 0`` over the rationals, with columns ``names`` and 1.
 
-    A quotient stands for the largest value that it may have, ``n / d``, or, where it is subtracted, for the smallest,
-    ``(n - d + 1) / d``: all integer points stay inside, and beyond the border the constraint holds nowhere.
+    A quotient is replaced by its largest possible value, ``n / d``, or, where it is subtracted, by its smallest,
+    ``(n - d + 1) / d``: so all integer points stay inside, and beyond the border the constraint holds nowhere.
     """
     coefficients, constant = _most(expression, 1)
     numbers = [*(coefficients.get(name, Fraction(0)) for name in names), constant]
@@ -32,7 +32,7 @@ def half_space(expression: AffineExpr, names: Sequence[str]) -> HalfSpace:
 
 
 def _most(expression: AffineExpr, sign: int) -> tuple[dict[str, Fraction], Fraction]:
-    """The largest value (the smallest, for ``sign`` -1) as coefficients of names, and a constant."""
+    """The largest value (for ``sign`` -1 the smallest) as coefficients of names, and a constant."""
     coefficients: dict[str, Fraction] = {}
     constant = Fraction(expression.constant)
     for symbol, factor in expression.terms:
@@ -49,7 +49,7 @@ def _most(expression: AffineExpr, sign: int) -> tuple[dict[str, Fraction], Fract
 
 
 def half_spaces(piece: Sequence[Constraint], values: Mapping[str, AffineExpr], names: Sequence[str]) -> list[HalfSpace]:
-    """The rows of a conjunction in which ``values`` take the place of names; an equality is two."""
+    """The rows of a conjunction in which ``values`` replace names; an equality gives two."""
     rows: list[HalfSpace] = []
     for constraint in piece:
         expression = constraint.expression.substitute(values)

@@ -1,6 +1,6 @@
-"""What a schedule is to those who only read it.
+"""The protocol of a schedule, for code that only reads one.
 
-`Schedule` offers all that can be asked and done; what answers lies below it, and takes this.
+`Schedule` has all queries and transformations; the code below it takes an `Ordered`.
 """
 
 from __future__ import annotations

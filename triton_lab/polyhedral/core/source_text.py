@@ -1,4 +1,4 @@
-"""Program text and places in it; what a front end refuses, it refuses at a character."""
+"""Program text and places in it: front ends report a refusal at a character."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST_LINE = 400  # of which a message shows all
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of one source line. Lines and columns count from 1; ``end`` is the column after the last character."""
+    """A range of one source line. Lines and columns count from 1; ``end`` is the column after the last character."""
 
     line: int
     column: int
@@ -21,7 +21,7 @@ class Span:
 
 @dataclass(frozen=True)
 class SourceText:
-    """The text of a program; ``first_line`` is the number that its first line has for the reader."""
+    """The text of a program; ``first_line`` is the number of its first line for the user."""
 
     text: str
     first_line: int = 1
@@ -56,11 +56,11 @@ def printable(text: str) -> str:
 
 
 class NotAScop(ValueError):
-    """The program is not a static control part (or not a program at all): where, and why."""
+    """The program is not a static control part (or not a program at all); it says where and why."""
 
     def __init__(self, reason: str, source: SourceText, span: Span, empty: bool = False) -> None:
         self.reason = reason
-        self.empty = empty  # there is no statement in it, and nothing else against it
+        self.empty = empty  # the only fault: it has no statement
         self.line = span.line
         self.column = span.column
         self.end = span.end

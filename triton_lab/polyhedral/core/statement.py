@@ -38,7 +38,7 @@ class Statement:
     text: str
     span: Span = field(default=Span(0, 0, 0), compare=False)
     body: Assign | None = field(default=None, compare=False)
-    part_of: str = field(default="", compare=False)  # after a cut: the statement of the source
+    part_of: str = field(default="", compare=False)  # after a cut: the original statement
 
     def __repr__(self) -> str:
         loops = f" in {', '.join(self.iterators)}" if self.iterators else ""
@@ -46,26 +46,26 @@ class Statement:
 
     @property
     def whole(self) -> str:
-        """The statement of the source that this one is, or is a part of."""
+        """The source's statement that this is, or is a part of."""
         return self.part_of or self.name
 
     @property
     def iterators(self) -> tuple[str, ...]:
-        """The loops around it, outermost first."""
+        """The iterators of the loops around it, outermost first."""
         return self.domain.iterators
 
     @property
     def writes(self) -> tuple[Access, ...]:
-        """What each instance writes."""
+        """The writes of each instance."""
         return tuple(a for a in self.accesses if a.kind == "write")
 
     @property
     def reads(self) -> tuple[Access, ...]:
-        """What each instance reads, from left to right."""
+        """The reads of each instance, from left to right."""
         return tuple(a for a in self.accesses if a.kind == "read")
 
     def access(self, load: Load) -> Access:
-        """The access that ``load``, a part of the body, stands for.
+        """The access of ``load``, a part of the body.
 
         >>> statement = scop["S0"]
         >>> statement.access(statement.body.value.left).kind

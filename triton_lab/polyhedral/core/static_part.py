@@ -1,4 +1,4 @@
-"""What a scop is made of: statements with their domains and accesses, in the order of the source. Plain data."""
+"""The data of a scop: statements with their domains and accesses, in the order of the source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class StaticPart:
     """Statements in the order of their source, with numbers for parameters.
 
-    What only reads a `Scop` takes this; what the fields mean stands there.
+    Code that only reads a `Scop` takes this; `Scop` describes the fields.
     """
 
     statements: tuple[Statement, ...]
@@ -54,11 +54,11 @@ class StaticPart:
 
     @property
     def accesses(self) -> tuple[Access, ...]:
-        """The accesses of all statements, in the order of the source; of each statement reads before its write."""
+        """The accesses of all statements, in the order of the source; each statement's reads come before its write."""
         return tuple(access for statement in self.statements for access in statement.accesses)
 
     def bind(self, **values: int) -> Self:
-        """The same with numbers for parameters.
+        """A copy with numbers for the parameters.
 
         >>> scop.bind(n=100).count()
         4950
@@ -82,7 +82,7 @@ class StaticPart:
         return fix_parameters(object_, self.parameters, self.values)
 
     def count(self) -> int:
-        """How many instances there are, all statements together.
+        """The number of instances of all statements.
 
         >>> scop.count()
         6

@@ -1,4 +1,5 @@
-"""From text to loop nests: C loops and Python loops, each node with its place in the source.
+"""Parses text into loop nests: C loops and Python loops, each node with its place in the source.
 
-They know no scop, no schedule and no launch.
+Text enters (`from_c`, `from_python`), a `Nest` leaves; `affine_reader` reads its expressions as affine values.
+Nothing here depends on scops, schedules or launches.
 """

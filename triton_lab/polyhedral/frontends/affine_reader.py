@@ -1,4 +1,4 @@
-"""Expressions of a nest as affine values, refused at the character where they are not."""
+"""Reads a nest's expressions as affine values; a non-affine one is refused at its character."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AffineReader:
     changed: Collection[str]
 
     def value(self, expression: Expr, role: str) -> Value:
-        """``expression`` as an affine value. ``role`` says in an error what it was to be: "a bound of i"."""
+        """``expression`` as an affine value. ``role`` names its purpose in errors: "a bound of i"."""
         match expression:
             case Number(value=int() as number):
                 return self._bounded(AffineExpr((), number), role, expression)
@@ -132,7 +132,7 @@ class AffineReader:
             return False
 
     def condition(self, expression: Expr, holds: bool = True) -> Formula:
-        """Where ``expression`` is true (or, ``holds=False``, where it is not)."""
+        """The set where ``expression`` is true (with ``holds=False``, where it is false)."""
         match expression:
             case Compare():
                 role = "a condition"
@@ -151,7 +151,7 @@ class AffineReader:
         self.refuse("a condition must compare affine expressions", expression)
 
     def text(self, expression: Expr | Assign) -> str:
-        """What the source says there."""
+        """The source's text of ``expression``."""
         span = expression.span
         return self.source.line(span.line)[span.column - 1 : span.end - 1]
 

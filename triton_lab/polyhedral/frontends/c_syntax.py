@@ -1,6 +1,6 @@
-"""pycparser, with a position for every error and an extent for every expression.
+"""Wraps pycparser, with a position for every error and an extent for every expression.
 
-pycparser knows where an expression starts but not where it ends, and some of its errors have no position at all.
+pycparser knows where an expression starts but not where it ends, and some of its errors have no position.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _HEAD = "void nest(void) {\n"
 
 @dataclass(frozen=True)
 class Parsed:
-    """The function that holds the nest, and how its coordinates map to the reader's text."""
+    """The function that holds the nest, and the map from its coordinates to the user's text."""
 
     function: c_ast.FuncDef
     source: SourceText
-    blank: str  # the text with comments blanked out: same lines, same columns
+    blank: str  # the text with blanks for comments: same lines, same columns
     lines_before: int
 
     @cached_property
@@ -63,7 +63,7 @@ class Parsed:
 
 
 def parse(source: SourceText) -> Parsed:
-    """The text as one C function; a bare nest is wrapped in one. Raises `NotAScop` at the offending character."""
+    """Parse the text as one C function; a bare nest is wrapped in one. Raises `NotAScop` at the offending character."""
     blank = _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source.text)
     for number, line in enumerate(blank.split("\n"), 1):
         hash_at = re.match(r"\s*#(?!\s*pragma)", line)
@@ -88,7 +88,7 @@ def parse(source: SourceText) -> Parsed:
 
 
 def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> NotAScop:
-    """The first token after which no continuation can be C."""
+    """The error at the first token after which no continuation is valid C."""
     head = _HEAD if bare else ""
     tokens = list(_TOKEN.finditer(blank))
     position = _first_wrong(head, blank, tokens, bare, message)
@@ -147,7 +147,7 @@ def _first_wrong(head: str, blank: str, tokens: list[re.Match[str]], bare: bool,
 
 
 def _ends_a_head(tokens: list[re.Match[str]]) -> bool:
-    """Whether the bracket that ends ``tokens`` closes that of a ``for``, ``while`` or ``if``."""
+    """Whether the closing bracket at the end of ``tokens`` belongs to a ``for``, ``while`` or ``if``."""
     depth = 0
     for position in reversed(range(len(tokens))):
         depth += {")": 1, "(": -1}.get(tokens[position].group(), 0)
@@ -157,8 +157,8 @@ def _ends_a_head(tokens: list[re.Match[str]]) -> bool:
 
 
 def _can_go_on(prefix: str) -> bool:
-    """Whether some C program starts with ``prefix``."""
-    # "Invalid expression" at the end of the text means only that an operand is still to come.
+    """Whether any C program starts with ``prefix``."""
+    # "Invalid expression" at the end of the text only means that an operand is missing.
     for rest in ("", " 0", " x"):
         try:
             c_parser.CParser().parse(prefix + rest)
@@ -180,7 +180,7 @@ _LEFTMOST = {"BinaryOp": "left", "TernaryOp": "cond", "Assignment": "lvalue", "A
 
 
 def _prefixes(node: Any) -> list[str]:
-    """The prefix operators that ``node`` starts with, from the left."""
+    """The prefix operators at the start of ``node``, from the left."""
     found = []
     while True:
         if isinstance(node, c_ast.UnaryOp) and not node.op.startswith("p"):
@@ -193,7 +193,7 @@ def _prefixes(node: Any) -> list[str]:
 def _tokens_of(node: Any) -> list[str]:
     try:
         return [t for t in _TOKEN.findall(c_generator.CGenerator().visit(node)) if t not in "()"]
-    except Exception:  # a node that the generator cannot print stands alone
+    except Exception:  # the generator cannot print this node: it stands alone
         return []
 
 

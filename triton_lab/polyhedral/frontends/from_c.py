@@ -1,4 +1,4 @@
-"""C text to a loop nest."""
+"""Parses C text into a loop nest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 from triton_lab.polyhedral.frontends.c_numbers import dtype, number
 from triton_lab.polyhedral.frontends.c_syntax import Parsed, parse
 
-# C's name -> the name in our expressions.
+# C's name -> our name.
 FUNCTIONS = {
     "min": "min", "max": "max", "fmin": "min", "fmax": "max", "fminf": "min", "fmaxf": "max",
     "fabs": "abs", "fabsf": "abs", "abs": "abs", "labs": "abs", "floord": "floord", "ceild": "ceild",
@@ -50,8 +50,10 @@ _REFUSED = {
 
 
 def nest_from_c(source: SourceText, lenient: bool = False) -> Nest:
-    """The loop nest (or the one function) in ``source``. Raises `NotAScop`; where ``lenient``, only for what is no C,
-    and what it refuses otherwise is an `Opaque` node."""
+    """The loop nest (or the one function) in ``source``. Raises `NotAScop`.
+
+    If ``lenient``, it raises only for text that is no C; all else that it refuses becomes an `Opaque` node.
+    """
     parsed = parse(source)
     return _Reader(parsed, lenient).nest()
 
@@ -121,7 +123,7 @@ class _Reader:
         self._refuse(_REFUSED.get(kind, f"{kind}: a statement must be a loop, an if or an assignment"), node)
 
     def _assignment(self, node: Any) -> tuple[Assign, ...]:
-        """``a = b = c`` is ``b = c`` and then ``a = b``: an assignment's value is what its target then holds."""
+        """``a = b = c`` as ``b = c``, then ``a = b``: an assignment's value is its target's new value."""
         op = node.op[:-1]
         if op not in ("", "+", "-", "*", "/"):
             self._refuse(f"the assignment {node.op} is not known: = += -= *= /= are", node)
@@ -129,7 +131,7 @@ class _Reader:
         return (*before, Assign(self._target(node.lvalue), value, op, self._span(node)))
 
     def _chained(self, value: Any) -> tuple[tuple[Assign, ...], Expr]:
-        """The assignments that ``value`` makes first, and the value."""
+        """The assignments inside ``value``, which run first, and its value."""
         if not isinstance(value, c_ast.Assignment):
             return (), self._expression(value)
         before = self._assignment(value)
@@ -273,7 +275,7 @@ class _Reader:
         indices: list[Expr] = []
         base = node
         while isinstance(base, c_ast.ArrayRef):
-            # A[i, j] is read as the two subscripts that its writer means.
+            # A[i, j] means two subscripts here.
             subscripts = base.subscript.exprs if isinstance(base.subscript, c_ast.ExprList) else [base.subscript]
             indices = [self._expression(e) for e in subscripts] + indices
             base = base.name

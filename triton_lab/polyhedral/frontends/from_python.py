@@ -1,4 +1,4 @@
-"""A Python function with loops over arrays, from its own source, to a loop nest."""
+"""Parses a Python function with loops over arrays into a loop nest."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _Reader:
     def nest(self, tree: ast.Module) -> Nest:
         match tree.body:
             case [ast.FunctionDef(body=body)]:
-                # A trailing `return C` gives the result back: it leaves nothing early.
+                # A trailing `return C` returns the result: it is no early exit.
                 if body and isinstance(body[-1], ast.Return):
                     body = body[:-1]
             case _:
@@ -239,7 +239,7 @@ class _Reader:
             takes = counted(wanted, "argument") if wanted else "some arguments"
             self._refuse(f"{name} takes {takes}", node)
         in_math = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "math"
-        if function == "pow" and not in_math:  # Python's own and NumPy's keep integers whole, as ** does
+        if function == "pow" and not in_math:  # Python's and NumPy's pow keep integers integral, as ** does
             return Binary("**", arguments[0], arguments[1], span)
         return Call(function, arguments, span)
 
@@ -271,7 +271,7 @@ class _Reader:
         line: int = node.lineno  # type: ignore[attr-defined]
         text = self.lines[line - 1].encode()
 
-        def column(byte: int) -> int:  # ast counts bytes of UTF-8
+        def column(byte: int) -> int:  # ast counts columns in bytes of UTF-8
             return len(text[:byte].decode()) + self.indent + 1
 
         start = column(node.col_offset)  # type: ignore[attr-defined]
@@ -290,5 +290,5 @@ def _read(expressions: Iterable[Expr]) -> set[str]:
 
 
 def shape_parameter(array: str, axis: int) -> str:
-    """The parameter that stands for ``array.shape[axis]``."""
+    """The parameter that represents ``array.shape[axis]``."""
     return f"{array}_shape_{axis}"

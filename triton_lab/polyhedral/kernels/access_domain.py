@@ -1,4 +1,4 @@
-"""Where an access is executed, over the symbols of the walk, and back to the iterators that the reader sees."""
+"""The domain of an access over the walk's symbols, and the map back to the user's iterators."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAcces
 
 
 def path_of(touch: SymbolicAccess) -> Path:
-    """How the access is reached."""
+    """The path on which the access is reached."""
     assert touch.path is not None
     return touch.path
 
 
 def start_of(round_: Round) -> AffineExpr | None:
-    """Where the loop's variable starts, where that is one expression."""
+    """The start of the loop's variable, if that is one expression."""
     return round_.lower.single
 
 
 def symbol_domain(touch: SymbolicAccess, grid: Formula) -> Formula:
-    """Grid, loops, conditions on the way, lanes and mask of an access, over symbols."""
+    """The domain of an access over symbols: grid, loops, conditions on its path, lanes and mask."""
     path = path_of(touch)
     loops: Formula = TRUE
     for round_ in path.rounds:
@@ -38,7 +38,7 @@ def symbol_domain(touch: SymbolicAccess, grid: Formula) -> Formula:
 
 
 def instance(statement: KernelStatement, values: Mapping[str, int]) -> tuple[int, ...]:
-    """The instance of ``statement`` at which its symbols have these values."""
+    """The instance of ``statement`` for these values of its symbols."""
     touch = statement.touch
     assert touch is not None
     axes = len(statement.iterators) - len(touch.shape) - len(path_of(touch).rounds)

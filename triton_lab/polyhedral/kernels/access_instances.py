@@ -1,4 +1,4 @@
-"""Accesses of a kernel on numbers: the instances of some programs, with their addresses and masks."""
+"""The numeric instances of a kernel's accesses for some programs, with their addresses and masks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-# So many lanes are worked out at once.
+# How many lanes are evaluated at once.
 _LANES = 1 << 20
 
 
 @dataclass(frozen=True)
 class AccessInstances:
-    """Executions of an access: of which program (a linear number), in which round of each loop, ``number`` counting
-    the executions of a program from 0. By program, then in the order in which they happen."""
+    """Executions of an access: the program (a linear number) and the iteration of each loop.
+
+    ``number`` counts a program's executions from 0. They are sorted by program, then by order of execution.
+    """
 
     touch: SymbolicAccess
     programs: Ints
@@ -42,7 +44,7 @@ class AccessInstances:
         return AccessInstances(self.touch, self.programs[chosen], self.number[chosen], values)
 
     def parts(self) -> Iterator[AccessInstances]:
-        """The same in parts that are not too large."""
+        """The executions in parts that are not too large."""
         size = max(1, _LANES // max(1, prod(self.touch.shape)))
         for start in range(0, len(self), size):
             yield self.take(slice(start, start + size))
@@ -61,18 +63,18 @@ class AccessInstances:
         return np.broadcast_to(number.evaluate(self._symbols()), (len(self), *self.touch.shape))
 
     def into(self, roots: Collection[int]) -> NDArray[np.bool_]:
-        """In which lanes the pointer comes from one of these arguments of the kernel: (instances, *block)."""
+        """Which lanes' pointers come from one of these kernel arguments: (instances, *block)."""
         assert isinstance(self.touch.pointer, SymbolicNumber)
         cases = tuple(piece.when for piece in self.touch.pointer.pieces if piece.root in roots)
         return np.broadcast_to(holds(cases, self._symbols()), (len(self), *self.touch.shape))
 
     def active(self) -> NDArray[np.bool_]:
-        """Which lanes touch memory, as far as the model tells: (instances, *block)."""
+        """Which lanes access memory, as far as the model knows: (instances, *block)."""
         return np.broadcast_to(holds(self.touch.mask.cases, self._symbols()), (len(self), *self.touch.shape))
 
 
 def instances(touch: SymbolicAccess, grid: tuple[int, int, int], programs: Ints) -> AccessInstances:
-    """The executions of ``touch`` by ``programs``; parameters must have numbers already."""
+    """The executions of ``touch`` by ``programs``; all parameters must have numbers."""
     assert touch.path is not None
     rounds = touch.path.rounds
     counts = [int(max(0, r.most)) for r in rounds]

@@ -1,4 +1,4 @@
-"""The order of a kernel's accesses as a tree of loops: programs in any order, lanes at once."""
+"""The order of a kernel's accesses as a tree of loops: programs in any order, lanes in parallel."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from triton_lab.polyhedral.kernels.symbolic.control_path import Round
 
 
 def kernel_tree(found: Sequence[KernelStatement], programs: Sequence[str], loops: Mapping[str, str]) -> Tree:
-    """The order of one program's accesses, inside loops over ``programs`` that run in any order.
+    """The order of one program's accesses, inside loops over ``programs`` in any order.
 
-    ``loops`` names loops by the symbol of their rounds.
+    ``loops`` names loops by the symbol of their iterations.
     """
     body: Tree = _level(found, 0, loops)
     for name in reversed(programs):

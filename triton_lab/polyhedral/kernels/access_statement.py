@@ -1,4 +1,4 @@
-"""The statements of a kernel: its loads, stores and atomics, and what of them is not affine."""
+"""The statements of a kernel: its loads, stores and atomics, and which parts of them are not affine."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ AccessKind = Literal["load", "store", "atomic"]
 
 @dataclass(frozen=True)
 class Gap:
-    """Something about an access that is not affine.
+    """A part of an access that is not affine.
 
-    ``what`` it is: its ``address``, its ``mask``, ``whether`` it runs, or how ``often``. ``cause`` is the line of what
-    made it so. But for an address, the model then holds more than what happens, never less.
+    ``what`` names the part: its ``address``, its ``mask``, ``whether`` it runs, or how ``often``. ``cause`` is the
+    source line of the cause. Except for an address, the model then holds more than what happens, never less.
     """
 
     line: int | None
@@ -40,11 +40,11 @@ class Gap:
 
 @dataclass(frozen=True)
 class KernelStatement(Statement):
-    """One load, store or atomic. An instance is a lane of a program in a round of the loops around it.
+    """One load, store or atomic. An instance is a lane of a program in an iteration of the loops around it.
 
-    The domain holds grid, loops and mask; the last iterators are the lanes of its ``block``. An atomic reads and
-    writes. ``exact``: every instance of the domain takes place; otherwise ``gaps`` say what is not known, and the
-    domain holds all that take place and perhaps more.
+    The domain combines grid, loops and mask; the last iterators are the lanes of its ``block``. An atomic reads and
+    writes. ``exact``: every instance of the domain takes place. Otherwise ``gaps`` say what is unknown, and the
+    domain holds all instances that take place and perhaps more.
     """
 
     op: int = -1
@@ -61,5 +61,5 @@ class KernelStatement(Statement):
 
     @property
     def lanes(self) -> tuple[str, ...]:
-        """The iterators that count lanes."""
+        """The iterators that number lanes."""
         return self.iterators[len(self.iterators) - len(self.block) :]

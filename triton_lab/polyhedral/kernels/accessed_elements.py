@@ -1,4 +1,4 @@
-"""The elements of an argument that each program touches, found by going through all instances."""
+"""The elements of an argument that each program accesses, found by enumerating all instances."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def footprint(scop: KernelScop, name: str, kind: str) -> Footprint:
-    """See `Footprint`. Raises LookupError for a name that is no argument's."""
+    """Compute a `Footprint`. Raises LookupError for a name that is no argument's."""
     launch = scop.launch
     assert launch is not None
     if scop.parameters:
@@ -41,7 +41,7 @@ def footprint(scop: KernelScop, name: str, kind: str) -> Footprint:
 
 
 def _distinct(keys: Ints) -> Ints:
-    """Each key once, in order. (NumPy's own `unique` hashes, which for such keys takes ten times as long.)"""
+    """The distinct keys, sorted. (NumPy's `unique` hashes, which for such keys takes ten times as long.)"""
     ordered = np.sort(keys)
     first: Ints = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
     return first
@@ -54,7 +54,7 @@ def _by_program(relation: isl.Map, scop: KernelScop) -> isl.Map:
 
 
 def _touched(statement: KernelStatement, scop: KernelScop, argument: Argument) -> Iterator[tuple[Ints, Ints]]:
-    """Programs and elements, in parts; pairs may come more than once."""
+    """Programs and elements, in parts; a pair may occur more than once."""
     touch, launch = statement.touch, scop.launch
     assert touch is not None and launch is not None and isinstance(touch.pointer, SymbolicNumber)
     roots = {k for k, a in enumerate(launch.plan_arguments) if a.name == argument.name}

@@ -1,4 +1,4 @@
-"""Which arguments lie in the same memory, so that accesses to them can meet."""
+"""Which arguments share memory, so that accesses to them can conflict."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MemoryReach:
-    """One way in which a statement touches memory: ``place`` counts ``unit`` bytes from the start of ``memory``, and
-    ``size`` of those are touched from there on."""
+    """One way in which a statement accesses memory.
+
+    ``place`` counts ``unit`` bytes from the start of ``memory``; the access covers ``size`` units from there on.
+    """
 
     statement: KernelStatement
     argument: Argument
@@ -39,7 +41,7 @@ class MemoryReach:
 
 
 def memories(launch: Launch) -> dict[str, int]:
-    """For each tensor, the start of the memory that it shares with others: storages that overlap are one."""
+    """For each tensor, the start of the memory that it shares with others; overlapping storages count as one memory."""
     tensors = [a for a in launch.arguments if a.kind in ("tensor", "descriptor")]
     spans = sorted({(a.storage_address, a.storage_address + a.storage_bytes) for a in tensors})
     starts: dict[int, int] = {}
@@ -53,8 +55,10 @@ def memories(launch: Launch) -> dict[str, int]:
 
 
 def reaches(launch: Launch, statements: tuple[KernelStatement, ...], grid: Formula) -> list[MemoryReach]:
-    """How all statements touch memory. Places count elements where all tensors in the memory agree on them, else
-    bytes."""
+    """How all statements access memory.
+
+    Places count elements where all tensors in a memory have the same element, else bytes.
+    """
     starts = memories(launch)
     found = list(_reaches(launch, statements, starts, grid))
     result = []

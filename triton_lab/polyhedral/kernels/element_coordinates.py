@@ -1,4 +1,4 @@
-"""From byte offsets to elements: the coordinates of an affine address in the tensor that it lies in."""
+"""Converts byte offsets to elements: the coordinates of an affine address in its tensor."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import holds_case
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
 
-# So many ways to divide the terms of an address between an axis and the rest are looked at.
+# How many ways to split an address's terms between an axis and the rest are tried.
 _MOST_TRIES = 1000
 
 
 def elements(offset: AffineExpr, itemsize: int) -> AffineExpr | None:
-    """An offset in bytes as one in elements, where it is whole."""
+    """An offset in bytes as an offset in elements; None where it is not whole."""
     if offset.constant % itemsize or any(c % itemsize for _, c in offset.terms):
         return None
     return AffineExpr(tuple((s, c // itemsize) for s, c in offset.terms), offset.constant // itemsize)
 
 
 def coordinates(offset: AffineExpr, argument: Argument, facts: Facts, when: Case) -> tuple[AffineExpr, ...] | None:
-    """The coordinates of the element at ``offset`` (in elements), which is looked at where ``when`` holds.
+    """The coordinates of the element at ``offset`` (in elements), under the condition ``when``.
 
-    None where the strides do not tell them apart. A whole multiple of a stride goes to its axis, if what is left
-    stays below the stride; else quotients tell.
+    None where the strides do not determine them. A whole multiple of a stride belongs to its axis if the rest stays
+    below the stride; otherwise quotients are used.
     """
     axes = [k for k, extent in enumerate(argument.shape) if extent != 1 and argument.strides[k]]
     axes.sort(key=lambda axis: -argument.strides[axis])
     if any(argument.strides[k] == 0 and argument.shape[k] > 1 for k in range(len(argument.shape))):
-        return None  # many elements at one place
+        return None  # many elements share one place
     result = [AffineExpr()] * len(argument.shape)
     rest = offset
     for position, axis in enumerate(axes):
@@ -51,7 +51,7 @@ def coordinates(offset: AffineExpr, argument: Argument, facts: Facts, when: Case
 
 
 def _whole(value: AffineExpr, stride: int, facts: Facts, when: Case) -> AffineExpr:
-    """``floor(value / stride)``, without a quotient if there is a way to say so."""
+    """``floor(value / stride)``, without a quotient if possible."""
     choices = []
     for _, coefficient in value.terms:
         below, over = divmod(coefficient, stride)
@@ -69,12 +69,12 @@ def _whole(value: AffineExpr, stride: int, facts: Facts, when: Case) -> AffineEx
 
 
 def _nearest(numbers: list[int], coefficient: int, stride: int) -> list[int]:
-    """The nearer a multiple of the stride is to a coefficient, the likelier."""
+    """The numbers, sorted by how close to a multiple of the stride they bring a coefficient: the likeliest first."""
     return sorted(numbers, key=lambda number: abs(coefficient - number * stride))
 
 
 def _sample(value: AffineExpr, facts: Facts, when: Case) -> dict[str, NDArray[np.int64]]:
-    """Some values of the symbols where ``when`` holds: enough to see that a guess is wrong."""
+    """Some values of the symbols under ``when``: enough to refute a wrong guess."""
     generator = np.random.default_rng(0)
     names = value.names.union(*(c.expression.names for c in when))
     points = {}

@@ -1,4 +1,4 @@
-"""From a recorded launch to a scop: dimensions are program ids, loop variables and lanes."""
+"""Turns a recorded launch into a scop, whose dimensions are program ids, loop variables and lanes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MANY = 5
 
 
 def scop_from_launch(launch: Launch, **values: int) -> KernelScop:
-    """The scop of a recorded launch. With ``values``: of its kernel at other sizes (`KernelScop.general`)."""
+    """The scop of a recorded launch. With ``values``, the scop of its kernel at other sizes (`KernelScop.general`)."""
     if values:
         return general_scop(launch).bind(**values)
     with series("what this launch touches", _MANY * SECONDS):
@@ -191,7 +191,7 @@ class _Builder:
         return coordinates(offset, argument, touch.facts, (*piece.when, *mask))
 
     def _linear(self) -> frozenset[str]:
-        """The arguments whose elements are only counted: their coordinates do not follow from every address."""
+        """The arguments indexed by element number alone, because some address does not determine coordinates."""
         return frozenset(
             self._argument(piece).name
             for touch in self.model.touches

@@ -1,4 +1,4 @@
-"""A launch on symbols: its accesses, with numbers for the scalar arguments or with names for them."""
+"""A launch on symbols: its accesses, with numbers or names for the scalar arguments."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Model:
-    """``touches`` are the accesses in the order of the text; ``parameters`` the scalars (and extents of the grid) that
-    kept their names, with their values in the launch; ``bound`` the scalars that are numbers."""
+    """The accesses of a launch.
+
+    ``touches`` are the accesses in the order of the text; ``parameters`` are the scalars (and extents of the grid)
+    that kept their names, with their values in the launch; ``bound`` are the scalars that became numbers.
+    """
 
     launch: Launch = field(repr=False)
     touches: tuple[SymbolicAccess, ...]
@@ -39,12 +42,12 @@ class Model:
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """The axes of the grid that matter."""
+        """The axes of the grid that count."""
         used = {name for t in self.touches for name in _names(t)}
         return tuple(k for k in range(3) if k == 0 or self.launch.grid[k] > 1 or program(k) in used)
 
     def grid_formula(self) -> Formula:
-        """Where programs are."""
+        """The bounds of the program ids."""
         case: list[Constraint] = []
         for axis in self.axes:
             place = AffineExpr.of(program(axis))
@@ -59,7 +62,7 @@ def _names(touch: SymbolicAccess) -> frozenset[str]:
 
 
 def numbers(launch: Launch) -> Model:
-    """The launch as it was."""
+    """The launch with numbers for all scalars."""
     return _model(launch, {})
 
 
@@ -71,7 +74,7 @@ def symbols(launch: Launch) -> Model:
     while True:
         model = _model(launch, names)
         wanted = {name for touch in model.touches for name in _wanted(touch)}
-        # What can be known of a program id is how many programs there are: if nothing else will do.
+        # An unknown program id gets numeric bounds, by fixing the grid's extent: only if nothing else helps.
         extra = {name for axis, name in extents.items() if program(axis) in wanted}
         bound = wanted & set(names) or extra & set(names)
         if not bound:
@@ -80,7 +83,7 @@ def symbols(launch: Launch) -> Model:
 
 
 def _wanted(touch: SymbolicAccess) -> frozenset[str]:
-    """The names without whose values something about an access is not affine."""
+    """The names that must become numbers for all of an access to be affine."""
     assert touch.path is not None
     reasons = (touch.pointer, touch.mask.unknown, touch.path.unknown, touch.path.repeats)
     return frozenset().union(*(reason.names for reason in reasons if isinstance(reason, Unknown)))
@@ -99,7 +102,7 @@ def _extents(launch: Launch, taken: Collection[str]) -> dict[int, str]:
 
 
 def _scalars(launch: Launch) -> dict[str, tuple[int, bool]]:
-    """The scalar arguments that the kernel takes as integers, and whether they are numbers rather than truths."""
+    """The scalar arguments that the kernel takes as integers, and whether each is a number, not a boolean."""
     kernel = launch.executable.plan.kernel
     found = {}
     for argument, number in zip(launch.plan_arguments, kernel.arguments, strict=True):
@@ -112,7 +115,7 @@ def _scalars(launch: Launch) -> dict[str, tuple[int, bool]]:
 
 
 def _model(launch: Launch, names: Mapping[str, int]) -> Model:
-    """One walk through the kernel, with ``names`` for parameters."""
+    """Walk the kernel once, with ``names`` for parameters."""
     extents = _extents(launch, _scalars(launch))
     grid = [
         AffineExpr.of(extents[axis]) if extents.get(axis) in names else AffineExpr((), extent)
@@ -121,7 +124,7 @@ def _model(launch: Launch, names: Mapping[str, int]) -> Model:
     ranges: dict[str, Interval] = {}
     here: dict[str, Interval] = {}
     for name, value in names.items():
-        # What is a size here is one elsewhere, too.
+        # An argument that is not negative here is taken for a size, which never is.
         ranges[name] = (1, math.inf) if name in extents.values() else (0, math.inf) if value >= 0 else EVERYTHING
         here[name] = (value, value)
     inside: list[Constraint] = []
@@ -142,7 +145,7 @@ def _model(launch: Launch, names: Mapping[str, int]) -> Model:
 
 
 def _arguments(launch: Launch, names: Mapping[str, int]) -> list[Value]:
-    """What the kernel is called with."""
+    """The arguments of the kernel, as symbolic values."""
     kernel = launch.executable.plan.kernel
     scalars = _scalars(launch)
     result: list[Value] = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class KernelScop(Scop):
-    """A launch as a static control part. ``gaps`` lists all that is not affine; the rest stands.
+    """A launch as a static control part. ``gaps`` lists all that is not affine; everything else holds.
 
     `general` is the same kernel with names for sizes and grid.
     """
@@ -58,14 +58,14 @@ class KernelScop(Scop):
 
     @cached_property
     def verification(self) -> Verification:
-        """The model held against the addresses and masks that the launch recorded."""
+        """The comparison of the model with the addresses and masks that the launch recorded."""
         from triton_lab.polyhedral.kernels.model_check import verify
 
         return verify(self)
 
     @cached_property
     def races(self) -> RaceVerdict:
-        """Whether programs touch what others write, and how far that is proved."""
+        """Whether programs access what others write, and how far that is proved."""
         from triton_lab.polyhedral.kernels.races.race_freedom import races
 
         return races(self)
@@ -79,7 +79,7 @@ class KernelScop(Scop):
 
     @property
     def is_race_free(self) -> bool:
-        """Whether no two programs race, as far as `races` can tell."""
+        """Whether no two programs race, as far as `races` knows."""
         return self.races.free
 
     @cached_property
@@ -114,7 +114,7 @@ class KernelScop(Scop):
         return self.explain()
 
     def explain(self) -> str:
-        """All of it in words.
+        """The accesses, verification, footprints and races, in words.
 
         >>> print(lab.polyhedral.scop(launch).explain())
         add_kernel: 8 programs
@@ -138,7 +138,7 @@ class KernelScop(Scop):
 
         return explain(self)
 
-    # A kernel's instances have no order among programs, and so no dependences that arrows could show.
+    # Programs have no order among them, so there are no dependences to draw as arrows.
     def plot(  # type: ignore[override]
         self,
         dims: Sequence[str] | None = None,
@@ -147,7 +147,7 @@ class KernelScop(Scop):
         line: int | None = None,
         instance: Sequence[int] | None = None,
     ) -> KernelView:
-        """One access (or the two that race) as points: programs by lanes, and the elements beside them.
+        """One access (or two that race) as points: programs by lanes, with the elements beside them.
 
         ``line`` chooses the access by its line (by default the race, or the last store); ``dims`` are by default a
         program id and the last axis of lanes, ``at`` fixes others, the rest are projected; ``instance`` is a point in
@@ -160,7 +160,7 @@ class KernelScop(Scop):
         return view
 
     def bind(self, **values: int) -> KernelScop:
-        """The same kernel with numbers for sizes: those of `general`, as those of a launch are numbers already.
+        """A copy with numbers for sizes; for `general`, because a launch's sizes are numbers already.
 
         >>> lab.polyhedral.scop(launch).general.bind(n=500).values["n"]
         500

@@ -1,4 +1,4 @@
-"""A kernel's scop in words: accesses, footprints, reuse, races, and how far each is known."""
+"""A kernel's scop in words: accesses, footprints, reuse, races, and how much of it is certain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explain(scop: KernelScop) -> str:
-    """The whole text."""
+    """The whole text of `KernelScop.explain`."""
     assert scop.launch is not None
     launch = scop.launch
     grid = " × ".join(map(str, launch.grid[: max(1, len(scop.programs))]))
@@ -41,7 +41,7 @@ def _statement(statement: KernelStatement) -> Iterator[str]:
 
 
 def _conditions(case: tuple[Constraint, ...], iterators: tuple[str, ...]) -> Iterator[str]:
-    """The constraints in words, the bounds of an iterator by numbers as one range."""
+    """The constraints in words; numeric bounds of an iterator become one range."""
     lower: dict[str, int] = {}
     upper: dict[str, int] = {}
     rest = []
@@ -110,7 +110,7 @@ def race_lines(races: RaceVerdict) -> Iterator[str]:
 
 
 def condition_text(races: RaceVerdict) -> str:
-    """The condition on the parameters, as isl writes it, without the frame."""
+    """The condition on the parameters in isl's notation, without the enclosing braces."""
     text = str(races.condition)
     inside = text[text.index("{") + 1 : text.rindex("}")].strip().removeprefix(":").strip()
     return inside or "nothing more is asked"

@@ -1,4 +1,4 @@
-"""The model of a launch held against what the launch recorded: every address and every mask."""
+"""Compares the model of a launch with its record: every address and every mask."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.polyhedral.kernels.launch_scop import KernelScop
 
-# So many lanes of an access are compared; of larger ones a sample.
+# At most so many lanes of an access are compared; larger accesses are sampled.
 _LANES = 1 << 20
 
 
 def verify(scop: KernelScop) -> Verification:
-    """Compare; see `Verification`."""
+    """Compare the model with the record; the result is a `Verification`."""
     launch, statements = scop.launch, scop.kernel_statements
     assert launch is not None
     if scop.parameters:
@@ -66,7 +66,7 @@ def _check(statement: KernelStatement, access: Access | None, launch: Launch) ->
 
 
 def _sample(programs: int, lanes: int) -> Ints:
-    """All programs, or some chosen at random."""
+    """All programs, or a random sample."""
     most = max(1, _LANES // max(1, lanes))
     if programs <= most:
         return np.arange(programs, dtype=np.int64)
@@ -91,10 +91,10 @@ def _one_by_one(found: AccessInstances, access: Access, times: int, programs: In
 
 
 def _repeated(found: AccessInstances, access: Access, times: int, programs: Ints, launch: Launch) -> tuple[int, str]:
-    """Each execution in the record against the one of the model, whose address does not depend on how often."""
+    """Compare each recorded execution with the model's only one, whose address is the same each time."""
     assert found.touch.path is not None
     if found.touch.path.rounds:
-        return 0, ""  # which round an execution belongs to, nobody can tell
+        return 0, ""  # the record does not say in which iteration an execution ran
     compared = 0
     for number in range(times):
         taking = np.flatnonzero(access.executed(number).reshape(launch.programs))
@@ -110,7 +110,7 @@ def _repeated(found: AccessInstances, access: Access, times: int, programs: Ints
 
 
 def _compare(part: AccessInstances, access: Access, number: int, launch: Launch) -> str:
-    """What differs between the model and execution ``number`` of the record."""
+    """The difference between the model and execution ``number`` of the record, in words; "" without one."""
     touch = part.touch
     assert isinstance(touch.pointer, SymbolicNumber)
     pointer = absolute(touch.pointer, launch)

@@ -1,4 +1,4 @@
-"""What each program touches, and what programs share."""
+"""The elements that each program accesses, and those that programs share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Footprint:
-    """The elements of ``argument`` that each program touches (loads, stores or changes atomically, by ``kind``).
+    """The elements of ``argument`` that each program accesses (loads, stores or changes atomically, by ``kind``).
 
-    ``programs`` and ``elements`` are parallel: each pair once, by program, then element (row-major over the tensor's
-    shape; -1 for addresses outside it). ``at_most``: something is not affine, and programs may touch less.
+    ``programs`` and ``elements`` are parallel arrays: each pair once, by program, then element (row-major over the
+    tensor's shape; -1 for addresses outside it). ``at_most``: a part is not affine, and programs may access less.
     """
 
     argument: str
@@ -36,17 +36,17 @@ class Footprint:
 
     @cached_property
     def counts(self) -> Ints:
-        """How many elements each program touches, by its linear number."""
+        """How many elements each program accesses, by its linear number."""
         return np.asarray(np.bincount(self.programs, minlength=int(np.prod(self.grid))), np.int64)
 
     def of(self, number: int) -> Ints:
-        """The elements that program ``number`` touches."""
+        """The elements that program ``number`` accesses."""
         mine: Ints = self.elements[self.programs == number]
         return mine
 
     @cached_property
     def relation(self) -> isl.UnionMap:
-        """From programs to elements, as isl has it."""
+        """The map from programs to elements, for isl."""
         total = isl.UnionMap("{ }")
         for relation in self.relations:
             total = total.union(isl.UnionMap.from_map(relation))
@@ -56,10 +56,10 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Reuse:
-    """Elements of ``argument`` that several programs touch.
+    """Elements of ``argument`` that several programs access.
 
-    ``sharing[k]``: how many elements are touched by exactly ``k`` programs. ``touches`` counts the pairs of program
-    and element, ``distinct`` the elements: their ratio says how often an element is wanted.
+    ``sharing[k]``: how many elements exactly ``k`` programs access. ``touches`` counts the pairs of program and
+    element, ``distinct`` the elements: their ratio is the reuse factor.
     """
 
     argument: str
@@ -76,7 +76,7 @@ class Reuse:
 
     @property
     def factor(self) -> float:
-        """How many programs want an element, on average."""
+        """How many programs access an element, on average."""
         return self.touches / self.distinct if self.distinct else 0.0
 
     def shared(self, first: int, second: int) -> int:
@@ -85,7 +85,7 @@ class Reuse:
 
     @cached_property
     def matrix(self) -> Ints:
-        """``matrix[p, q]``: how many elements programs ``p`` and ``q`` share; on the diagonal what each touches."""
+        """``matrix[p, q]``: how many elements programs ``p`` and ``q`` share; the diagonal counts each one's own."""
         count = int(np.prod(self.footprint.grid))
         if count > _MOST_PROGRAMS:
             raise ValueError(
@@ -95,7 +95,7 @@ class Reuse:
         result = np.zeros((count, count), np.int64)
         order = np.argsort(column, kind="stable")
         borders = np.flatnonzero(np.diff(column[order])) + 1
-        # Elements that the same programs share come in droves.
+        # Many elements are shared by the same set of programs.
         for group, times in _groups(np.split(self.footprint.programs[order], borders)):
             result[np.ix_(group, group)] += times
         return result
@@ -114,7 +114,7 @@ def _groups(groups: list[Ints]) -> Iterator[tuple[Ints, int]]:
 
 
 def reuse(found: Footprint) -> Reuse:
-    """See `Reuse`."""
+    """Compute a `Reuse`."""
     inside = found.elements[found.elements >= 0]
     sharers = np.bincount(inside) if len(inside) else np.zeros(0, np.int64)
     return Reuse(found.argument, np.bincount(sharers[sharers > 0]).astype(np.int64), found)

@@ -1,4 +1,4 @@
-"""From the symbols of a kernel's model to the names that the reader sees."""
+"""Maps the symbols of a kernel's model to the names that the user sees."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAcces
 
 @dataclass(frozen=True)
 class Names:
-    """How symbols are called outside: each as an expression of the names that the reader sees."""
+    """The user's names for symbols: each symbol as an expression of these names."""
 
     iterators: tuple[str, ...]
     values: Mapping[str, AffineExpr]
-    # A counter of rounds -> the loop's variable less its start, and by how much the variable advances.
+    # A counter of iterations -> the loop's variable minus its start, and the variable's step.
     steps: Mapping[str, tuple[AffineExpr, int]]
 
     def expression(self, expression: AffineExpr) -> AffineExpr:
@@ -36,12 +36,12 @@ class Names:
         return total
 
     def formula(self, formula: Formula) -> Formula:
-        """``formula`` in these names; loops that advance by more than 1 skip what lies between."""
+        """``formula`` in these names; a loop with a step above 1 skips the values between."""
         whole = tuple(Constraint(distance % step, equality=True) for distance, step in self.steps.values() if step > 1)
         return tuple((*(self._constraint(c) for c in case), *whole) for case in formula)
 
     def _constraint(self, constraint: Constraint) -> Constraint:
-        """A bound of the rounds alone is one of the variable."""
+        """A bound of the iteration counter alone becomes a bound of the variable."""
         match constraint.expression.terms:
             case ((str() as symbol, 1 | -1 as sign),) if symbol in self.steps:
                 distance, step = self.steps[symbol]
@@ -50,7 +50,7 @@ class Names:
 
 
 class Naming:
-    """The names of a model's programs (by their symbols) and loops (by the symbols of their rounds)."""
+    """The names of a model's programs (by their symbols) and loops (by the symbols of their iterations)."""
 
     def __init__(self, model: Model) -> None:
         self.parameters = tuple(model.parameters)
@@ -64,7 +64,7 @@ class Naming:
                     self.loops[round_.symbol] = _free(round_.name, taken | set(self.programs.values()))
 
     def of(self, touch: SymbolicAccess) -> Names:
-        """Those around one access: programs, loops, and the lanes of its block."""
+        """The names around one access: programs, loops, and the lanes of its block."""
         values = {symbol: AffineExpr.of(name) for symbol, name in self.programs.items()}
         iterators = [*self.programs.values()]
         steps: dict[str, tuple[AffineExpr, int]] = {}
@@ -88,7 +88,7 @@ class Naming:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """``name``, or with underscores so that it is not taken."""
+    """``name``, with underscores appended until it is not taken."""
     while name in taken:
         name += "_"
     return name

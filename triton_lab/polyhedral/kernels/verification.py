@@ -1,4 +1,4 @@
-"""What came of holding the model of a launch against its record."""
+"""The result of comparing a launch's model with its record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from triton_lab.messages import count as counted
 class Check:
     """One access, compared lane by lane: how many executions by programs, out of how many, and what differed.
 
-    ``within``: mask or execution are not affine, so that what was recorded had only to be part of the model.
+    ``within``: mask or execution are not affine, so the record had only to be a subset of the model.
     """
 
     statement: str
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All accesses of the model against the record; ``unchecked`` says what could not be compared, and why."""
+    """The comparison of all accesses; ``unchecked`` says what could not be compared, and why."""
 
     checks: tuple[Check, ...]
     unchecked: tuple[str, ...] = ()

@@ -1,4 +1,5 @@
-"""PolyBench's thirty problems as loop nests, and what becomes of each.
+"""PolyBench's thirty problems as loop nests, and the result for each.
 
-They use the rest as a reader would, and nothing rests on them.
+`problems` and `algebra` hold the nests, `results_page` schedules and runs them and writes a page. They use the public
+interface, and no other module depends on them.
 """

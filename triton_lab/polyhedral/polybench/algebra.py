@@ -1,4 +1,4 @@
-"""PolyBench's problems of linear algebra as loop nests, in our own words (see `polybench`)."""
+"""PolyBench's linear algebra as loop nests, in our own words (see `problems`)."""
 
 from __future__ import annotations
 

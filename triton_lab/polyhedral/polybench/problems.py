@@ -1,7 +1,7 @@
 """The thirty problems of PolyBench as loop nests: what each computes, in our own words.
 
-Scalars that only one iteration needs are declared where it starts, so that every iteration has its own. ``alpha``,
-``beta`` and their like are scalars that the nest reads.
+A scalar that one iteration needs is declared at the start of its body, so that every iteration has its own.
+``alpha``, ``beta`` and similar names are scalars that the nest reads.
 """
 
 from __future__ import annotations
@@ -238,8 +238,8 @@ for (int i = 0; i < w; i++)
 POLYBENCH: dict[str, str] = dict(sorted({**PRODUCTS, **_STATISTICS, **SOLVERS, **_STENCILS, **_OTHERS}.items()))
 """Problem -> its loop nest in C."""
 
-# Orders with loops that can run at once, where the source's has none: wavefronts, and updates that look ahead (what a
-# finished column does to the columns to come is done at once). Columns of the rows: iterators, n, 1.
+# Orders with parallel loops, where the source's order has none: wavefronts, and updates that look ahead (a finished
+# column updates all later columns at once). Columns of the rows: iterators, n, 1.
 _AHEAD = {
     "cholesky": {
         "S0": [[0, 0, 1, 0, 0], [0, 0, 0, 0, 2], [1, 0, 0, 0, 0], [0, 1, 0, 0, 0]],
@@ -259,4 +259,4 @@ BY_HAND: dict[str, Callable[[Schedule], Schedule]] = {
     "seidel-2d": lambda schedule: schedule.matrix([[4, 2, 1], [1, 0, 0], [0, 1, 0]]),
     "nussinov": lambda schedule: schedule.skew("j", "i").interchange("i", "j"),
 }
-"""Problem -> an order in which some of it runs at once."""
+"""Problem -> an order with parallel loops."""

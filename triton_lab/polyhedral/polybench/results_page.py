@@ -1,4 +1,4 @@
-"""What becomes of PolyBench's thirty problems, as a page: `python -m triton_lab.polyhedral.polybench.results_page`."""
+"""Writes the results for PolyBench's problems as a page: `python -m triton_lab.polyhedral.polybench.results_page`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Made by `python -m triton_lab.polyhedral.polybench.results_page`.
 
 
 def row(name: str) -> str:
-    """The line of the table for the problem ``name``."""
+    """The table's line for the problem ``name``."""
     try:
         found = scop(POLYBENCH[name])
     except NotAScop as refused:

@@ -1,4 +1,4 @@
-"""The Halide matmul of the page, in our scheduling language."""
+"""The page's Halide matmul, in our scheduling language."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from triton_lab.polyhedral.to_scop import scop
 
 
 def halide_matmul(n: int, block_size: int) -> Schedule:
-    """The page's schedule line by line; Halide names loops from the innermost, we from the outermost.
+    """The page's schedule, line by line; Halide lists loops from the innermost, we from the outermost.
 
-    Halide's ``matmul(x, y)`` has x run fastest, so its element is ours at ``C[y][x]``. Its two definitions are two
-    loop nests: what the algorithm writes into one nest is distributed first.
+    In Halide's ``matmul(x, y)``, x runs fastest, so its element is our ``C[y][x]``. Its two definitions are two loop
+    nests; our algorithm is one nest, so it is distributed first.
     """
     algorithm = scop(MATMUL, n=n).schedule.distribute("x").distribute("y")
     return (

@@ -1,4 +1,4 @@
-"""The iteration domain of the Triton documentation's related-work page, which its code and its figure tell apart."""
+"""The iteration domain of the Triton documentation's related-work page, whose code and figure disagree."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageDomain(Pictured):
-    """The domain twice: as the ``code`` says, and as the page's figure has ``drawn`` it."""
+    """The domain twice: ``code``, from the page's code, and ``drawn``, from its figure."""
 
     code: Scop
     drawn: Scop
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the page contradicts itself in."""
+        """The contradictions on the page."""
         return (
             f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {counted(self.code.count(), 'instance')}.",
             f"The figure beside them has i ≤ 3 and j ≤ 7: {counted(self.drawn.count(), 'instance')}.",
@@ -39,7 +39,7 @@ class PageDomain(Pictured):
 
 
 def page_domain() -> PageDomain:
-    """The page's nest, and the one that its figure shows.
+    """The nest of the page's code, and the nest that its figure shows.
 
     >>> page_domain().code.count(), page_domain().drawn.count()
     (12, 26)

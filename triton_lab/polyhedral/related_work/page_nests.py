@@ -1,4 +1,4 @@
-"""The nests of the Triton documentation's related-work page, and a few classics beside them."""
+"""The loop nests of the Triton documentation's related-work page, and a few classics."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ for(int j = i; j < 5; j++)
   A[i][j] = 0;
 """
 
-# What the page's figure shows: i up to 3, j up to 7, 26 instances.
+# The page's figure: i up to 3, j up to 7, 26 instances.
 PAGE_FIGURE = """\
 for(int i = 0; i < 4; i++)
 for(int j = i; j < 8; j++)
   A[i][j] = 0;
 """
 
-# The page's sparse nest, with the braces that C wants and the column index that it forgets in B.
+# The page's sparse nest, with the braces that C needs and the column index that the page omits in B.
 PAGE_SPARSE = """\
 for(int i = 0; i < 4; i++)
 for(int j = 0; j < 4; j++) {
@@ -36,14 +36,14 @@ for (int y = 0; y < n; y++)
   }
 """
 
-# Every instance needs its neighbours to the left and below: the diagonals are parallel, rows and columns are not.
+# Every instance reads its neighbours to the left and below: the diagonals are parallel, rows and columns are not.
 WAVEFRONT = """\
 for (int i = 1; i < n; i++)
   for (int j = 1; j < n; j++)
     A[i][j] = A[i-1][j] + A[i][j-1];
 """
 
-# Legal to interchange only after skewing.
+# Interchange is legal only after skewing.
 SKEWED = """\
 for (int i = 1; i < n; i++)
   for (int j = 0; j < n - 1; j++)

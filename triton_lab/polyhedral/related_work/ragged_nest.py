@@ -1,4 +1,4 @@
-"""The irregular nest of the page: as many iterations in each row as the data say. No scop, but a set of points."""
+"""The page's irregular nest: the data decide the number of iterations of each row. A set of points, not a scop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Ragged(Pictured):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """K."""
+        """The page's K: how many entries each row has."""
         return tuple(len(row) for row in self.columns)
 
     @property
@@ -40,18 +40,18 @@ class Ragged(Pictured):
 
     @property
     def bounding_box(self) -> int:
-        """How many (i, k) a nest with constant bounds visits to reach all of them."""
+        """How many (i, k) a nest with constant bounds must visit to reach all of them."""
         return len(self.columns) * max(self.lengths, default=0)
 
     def padded(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """K and col as arrays, col filled up with 0."""
+        """K and col as arrays, with col padded with 0."""
         col = np.zeros((len(self.columns), max(1, max(self.lengths, default=0))), dtype=np.int32)
         for i, row in enumerate(self.columns):
             col[i, : len(row)] = row
         return np.array(self.lengths, dtype=np.int32), col
 
     def mask(self) -> NDArray[np.bool_]:
-        """Where A is used, (rows, width)."""
+        """Which entries of A are used, (rows, width)."""
         used = np.zeros((len(self.columns), self.width), dtype=bool)
         for i, row in enumerate(self.columns):
             used[i, list(row)] = True
@@ -71,5 +71,5 @@ class Ragged(Pictured):
         return c
 
 
-# The page's K = 4, 2, 5, 1; the columns as its figure has them.
+# The page's K = 4, 2, 5, 1; the columns are those of its figure.
 PAGE_RAGGED = Ragged(((0, 2, 3, 4), (1, 6), (0, 4, 5, 6, 7), (3,)), 8)

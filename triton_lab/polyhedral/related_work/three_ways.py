@@ -1,4 +1,4 @@
-"""One problem three ways: as a polyhedron, in a scheduling language, and as a block program; run on one input."""
+"""One problem in three ways: a polyhedron, a scheduling language, and a block program, run on one input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Way:
-    """``result`` is what it computed, None where it cannot express the problem; ``measured`` are facts in words."""
+    """One way: its ``result``, None where it cannot express the problem, and ``measured`` facts in words."""
 
     title: str
     program: str
@@ -43,7 +43,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Ways(Pictured):
-    """The three ways, and what they all should compute. The last value of a cell, they stand side by side."""
+    """The three ways and the expected result. As the last value of a cell, they are shown side by side."""
 
     title: str
     polyhedral: Way
@@ -140,7 +140,7 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     return Ways(f"Matrix multiplication, n = {n}", polyhedral, scheduling, blocks, expected)
 
 
-# One program per row and block of columns; the loop ends where the row does.
+# One program per row and block of columns; the loop ends at the row's length.
 RAGGED_KERNEL = """\
 @triton.jit
 def kernel(A, B, C, K, col, columns, width, most, BLOCK_J: tl.constexpr, BLOCK_K: tl.constexpr):
@@ -158,7 +158,7 @@ def kernel(A, B, C, K, col, columns, width, most, BLOCK_J: tl.constexpr, BLOCK_K
     tl.store(C + i * columns + j, acc, mask=j < columns)
 """
 
-# What is left of the problem where bounds are constant: rows padded to the longest, B's rows gathered beforehand.
+# The problem with constant bounds: rows padded to the longest, and B's rows gathered beforehand.
 PADDED = """\
 for (int i = 0; i < rows; i++)
   for (int j = 0; j < columns; j++)
@@ -168,7 +168,7 @@ for (int i = 0; i < rows; i++)
 
 
 def ragged_ways(ragged: Ragged = PAGE_RAGGED, columns: int = 4, block_k: int = 2, seed: int = 0) -> Ways:
-    """C = A B over the entries of A that are used, B with ``columns`` columns."""
+    """C = A B over the used entries of A; B has ``columns`` columns."""
     rng = np.random.default_rng(seed)
     a = rng.random((len(ragged.columns), ragged.width), dtype=np.float32)
     b = rng.random((ragged.width, columns), dtype=np.float32)

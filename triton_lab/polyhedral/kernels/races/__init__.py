@@ -1,4 +1,5 @@
-"""Races between programs, proved absent for all sizes or shown: from pairs of accesses to a verdict.
+"""Races between programs: proved absent for all sizes, or shown.
 
-`conflict_pairs` are the pairs as isl sets, `race_freedom` asks them, `race_table` and `race_verdict` say what is known.
+A `KernelScop` enters, a `RaceVerdict` leaves. `conflict_pairs` are pairs of accesses as isl sets, `race_freedom`
+queries them, and `race_table` and `race_verdict` hold the verdicts. `lane_pairs` does the same within one program.
 """

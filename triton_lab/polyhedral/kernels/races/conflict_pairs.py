@@ -1,4 +1,4 @@
-"""Pairs of accesses that meet in different programs and must not: as isl sets."""
+"""Pairs of conflicting accesses in different programs, as isl sets."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Conflict:
-    """All instances of two accesses that meet in different programs, as a set over both sides' symbols (those of the
-    second end in an underscore)."""
+    """All conflicting instances of two accesses in different programs, as a set over both sides' symbols.
+
+    The second side's symbols end in an underscore.
+    """
 
     first: MemoryReach
     second: MemoryReach
@@ -34,7 +36,7 @@ class Conflict:
 
     @property
     def sure(self) -> bool:
-        """Whether the pairs do take place: a compare-and-swap beside a load need not have written anything."""
+        """Whether the pairs certainly take place: a compare-and-swap beside a load may not have written anything."""
         sides = (self.first, self.second)
         if not all(side.statement.exact for side in sides):
             return False
@@ -42,7 +44,7 @@ class Conflict:
 
 
 def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
-    """The pairs of accesses that conflict, and those (in words) that isl did not decide."""
+    """The pairs of accesses that conflict, and those (in words) that isl could not decide."""
     assert scop.launch is not None and scop.model is not None
     found: list[Conflict] = []
     undecided: list[str] = []
@@ -59,8 +61,10 @@ def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
 
 
 def _conflicting(first: MemoryReach, second: MemoryReach) -> bool:
-    """Whether two programs must not do this at one place: one of them stores without taking turns, or loads what the
-    other updates."""
+    """Whether two programs must not do this at one place.
+
+    That holds if one of them stores without an atomic, or loads what the other updates.
+    """
     if _stores(first) or _stores(second):
         return True
     return (_loads(first) and _updates(second)) or (_loads(second) and _updates(first))
@@ -88,7 +92,7 @@ def _pairs(scop: KernelScop, first: MemoryReach, second: MemoryReach) -> Iterato
     meet = conjunction(
         first.domain,
         substitute_formula(second.domain, other),
-        # The bytes from `place` on overlap.
+        # The bytes from both places on overlap.
         ((Constraint(gap, equality=True),),)
         if first.size == second.size == 1
         else ((Constraint(gap + (first.size - 1)), Constraint(-gap + (second.size - 1))),),
@@ -99,7 +103,7 @@ def _pairs(scop: KernelScop, first: MemoryReach, second: MemoryReach) -> Iterato
         pairs = isl.Set(
             f"{space_text(scop.parameters)}{{ [{space}] : {formula_text(conjunction(formula, (scop.context,)))} }}"
         )
-        # Symbols that a side does not have would be unbounded.
+        # Symbols that a side does not use would be unbounded.
         used = {n for case in formula for c in case for n in c.expression.names}
         for name in (*names, *(f"{n}_" for n in names)):
             if name not in used:
@@ -115,7 +119,7 @@ def names_of(reach: MemoryReach) -> set[str]:
 
 
 def _different(axes: tuple[int, ...], same: bool) -> Iterator[Formula]:
-    """That the programs differ, in cases by the first axis in which they do."""
+    """The condition that the programs differ, by the first axis in which they do."""
     order = sorted(axes, reverse=True)  # the linear number counts x fastest
     for position, axis in enumerate(order):
         equal = [

@@ -1,5 +1,8 @@
-"""Do lanes of one program store to one element with one operation? Where no pair of lanes does, whatever the data, that
-is a proof; where some do, it is for the record of the launch to say whether they store the same value."""
+"""Whether lanes of one program store to one element with one operation.
+
+If no pair of lanes does, whatever the data, that is a proof. If some do, the launch's record shows whether they store
+the same value.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def collisions(scop: KernelScop) -> Collisions:
-    """The verdict for the scop's sizes: those of the launch, or of the general scop all that its context allows."""
+    """The verdict for the launch's sizes; for the general scop, for all sizes that its context allows."""
     assert scop.launch is not None and scop.model is not None
     found: dict[str, KernelStatement] = {}
     undecided = [str(gap) for gap in scop.gaps if gap.what == "address" and gap.kind == "store"]
@@ -42,10 +45,13 @@ def collisions(scop: KernelScop) -> Collisions:
 
 
 def _pairs(scop: KernelScop, reach: MemoryReach) -> Iterator[isl.Set]:
-    """The pairs of lanes at one element, by the first axis in which they differ; the second's end in an underscore."""
+    """The pairs of lanes at one element, by the first axis in which they differ.
+
+    The second lane's symbols end in an underscore.
+    """
     axes = range(len(reach.statement.block))
     assert reach.touch.path is not None
-    # Both are in one program, and in the same round of its loops; what is worked out from lanes is their own.
+    # Both lanes are in one program and in the same iteration of its loops; all that is computed from lanes differs.
     shared = {program(axis) for axis in range(3)} | {each.symbol for each in reach.touch.path.rounds}
     own = {lane(axis) for axis in axes} | {n for n in names_of(reach) if n.startswith("_")} - shared
     other = {name: AffineExpr.of(f"{name}_") for name in own}

@@ -1,8 +1,8 @@
-"""Is a kernel race free? Whether two programs touch one element, and one of them writes it.
+"""Whether a kernel is race free: whether two programs access one element, and one of them writes it.
 
-Atomics of different programs take turns, so they do not race with each other; a plain load beside them takes none. The
-set of conflicting pairs is an isl set; that it is empty is a proof, and a point in it is a witness. What isl cannot
-decide, what is not affine, or what atomics may order is left to the record of the launch.
+Atomics of different programs are serialised, so they do not race with each other; a plain load beside them may race.
+The set of conflicting pairs is an isl set: if it is empty, that is a proof, and a point in it is a witness. The
+launch's record decides where isl cannot, where an access is not affine, and where atomics may order accesses.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def races(scop: KernelScop) -> RaceVerdict:
-    """The verdict on a launch, proved as widely as can be; of the general scop, on its kernel."""
+    """The verdict on a launch, proved for as many sizes as possible; for the general scop, on its kernel."""
     return _in_general(scop) if scop.parameters else _of_launch(scop)
 
 
 class LaunchEvidence:
-    """What is known of a launch's races, each found out when it is asked for; see `kernel_race_table.LaunchFacts`."""
+    """The facts about a launch's races, each computed when it is read; see `race_table.LaunchFacts`."""
 
     def __init__(self, scop: KernelScop) -> None:
         assert scop.launch is not None
@@ -83,14 +83,14 @@ class LaunchEvidence:
         return _recorded(self.launch)
 
     def witnesses(self, which: Literal["none", "sure", "all"]) -> tuple[Race, ...]:
-        """A pair for each of these conflicts."""
+        """A pair for each conflict of this kind."""
         if which == "none":
             return ()
         found, _ = self._conflicts
         return tuple(_witness(self.scop, conflict) for conflict in found if conflict.sure or which == "all")
 
     def open(self) -> tuple[str, ...]:
-        """Why the model alone does not decide."""
+        """The reasons why the model alone does not decide."""
         if not self.verified:
             return (f"the model {self.scop.verification}",)
         found, _ = self._conflicts
@@ -113,7 +113,7 @@ def _of_launch(scop: KernelScop) -> RaceVerdict:
 
 
 class GeneralEvidence:
-    """What is known of a kernel's races for sizes that have names; see `kernel_race_table.GeneralFacts`."""
+    """The facts about a kernel's races for symbolic sizes; see `race_table.GeneralFacts`."""
 
     def __init__(self, scop: KernelScop) -> None:
         self.scop = scop
@@ -136,7 +136,7 @@ class GeneralEvidence:
 
     @cached_property
     def sizes(self) -> SafeSizes | TooHard:
-        """The sizes for which nothing conflicts."""
+        """The sizes for which no accesses conflict."""
         try:
             with effort("the sizes without a race"):
                 return _safe_sizes(self.scop, self._conflicts[0])
@@ -152,18 +152,18 @@ class GeneralEvidence:
         return isinstance(self.sizes, SafeSizes) and self.sizes.here
 
     def exact(self) -> bool:
-        """Whether all conflicts that are found take place."""
+        """Whether all conflicts that were found take place."""
         return all(conflict.sure for conflict in self._conflicts[0])
 
     def open(self) -> tuple[str, ...]:
-        """Why there is no proof."""
+        """The reasons why there is no proof."""
         if not self.affine:
             return tuple(str(gap) for gap in self.scop.gaps)
         return tuple(self._conflicts[1]) or (str(self.sizes),)
 
 
 def _in_general(scop: KernelScop) -> RaceVerdict:
-    """The verdict for sizes: for which there is no conflict."""
+    """The verdict for symbolic sizes: for which of them there is no conflict."""
     assert scop.model is not None
     evidence = GeneralEvidence(scop)
     verdict = row_for(GENERAL_ROWS, evidence).verdict
@@ -177,7 +177,7 @@ def _in_general(scop: KernelScop) -> RaceVerdict:
 
 @dataclass(frozen=True)
 class SafeSizes:
-    """The ``condition`` on parameters under which nothing conflicts, and whether it holds ``here``, in the launch."""
+    """The ``condition`` on parameters under which nothing conflicts; ``here``: whether this launch fulfils it."""
 
     condition: isl.Set
     here: bool
@@ -196,7 +196,7 @@ def _safe_sizes(scop: KernelScop, found: list[Conflict]) -> SafeSizes:
 
 
 def _witness(scop: KernelScop, conflict: Conflict) -> Race:
-    """The lexicographically first pair, or if that is too hard to find, some pair."""
+    """The lexicographically first pair; if that is too hard to find, any pair."""
     try:
         with effort("the first pair"):
             point = conflict.pairs.lexmin().sample_point()
@@ -216,7 +216,7 @@ def _witness(scop: KernelScop, conflict: Conflict) -> Race:
 
 
 def _element(side: Encounter) -> tuple[str, tuple[int, ...]]:
-    """The argument and the element that one side touches."""
+    """The argument and the element that one side accesses."""
     access = next(a for a in side.statement.accesses if _contains(a.domain.set, side.point))
     place = dict(zip(side.statement.iterators, side.point, strict=True))
     return access.array, tuple(int(e.evaluate(place)) for e in access.expressions)
@@ -236,7 +236,7 @@ def _encounter(scop: KernelScop, reach: MemoryReach, values: Mapping[str, Any]) 
 
 
 def _may_matter(scop: KernelScop, argument: str | None) -> bool:
-    """Whether an access to ``argument`` at unknown places can take part in a race: if anybody writes there."""
+    """Whether an access to ``argument`` at unknown places may be part of a race: only if a program writes there."""
     from triton_lab.polyhedral.kernels.argument_memory import memories
 
     assert scop.launch is not None
@@ -249,12 +249,12 @@ def _may_matter(scop: KernelScop, argument: str | None) -> bool:
 
 
 def _recorded(launch: Launch) -> bool:
-    """Whether programs raced in the record of the launch; stores of the same value are a conflict as well."""
+    """Whether programs raced in the launch's record; stores of the same value count as a conflict, too."""
     return any(finding.kind in ("race", "same-value") for finding in launch.findings)
 
 
 def _orders(launch: Launch) -> bool:
-    """Whether the kernel has atomics that can order what programs do: one that releases and one that acquires."""
+    """Whether the kernel has atomics that can order programs: one that releases and one that acquires."""
     plan = launch.executable.plan
     used = results_used(plan)
     return any(map(hands_on, plan.walk())) and any(takes_over(op, used) for op in plan.walk())

@@ -1,8 +1,7 @@
-"""What is said of a kernel's races, by what is known: the tables that the verdicts are read from.
+"""Decision tables for races: the verdict for each combination of facts.
 
-Each row says which facts it needs; of any combination of facts exactly one row holds. Facts are asked for from left to
-right and only as far as a row still fits, so that what is dear to find out (the record) is found out only where it
-decides.
+Each row lists the facts it needs, and exactly one row fits any combination of facts. Facts are computed from left to
+right, only while a row still fits, so that an expensive fact (the record) is computed only where it decides.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 Proof = Literal["all sizes", "some sizes", "this launch", "this record", "none"]
-# What the model has of conflicts: none; some that perhaps do not take place; some that do.
+# The model's conflicts: none; some that may not take place; some that do.
 Conflicting = Literal["none", "possible", "sure"]
 General = Literal["all sizes", "some sizes", "none"]
 
@@ -28,12 +27,12 @@ class RaceTableVerdict:
 
 
 class LaunchFacts(Protocol):
-    """What the verdict on a launch depends on.
+    """The facts that decide the verdict on a launch.
 
-    ``verified``: the model does not differ from the record; only then the model's conflicts count. ``decided``: nothing
-    was left open, by isl or because an address is not affine. ``orderly``: the kernel has atomics that can order what
-    programs do. ``general``: for which sizes the kernel is proved free in general, that of this launch among them.
-    ``recorded``: programs raced in the record.
+    ``verified``: the model agrees with the record; only then its conflicts count. ``decided``: nothing was left open,
+    by isl or by an address that is not affine. ``orderly``: the kernel has atomics that can order programs.
+    ``general``: the sizes for which the kernel is proved free in general, which include this launch's. ``recorded``:
+    programs raced in the record.
     """
 
     @property
@@ -52,7 +51,7 @@ class LaunchFacts(Protocol):
 
 @dataclass(frozen=True)
 class LaunchRow:
-    """The verdict where the facts are these; None: whichever way the fact is."""
+    """The verdict for these facts; None accepts any value."""
 
     verified: bool | None
     conflicting: Conflicting | None
@@ -66,20 +65,20 @@ class LaunchRow:
 YES, NO, ANY = True, False, None
 
 LAUNCH_ROWS = (
-    # A model that differs from the record says nothing: the record decides.
+    # A model that contradicts the record proves nothing: the record decides.
     LaunchRow(NO, ANY, ANY, ANY, ANY, NO, RaceTableVerdict(True, "this record")),
     LaunchRow(NO, ANY, ANY, ANY, ANY, YES, RaceTableVerdict(False, "this record")),
-    # No two programs meet where one of them writes, and nothing is left open.
+    # No two programs access one element with a write, and nothing is left open.
     LaunchRow(YES, "none", YES, ANY, "all sizes", ANY, RaceTableVerdict(True, "all sizes")),
     LaunchRow(YES, "none", YES, ANY, "some sizes", ANY, RaceTableVerdict(True, "some sizes")),
     LaunchRow(YES, "none", YES, ANY, "none", ANY, RaceTableVerdict(True, "this launch")),
     # The same, but something is left open: the record decides.
     LaunchRow(YES, "none", NO, ANY, ANY, NO, RaceTableVerdict(True, "this record")),
     LaunchRow(YES, "none", NO, ANY, ANY, YES, RaceTableVerdict(False, "this record")),
-    # Conflicts of accesses that perhaps do not take place: the record decides.
+    # Conflicts of accesses that may not take place: the record decides.
     LaunchRow(YES, "possible", ANY, ANY, ANY, NO, RaceTableVerdict(True, "this record", "all")),
     LaunchRow(YES, "possible", ANY, ANY, ANY, YES, RaceTableVerdict(False, "this record", "all")),
-    # Conflicts that take place, and nothing that could order them.
+    # Conflicts that take place, and no atomics that could order them.
     LaunchRow(YES, "sure", ANY, NO, ANY, ANY, RaceTableVerdict(False, "this launch", "sure")),
     # The same, but atomics may order them: the record decides.
     LaunchRow(YES, "sure", ANY, YES, ANY, NO, RaceTableVerdict(True, "this record", "all", ordered=True)),
@@ -88,10 +87,10 @@ LAUNCH_ROWS = (
 
 
 class GeneralFacts(Protocol):
-    """What the verdict on a kernel, for sizes that have names, depends on.
+    """The facts that decide the verdict on a kernel for symbolic sizes.
 
-    ``affine``: all addresses are. ``decided``: isl left nothing open. ``conflicting``: there is a conflict for some
-    sizes. ``solved``: it is known for which there is none. ``free_here``: there is none for the launch's sizes.
+    ``affine``: all addresses are. ``decided``: isl left nothing open. ``conflicting``: some sizes have a conflict.
+    ``solved``: it is known which sizes have none. ``free_here``: the launch's sizes have none.
     """
 
     @property
@@ -108,7 +107,7 @@ class GeneralFacts(Protocol):
 
 @dataclass(frozen=True)
 class GeneralRow:
-    """The verdict where the facts are these; None: whichever way the fact is."""
+    """The verdict for these facts; None accepts any value."""
 
     affine: bool | None
     decided: bool | None

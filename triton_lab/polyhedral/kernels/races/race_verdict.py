@@ -1,4 +1,4 @@
-"""What is found of races between programs, and of lanes of one program that store to one element."""
+"""Results about races between programs, and about lanes of one program that store to one element."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from triton_lab.polyhedral.kernels.races.race_table import Proof
 
 @dataclass(frozen=True)
 class Encounter:
-    """A lane of a program in some round of its loops: one side of a race. ``point`` is an instance of the statement's
-    domain, ``program`` the program's linear number."""
+    """One side of a race: a lane of a program in an iteration of its loops.
+
+    ``point`` is an instance of the statement's domain, ``program`` the program's linear number.
+    """
 
     statement: KernelStatement
     program: int
@@ -24,7 +26,7 @@ class Encounter:
 
     @property
     def who(self) -> str:
-        """The program, as it stands in a sentence."""
+        """The program, as part of a sentence."""
         return who(self.program, self.grid)
 
     def __str__(self) -> str:
@@ -34,8 +36,11 @@ class Encounter:
 
 @dataclass(frozen=True)
 class Race:
-    """Two programs on one element: ``element`` are its coordinates in ``argument``, and ``other`` is the argument
-    through which the second side gets there (often the same)."""
+    """Two programs that access one element.
+
+    ``element`` holds its coordinates in ``argument``; ``other`` is the argument of the second access (often the
+    same).
+    """
 
     first: Encounter
     second: Encounter
@@ -52,17 +57,17 @@ class Race:
 
 @dataclass(frozen=True)
 class RaceVerdict:
-    """The verdict. ``free``, and how far that is proved:
+    """The verdict: whether the launch is ``free`` of races, and how far that is proved:
 
-    - "all sizes": whatever the values of the ``parameters`` and the extents of the grid are
+    - "all sizes": for any values of the ``parameters`` and any extents of the grid
     - "some sizes": where ``condition`` holds (an isl set over the parameters), and if ``exact`` only there
-    - "this launch": for the launch's sizes, whatever the data
-    - "this record": only seen in the record of this launch, since something is not affine (``open``)
+    - "this launch": for the launch's sizes and any data
+    - "this record": only for the record of this launch, since something is not affine (``open``)
 
-    Sizes are general, but tensors lie in memory as in the launch, scalars in ``fixed`` and constexprs have their
+    Sizes are general, but tensors have the launch's places in memory, scalars in ``fixed`` and constexprs have their
     values, and no offset overflows.
 
-    Otherwise ``witnesses`` has a pair for each two accesses that conflict. ``ordered``: the conflicts are there, but
+    Otherwise ``witnesses`` has a pair for each two accesses that conflict. ``ordered``: there are conflicts, but
     atomics order them in the record of this launch.
     """
 
@@ -79,8 +84,11 @@ class RaceVerdict:
 
 @dataclass(frozen=True)
 class Collisions:
-    """``free``: no two lanes of a program, in one round of its loops, store to one element. ``stores`` are those that
-    may; ``sure`` says whether they do, as far as the model is exact. ``open`` says what could not be decided."""
+    """The verdict on lanes of one program.
+
+    ``free``: no two of them, in one iteration of its loops, store to one element. ``stores`` are the stores that may;
+    ``sure``: they certainly do, as far as the model is exact. ``open`` says what could not be decided.
+    """
 
     free: bool
     stores: tuple[KernelStatement, ...] = ()

@@ -1,4 +1,4 @@
-"""How a walk gets to an operation of a kernel: through which loops, under which conditions."""
+"""The path to an operation of a kernel: through which loops, under which conditions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import SymbolicNumbe
 
 @dataclass(frozen=True)
 class Round:
-    """A loop of known bounds: ``symbol`` counts its rounds from 0; its variable is ``lower`` + ``symbol`` ``step``.
+    """A loop with known bounds.
 
-    It goes round while ``going`` holds, at most ``most`` times in this launch.
+    ``symbol`` counts its iterations from 0; its variable is ``lower`` + ``symbol`` ``step``. It iterates while
+    ``going`` holds, at most ``most`` times in this launch.
     """
 
     op: int
@@ -27,10 +28,10 @@ class Round:
 
 @dataclass(frozen=True)
 class Path:
-    """How an operation is reached: at most where ``formula`` holds, once in each round of ``rounds``.
+    """The path to an operation: it runs at most where ``formula`` holds, once in each iteration of ``rounds``.
 
-    ``unknown`` says why it may not be reached although ``formula`` holds, ``repeats`` why it may run more than once.
-    A ``rehearsal`` only finds out what values become: its accesses do not count.
+    ``unknown`` says why it may not run although ``formula`` holds, ``repeats`` why it may run more than once. A
+    ``rehearsal`` only computes values: its accesses do not count.
     """
 
     facts: Facts

@@ -1,4 +1,4 @@
-"""Values that go round a loop: what they are in each of its rounds, from what one round makes of them."""
+"""Loop-carried values: their form in each iteration, found from what one iteration makes of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
 
 @dataclass(frozen=True)
 class LoopCarried:
-    """A value that goes round: it starts as ``first``, and is ``end`` after a round that began with it as ``name``."""
+    """A loop-carried value: it starts as ``first``; an iteration that begins with ``name`` leaves ``end``."""
 
     name: str
     type: Type
@@ -31,7 +31,7 @@ class LoopCarried:
 
 
 def guess_of(name: str, type: Type, first: Value, op: Op) -> Value:
-    """What a round begins with, where nothing is known of it but where it started."""
+    """The value at the start of an iteration, where only its first value is known."""
     if not isinstance(first, SymbolicNumber):
         return hidden(Unknown("a value that changes from round to round", op.index), type)
     roots = roots_of(first)
@@ -39,7 +39,7 @@ def guess_of(name: str, type: Type, first: Value, op: Op) -> Value:
 
 
 def solved_forms(every: Sequence[LoopCarried], symbol: str, facts: Facts, op: Op) -> dict[str, Value]:
-    """The values, by name, whose form in round ``symbol`` can be found, each from those found before it."""
+    """The values, by name, with a known form in iteration ``symbol``; each may use the forms found before it."""
     solved: dict[str, Value] = {}
     while True:
         before = len(solved)
@@ -52,7 +52,7 @@ def solved_forms(every: Sequence[LoopCarried], symbol: str, facts: Facts, op: Op
 
 
 def without_form(value: LoopCarried, op: Op) -> Value:
-    """A value without a form: the reason lies before the loop, in what a round makes of it, or in how it changes."""
+    """A value without a form: the reason lies before the loop, in the loop's body, or in how the value changes."""
     for known in (value.first, value.end):
         if isinstance(known, Unknown) and known.op != op.index:
             return hidden(known, value.type)
@@ -62,7 +62,7 @@ def without_form(value: LoopCarried, op: Op) -> Value:
 
 
 def _form(value: LoopCarried, symbol: str, facts: Facts, solved: Mapping[str, Value]) -> Value | None:
-    """The value in round ``symbol``, where it can be told by now."""
+    """The value in iteration ``symbol``; None if it is not known yet."""
     if isinstance(value.first, Unknown) or isinstance(value.end, Unknown):
         return None
     change = _change(value)
@@ -75,7 +75,7 @@ def _form(value: LoopCarried, symbol: str, facts: Facts, solved: Mapping[str, Va
 
 
 def _change(value: LoopCarried) -> int | None:
-    """By how much it changes in every round, if by a constant."""
+    """The value's constant change per iteration; None if it is not constant."""
     first, end = value.first, value.end
     whole = end.single if isinstance(end, SymbolicNumber) and isinstance(first, SymbolicNumber) else None
     if whole is None or whole.coefficients.get(value.name) != 1:
@@ -86,7 +86,7 @@ def _change(value: LoopCarried) -> int | None:
 
 
 def _in_terms_of_the_round(end: Value, solved: Mapping[str, Value]) -> SymbolicNumber | Truth | None:
-    """``end`` with the forms of other values in place of their names; None if a name is left."""
+    """``end`` with other values' forms in place of their names; None if a name remains."""
     for other, form in solved.items():
         if isinstance(end, (SymbolicNumber, Truth)) and other in end.names:
             whole = form.single if isinstance(form, SymbolicNumber) else None
@@ -99,7 +99,7 @@ def _in_terms_of_the_round(end: Value, solved: Mapping[str, Value]) -> SymbolicN
 
 
 def _left_by_the_round_before(first: Value, end: SymbolicNumber | Truth, symbol: str, facts: Facts) -> Value | None:
-    """What is ``first`` in round 0, and then ``end`` of the round before."""
+    """The value that is ``first`` in iteration 0, and ``end`` of the previous iteration after that."""
     before = substitute(end, {symbol: AffineExpr.of(symbol) - 1})
     start = Truth(((Constraint(AffineExpr.of(symbol), equality=True),),))
     found = choose(start, first, before, facts)
@@ -107,7 +107,7 @@ def _left_by_the_round_before(first: Value, end: SymbolicNumber | Truth, symbol:
 
 
 def fitting(value: Value, type: Type, facts: Facts, op: Op) -> Value:
-    """``value``, unless it goes beyond its type."""
+    """``value``, or `Unknown` if it overflows its type."""
     if not isinstance(value, SymbolicNumber) or not type.is_integer:
         return value
     if arithmetic.fits(value, type.bits, facts.block(type.shape)):
@@ -120,5 +120,5 @@ def roots_of(number: SymbolicNumber) -> set[int | None]:
 
 
 def hidden(reason: Unknown, type: Type) -> Value:
-    """A value of which nothing is known, as its type has it."""
+    """An unknown value of the given type."""
     return Truth(TRUE, reason) if type.element == "i1" else reason

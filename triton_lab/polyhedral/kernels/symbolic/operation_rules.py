@@ -1,4 +1,4 @@
-"""What each operation of a kernel does to symbolic values: one rule an operation, found by its name."""
+"""The effect of each operation on symbolic values: one rule per operation, found by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
 
 @dataclass(frozen=True)
 class Scene:
-    """Where an operation stands: its function, what is known there, and the extents of the grid."""
+    """The context of an operation: its function, the known facts, and the extents of the grid."""
 
     function: Function
     facts: Facts
@@ -35,7 +35,7 @@ class Scene:
         return self.function.types[number]
 
     def lanes(self, op: Op) -> Facts:
-        """What is known of the lanes of the operation's (first) result."""
+        """The facts with the lanes of the operation's (first) result."""
         return self.facts.block(self.type(op.results[0]).shape)
 
 
@@ -53,7 +53,7 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def apply(scene: Scene, op: Op, operands: list[Value]) -> tuple[Value, ...]:
-    """The results of an operation that touches no memory and runs no other."""
+    """The results of an operation that neither accesses memory nor has regions."""
     types = [scene.type(number) for number in op.results]
     if not any(t.is_integer or t.is_pointer or t.is_descriptor or t.element == "index" for t in types):
         return tuple(_FLOAT for _ in types)
@@ -72,7 +72,7 @@ _FLOAT = Unknown("a floating-point value")
 
 
 def _as_type(value: Value, type: Type) -> Value:
-    """An unknown mask is one that may hold anywhere."""
+    """The value as its type requires: an unknown mask may hold anywhere."""
     return Truth(TRUE, value) if isinstance(value, Unknown) and type.element == "i1" else value
 
 
@@ -147,7 +147,7 @@ def remsi(scene: Scene, op: Op, a: SymbolicNumber, b: SymbolicNumber) -> Value:
 
 
 def _unsigned(scene: Scene, op: Op, *numbers: SymbolicNumber) -> bool:
-    """Whether the numbers mean the same as unsigned ones."""
+    """Whether the numbers are the same when read as unsigned."""
     facts = scene.lanes(op)
     return all(arithmetic.not_negative(p.value, facts, p.when) for n in numbers for p in n.pieces)
 
@@ -218,7 +218,7 @@ def xori(scene: Scene, op: Op, a: Value, b: Value) -> Value:
 
 
 def _exclusive(scene: Scene, op: Op, a: Value, b: Value) -> Value:
-    """That one of two truths holds, but not both."""
+    """The exclusive or of two booleans."""
     if not (isinstance(a, Truth) and isinstance(b, Truth)):
         return Unknown("the combined bits of two numbers")
     facts = scene.lanes(op)
@@ -289,7 +289,7 @@ def extui(scene: Scene, op: Op, value: Value) -> Value:
 @rule("arith.trunci")
 def trunci(scene: Scene, op: Op, value: Value) -> Value:
     if scene.type(op.results[0]).element != "i1" or not isinstance(value, SymbolicNumber):
-        return value  # what does not fit is found by whoever checks results
+        return value  # the check of results finds an overflow
     facts = scene.lanes(op)
     bit = arithmetic.remainder(value, SymbolicNumber.of(2), facts, "floor")
     return bit if isinstance(bit, Unknown) else arithmetic.compare("==", bit, SymbolicNumber.of(1), facts)

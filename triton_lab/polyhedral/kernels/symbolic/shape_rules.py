@@ -1,4 +1,4 @@
-"""Rules of the operations that move lanes and compute nothing."""
+"""Rules of operations that move lanes and compute nothing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def reshape(scene: Scene, op: Op, value: Value) -> Value:
 
 
 def unravelled(number: AffineExpr, shape: tuple[int, ...], facts: Facts) -> dict[int, AffineExpr]:
-    """The index along each axis of the ``number``-th element of a block, row-major."""
+    """The index along each axis of a block's element ``number``, row-major."""
     result = {}
     for axis, extent in enumerate(shape):
         above = arithmetic.floor(number, prod(shape[axis + 1 :]), facts)

@@ -1,4 +1,4 @@
-"""What is known of the symbols of a kernel: their ranges, and the conditions on the way.
+"""Facts about the symbols of a kernel: their ranges, and the conditions on the path.
 
 Intervals answer most questions; isl answers the rest exactly.
 """
@@ -37,8 +37,11 @@ def program(axis: int) -> str:
 
 @dataclass(frozen=True)
 class Facts:
-    """``ranges`` holds in general, ``here`` in the launch at hand, where parameters have their values; ``formula`` is
-    the condition under which the operation runs."""
+    """Facts about symbols.
+
+    ``ranges`` hold in general, ``here`` in this launch, where parameters have their values; ``formula`` is the
+    condition under which the operation runs.
+    """
 
     ranges: Ranges
     here: Ranges
@@ -47,14 +50,14 @@ class Facts:
     _blocks: dict[tuple[int, ...], Facts] = field(default_factory=dict, compare=False, repr=False)
 
     def block(self, shape: tuple[int, ...]) -> Facts:
-        """The same with the lanes of a block."""
+        """The facts with a block's lanes added."""
         lanes = {lane(axis): (0, extent - 1) for axis, extent in enumerate(shape)}
         if shape not in self._blocks:
             self._blocks[shape] = Facts({**self.ranges, **lanes}, {**self.here, **lanes}, self.formula)
         return self._blocks[shape]
 
     def under(self, formula: Formula, **ranges: tuple[Interval, Interval]) -> Facts:
-        """The same where ``formula`` holds too; ``ranges`` gives new symbols their ranges in general and here."""
+        """The facts under the condition ``formula``, too; ``ranges`` has new symbols' ranges in general and here."""
         return Facts(
             {**self.ranges, **{name: general for name, (general, _) in ranges.items()}},
             {**self.here, **{name: here for name, (_, here) in ranges.items()}},
@@ -62,17 +65,17 @@ class Facts:
         )
 
     def bounds(self, expression: AffineExpr) -> Interval:
-        """An interval that holds all values of ``expression``; it may be too wide."""
+        """An interval that contains all values of ``expression``; it may be too wide."""
         return interval(expression, self.ranges)
 
     def bounds_here(self, expression: AffineExpr) -> Interval:
-        """The same for the launch at hand."""
+        """The interval of `bounds`, for this launch."""
         return interval(expression, self.here)
 
     def exact(self, expression: AffineExpr, when: Case = ()) -> Interval:
-        """The least and the greatest value of ``expression`` where ``when`` holds; (inf, -inf) where nothing does.
+        """The least and the greatest value of ``expression`` under ``when``; (inf, -inf) if ``when`` never holds.
 
-        What is too hard for isl gets an interval that may be too wide.
+        Where isl finds no answer, the interval may be too wide.
         """
         key = (expression, when)
         if key not in self._known:
@@ -80,7 +83,7 @@ class Facts:
         return self._known[key]
 
     def exact_here(self, expression: AffineExpr, when: Case = ()) -> Interval:
-        """The same for the launch at hand."""
+        """The interval of `exact`, for this launch."""
         return self.exact(expression, when) if self.here == self.ranges else self._exact(expression, when, self.here)
 
     def _exact(self, expression: AffineExpr, when: Case, ranges: Ranges) -> Interval:
@@ -99,7 +102,7 @@ class Facts:
         )
 
     def feasible(self, when: Case) -> bool:
-        """Whether ``when`` holds anywhere, as far as isl can tell."""
+        """Whether ``when`` can hold, as far as isl knows."""
         try:
             with effort("whether a case is possible"):
                 return not self._set(when, frozenset(), self.ranges, "value_ = 0").is_empty()
@@ -120,7 +123,7 @@ class Facts:
         return isl.Set(f"{{ [{space}] : {conditions} }}")
 
     def trim(self, when: Case) -> Case | None:
-        """``when`` without what always holds; None where it never does, as far as intervals tell."""
+        """``when`` without constraints that always hold; None if intervals show that it never holds."""
         kept: list[Constraint] = []
         for constraint in when:
             low, high = self.bounds(constraint.expression)
@@ -132,7 +135,7 @@ class Facts:
 
 
 def interval(expression: AffineExpr, ranges: Ranges) -> Interval:
-    """Interval arithmetic, which knows remainders."""
+    """The interval of ``expression`` by interval arithmetic, with a rule for remainders."""
     low: float = expression.constant
     high: float = low
     for symbol, coefficient in expression.terms:
@@ -140,7 +143,7 @@ def interval(expression: AffineExpr, ranges: Ranges) -> Interval:
         ends = (coefficient * least, coefficient * most)
         low, high = low + min(ends), high + max(ends)
     for symbol, coefficient in expression.terms:
-        # c (x - d floor(x / d)) is c times a remainder, whatever x is.
+        # c (x - d floor(x / d)) is c times a remainder, for any x.
         if isinstance(symbol, Quotient) and coefficient % symbol.divisor == 0:
             factor = -coefficient // symbol.divisor
             rest = expression - symbol.numerator * factor - AffineExpr(((symbol, coefficient),))

@@ -23,7 +23,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
 
 @dataclass(frozen=True)
 class SymbolicAccess:
-    """One access operation, reached along one path. ``mask`` is that of the operation, without the path."""
+    """One access operation, reached along one path. ``mask`` is the operation's own, without the path."""
 
     op: Op
     kind: str
@@ -36,7 +36,7 @@ class SymbolicAccess:
 
 
 def touches(scene: Scene, op: Op, operands: list[Value]) -> SymbolicAccess | None:
-    """The access that ``op`` is; None for other operations."""
+    """The access of ``op``; None for operations without one."""
     if not effects.is_access(op):
         return None
     at = effects.operands_of(op)
@@ -59,7 +59,7 @@ def touches(scene: Scene, op: Op, operands: list[Value]) -> SymbolicAccess | Non
 
 
 def _by_rows(scene: Scene, op: Op, at: Operands) -> tuple[int, ...] | None:
-    """The shape of what an access touches to which a block of rows' numbers is given; None for other accesses."""
+    """The shape of an access that takes a block of row numbers; None for other accesses."""
     if not any(scene.type(op.operands[position]).shape for position in at.coordinates):
         return None
     return scene.type(op.results[0] if at.value is None else op.operands[at.value]).shape
@@ -72,7 +72,7 @@ def _mask(mask: Value) -> Truth:
 def _described(
     scene: Scene, op: Op, operands: list[Value], facts: Facts, size: int
 ) -> tuple[SymbolicNumber | Unknown, Truth]:
-    """Address and mask of a block of a described tensor: lanes outside it are turned off."""
+    """The address and mask of a block of a descriptor's tensor; the mask turns off lanes outside it."""
     at = effects.operands_of(op)
     descriptor = operands[at.address]
     if isinstance(descriptor, Unknown):
@@ -82,7 +82,7 @@ def _described(
     corner = [operands[position] for position in at.coordinates]
     inside = [SymbolicNumber.of(lane(axis)) for axis in range(rank)]
     if _by_rows(scene, op, at) is not None:
-        inside[0] = SymbolicNumber.of(0)  # rows have a lane each already
+        inside[0] = SymbolicNumber.of(0)  # each lane already has its own row
     pointer: SymbolicNumber | Unknown = descriptor.base
     mask = Truth(TRUE)
     for index, within, extent, stride in zip(corner, inside, descriptor.extents, descriptor.strides, strict=True):

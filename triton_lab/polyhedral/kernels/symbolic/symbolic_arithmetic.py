@@ -21,7 +21,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     simplified,
 )
 
-# So many values of a divisor or factor are gone through one by one.
+# At most so many values of a divisor or factor are treated one by one.
 _MOST_VALUES = 64
 
 Result = SymbolicNumber | Unknown
@@ -48,7 +48,7 @@ def _value(number: SymbolicNumber) -> affine_conditions.Value:
 
 
 def _with_extremum(total: Result, make: Callable[[], affine_conditions.Value], *operands: SymbolicNumber) -> Result:
-    """``total``, also said with min and max where the operands are."""
+    """``total``, also expressed with min and max if the operands are."""
     if isinstance(total, Unknown) or len(total.pieces) < 2 or any(x.value is None for x in operands):
         return total
     found = make()
@@ -71,7 +71,7 @@ def multiply(a: SymbolicNumber, b: SymbolicNumber, facts: Facts) -> Result:
 
 
 def constant(number: SymbolicNumber, facts: Facts) -> int | None:
-    """The number, where it can be but one."""
+    """The number, if it can have only one value."""
     if len(number.pieces) != 1:
         return None
     low, high = facts.bounds(number.pieces[0].value)
@@ -87,9 +87,9 @@ def _has_parameters(number: SymbolicNumber) -> bool:
 
 
 def _values(number: SymbolicNumber, facts: Facts) -> list[tuple[Case, int]] | None:
-    """The values that ``number`` can have, each with its condition; None where they are too many."""
+    """The possible values of ``number``, each with its condition; None if there are too many."""
     if _has_parameters(number):
-        return None  # a value for the parameter is better than a case for each
+        return None  # a value for the parameter is better than many cases
     found: list[tuple[Case, int]] = []
     for piece in number.pieces:
         low, high = facts.bounds(piece.value)
@@ -108,7 +108,7 @@ def _values(number: SymbolicNumber, facts: Facts) -> list[tuple[Case, int]] | No
 
 
 def _divisors(number: SymbolicNumber, facts: Facts) -> list[tuple[Case, int]] | Unknown:
-    """The values of a divisor, each with its condition."""
+    """The possible values of a divisor, each with its condition."""
     divisor = constant(number, facts)
     values: list[tuple[Case, int]] | None = [((), divisor)] if divisor is not None else _values(number, facts)
     if values is None:
@@ -133,7 +133,7 @@ def divide(a: SymbolicNumber, b: SymbolicNumber, facts: Facts, rounding: Literal
 
 
 def _quotient(piece: SymbolicCase, divisor: int, facts: Facts, rounding: str) -> list[tuple[Case, AffineExpr]]:
-    """The quotient by a number, in one case or by the sign of the dividend."""
+    """The quotient by a number; two cases if it depends on the dividend's sign."""
     value = piece.value if divisor > 0 else -piece.value
     size = abs(divisor)
     if rounding == "floor" or not_negative(value, facts, piece.when):
@@ -149,7 +149,7 @@ def not_negative(value: AffineExpr, facts: Facts, when: Case = ()) -> bool:
 
 
 def floor(value: AffineExpr, divisor: int, facts: Facts) -> AffineExpr:
-    """``floor(value / divisor)``, without the quotients that never change."""
+    """``floor(value / divisor)``, without quotients that are constant."""
     quotient = value // divisor
     for symbol in quotient.quotients:
         low, high = facts.bounds(AffineExpr(((symbol, 1),)))
@@ -162,7 +162,7 @@ def floor(value: AffineExpr, divisor: int, facts: Facts) -> AffineExpr:
 def remainder(
     a: SymbolicNumber, b: SymbolicNumber, facts: Facts, rounding: Literal["floor", "zero"] = "zero"
 ) -> Result:
-    """What the quotient by ``|b|`` leaves: with the sign of ``a``, or for "floor" none."""
+    """The remainder of the division by ``|b|``: with the sign of ``a``, or for "floor" never negative."""
     values = _divisors(b, facts)
     if isinstance(values, Unknown):
         return values
@@ -201,14 +201,14 @@ def compare(op: str, a: SymbolicNumber, b: SymbolicNumber, facts: Facts) -> Trut
 
 
 def fits(value: SymbolicNumber, bits: int, facts: Facts) -> bool:
-    """Whether a signed integer of ``bits`` bits holds the number, in the launch at hand."""
+    """Whether the number fits a signed integer of ``bits`` bits, in this launch."""
     limit = 1 << (bits - 1)
     for piece in value.pieces:
         low, high = facts.bounds_here(piece.value)
         if -limit <= low and high < limit:
             continue
         if any(name.startswith("_c") for name in piece.value.names):
-            continue  # not its last form: that one is looked at again
+            continue  # not its final form, which is checked again
         low, high = facts.exact_here(piece.value, piece.when)
         if not (-limit <= low and high < limit) and low <= high:
             return False

@@ -1,4 +1,4 @@
-"""Loops on symbols: how often they go round, and what the values that go round with them are by then."""
+"""Loops on symbols: the number of iterations, and the loop-carried values in and after them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Environment = dict[int, Value]
 
 
 class Runner(Protocol):
-    """What runs the body of a loop."""
+    """The walk that runs a loop's body."""
 
     def new_symbol(self) -> int: ...
     def region(
@@ -46,7 +46,7 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class _Loop:
-    """A loop operation at the place where a walk comes to it."""
+    """A loop operation, at the place where the walk reaches it."""
 
     walk: Runner
     function: Function
@@ -56,32 +56,32 @@ class _Loop:
 
     @property
     def block(self) -> Block:
-        """The body; its first argument is the loop's variable, the others go round."""
+        """The body; its first argument is the loop's variable, the others are loop-carried."""
         (block,) = self.op.regions[0].blocks
         return block
 
     @property
     def types(self) -> list[Type]:
-        """The types of the values that go round."""
+        """The types of the loop-carried values."""
         return [self.function.types[number] for number in self.block.arguments[1:]]
 
     def run(self, arguments: Sequence[Value], path: Path) -> tuple[Value, ...]:
-        """The body once: what it hands on."""
+        """Run the body once; returns the values that it yields."""
         return self.walk.region(self.function, self.op, 0, arguments, self.environment, path)
 
     def rehearse(self, arguments: Sequence[Value], path: Path) -> tuple[Value, ...]:
-        """What the body hands on, without keeping a record of its accesses."""
+        """Run the body without recording its accesses; returns the values that it yields."""
         return self.run(arguments, replace(path, rehearsal=True))
 
     def new_name(self, type: Type) -> str:
-        """A symbol for what a value of this type is when a round begins."""
+        """A symbol for a value of this type at the start of an iteration."""
         return carried(self.walk.new_symbol(), len(type.shape))
 
 
 def run_for(
     walk: Runner, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
 ) -> tuple[Value, ...]:
-    """``scf.for``: its body once on symbols, its results."""
+    """Run ``scf.for``: its body once on symbols; returns its results."""
     loop = _Loop(walk, function, op, environment, path)
     lower, upper, step, *initial = operands
     bounds = _bounds(lower, upper, step, path.facts, op)
@@ -102,8 +102,10 @@ def run_for(
 
 @dataclass(frozen=True)
 class _Bounds:
-    """A loop from ``lower`` to below ``upper``: it goes round ``rounds`` times, at most ``most`` times for all sizes
-    and at most ``most_here`` times for those of the launch."""
+    """The bounds of a loop from ``lower`` to below ``upper``, with its number of iterations ``rounds``.
+
+    It iterates at most ``most`` times for all sizes, and at most ``most_here`` times for this launch's sizes.
+    """
 
     lower: SymbolicNumber
     upper: SymbolicNumber
@@ -114,7 +116,7 @@ class _Bounds:
 
 
 def _bounds(lower: Value, upper: Value, step: Value, facts: Facts, op: Op) -> _Bounds | Unknown:
-    """The bounds of a loop, or why they are not known."""
+    """The bounds of a loop, or why they are unknown."""
     for value in (lower, upper, step):
         if isinstance(value, Unknown):
             return value
@@ -132,7 +134,7 @@ def _bounds(lower: Value, upper: Value, step: Value, facts: Facts, op: Op) -> _B
 
 
 def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[SymbolicNumber, Path]:
-    """The loop's variable in round ``symbol``, and the path to its body."""
+    """The loop's variable in iteration ``symbol``, and the path to its body."""
     path, lower, upper, step = loop.path, bounds.lower, bounds.upper, bounds.step
     ranges = {symbol: ((0, bounds.most - 1), (0, max(0, bounds.most_here - 1)))}
     ranged = path.facts.under(TRUE, **ranges)
@@ -151,7 +153,7 @@ def _inside(loop: _Loop, bounds: _Bounds, symbol: str) -> tuple[SymbolicNumber, 
 
 
 def _rounds(lower: SymbolicNumber, upper: SymbolicNumber, step: int, facts: Facts) -> SymbolicNumber | Unknown:
-    """How often the loop goes round: ``max(0, ceil((upper - lower) / step))``."""
+    """The number of iterations: ``max(0, ceil((upper - lower) / step))``."""
     span = arithmetic.subtract(upper, lower, facts)
     if isinstance(span, Unknown):
         return span
@@ -162,7 +164,7 @@ def _rounds(lower: SymbolicNumber, upper: SymbolicNumber, step: int, facts: Fact
 
 
 def _forms(loop: _Loop, variable: SymbolicNumber, initial: Sequence[Value], path: Path, symbol: str) -> list[Value]:
-    """What the values that go round are in round ``symbol``: found by running the body on unknowns."""
+    """The loop-carried values in iteration ``symbol``, found by running the body on unknowns."""
     names = [loop.new_name(type) for type in loop.types]
     guesses = [guess_of(*one, loop.op) for one in zip(names, loop.types, initial, strict=True)]
     ends = loop.rehearse((variable, *guesses), path)
@@ -172,7 +174,7 @@ def _forms(loop: _Loop, variable: SymbolicNumber, initial: Sequence[Value], path
 
 
 def _after(symbol: str, first: Value, form: Value, end: Value, rounds: SymbolicNumber, facts: Facts) -> Value:
-    """What is left of a value after all rounds."""
+    """A loop-carried value after all iterations."""
     if isinstance(form, Truth):
         return form if symbol not in form.names else Truth(TRUE, Unknown("a value that changes from round to round"))
     if not isinstance(form, SymbolicNumber) or not isinstance(first, SymbolicNumber):
@@ -198,7 +200,7 @@ def _mentions(case: Sequence[Constraint], symbol: str) -> bool:
 
 
 def _blind(loop: _Loop, initial: Sequence[Value], reason: Unknown) -> tuple[Value, ...]:
-    """A loop that goes round nobody knows how often: values that it changes are unknown in it."""
+    """Run a loop with an unknown number of iterations: values that it changes are unknown in it."""
     path = loop.path
     count = Unknown("the variable of a loop whose bounds are not affine", loop.op.index)
     inside = replace(path, unknown=path.unknown or reason, repeats=path.repeats or reason)
@@ -208,7 +210,7 @@ def _blind(loop: _Loop, initial: Sequence[Value], reason: Unknown) -> tuple[Valu
 
 
 def _kept(loop: _Loop, count: Value, initial: Sequence[Value], path: Path) -> list[Value]:
-    """The initial values that the loop hands on as they are; `Unknown` for the others."""
+    """The initial values that the loop does not change; `Unknown` for the others."""
     reason = Unknown("a value that changes in a loop of unknown length", loop.op.index)
     blank = [hidden(reason, type) for type in loop.types]
     guesses = [
@@ -227,7 +229,7 @@ def _kept(loop: _Loop, count: Value, initial: Sequence[Value], path: Path) -> li
 def run_while(
     walk: Runner, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
 ) -> tuple[Value, ...]:
-    """``scf.while``: nothing is known of how often it goes round."""
+    """Run ``scf.while``, whose number of iterations is unknown."""
     reason = Unknown("a while loop", op.index)
     (before,), (after,) = (region.blocks for region in op.regions)
     values = [hidden(reason, function.types[number]) for number in before.arguments]

@@ -14,23 +14,23 @@ from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Extre
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Case, Facts, lane
 
-# More cases than this are no help to anybody.
+# More cases than this are not useful.
 MOST_CASES = 48
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """Not affine. ``op`` is the operation that made it so."""
+    """A value that is not affine. ``op`` is the operation that made it so."""
 
     reason: str
     op: int | None = None
-    # Parameters whose values would have to be known.
+    # Parameters whose values would make it affine.
     names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class SymbolicCase:
-    """``value`` where ``when`` holds; for a pointer, bytes from the start of the kernel's argument ``root``."""
+    """``value`` under the condition ``when``; for a pointer, bytes from the start of the kernel's argument ``root``."""
 
     when: Case
     value: AffineExpr
@@ -39,7 +39,7 @@ class SymbolicCase:
 
 @dataclass(frozen=True)
 class SymbolicNumber:
-    """An integer, or a pointer: one of its pieces. ``extremum`` says the same with min and max, where it can."""
+    """An integer or a pointer, by cases. ``extremum`` is the same value with min and max, if there is one."""
 
     pieces: tuple[SymbolicCase, ...]
     extremum: Extremum | None = None
@@ -50,13 +50,13 @@ class SymbolicNumber:
 
     @property
     def single(self) -> AffineExpr | None:
-        """The value where there is only one case."""
+        """The value, if there is only one case."""
         only = self.pieces[0]
         return only.value if len(self.pieces) == 1 and not only.when else None
 
     @property
     def value(self) -> affine_conditions.Value | None:
-        """The value as the room's other front ends write it."""
+        """The value as the front ends of `polyhedral` express it."""
         return self.extremum if self.extremum is not None else self.single
 
     @property
@@ -77,7 +77,7 @@ class SymbolicNumber:
 
 @dataclass(frozen=True)
 class Truth:
-    """Holds at most where ``cases`` do, and exactly there unless something ``unknown`` has a say."""
+    """A boolean: it holds at most where ``cases`` do, and exactly there unless something ``unknown`` matters."""
 
     cases: Formula
     unknown: Unknown | None = None
@@ -89,7 +89,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class SymbolicDescriptor:
-    """A tensor descriptor: where element 0 lies, and extents and strides in elements."""
+    """A tensor descriptor: the address of element 0, and extents and strides in elements."""
 
     base: SymbolicNumber
     extents: tuple[Value, ...]
@@ -117,12 +117,12 @@ def holds(formula: Formula, values: Mapping[str, Any]) -> NDArray[np.bool_]:
 
 
 def pruned(pieces: list[SymbolicCase], facts: Facts, extremum: Extremum | None = None) -> SymbolicNumber | Unknown:
-    """The pieces that can occur."""
+    """The number without the pieces that cannot occur."""
     trimmed = [(piece, facts.trim(piece.when)) for piece in pieces]
     kept = [SymbolicCase(when, piece.value, piece.root) for piece, when in trimmed if when is not None]
     if len(kept) > 1:
         kept = [piece for piece in kept if not piece.when or facts.feasible(piece.when)]
-    if not kept:  # nothing gets here: any value will do
+    if not kept:  # never reached: any value will do
         return SymbolicNumber.of(0)
     if all((p.value, p.root) == (kept[0].value, kept[0].root) for p in kept):
         return SymbolicNumber((SymbolicCase((), kept[0].value, kept[0].root),))
@@ -135,7 +135,7 @@ def pruned(pieces: list[SymbolicCase], facts: Facts, extremum: Extremum | None =
 def combine(
     a: SymbolicNumber, b: SymbolicNumber, function: Callable[[AffineExpr, AffineExpr], AffineExpr], facts: Facts
 ) -> SymbolicNumber | Unknown:
-    """``function`` of both, case by case. At most one of them is a pointer, unless they are taken apart."""
+    """``function`` of both, case by case. At most one of them is a pointer, except for a difference."""
     if a.single is not None and b.single is not None:
         return SymbolicNumber((SymbolicCase((), function(a.single, b.single), _root(a.pieces[0], b.pieces[0])),))
     found = [
@@ -153,19 +153,19 @@ def _root(a: SymbolicCase, b: SymbolicCase) -> int | None:
 def each(
     value: SymbolicNumber, function: Callable[[SymbolicCase], list[SymbolicCase]], facts: Facts
 ) -> SymbolicNumber | Unknown:
-    """The pieces that ``function`` makes of each piece."""
+    """The number with each piece replaced by the pieces that ``function`` makes of it."""
     return pruned([new for piece in value.pieces for new in function(piece)], facts)
 
 
 def opposite(constraint: Constraint) -> Formula:
-    """Where ``constraint`` does not hold."""
+    """The condition that ``constraint`` does not hold."""
     expression = constraint.expression
     below = Constraint(-expression - 1)
     return ((Constraint(expression - 1),), (below,)) if constraint.equality else ((below,),)
 
 
 def simplified(cases: Formula, facts: Facts) -> Formula:
-    """Without the constraints that always hold and the cases that never do."""
+    """``cases`` without constraints that always hold, and without cases that never do."""
     kept: list[Case] = []
     for case in cases:
         trimmed = facts.trim(case)
@@ -177,7 +177,7 @@ def simplified(cases: Formula, facts: Facts) -> Formula:
 
 
 def negation(truth: Truth, facts: Facts) -> Truth:
-    """Where ``truth`` does not hold, in cases that do not overlap."""
+    """The negation of ``truth``, in cases that do not overlap."""
     if truth.unknown is not None:
         return Truth(TRUE, truth.unknown)
     result: Formula = TRUE
@@ -192,12 +192,12 @@ def negation(truth: Truth, facts: Facts) -> Truth:
 
 
 def both(a: Truth, b: Truth, facts: Facts) -> Truth:
-    """Where both hold."""
+    """The conjunction of both."""
     return Truth(simplified(conjunction(a.cases, b.cases), facts), a.unknown or b.unknown)
 
 
 def either(a: Truth, b: Truth, facts: Facts) -> Truth:
-    """Where one of them holds."""
+    """The disjunction of both."""
     return Truth(simplified((*a.cases, *b.cases), facts), a.unknown or b.unknown)
 
 
@@ -207,7 +207,7 @@ def choose(condition: Truth, yes: Value, no: Value, facts: Facts) -> Value:
         return yes
     if condition.unknown is not None:
         if isinstance(yes, Truth) and isinstance(no, Truth):
-            return Truth(either(yes, no, facts).cases, condition.unknown)  # one of them holds, and nobody knows which
+            return Truth(either(yes, no, facts).cases, condition.unknown)  # one of them holds, but it is unknown which
         return condition.unknown
     if condition.cases == TRUE:
         return yes
@@ -257,16 +257,16 @@ def _substitute_extremum(value: Extremum, values: Mapping[str, AffineExpr]) -> E
 
 
 def carried(number: int, rank: int) -> str:
-    """The symbol for a block of ``rank`` that goes round a loop, while its form is being looked for."""
+    """The symbol for a loop-carried block of ``rank``, until its form is found."""
     return f"_c{number}_{rank}"
 
 
 def move_lanes(value: Value, lanes: Mapping[int, AffineExpr]) -> Value:
-    """``value`` where its lane along each axis stands at a function of new lanes."""
+    """``value`` with its lane index along each axis replaced by a function of new lanes."""
     changed = {lane(axis): place for axis, place in lanes.items() if place != AffineExpr.of(lane(axis))}
     if not changed or isinstance(value, (Unknown, SymbolicDescriptor)):
         return value
-    # What such a symbol is in another lane, nobody knows yet.
+    # The value of such a symbol in another lane is not known yet.
     if any(name.startswith("_c") and not name.endswith("_0") for name in value.names):
         return Unknown("a block that is rearranged in the loop that it goes round")
     return substitute(value, changed)

@@ -1,4 +1,4 @@
-"""A kernel run once on symbols: which addresses it touches, under which condition, in which loops."""
+"""Runs a kernel once on symbols: the addresses it accesses, under which conditions, in which loops."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from triton_lab.polyhedral.kernels.symbolic.symbolic_values import (
     negation,
 )
 
-# (where it comes from, what it hands over)
+# (the path of a branch, the values it passes)
 Arrival = tuple[Path, tuple[Value, ...]]
 
 
@@ -45,7 +45,7 @@ class Walk:
         return self.symbols - 1
 
     def function(self, function: Function, arguments: Sequence[Value], path: Path) -> tuple[Value, ...]:
-        """Run a function whose blocks are joined by forward branches."""
+        """Run a function whose blocks are connected by forward branches."""
         environment: Environment = {}
         arriving: dict[int, list[Arrival]] = {0: [(path, tuple(arguments))]}
         returned: list[Arrival] = []
@@ -66,7 +66,7 @@ class Walk:
         return self._joined(path, returned)[1] if returned else ()
 
     def _joined(self, entry: Path, arrivals: list[Arrival]) -> Arrival:
-        """The path and the values of a block that several branches lead to."""
+        """The path and the values of a block with several incoming branches."""
         path, values = arrivals[0]
         for other, brought in arrivals[1:]:
             truth = Truth(path.formula, path.unknown)
@@ -80,7 +80,7 @@ class Walk:
         return path, values
 
     def ops(self, function: Function, ops: Sequence[Op], environment: Environment, path: Path) -> Op:
-        """Run all operations but the last, which is returned."""
+        """Run all operations except the last, which is returned."""
         for op in ops[:-1]:
             operands = [environment[value] for value in op.operands]
             results = self.op(function, op, operands, environment, path)
@@ -110,7 +110,7 @@ class Walk:
     def region(
         self, function: Function, op: Op, number: int, arguments: Sequence[Value], environment: Environment, path: Path
     ) -> tuple[Value, ...]:
-        """Run one region of ``op``, and return what it hands to its end."""
+        """Run one region of ``op``; returns the values of its terminator."""
         (block,) = op.regions[number].blocks
         environment.update(zip(block.arguments, arguments, strict=True))
         end = self.ops(function, block.ops, environment, path)
@@ -136,7 +136,7 @@ class Walk:
 
 
 def _branches(path: Path, end: Op, operands: tuple[Value, ...]) -> list[Path | None]:
-    """The path along each branch; None for one that is never taken."""
+    """The path along each branch; None for a branch that is never taken."""
     if end.name == "cf.br":
         return [path]
     condition = operands[0]
@@ -146,7 +146,7 @@ def _branches(path: Path, end: Op, operands: tuple[Value, ...]) -> list[Path | N
 
 
 def _same(one: Formula, other: Formula) -> bool:
-    """Whether the formulas hold in the same places, and isl can tell."""
+    """Whether the formulas are equivalent; False if isl cannot tell."""
     names = sorted({n for formula in (one, other) for case in formula for c in case for n in c.expression.names})
     head = f"{{ [{', '.join(isl_name(n) for n in names)}] : "
     first, second = (isl.Set(f"{head}{formula_text(formula)} }}") for formula in (one, other))

@@ -3,7 +3,7 @@
 /** Bytes: from a widget a DataView, from a page's own data an array. */
 export type Bytes = DataView | Uint8Array;
 
-/** ``elsewhere``: active and masked lanes outside the argument. */
+/** Accesses to an argument. ``elsewhere``: active and masked lanes outside the argument. */
 export interface AccessesScene {
   starts: Buffer;
   items: Buffer;
@@ -27,7 +27,7 @@ export interface AccessesScene {
   nobody: string;
 }
 
-/** Which cell of its array each of these visits touches. */
+/** The cell of its array that each of these visits touches. */
 export interface AccessScene {
   statement: string;
   key: string;
@@ -38,7 +38,7 @@ export interface AccessScene {
   cells: Buffer;
 }
 
-/** The part; in ``scene``, ``{"buffer": k}`` stands for the k-th buffer of the message. */
+/** The part that answers a `Question`; in ``scene``, ``{"buffer": k}`` stands for the k-th buffer of the message. */
 export interface Answer {
   part: string;
   scene: unknown;
@@ -60,14 +60,14 @@ export interface ArrayScene {
   columns: number;
 }
 
-/** What an editor says of the variables of ``program``. */
+/** The values of the variables of ``program``, for an editor. */
 export interface AssignedScene {
   kind: "assigned";
   program: number;
   values: AssignedTexts[];
 }
 
-/** What a variable was given on a line, in words: the first ``texts``, of ``count``, and the ``last``. */
+/** The values that a variable took on a line, in words: the first ``texts``, of ``count``, and the ``last``. */
 export interface AssignedTexts {
   line: number;
   name: string;
@@ -81,7 +81,7 @@ export interface AxisScene {
   size: number;
 }
 
-/** A column: bit ``bit`` of a part of the hardware moves the element by ``vector``; ``empty``: where it is set, no element is kept. */
+/** A column: bit ``bit`` of a part of the hardware moves the element by ``vector``. ``empty``: where the bit is set, the place keeps no element. */
 export interface BitScene {
   part: string;
   bit: number;
@@ -89,7 +89,7 @@ export interface BitScene {
   empty: boolean;
 }
 
-/** What any block of one shape needs: ``first`` is the first position in each cell, + 1. */
+/** The data shared by blocks of one shape: ``first`` is the first position in each cell, + 1. */
 export interface BlockScene {
   layout: Layout;
   first: Buffer;
@@ -97,7 +97,7 @@ export interface BlockScene {
   room: [number, number];
 }
 
-/** ``ends`` and ``at``, where its label stands, as (x, y) in units. */
+/** A border: ``ends``, and ``at``, the place of its label, as (x, y) in units. */
 export interface BorderLine {
   ends: number[][];
   label: string;
@@ -105,7 +105,7 @@ export interface BorderLine {
   key: string;
 }
 
-/** Colours are a theme's, by name, or "#rrggbb". */
+/** A box. A colour is a name from the theme, or "#rrggbb". */
 export interface BoxItem {
   what: "box";
   x: number;
@@ -121,13 +121,13 @@ export interface BoxItem {
   tag: string;
 }
 
-/** Numbers: little-endian bytes and the name of their type. */
+/** An array of numbers: little-endian bytes and the name of their type. */
 export interface Buffer {
   type: "u1" | "u2" | "u4" | "u8" | "i4" | "i8" | "f4" | "f8";
   bytes: Bytes;
 }
 
-/** ``told``: whether a finding says what ``failure`` does. */
+/** A card. ``told``: whether a finding already says what ``failure`` does. */
 export interface CardScene {
   kind: "card";
   title: string;
@@ -148,7 +148,7 @@ export interface CardScene {
   parts: Record<string, Scene>;
 }
 
-/** What was tried, a row each below ``headings``, and what it says. */
+/** The experiments, a row each below ``headings``, and their conclusion. */
 export interface CausesScene {
   kind: "causes";
   title: string;
@@ -156,7 +156,7 @@ export interface CausesScene {
   table: string[][];
 }
 
-/** A heatmap that is still to be dressed: ``cells`` has the class of each cell. */
+/** A heatmap without its look: ``cells`` has the class of each cell. */
 export interface Cells {
   noun?: string;
   counted?: [number, number];
@@ -194,7 +194,7 @@ export interface ColumnsScene {
   columns: ColumnScene[];
 }
 
-/** One argument: heatmaps of both and of the error, and of the error by program where that is known. ``values`` are of both, ``errors`` in ``unit`` (signed) and ``programs`` who stored it (-1 for nobody), each for the ``worst`` element of each cell. */
+/** One argument: heatmaps of both and of the error, and of the error by program if programs are known. ``values`` are those of both, ``errors`` are in ``unit`` (signed), and ``programs`` stored the element (-1 for none); each for the ``worst`` element of each cell. */
 export interface ComparedScene {
   name: string;
   told: string;
@@ -207,7 +207,7 @@ export interface ComparedScene {
   worst: Buffer;
 }
 
-/** ``open``: the argument that is shown first; ``later``: the part with the causes, where they are not yet known; ``cause``: what made the difference, where that was found. */
+/** A comparison. ``open``: the argument that is shown first. ``later``: the part with the causes, if they are not yet known; ``cause``: the cause of the difference, if it was found. */
 export interface ComparisonScene {
   kind: "comparison";
   title: string;
@@ -232,7 +232,7 @@ export interface CompilationScene {
   parts: Record<string, Scene>;
 }
 
-/** ``table`` under ``headings``; ``problems``: what would keep a GPU from running it. */
+/** A table under ``headings``. ``problems``: what would keep a GPU from running the kernel. */
 export interface CompiledScene {
   kind: "compiled";
   title: string;
@@ -241,14 +241,14 @@ export interface CompiledScene {
   table: string[][];
 }
 
-/** Parameters as (value, least, most); iterators that are not drawn alike, null where they stand at all values. */
+/** Parameters as (value, least, most), and the iterators that are not drawn likewise; null stands for all values. */
 export interface Controls {
   parameters: Record<string, [number, number, number]>;
   iterators: string[];
   hidden: Record<string, [number | null, number, number]>;
 }
 
-/** ``flow``: the places after, by how far what they hold comes; ``moves``: for each bit of a place after, the packed place before; ``ways`` tell how what stays, and what comes from a register, lane, warp or CTA, does so. ``element`` (in reading order) is picked at first. */
+/** A conversion. ``flow``: the places after it, coloured by how far their elements have to come. ``moves``: for each bit of a place after, the packed place before. ``ways`` say how an element gets there if it stays, or comes from another register, lane, warp or CTA. ``element`` (in reading order) is picked at first. */
 export interface ConversionScene {
   kind: "conversion";
   title: string;
@@ -262,7 +262,7 @@ export interface ConversionScene {
   element: number | null;
 }
 
-/** ``facts``: names and values. ``roofs``, of which ``shown`` is open; ``intensity`` in operations a byte, None where no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of what ``shares`` names, None where that is not known; ``totals`` what they are shares of. */
+/** The cost of a launch. ``facts``: names and values. ``roofs``, of which ``shown`` is open. ``intensity`` is in operations a byte, None if no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of the totals that ``shares`` names, None where a share is not known; ``totals`` are these totals. */
 export interface CostScene {
   kind: "cost";
   title: string;
@@ -276,7 +276,7 @@ export interface CostScene {
   problem: string;
 }
 
-/** ``ends``: from and to, in instances. */
+/** Dependences as arrows. ``ends``: from and to, in instances. */
 export interface DomainArrows {
   kind: string;
   source: string;
@@ -285,7 +285,7 @@ export interface DomainArrows {
   ends: Buffer;
 }
 
-/** A statement's instances; polygons and faces by their corners. */
+/** A statement's instances, and its polygons and faces by their corners. */
 export interface DomainLayer {
   name: string;
   points: Buffer;
@@ -293,7 +293,7 @@ export interface DomainLayer {
   faces: [string, number[][]][];
 }
 
-/** ``source``: the generated kernels, "" for none. */
+/** A drawing. ``source``: the generated kernels, "" for none. */
 export interface DrawingScene {
   kind: "drawing";
   width: number;
@@ -303,7 +303,7 @@ export interface DrawingScene {
   label: string;
 }
 
-/** What cells look like: a style for each class (or for each of its levels), labels, legend, colour bar. */
+/** The look of cells: a style for each class (or for each of its levels), labels, legend, colour bar. */
 export interface Dress {
   marks?: [string, [number, number, number, number, number][]][];
   ticks?: [number, string][];
@@ -315,7 +315,7 @@ export interface Dress {
   groups: Buffer | null;
 }
 
-/** A heatmap whose cells stand elsewhere. */
+/** A heatmap whose cells are sent separately. */
 export interface DressedPlace {
   noun?: string;
   counted?: [number, number];
@@ -336,7 +336,7 @@ export interface DressedPlace {
   groups: Buffer | null;
 }
 
-/** ``fix``: for each edit its line, before and after; none where there is none. */
+/** A finding beside a line. ``fix``: for each edit its line, before and after; missing if there is no fix. */
 export interface FindingNote {
   line: number;
   severity: "error" | "warning" | "note";
@@ -345,7 +345,7 @@ export interface FindingNote {
   fix: [number, string, string][];
 }
 
-/** ``hint``: what to do. ``stopped``: whether it is what ended the launch, as an error. ``where``: its line in words. ``orders``: what a race may leave, a line each. ``fix``: for each edit its line, before and after. */
+/** A finding. ``hint``: what to do. ``stopped``: whether it ended the launch as an error. ``where``: its line in words. ``orders``: the possible outcomes of a race, a line each. ``fix``: for each edit its line, before and after. */
 export interface FindingScene {
   severity: string;
   icon: string;
@@ -360,13 +360,13 @@ export interface FindingScene {
   where?: string;
 }
 
-/** ``finer``: what windows of the picture are called, where its cells stand for several positions. ``window`` of single positions (panel, row, column, rows, columns), where the cells are those of one alone. */
+/** A picture with windows of single positions, if its cells stand for several. ``finer``: the name of such windows. ``window``: the single positions that this picture shows (panel, row, column, rows, columns), if it is a window. */
 export interface Finer {
   finer?: string;
   window?: number[];
 }
 
-/** A part of one program, which gives way to another program's. */
+/** A part about one program, which is replaced once another program is picked. */
 export interface FollowScene {
   kind: "follow";
   name: string;
@@ -390,7 +390,7 @@ export interface FormulaWords {
   key: string;
 }
 
-/** The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs; the legend and the ticks of programs. */
+/** The styles of the levels: the fixed ones, those of the ramp, and a colour for each of a few programs. It also has the legend and the ticks of programs. */
 export interface GridRamp {
   styles: Buffer;
   start: number;
@@ -400,7 +400,7 @@ export interface GridRamp {
   ticks: [number, string][];
 }
 
-/** ``stopped`` of a launch that was; ``marks`` are the programs that findings are about. */
+/** The grid. ``stopped``: where programs stopped, if the launch did; ``marks``: the programs of findings. */
 export interface GridScene {
   kind: "grid";
   kernel: string;
@@ -421,7 +421,7 @@ export interface GridScene {
   marks?: [string, [number, number, number, number, number][]][];
 }
 
-/** See `heatmap.Heatmap`. */
+/** The scene of a `heatmap.Heatmap`. */
 export interface HeatmapScene {
   noun?: string;
   counted?: [number, number];
@@ -443,7 +443,7 @@ export interface HeatmapScene {
   groups: Buffer | null;
 }
 
-/** A heatmap in which each position (in reading order, + 1) is a class, whose look is one of ``styles``; look 0 is that of nothing. A cell that stands for several shows the first. */
+/** A heatmap in which each position (in reading order, + 1) is a class; ``styles`` has the looks of classes. Look 0 is that of nothing. A cell that stands for several positions shows the first. */
 export interface HeldScene {
   noun?: string;
   counted?: [number, number];
@@ -473,7 +473,7 @@ export interface InputScene {
   items: Buffer;
 }
 
-/** ``lines`` that the part concerns. */
+/** One of several pictures; ``lines`` of the source lead to it. */
 export interface ItemScene {
   name: string;
   label: string;
@@ -481,7 +481,7 @@ export interface ItemScene {
   lines: number[];
 }
 
-/** ``chosen``: positions in ``visits`` of the instance that is shown with what it reads and writes. */
+/** An iteration domain. ``chosen``: positions in ``visits`` of the instance shown with what it reads and writes. */
 export interface IterationScene {
   dims: string[];
   box: [number, number, number, number] | null;
@@ -508,7 +508,7 @@ export interface IterationScene {
   chosen: number[];
 }
 
-/** A value: what stands in the list, the line of the source, the part that draws it, and whether it is an address, a mask or an index, which few look for. */
+/** A value of the kernel: its text in the list, its source line, and the part that draws it. It also says whether the value is an address, a mask or an index, which few readers look for. */
 export interface LaidOutScene {
   cells: string[];
   line: number | null;
@@ -528,7 +528,7 @@ export interface LaunchesScene {
   parts: Record<string, Scene>;
 }
 
-/** ``levels``: which style each class has. */
+/** One way of colouring. ``levels``: the style of each class. */
 export interface LayerScene {
   marks?: [string, [number, number, number, number, number][]][];
   ticks?: [number, string][];
@@ -541,7 +541,7 @@ export interface LayerScene {
   levels: Buffer;
 }
 
-/** See `layout.Layout`. */
+/** The scene of a `cell_layout.CellLayout`. */
 export interface Layout {
   shape: number[];
   origin: number[];
@@ -553,7 +553,7 @@ export interface Layout {
   right: number;
 }
 
-/** ``axes``: what a position of the hardware is made of, the outermost first; ``inputs``: the parts that the matrix names, the one whose bits are the lowest of a position first; ``padding``: so many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked`` (numbers by part) is what is picked at first. */
+/** A layout. ``axes``: the parts of the hardware that make up a position, the outermost first. ``inputs``: the parts that the matrix names, that of a position's lowest bits first. ``padding``: how many elements are left free after each interval of shared memory. ``bits`` are those of an element. ``element`` (in reading order) or ``picked`` (numbers by part) is picked at first. */
 export interface LayoutScene {
   kind: "layout";
   title: string;
@@ -572,7 +572,7 @@ export interface LayoutScene {
   picked: Record<string, number>;
 }
 
-/** The values of a kernel under ``headings``; ``first``: the part that is shown at first. */
+/** The values of a kernel in a table under ``headings``; ``first`` is the part that is shown at first. */
 export interface LayoutsScene {
   kind: "layouts";
   title: string;
@@ -592,7 +592,7 @@ export interface LineItem {
   arrow: boolean;
 }
 
-/** ``text`` stands beside the line, ``told`` says it in full; ``share``: of the bytes that the kernel moves. */
+/** A note beside a line: ``text`` is the short form, ``told`` the long one; ``share`` is its part of all bytes. */
 export interface LineNote {
   line: number;
   share: number;
@@ -600,7 +600,7 @@ export interface LineNote {
   told: string;
 }
 
-/** What was loaded: by which ``lines``, ascending, and, where they are not one for all, each one's cells. */
+/** Elements that were loaded: by which ``lines``, ascending, and, if these differ, the lines of each cell. */
 export interface LoadedScene {
   finer?: string;
   window?: number[];
@@ -617,7 +617,7 @@ export interface LoadedScene {
   loads?: Buffer[];
 }
 
-/** An argument's marked cells; ``there`` is how many cells it has. */
+/** An argument's marked cells; ``there`` is the number of its cells. */
 export interface MarkedScene {
   finer?: string;
   window?: number[];
@@ -632,7 +632,7 @@ export interface MarkedScene {
   panelNames: string[];
 }
 
-/** Lines, each with the kinds of its accesses and the worst finding. */
+/** The lines of a source, each with the kinds of its accesses and the worst finding. */
 export interface MarkedSource {
   first: number;
   lines: ([string, string[], string | null])[];
@@ -658,7 +658,7 @@ export interface MemoryScene {
   tensors: number[];
 }
 
-/** The place in a notebook's cell: ``execution`` is the number of the run that made the kernel, None for the cell of the output itself. Lines count from 1, columns from 0, in characters; ``text`` is the line as it was then. */
+/** A place in a notebook's cell. ``execution`` is the number of the run that defined the kernel, None for the cell of the output itself. Lines count from 1, columns from 0, in characters; ``text`` is the line as it was then. */
 export interface Mistake {
   version: 1;
   execution: number | null;
@@ -670,14 +670,14 @@ export interface Mistake {
   advice: string;
 }
 
-/** A scene in a scene: its parts are asked for behind its name. */
+/** A scene within a scene: the names of its parts begin with its own. */
 export interface NestedScene {
   kind: "nested";
   name: string;
   scene: Scene;
 }
 
-/** ``lines`` from the ``first`` on, as they were when the launch ran. */
+/** The ``lines`` of a source from line ``first`` on, as they were when the launch ran. */
 export interface NotedSource {
   cell: number | null;
   path: string;
@@ -687,7 +687,7 @@ export interface NotedSource {
   findings: FindingNote[];
 }
 
-/** One element's origins. */
+/** The origins of one element. */
 export interface OriginScene {
   kind: "origin";
   title: string;
@@ -707,7 +707,7 @@ export interface OriginsScene {
   parts: Record<string, OriginScene>;
 }
 
-/** Where the palette has what values are painted with: start and levels of the ramps, the marks. */
+/** The palette's entries for painting values: start and levels of the ramps, the marks. */
 export interface Painting {
   sequential: [number, number];
   diverging: [number, number];
@@ -721,7 +721,7 @@ export interface PairScene {
   remarks: string[];
 }
 
-/** ``introduced``: for each operation its explanation and the passes behind which there are more of it. */
+/** All passes. ``introduced``: for each operation its explanation, and the passes that make more of it. */
 export interface PassesScene {
   kind: "passes";
   title: string;
@@ -730,7 +730,7 @@ export interface PassesScene {
   note: string;
 }
 
-/** ``seconds`` is None where the compiler did not say; ``ops`` have name and how many before and after. */
+/** A pass. ``seconds`` is None if the compiler reports no time; ``ops`` have name and counts before and after. */
 export interface PassScene {
   name: string;
   argument: string;
@@ -740,7 +740,7 @@ export interface PassScene {
   diff: string;
 }
 
-/** What is picked in a picture, and what Python is asked to draw: parameters' values, iterators and where. */
+/** What is picked in a picture, and what Python has to draw for it: parameters' values, iterators, the place. */
 export interface Picked {
   program?: number | null;
   line?: number | null;
@@ -754,7 +754,7 @@ export interface Picked {
   instance?: number[] | null;
 }
 
-/** A heatmap without cells: how they are arranged, and the words around them; ``noun``: what a position is; ``counted``: column k bears the number k times the first by the second, where that is whole. */
+/** A heatmap without cells: their arrangement, and the words around them. ``noun``: what a position is. ``counted``: column k is labelled k times the first number, divided by the second, if that is whole. */
 export interface Place {
   noun?: string;
   counted?: [number, number];
@@ -767,7 +767,7 @@ export interface Place {
   rules: [number, number];
 }
 
-/** What lies in the plane (or in space, which has no box). Of each visit: (layer, point), its time, its instant. */
+/** The contents of the plane (or of space, which has no box). Each visit has (layer, point), time and instant. */
 export interface PlaneScene {
   dims: string[];
   box: [number, number, number, number] | null;
@@ -789,12 +789,12 @@ export interface ProgramLine {
   reasons: string[];
 }
 
-/** The browser asks for a part by its name. */
+/** A request of the browser for a part, by name. */
 export interface Question {
   part: string;
 }
 
-/** ``columns`` of each row. */
+/** ``columns`` has the columns of each row. */
 export interface RaggedScene {
   kind: "ragged";
   title: string;
@@ -804,12 +804,12 @@ export interface RaggedScene {
   program: string;
 }
 
-/** What an output's metadata say below ``triton_lab``: where its launch ran. */
+/** The metadata of an output under ``triton_lab``: where its launch ran. */
 export interface Ran {
   target: "cpu" | "gpu" | "both";
 }
 
-/** A GPU: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers; ``text`` says where the launch stands under it. */
+/** A GPU's roof: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers. ``text`` says where the launch stands under it. */
 export interface RoofScene {
   name: string;
   memory: number;
@@ -820,7 +820,7 @@ export interface RoofScene {
   source: string;
 }
 
-/** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `packing`), and missing where it was too large. ``view`` is the id by which the kernel is asked for more, ``follows`` whether it is told what is picked, ``panel`` whether widgets stand around the picture. ``annotations`` are what the editor shows beside the lines of kernels. */
+/** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `scene_packing`), and missing if it was too large. ``view`` is the id by which the kernel is asked for more. ``follows``: whether the kernel wants to know what is picked. ``panel``: whether widgets stand around the picture. ``annotations`` are shown by the editor beside the lines of kernels. */
 export interface Saved {
   version: 1;
   follows: boolean;
@@ -830,7 +830,7 @@ export interface Saved {
   annotations?: NotedSource[];
 }
 
-/** A picture as an output keeps it, to be shown beside the notebook. */
+/** A picture in the form of an output, to be shown beside the notebook. */
 export interface SessionCard {
   name: string;
   title: string;
@@ -838,7 +838,7 @@ export interface SessionCard {
   text: string;
 }
 
-/** A launch of the session. ``cell`` is the notebook's id of its cell, ``execution`` the number of the run, ``kept`` whether there still is more of it than stands here. */
+/** A launch of the session. ``cell`` is the notebook's id of its cell, ``execution`` the number of the run. ``kept``: the launch itself still exists, beyond this summary. */
 export interface SessionLaunch {
   number: number;
   cell: string | null;
@@ -853,20 +853,20 @@ export interface SessionLaunch {
   pinned: boolean;
 }
 
-/** The newest last; ``dropped`` is how many before them are no longer listed. */
+/** The launches of the session, the newest last; ``dropped`` is the number of older ones no longer listed. */
 export interface SessionLaunches {
   launches: SessionLaunch[];
   dropped: number;
 }
 
-/** Something that a cell can ask for: the ``name`` is what stands in its line, ``why`` is "" where it is there. */
+/** A target that a cell can choose: ``name`` is the word for its line; ``why`` says why it is missing, else "". */
 export interface SessionTarget {
   name: string;
   help: string;
   why: string;
 }
 
-/** ``known`` is false until Triton has been imported: nobody can say yet what GPU it will find, and the lists are empty. */
+/** The targets of the session. ``known`` is false until Triton has been imported: which GPU it will find is not known before, and the lists are empty. */
 export interface SessionTargets {
   known: boolean;
   active: string;
@@ -882,7 +882,7 @@ export interface SessionText {
   content: string;
 }
 
-/** A layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor. */
+/** One layout of a conversion: its places and bits, as in a `LayoutScene`, and the tensor. */
 export interface SideScene {
   axes: AxisScene[];
   inputs: string[];
@@ -896,7 +896,7 @@ export interface SourceLines {
   lines: string[];
 }
 
-/** A stage as it is read: ``text`` has its lines, ``numbers`` those that they have in the whole stage. ``trail`` has for each line which of the ``trails`` it comes along, + 1: rows of the source, the innermost first, and that in words; ``op`` likewise which of the ``ops`` it is: name and explanation. ``left``: how many lines there was no room for. */
+/** A stage as text: ``text`` has its lines, ``numbers`` their line numbers in the whole stage. ``trail`` has for each line the index of its entry in ``trails``, + 1: rows of the source, the innermost first, and the same in words. ``op`` likewise is an index into ``ops``: name and explanation. ``left``: how many lines did not fit. */
 export interface StageScene {
   name: string;
   label: string;
@@ -909,7 +909,7 @@ export interface StageScene {
   left: number;
 }
 
-/** ``source``: rows of line number, text and why it has no instructions; a row with line 0 names a function. ``shown``: the stages that stand beside the source at first. */
+/** A source and its stages. ``source``: rows of line number, text, and why the line has no instructions; a row with line 0 names a function. ``shown``: the stages that stand beside the source at first. */
 export interface StagesScene {
   kind: "stages";
   title: string;
@@ -919,7 +919,7 @@ export interface StagesScene {
   note: string;
 }
 
-/** ``shape`` numbers the scene's pictures. */
+/** A step. ``shape`` is an index into the scene's pictures. */
 export interface StepScene {
   kind: string;
   line: number | null;
@@ -944,13 +944,13 @@ export interface StepsScene {
   step: number;
 }
 
-/** Where each program was when the launch was stopped: the number of one of ``says``, whose first is empty. */
+/** The place of each program when the launch was stopped, as an index into ``says``, whose first entry is empty. */
 export interface StopScene {
   states: Buffer;
   says: string[];
 }
 
-/** Where a launch touches the cells, classes tell that apart; ``levels`` has their styles then. */
+/** A heatmap of storage. If a launch touches its cells, classes differ by touches, too; ``levels`` are styles. */
 export interface StorageHeatmap {
   noun?: string;
   counted?: [number, number];
@@ -989,7 +989,7 @@ export interface StorageScene {
   memories: MemoryScene[];
 }
 
-/** ``itemsize`` in bytes. */
+/** A tensor argument in storage; ``itemsize`` is in bytes. */
 export interface StoredArgument {
   name: string;
   shape: number[];
@@ -998,7 +998,7 @@ export interface StoredArgument {
   itemsize: number;
 }
 
-/** What was stored: the first element in each cell, + 1, and each program's. */
+/** Elements that were stored: the first element in each cell, + 1, and that of each program. */
 export interface StoredScene {
   finer?: string;
   window?: number[];
@@ -1028,20 +1028,20 @@ export interface SweepScene {
   table: string[][];
 }
 
-/** ``window``: how many programs a part of it covers, where it follows the picked program. */
+/** A tab. ``window``: how many programs one part of it covers, if it follows the picked program. */
 export interface TabScene {
   name: string;
   label: string;
   window?: number;
 }
 
-/** ``first``: a program of each class of the accesses, + 1. */
+/** The argument beside the grid. ``first``: a program of each class of the accesses, + 1. */
 export interface TargetScene {
   accesses: AccessesScene;
   first: Buffer;
 }
 
-/** ``start``: bytes from the start of the memory to the tensor's storage. */
+/** A tensor in storage. ``start``: bytes from the start of the memory to the tensor's storage. */
 export interface TensorScene {
   name: string;
   shape: number[];
@@ -1073,7 +1073,7 @@ export interface TilingScene {
   astray: string[];
 }
 
-/** ``counts`` of lanes by row and column, ``columns``: each one's first and last element. ``nobody``: why there is no heatmap. ``lines``: of each row's accesses. */
+/** A timeline. ``counts`` of lanes by row and column; ``columns``: the first and the last element of each. ``nobody``: why there is no heatmap. ``lines``: the source lines of each row's accesses. */
 export interface TimelineScene {
   kind: "timeline";
   title: string;
@@ -1087,7 +1087,7 @@ export interface TimelineScene {
   lines?: number[][];
 }
 
-/** ``of``: the class here of each class of a heatmap. */
+/** The touches of a heatmap's classes. ``of``: for each class of the heatmap, its class here. */
 export interface ToldTouches {
   starts: Buffer;
   items: Buffer;
@@ -1095,7 +1095,7 @@ export interface ToldTouches {
   of: Buffer;
 }
 
-/** ``launchGrid``: of the launch that touches the cells, null for none. */
+/** Storage, and who touches it. ``launchGrid``: the grid of the launch that touches the cells, null for none. */
 export interface TouchedScene {
   strips: StorageHeatmap[];
   grids: StorageHeatmap[];
@@ -1104,14 +1104,14 @@ export interface TouchedScene {
   nobody: string;
 }
 
-/** Who touches the cells of each class, and when: runs of ``items`` from ``starts``. */
+/** Who touches the cells of each class, and when: runs of ``items``, each beginning at ``starts``. */
 export interface Touches {
   starts: Buffer;
   items: Buffer;
   moments: ([number, number | null, string])[];
 }
 
-/** ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``, which are told in words. Without a heatmap the ``note`` says why there is none. */
+/** The traffic of an access: ``counts`` of bytes or words (``unit``) by ``rows`` and ``columns``. Rows and columns have names in words. Without a heatmap the ``note`` says why there is none. */
 export interface TrafficScene {
   kind: "traffic";
   title: string;
@@ -1123,7 +1123,7 @@ export interface TrafficScene {
   note: string;
 }
 
-/** ``table`` under ``headings``: a row for each access, with its line of the source; ``traffics`` has what each row shows of ``program``, None where there was no room; ``programs`` says for which rows programs differ. ``shown`` is the row that is open at first; ``worst`` what wastes most, and what to do. */
+/** The accesses of a launch: ``table``, under ``headings``, has a row for each, with its source line. ``traffics`` has the picture of ``program`` for each row, None if it did not fit; ``programs`` says for which rows programs differ. ``shown`` is the row that is open at first; ``worst`` names the access that wastes most, and what to do. */
 export interface TransactionsScene {
   kind: "transactions";
   title: string;
@@ -1140,7 +1140,7 @@ export interface TransactionsScene {
   problems: string[];
 }
 
-/** ``mask``: 0 where an element was not touched; ``spread``: all values, for the bars; ``line`` that assigns it. */
+/** A variable. ``mask``: 0 for an untouched element; ``spread``: all values, for bars; ``line`` assigns it. */
 export interface VariableScene {
   kind: "variable";
   title: string;
@@ -1164,7 +1164,7 @@ export interface VariableScene {
   spread?: Buffer;
 }
 
-/** The answer over a comm; ``panel`` is the widget's model that stands for the view, if it has one. */
+/** An `Answer` over a comm; ``panel`` is the widget model around the view, if there is one. */
 export interface ViewAnswer {
   part: string;
   scene: unknown;
@@ -1172,25 +1172,25 @@ export interface ViewAnswer {
   panel: string | null;
 }
 
-/** What was picked in a view of which the kernel draws another picture then: the answer is the part "". */
+/** What was picked in a view whose kernel then draws another picture; the answer is the part "". */
 export interface ViewPicked {
   view: string;
   picked: Picked;
 }
 
-/** The same over a comm, to the view of that id; the part "" is the whole picture. */
+/** A `Question` over a comm, to the view of that id; the part "" is the whole picture. */
 export interface ViewQuestion {
   part: string;
   view: string;
 }
 
-/** Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``. */
+/** The place of a kernel's lines: the cell with that run's number, else the file ``path``. The path is relative to the notebook's folder, or to the folder of the file's package. Older notebooks have absolute paths. */
 export interface Whereabouts {
   cell: number | null;
   path: string;
 }
 
-/** Single positions of a picture, as its `Finer` part. */
+/** Single positions of a picture: the part that its `Finer` names. */
 export interface WindowScene {
   kind: "window";
   heatmap: StorageHeatmap;

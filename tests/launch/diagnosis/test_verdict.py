@@ -46,7 +46,7 @@ PIECES = {
     "fault.check": None,
     "race.check": "race",
     "race.Races": "race",
-    "uninitialised.check": None,
+    "uninitialized.check": None,
     "with_values": None,
 }
 

@@ -276,9 +276,10 @@ def interrupted(launch: Callable[[], object], seconds: float) -> str:
 def test_a_wait_that_nobody_can_tell_is_interrupted_with_the_line_of_its_loop(way: None) -> None:
     (both,) = zeros(8)
     told = interrupted(lambda: endless[(4,)](both[:1], both[1:], HOW="memory"), 2.0)
-    head, code, _ = told.split("\n")
+    head, code, _, turns, hint = told.split("\n")
     assert re.search(r"in kernel endless, program \([0-3], 0, 0\)$", head)
     assert code.strip() == "while tl.atomic_add(flag, 0) == 0:"
+    assert re.search(r" ran [\d,]+ times; flag in its condition ", turns) and "--limit" in hint
 
 
 @triton.jit

@@ -56,7 +56,7 @@ def test_a_change_does_not_reach_what_needs_nothing_of_it(graph: reach.Graph, ch
 
 def test_audits_read_every_source(graph: reach.Graph) -> None:
     found = reach.distances([TIMELINE], graph)
-    audits = ("rooms", "words", "private_words", "messages", "dependencies")
+    audits = ("rooms", "messages", "private_words", "error_messages", "dependencies")
     assert {f"tests/test_{name}.py": found.get(f"tests/test_{name}.py") for name in audits} == {
         f"tests/test_{name}.py": 1 for name in audits
     }

@@ -99,7 +99,7 @@ WALKS = {
         *("* bk", "* bn", "must be", picture_of_memory),
     ),
     "10_polyhedra": Walk(
-        *("band", ("examples.PAGE)",), "wavefront.plot(instance", makes_it_larger),
+        *("band", ("page_nests.PAGE)",), "wavefront.plot(instance", makes_it_larger),
         *("i + 2)", "i + 1)", "A[0, 1] is not written, and must be", picture_of_points),
     ),
 }

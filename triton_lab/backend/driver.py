@@ -10,7 +10,6 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
 from triton_lab.backend.identity import DEVICE, NAME
-from triton_lab.providers import provided
 
 _asking = threading.local()
 
@@ -116,6 +115,8 @@ def _join() -> None:
     """Report launches to `triton-lab check` or `run` if one of them started this process through its script."""
     asked = os.environ.get("TRITON_LAB_JOURNAL")
     if asked:
+        from triton_lab.providers import provided
+
         provided("join_script")(asked)
 
 

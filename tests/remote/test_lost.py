@@ -152,10 +152,18 @@ def test_the_place_in_the_queue_is_told(school: Shared, monkeypatch: pytest.Monk
         except lab.RemoteError as error:
             failed.append(error)
 
+    at_work, placed = threading.Event(), cluster._placed
+
+    def watched(client: Any, key: str) -> Any:
+        found = placed(client, key)
+        if "counts" in key and found is not None and found.worker:
+            at_work.set()
+        return found
+
+    monkeypatch.setattr(cluster, "_placed", watched)
     other = threading.Thread(target=long)
-    wait_for(lambda: jobs_running() == 0)
     other.start()
-    wait_for(lambda: jobs_running() > 0)  # the long one has the worker, and nothing came before it
+    assert at_work.wait(60)  # the long one has the worker, and nothing came before it
     assert runs()
     other.join()
     assert failed and "more than 5 s" in str(failed[0])

@@ -140,7 +140,7 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Write the table there, a row for each exercise.")
 @click.option("--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help="For each notebook.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Notebooks at a time; by default half as many as CPUs.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Notebooks at a time; by default as many as CPUs.")
 @click.option("--released", type=FILE, metavar="PATH", help="A notebook, or a folder of them: what it checks counts.")
 @click.option("--scheduler", metavar="ADDRESS", help="Of Dask's, as tls://host:8786: its workers share the notebooks.")
 @click.option("--tls-ca-file", type=FILE, metavar="FILE", help="Who signs its certificates; as dask worker has it.")

@@ -70,7 +70,7 @@ def grade(
 
     Cells run in a process of their own, in an empty folder, for ``seconds`` at most and with ``memory`` bytes of data;
     a notebook that needs more gets the points that it had by then. Another process judges: it makes the inputs, and
-    runs launches again. ``jobs`` notebooks run at a time, by default half as many as there are CPUs. If the system has
+    runs launches again. ``jobs`` notebooks run at a time, by default as many as there are CPUs. If the system has
     user namespaces, cells see neither the grader nor the network; if not, a line says so. ``told`` gets the lines.
 
     With a Dask ``scheduler``, and the further options of `target`, its workers share the notebooks. If the workers are
@@ -93,7 +93,7 @@ def grade(
         if not one.broken
     }
     if scheduler is None:
-        found = _here(calls, jobs or max(1, (os.cpu_count() or 1) // 2))
+        found = _here(calls, jobs or os.cpu_count() or 1)
     else:
         limits = {"max_seconds": _longest(seconds) + _GRACE, "max_bytes": 3 * memory}
         found = _elsewhere(calls, scheduler=scheduler, security=security, insecure=insecure, **limits)

@@ -143,7 +143,7 @@ class Told(Measure):
     ],
 )
 def test_a_change_has_survived_when_all_of_its_room_pass(fates: list[str], expected: str, runs: int) -> None:
-    path = "triton_lab/words.py"
+    path = "triton_lab/messages.py"
     own = Ran("a.py", 1.0, {"a.py::t": 1.0}, {path: {str(line): [0] for line in range(1, 999)}}, ())
     measure = Told(fates)
     assert asyncio.run(measure.measure(path, CHANGE, [own])).fate == expected
@@ -182,7 +182,7 @@ class Exits(Copy):
     ],
 )
 def test_what_pytest_ends_with_decides(codes: list[int], expected: str) -> None:
-    path = "triton_lab/words.py"
+    path = "triton_lab/messages.py"
     own = Ran("a.py", 1.0, {"a.py::t": 1.0}, {path: {str(line): [0] for line in range(1, 999)}}, ())
     change = changes((ROOT / path).read_text(encoding="utf-8"))[0]
     copy = Exits(codes)
@@ -192,7 +192,7 @@ def test_what_pytest_ends_with_decides(codes: list[int], expected: str) -> None:
 
 
 def test_where_a_test_is_not_found_again_the_whole_room_is_asked() -> None:
-    path = "triton_lab/words.py"
+    path = "triton_lab/messages.py"
     own = Ran("a.py", 1.0, {"a.py::t": 1.0}, {path: {str(line): [0] for line in range(1, 999)}}, ())
     change = changes((ROOT / path).read_text(encoding="utf-8"))[0]
     copy = Exits([4, 1])
@@ -201,7 +201,7 @@ def test_where_a_test_is_not_found_again_the_whole_room_is_asked() -> None:
 
 
 def test_only_what_was_measured_without_a_gap_counts() -> None:
-    died, lived = Outcome("triton_lab/words.py", CHANGE, "killed", 1.0), None
+    died, lived = Outcome("triton_lab/messages.py", CHANGE, "killed", 1.0), None
     said = summary([died, died, lived, died])
     assert "2 of 4 drawn were measured; another call" in said and "2 of 2 changes died (100.0%)" in said
     assert "1 of 1 changes died" in summary([died]) and "another call" not in summary([died])
@@ -229,7 +229,7 @@ def test_a_further_call_goes_on_where_the_last_one_ended(tmp_path: Path) -> None
         found = asyncio.run(measure.outcomes(drawn))
         return [outcome.fate for outcome in found if outcome], measure
 
-    drawn = [("triton_lab/words.py", Change(line, 0, "a", "b")) for line in (1, 2)]
+    drawn = [("triton_lab/messages.py", Change(line, 0, "a", "b")) for line in (1, 2)]
     assert call(drawn[:1], "killed")[0] == ["killed"]
     assert call(drawn, seconds=0)[0] == ["killed"], "in no time it only sums up"
     assert call(drawn, "survived")[0] == ["killed", "survived"]
@@ -238,6 +238,6 @@ def test_a_further_call_goes_on_where_the_last_one_ended(tmp_path: Path) -> None
 
 
 def test_it_says_on_which_tests_the_changes_were_tried() -> None:
-    found = [Outcome("triton_lab/words.py", CHANGE, "killed", 1.0)]
+    found = [Outcome("triton_lab/messages.py", CHANGE, "killed", 1.0)]
     assert summary(found).endswith("whole rooms")
     assert "tests that run the line" in summary(found, near=True)

@@ -97,7 +97,7 @@ def test_where_the_layout_is_not_known_that_is_said(monkeypatch: pytest.MonkeyPa
     def fails(*_: Any) -> Any:
         raise RuntimeError("the kernel row_sum does not compile for sm_90")
 
-    monkeypatch.setattr(numerics, "reduced_of", fails)
+    monkeypatch.setattr("triton_lab.compiled.sm90_kernels.reduced_of", fails)
     comparison = lab.compare(as_of_a_gpu(sums(0), arithmetic_variants.ORDERS["last to first"]))
     assert comparison.cause.startswith("the order of summation: ")
     assert "could not be tried: the kernel row_sum does not compile for sm_90" in repr(comparison.causes())

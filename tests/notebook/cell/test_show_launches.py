@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 import pytest
@@ -172,26 +171,6 @@ def test_what_is_shown_before_the_checks_changes_nothing_of_the_launch() -> None
     assert not before.findings and [str(one) for one in before.unchecked] == [STILL]
     assert before.accesses is launch.accesses and "verdict" not in vars(launch)
     assert [one.kind for one in launch.findings] == ["race"] and not launch.unchecked
-
-
-def test_garbage_is_looked_for_after_the_first_picture_and_not_before(
-    shown: Shown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = []
-
-    def noted(name: str) -> None:
-        original = getattr(output, name)
-
-        def call(*arguments: Any) -> Any:
-            seen.append((name, gc.isenabled()))
-            return original(*arguments)
-
-        monkeypatch.setattr(output, name, call)
-
-    noted("at_once")
-    noted("with_picture")
-    show_launches.show_launches(launches(), parse(""), sign())
-    assert ("at_once", False) in seen and seen[-1] == ("with_picture", True)
 
 
 def test_the_words_of_pictures_come_with_the_png() -> None:

@@ -159,27 +159,38 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
  * @returns {Looks}
  */
 export function looksOf(styles, emphasis, theme) {
-  const { palette, ground, mark } = STYLE.themes[theme];
   const count = styles.length / 4;
+  const made = () => new Int32Array(count);
+  /** @type {Looks} */
+  const looks = { first: made(), second: made(), third: made(), mark: made(), ground: made(), pattern: new Uint8Array(count) };
+  // There may be a million classes: of each colour it is worked out once what it is, and what it is dimmed.
+  const [plain, dimmed] = [paintsOf(theme, false), paintsOf(theme, true)];
+  for (let number = 0, at = 0; number < count; number++, at += 4) {
+    const { palette, mark, ground } = emphasis !== null && emphasis[number] === DIMMED ? dimmed : plain;
+    looks.first[number] = palette[styles[at]];
+    looks.second[number] = palette[styles[at + 1]];
+    looks.third[number] = palette[styles[at + 2]];
+    looks.mark[number] = mark;
+    looks.ground[number] = ground;
+    looks.pattern[number] = styles[at + 3];
+  }
+  return looks;
+}
+
+/**
+ * A theme's colours as pixels have them: as they are, or dimmed.
+ * @param {"light" | "dark"} theme @param {boolean} dimmed
+ */
+function paintsOf(theme, dimmed) {
+  const { palette, ground, mark } = STYLE.themes[theme];
   const groundParts = rgbOf(ground);
-  /** @param {number[]} parts @param {number} number */
-  const packed = ([red, green, blue], number) =>
-    emphasis !== null && emphasis[number] === DIMMED
-      ? pack((red + 3 * groundParts[0]) >> 2, (green + 3 * groundParts[1]) >> 2, (blue + 3 * groundParts[2]) >> 2)
-      : pack(red, green, blue);
-  /** @param {number} place */
-  const colours = (place) => {
-    const result = new Int32Array(count);
-    for (let number = 0; number < count; number++) {
-      const at = styles[4 * number + place] * 3;
-      result[number] = packed([palette[at], palette[at + 1], palette[at + 2]], number);
-    }
-    return result;
+  /** @param {number[]} parts */
+  const packed = (parts) => {
+    const [red, green, blue] = dimmed ? parts.map((part, k) => (part + 3 * groundParts[k]) >> 2) : parts;
+    return pack(red, green, blue);
   };
-  /** @param {string} colour */
-  const same = (colour) => Int32Array.from({ length: count }, (_, number) => packed(rgbOf(colour), number));
-  const pattern = Uint8Array.from({ length: count }, (_, number) => styles[4 * number + 3]);
-  return { first: colours(0), second: colours(1), third: colours(2), mark: same(mark), ground: same(ground), pattern };
+  const colours = Int32Array.from({ length: palette.length / 3 }, (_, k) => packed(palette.slice(3 * k, 3 * k + 3)));
+  return { palette: colours, mark: packed(rgbOf(mark)), ground: packed(groundParts) };
 }
 
 export const EMPHASIS = { normal: NORMAL, chosen: CHOSEN, dimmed: DIMMED };

@@ -1184,7 +1184,7 @@ export interface ViewQuestion {
   view: string;
 }
 
-/** Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``. */
+/** Where a kernel's lines stand: in the cell with that number beside it, else in the file ``path``. The path goes from the folder of the notebook, or from where its package lies. Earlier notebooks have whole ones. */
 export interface Whereabouts {
   cell: number | null;
   path: string;

@@ -2,7 +2,7 @@
 
 import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
-import { make, penOf, resize } from "./dom.js";
+import { make, penOf, ratioOf, resize } from "./dom.js";
 import { drawWords, inkOf, LEFT, stepWords, TOP, wrappedWords } from "./axes.js";
 import { explanationOf, wordOf } from "./explained.js";
 import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
@@ -116,12 +116,16 @@ export class Heatmap {
     this.frame = next;
     if (next.width === frame.width && next.height === frame.height) return false;
     [this.width, this.height] = this._measured();
-    for (const canvas of [this.canvas, this.overlay]) resize(canvas, this.width, this.height);
+    this._resize();
     Object.assign(this.plot.style, { width: `${this.width}px`, height: `${this.height}px` });
     for (const word of this.steps) word.remove();
     this.steps = stepWords(scene, next, this.top);
     this.plot.append(...this.steps);
     return true;
+  }
+
+  _resize() {
+    for (const canvas of [this.canvas, this.overlay]) resize(canvas, this.width, this.height);
   }
 
   /** @param {import("./dom.js").Attributes} attributes */
@@ -176,9 +180,11 @@ export class Heatmap {
 
   /** Draw everything anew, for instance after a change of theme. */
   draw() {
-    this._fits();
+    const emptied = !this.canvas.width;
+    if (emptied && !this.node.isConnected) return; // drawn when it is shown again
+    if (!this._fits() && emptied) this._resize();
     this.theme = themeOf(this.node);
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = ratioOf(this.width, this.height);
     const context = penOf(this.canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
@@ -223,7 +229,7 @@ export class Heatmap {
   }
 
   _overlay() {
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = ratioOf(this.width, this.height);
     const context = penOf(this.overlay);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);

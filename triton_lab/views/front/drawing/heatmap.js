@@ -10,7 +10,7 @@ import { legendOf } from "./legend.js";
 import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
 import { fitted } from "./labels.js";
 import { drawMagnified } from "./magnified.js";
-import { looksOf, paint } from "./raster.js";
+import { paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
@@ -195,14 +195,14 @@ export class Heatmap {
     } else if (panelWidth && panelHeight) {
       const sheet = new OffscreenCanvas(panelWidth, panelHeight);
       const pen = /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d"));
-      const looks = looksOf(this.styles, this.emphasis, this.theme);
       for (let panel = 0; panel < this.layout.panels; panel++) {
         const [x, y] = cornerOf(this.frame, panel);
-        pen.putImageData(paint(this, this.frame, panel, this.emphasis, this.theme, looks), 0, 0);
+        pen.putImageData(paint(this, this.frame, panel, this.emphasis, this.theme), 0, 0);
         context.strokeStyle = STYLE.themes[this.theme].mark;
         context.strokeRect(LEFT + x - 0.5, this.top + y - 0.5, panelWidth + 1, panelHeight + 1);
         context.drawImage(sheet, LEFT + x, this.top + y, panelWidth, panelHeight);
       }
+      sheet.width = sheet.height = 0; // memory that is given back at once
     }
     this._outlines(context);
     drawWords(context, this); // which no outline may cover

@@ -1,7 +1,7 @@
 /** What a lens shows, as pixels: the cells of the whole picture, and over them the single positions that are known. */
 
 import { boxOf, edge, inSight, numberAt, panelCorner } from "./lens.js";
-import { LINED_CELL, looksOf, paintArea } from "./raster.js";
+import { LINED_CELL, paintArea } from "./raster.js";
 
 /** @typedef {import("./lens.js").Lens} Lens */
 /** @typedef {import("./lens.js").Window} Window */
@@ -22,25 +22,15 @@ import { LINED_CELL, looksOf, paintArea } from "./raster.js";
  */
 export function drawMagnified(pen, [x, y], lens, whole, emphasis, details, theme) {
   const { layout } = lens.frame;
-  // The same for all panels, and often for all details: there may be a million classes.
-  const made = /** @type {[import("./raster.js").Heat["styles"], Uint8Array | null, import("./raster.js").Looks][]} */ ([]);
-  const looks = (/** @type {import("./raster.js").Heat} */ { styles }, /** @type {Uint8Array | null} */ emphasis) => {
-    const known = made.find((one) => one[0] === styles && one[1] === emphasis);
-    if (known) return known[2];
-    const found = looksOf(styles, emphasis, theme);
-    made.push([styles, emphasis, found]);
-    return found;
-  };
   for (const seen of inSight(lens)) {
     const first = seen.panel * layout.rows * layout.columns;
     const place = { row: 0, column: 0, down: layout.down, right: layout.right };
-    put(pen, [x, y], lens, seen, whole, { ...place, first, stride: layout.columns }, emphasis, theme, looks(whole, emphasis));
+    put(pen, [x, y], lens, seen, whole, { ...place, first, stride: layout.columns }, emphasis, theme);
     for (const detail of details) {
       const both = meeting(seen, detail.window);
       if (!both) continue;
       const { row, column, columns } = detail.window;
-      const own = { row, column, down: 1, right: 1, first: 0, stride: columns };
-      put(pen, [x, y], lens, both, detail, own, detail.emphasis, theme, looks(detail, detail.emphasis));
+      put(pen, [x, y], lens, both, detail, { row, column, down: 1, right: 1, first: 0, stride: columns }, detail.emphasis, theme);
     }
   }
 }
@@ -50,9 +40,9 @@ export function drawMagnified(pen, [x, y], lens, whole, emphasis, details, theme
  * @param {import("./raster.js").Heat} heat
  * @param {{row: number, column: number, down: number, right: number, first: number, stride: number}} cells the position
  *   that the first cell begins at, how many positions a cell has, and where cells stand in `heat`
- * @param {Uint8Array | null} emphasis @param {"light" | "dark"} theme @param {import("./raster.js").Looks} looks
+ * @param {Uint8Array | null} emphasis @param {"light" | "dark"} theme
  */
-function put(pen, [x, y], lens, seen, heat, { row, column, down, right, first, stride }, emphasis, theme, looks) {
+function put(pen, [x, y], lens, seen, heat, { row, column, down, right, first, stride }, emphasis, theme) {
   const { frame, fine } = lens;
   const box = boxOf(lens, seen);
   const [left, top] = [Math.max(0, box.left), Math.max(0, box.top)];
@@ -67,8 +57,9 @@ function put(pen, [x, y], lens, seen, heat, { row, column, down, right, first, s
   };
   const sheet = new OffscreenCanvas(wide, high);
   const own = /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d"));
-  own.putImageData(paintArea(heat, area, emphasis, theme, looks), 0, 0);
+  own.putImageData(paintArea(heat, area, emphasis, theme), 0, 0);
   pen.drawImage(sheet, x + left, y + top, wide, high);
+  sheet.width = sheet.height = 0; // memory that is given back at once
 }
 
 /**

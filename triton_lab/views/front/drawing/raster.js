@@ -51,17 +51,16 @@ const shade = (colour, eighths) =>
  * @param {number} panel
  * @param {Uint8Array | null} emphasis
  * @param {"light" | "dark"} theme
- * @param {Looks} [looks] of the classes, where they are known: the same for all panels
  * @returns {ImageData}
  */
-export function paint(heat, frame, panel, emphasis, theme, looks = undefined) {
+export function paint(heat, frame, panel, emphasis, theme) {
   const { layout, cellWidth, cellHeight, panelWidth, panelHeight } = frame;
   const area = {
     across: evenly(panelWidth, cellWidth), down: evenly(panelHeight, cellHeight),
     first: panel * layout.rows * layout.columns, stride: layout.columns,
     lined: Math.min(cellWidth, cellHeight) >= LINED_CELL, left: 0, top: 0, before: 0, cut: false,
   };
-  return paintArea(heat, area, emphasis, theme, looks);
+  return paintArea(heat, area, emphasis, theme);
 }
 
 /** Cells of one size. @param {number} length @param {number} size @returns {Side} */
@@ -77,12 +76,12 @@ function evenly(length, size) {
  * @param {Area} area
  * @param {Uint8Array | null} emphasis
  * @param {"light" | "dark"} theme
- * @param {Looks} looks
  * @returns {ImageData}
  */
-export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme, looks = looksOf(heat.styles, emphasis, theme)) {
+export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme) {
   const [width, height] = [across.cell.length, down.cell.length];
-  const grid = heat.cells;
+  const { cells: grid, styles } = heat;
+  const { plain, dimmed } = paintsOf(theme);
   const ink = pack(...rgbOf(STYLE.themes[theme].ink));
   const { stripes, hatch, dots, cross } = STYLE.pattern;
   const image = new ImageData(width, height);
@@ -108,19 +107,21 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
       const cell = first + row * stride + column;
       const number = grid[cell];
       const left = inCell === 0;
-      let colour = looks.first[number];
-      const pattern = looks.pattern[number];
+      const look = 4 * number;
+      const { palette, mark, ground } = emphasis !== null && emphasis[number] === DIMMED ? dimmed : plain;
+      let colour = palette[styles[look]];
+      const pattern = styles[look + 3];
       if (pattern !== 0) {
         const rising = x + x0 + y + y0;
         const falling = x + x0 - y - y0;
         if (pattern === stripes) {
           const at = rising % (2 * STRIPE);
-          if (at % STRIPE >= STRIPE_GROUND) colour = at < STRIPE ? looks.second[number] : looks.third[number];
+          if (at % STRIPE >= STRIPE_GROUND) colour = palette[styles[look + (at < STRIPE ? 1 : 2)]];
         } else if (pattern === hatch) {
-          if (falling % PERIOD === 0) colour = looks.mark[number];
+          if (falling % PERIOD === 0) colour = mark;
         } else if (pattern === dots) {
-          if ((x + x0) % PERIOD === PERIOD / 2 && (y + y0) % PERIOD === PERIOD / 2) colour = looks.mark[number];
-        } else if (pattern === cross && (falling % PERIOD === 0 || rising % PERIOD === 0)) colour = looks.ground[number];
+          if ((x + x0) % PERIOD === PERIOD / 2 && (y + y0) % PERIOD === PERIOD / 2) colour = mark;
+        } else if (pattern === cross && (falling % PERIOD === 0 || rising % PERIOD === 0)) colour = ground;
       }
       if (number !== 0) {
         if (lined && (top || left)) colour = shade(colour, 7);
@@ -150,47 +151,31 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
   return image;
 }
 
-/** @typedef {{first: Int32Array, second: Int32Array, third: Int32Array, mark: Int32Array, ground: Int32Array, pattern: Uint8Array}} Looks */
-/**
- * The colours of every class, dimmed where the emphasis says so.
- * @param {Cells} styles
- * @param {Uint8Array | null} emphasis
- * @param {"light" | "dark"} theme
- * @returns {Looks}
- */
-export function looksOf(styles, emphasis, theme) {
-  const count = styles.length / 4;
-  const made = () => new Int32Array(count);
-  /** @type {Looks} */
-  const looks = { first: made(), second: made(), third: made(), mark: made(), ground: made(), pattern: new Uint8Array(count) };
-  // There may be a million classes: of each colour it is worked out once what it is, and what it is dimmed.
-  const [plain, dimmed] = [paintsOf(theme, false), paintsOf(theme, true)];
-  for (let number = 0, at = 0; number < count; number++, at += 4) {
-    const { palette, mark, ground } = emphasis !== null && emphasis[number] === DIMMED ? dimmed : plain;
-    looks.first[number] = palette[styles[at]];
-    looks.second[number] = palette[styles[at + 1]];
-    looks.third[number] = palette[styles[at + 2]];
-    looks.mark[number] = mark;
-    looks.ground[number] = ground;
-    looks.pattern[number] = styles[at + 3];
-  }
-  return looks;
-}
+/** @typedef {{palette: Int32Array, mark: number, ground: number}} Paints */
+/** @type {Map<string, {plain: Paints, dimmed: Paints}>} */
+const PAINTS = new Map();
 
 /**
- * A theme's colours as pixels have them: as they are, or dimmed.
- * @param {"light" | "dark"} theme @param {boolean} dimmed
+ * A theme's colours as pixels have them: as they are, and dimmed. A picture may have a million classes, so nothing is
+ * worked out for each.
+ * @param {"light" | "dark"} theme
  */
-function paintsOf(theme, dimmed) {
+function paintsOf(theme) {
+  const known = PAINTS.get(theme);
+  if (known) return known;
   const { palette, ground, mark } = STYLE.themes[theme];
   const groundParts = rgbOf(ground);
-  /** @param {number[]} parts */
-  const packed = (parts) => {
-    const [red, green, blue] = dimmed ? parts.map((part, k) => (part + 3 * groundParts[k]) >> 2) : parts;
-    return pack(red, green, blue);
+  const paints = (/** @type {boolean} */ dimmed) => {
+    const packed = (/** @type {number[]} */ parts) => {
+      const [red, green, blue] = dimmed ? parts.map((part, k) => (part + 3 * groundParts[k]) >> 2) : parts;
+      return pack(red, green, blue);
+    };
+    const colours = Int32Array.from({ length: palette.length / 3 }, (_, k) => packed(palette.slice(3 * k, 3 * k + 3)));
+    return { palette: colours, mark: packed(rgbOf(mark)), ground: packed(groundParts) };
   };
-  const colours = Int32Array.from({ length: palette.length / 3 }, (_, k) => packed(palette.slice(3 * k, 3 * k + 3)));
-  return { palette: colours, mark: packed(rgbOf(mark)), ground: packed(groundParts) };
+  const found = { plain: paints(false), dimmed: paints(true) };
+  PAINTS.set(theme, found);
+  return found;
 }
 
 export const EMPHASIS = { normal: NORMAL, chosen: CHOSEN, dimmed: DIMMED };

@@ -38,8 +38,9 @@ export class Heatmap {
     this.lens = wholeLens(this.frame);
     /** @type {Detail[]} single positions that are known, where cells have several */
     this.details = [];
-    this.cells = numbers(scene.cells);
-    this.styles = scene.levels ? spreadStyles(numbers(scene.levels), numbers(scene.styles)) : numbers(scene.styles);
+    const { panels, rows, columns } = scene.layout;
+    this.cells = filled(numbers(scene.cells), panels * rows * columns);
+    this.styles = spreadStyles(scene.levels ? numbers(scene.levels) : null, numbers(scene.styles));
     this.groups = scene.groups ? numbers(scene.groups) : null;
     /** @type {number[]} */
     this.rules = scene.rules;
@@ -407,11 +408,23 @@ export class Heatmap {
 }
 
 /**
+ * As many cells as there are, those that are missing of class 0: to read beyond an array's end takes long.
+ * @param {import("./data.js").Numbers} cells @param {number} count
+ */
+function filled(cells, count) {
+  if (cells.length >= count) return cells;
+  const all = new Uint32Array(count);
+  all.set(cells);
+  return all;
+}
+
+/**
  * The style of each class, where a class has a level and a level a style.
- * @param {import("./data.js").Numbers} levels (classes,)
+ * @param {import("./data.js").Numbers | null} levels (classes,), null where each class has a style
  * @param {import("./data.js").Numbers} styles (levels, 4)
  */
 export function spreadStyles(levels, styles) {
+  if (!levels) return styles instanceof Uint16Array ? styles : Uint16Array.from(styles);
   const result = new Uint16Array(4 * levels.length);
   for (let k = 0; k < levels.length; k++) {
     for (let part = 0; part < 4; part++) result[4 * k + part] = styles[4 * levels[k] + part];

@@ -81,13 +81,16 @@ function evenly(length, size) {
 export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme) {
   const [width, height] = [across.cell.length, down.cell.length];
   const { cells: grid, styles } = heat;
+  const [thin, strong] = heat.rules ?? [0, 0];
   const { plain, dimmed } = paintsOf(theme);
+  const [colours, pale] = [plain.palette, dimmed.palette];
+  const [sides, since] = [across.cell, across.since];
+  const ruled = thin !== 0 || strong !== 0;
   const ink = pack(...rgbOf(STYLE.themes[theme].ink));
   const { stripes, hatch, dots, cross } = STYLE.pattern;
   const image = new ImageData(width, height);
   const pixels = new Int32Array(image.data.buffer);
   const groups = heat.groups;
-  const [thin, strong] = heat.rules ?? [0, 0];
   const inkParts = rgbOf(STYLE.themes[theme].ink);
   /** @param {number} x @param {number} y */
   const chosen = (x, y) => {
@@ -101,16 +104,17 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
     if (row < 0) continue;
     const top = down.since[y] === 0;
     for (let x = 0; x < width; x++) {
-      const column = across.cell[x];
+      const column = sides[x];
       if (column < 0) continue;
-      const inCell = across.since[x];
+      const inCell = since[x];
       const cell = first + row * stride + column;
       const number = grid[cell];
       const left = inCell === 0;
       const look = 4 * number;
-      const { palette, mark, ground } = emphasis !== null && emphasis[number] === DIMMED ? dimmed : plain;
-      let colour = palette[styles[look]];
-      const pattern = styles[look + 3];
+      const own = emphasis === null ? NORMAL : emphasis[number];
+      const palette = own === DIMMED ? pale : colours;
+      let colour = look < styles.length ? palette[styles[look]] : 0;
+      const pattern = look < styles.length ? styles[look + 3] : 0;
       if (pattern !== 0) {
         const rising = x + x0 + y + y0;
         const falling = x + x0 - y - y0;
@@ -118,28 +122,28 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
           const at = rising % (2 * STRIPE);
           if (at % STRIPE >= STRIPE_GROUND) colour = palette[styles[look + (at < STRIPE ? 1 : 2)]];
         } else if (pattern === hatch) {
-          if (falling % PERIOD === 0) colour = mark;
+          if (falling % PERIOD === 0) colour = (own === DIMMED ? dimmed : plain).mark;
         } else if (pattern === dots) {
-          if ((x + x0) % PERIOD === PERIOD / 2 && (y + y0) % PERIOD === PERIOD / 2) colour = mark;
-        } else if (pattern === cross && (falling % PERIOD === 0 || rising % PERIOD === 0)) colour = ground;
+          if ((x + x0) % PERIOD === PERIOD / 2 && (y + y0) % PERIOD === PERIOD / 2) colour = (own === DIMMED ? dimmed : plain).mark;
+        } else if (pattern === cross && (falling % PERIOD === 0 || rising % PERIOD === 0)) colour = (own === DIMMED ? dimmed : plain).ground;
       }
       if (number !== 0) {
         if (lined && (top || left)) colour = shade(colour, 7);
         if (groups !== null) {
-          const own = groups[number];
+          const group = groups[number];
           const edge =
-            (top && row > 0 && groups[grid[cell - stride]] !== own) ||
-            (left && column > 0 && groups[grid[cell - 1]] !== own);
+            (top && row > 0 && groups[grid[cell - stride]] !== group) ||
+            (left && column > 0 && groups[grid[cell - 1]] !== group);
           if (edge) colour = shade(colour, 5);
         }
-        if (column + before > 0 && inCell < 2) {
+        if (ruled && inCell < 2 && column + before > 0) {
           if (strong && (column + before) % strong === 0) colour = ink;
           else if (thin && inCell === 0 && (column + before) % thin === 0) {
             const [red, green, blue] = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
             colour = pack((red + inkParts[0]) >> 1, (green + inkParts[1]) >> 1, (blue + inkParts[2]) >> 1);
           }
         }
-        if (emphasis !== null && emphasis[number] === CHOSEN) {
+        if (own === CHOSEN) {
           const inner =
             chosen(x - OUTLINE, y) && chosen(x + OUTLINE, y) && chosen(x, y - OUTLINE) && chosen(x, y + OUTLINE);
           if (!inner) colour = ink;
@@ -170,7 +174,9 @@ function paintsOf(theme) {
       const [red, green, blue] = dimmed ? parts.map((part, k) => (part + 3 * groundParts[k]) >> 2) : parts;
       return pack(red, green, blue);
     };
-    const colours = Int32Array.from({ length: palette.length / 3 }, (_, k) => packed(palette.slice(3 * k, 3 * k + 3)));
+    // A place for every number of a style: to read beyond an array's end takes long.
+    const colours = new Int32Array(1 << 16);
+    for (let k = 0; 3 * k < palette.length; k++) colours[k] = packed(palette.slice(3 * k, 3 * k + 3));
     return { palette: colours, mark: packed(rgbOf(mark)), ground: packed(groundParts) };
   };
   const found = { plain: paints(false), dimmed: paints(true) };

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser
 
 from tests.hostile.mutated import output, plain, put
+from tests.hostile.outcome import Try
 from tests.hostile.scenes import by_kind, hostile, judged
 from tests.hostile.tab import Tab
 from tests.views.pictures import PICTURES
@@ -25,6 +27,55 @@ def test_a_sample_of_hostile_scenes_is_drawn_or_refused_in_time(browser: Browser
     tab.close()
     assert [one for one in tried if one.outcome in ("wrong", "hung")] == []
     assert {one.outcome for one in tried} == {"survived", "refused"}
+
+
+def _buffer(size: int) -> dict[str, Any]:
+    return {"type": "u1", "bytes": plain(bytes(size))}
+
+
+def test_what_a_scene_has_in_all_is_bounded(browser: Browser, tmp_path: Path) -> None:
+    grid, storage = plain(PICTURES["grid"]().live()), plain(PICTURES["storage"]().live())
+    side = 1024
+    layout = {"shape": [side, side], "origin": [0, 0], "panels": 1, "across": 1, "rows": side, "columns": side}
+    large = {**storage["grids"][0], "layout": {**layout, "down": 1, "right": 1}, "room": [side, side]}
+
+    def pictures(count: int) -> Any:
+        return {**storage, "grids": [large] * count, "tensors": storage["tensors"][:1] * count}
+
+    def levels(count: int) -> Any:
+        one = {**storage["grids"][0], "levels": _buffer(count)}
+        return {**storage, "grids": [one], "tensors": storage["tensors"][:1]}
+
+    def programs(*sizes: int) -> Any:
+        return {**grid, "grid": sizes, "inputs": grid["inputs"][:1] * 64}
+
+    tab = Tab(browser, tmp_path)
+    for name, within, beyond in (
+        ("pixels", pictures(2), pictures(4)),
+        ("numbers", levels(4_100_000), levels(4_200_000)),
+        ("programs", programs(512, 512, 1), programs(100, 100, 100)),
+    ):
+        assert judged(name, tab.give(output(json.dumps(within)))) == Try(name, "survived")
+        assert judged(name, tab.give(output(json.dumps(beyond)))) == Try(name, "refused")
+    tab.close()
+
+
+def test_a_tab_that_was_left_gives_its_pixels_back_and_is_drawn_anew(browser: Browser, tmp_path: Path) -> None:
+    storage = plain(PICTURES["storage"]().live())
+    card = plain(PICTURES["card of a failure"]().live())
+    card |= {"tabs": [{"name": name, "label": name} for name in "ab"], "parts": dict.fromkeys("ab", storage)}
+    page = browser.new_page()
+    page.goto(Tab(browser, tmp_path).address)
+    page.wait_for_function("window.ready")
+    page.evaluate("(data) => window.give(data, false)", output(json.dumps(card | {"opened": None})))
+    page.evaluate("window.first = document.querySelector('.tl-cells')")
+    pixels = "JSON.stringify([window.first.width, window.first.toDataURL()])"
+    before = page.evaluate(pixels)
+    page.get_by_role("tab", name="b", exact=True).click()
+    assert page.evaluate("window.first.width") == 0
+    page.get_by_role("tab", name="a", exact=True).click()
+    assert page.evaluate(pixels) == before
+    page.close()
 
 
 def test_a_number_without_end_leaves_the_still_picture(browser: Browser, tmp_path: Path) -> None:

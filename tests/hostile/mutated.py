@@ -184,6 +184,30 @@ def _other_bytes(scene: Any, chance: random.Random) -> Any:
     return put(scene, at, {"base64": base64.b64encode((bytes_ * (size // len(bytes_) + 1))[:size]).decode()})
 
 
+def _great_buffers(scene: Any, chance: random.Random) -> Any:
+    """All buffers large, of one number that packs well."""
+    found = [at for at, value in places(scene) if isinstance(value, dict) and set(value) == {"base64"}]
+    size, byte = chance.choice((1 << 17, 1 << 19, 1 << 21)), chance.choice((b"\x00", b"\x01"))
+    for at in found[: (12 << 20) // (size * 4 // 3)]:
+        scene = put(scene, at, {"base64": base64.b64encode(byte * size).decode()})
+    return scene if found else None
+
+
+def _many_pictures(scene: Any, chance: random.Random) -> Any:
+    """A picture in a list again and again, each as large as a page, or all pictures so large."""
+    side = chance.choice((256, 512, 1024))
+    layout = {"shape": [side, side], "origin": [0, 0], "panels": 1, "across": 1, "rows": side, "columns": side}
+    found = [at[:-1] for at, _ in places(scene) if at and at[-1] == "layout"]
+    for at in found:
+        large = {**_at(scene, at), "layout": {**layout, "down": 1, "right": 1}, "room": [side, side]}
+        scene = put(scene, at, large) if "room" in _at(scene, at) else scene
+    lists = sorted({at[:-1] for at in found if at and isinstance(at[-1], int)})
+    if lists:
+        at = chance.choice(lists)
+        scene = put(scene, at, _repeated(_at(scene, at), chance.choice((3, 8, 40))))
+    return scene if found else None
+
+
 def _another_type_of_bytes(scene: Any, chance: random.Random) -> Any:
     found = [at for at, value in places(scene) if at and at[-1] == "type" and isinstance(value, str)]
     return put(scene, chance.choice(found), chance.choice(("u1", "u8", "i8", "f4", "f8", "q2"))) if found else None
@@ -223,6 +247,8 @@ MUTATIONS: dict[str, Callable[[Any, random.Random], Any]] = {
     "depth": _deep,
     "scenes in scenes": _nested,
     "other bytes": _other_bytes,
+    "great buffers": _great_buffers,
+    "many pictures": _many_pictures,
     "another type of bytes": _another_type_of_bytes,
     "names of every object": _names_of_every_object,
     "at its bounds": _at_its_bounds,

@@ -153,6 +153,11 @@ class Tab:
             self._faults.append("nothing is shown")
         return Seen(found["kind"], found["told"], seconds, memory, list(self._faults))
 
+    @property
+    def address(self) -> str:
+        """Of the page, for one more that has it."""
+        return self._path.as_uri()
+
     def close(self) -> None:
         if self._page is not None:
             self._page.context.close()

@@ -17,6 +17,7 @@ WHOLE = {
     "pixels": scene_bounds.MOST_PIXELS,
     "side": scene_bounds.MOST_SIDE,
     "painted": scene_bounds.MOST_PAINTED,
+    "numbers": scene_bounds.MOST_NUMBERS,
     "points": scene_bounds.MOST_POINTS,
     "scenes": scene_bounds.MOST_SCENES,
 }
@@ -77,7 +78,7 @@ def _bounded(hint: Any, found: dict[type, Any], named: list[Any]) -> Any:
 
 def _demanded(found: dict[type, Any], kind: type, hint: Any) -> Any:
     if kind not in found:
-        raise TypeError(f"{getattr(hint, '__name__', hint)} has no bound: see `drawing/bounds.py`")
+        raise TypeError(f"{getattr(hint, '__name__', hint)} has no bound: see `drawing/scene_bounds.py`")
     return found[kind]
 
 

@@ -40,9 +40,9 @@ test("a number is held to its ends, and to be whole where it is", () => {
 test("products have a bound of their own", () => {
   assert.match(block({ panels: 1000, rows: 1000, columns: 1000 })!.told, /panels times columns times rows is 1,000,000,000/);
   assert.match(wrongOf({ name: "a", low: [], shape: [], rows: 4000, columns: 4000 }, { of: "ArrayScene" })!.told, /rows times columns/);
-  const axes = Array.from({ length: 4 }, () => ({ name: "lane", size: 1024 }));
+  const axes = Array.from({ length: 4 }, () => ({ name: "lane", size: 512 }));
   const axesOf = SHAPES.types.SideScene!.axes!;
-  assert.match(wrongOf(axes, axesOf)!.told, /makes 1,099,510,000,000 in all/);
+  assert.match(wrongOf(axes, axesOf)!.told, /makes 68,719,500,000 in all/);
   assert.equal(wrongOf(axes.slice(0, 2), axesOf), null);
 });
 
@@ -51,7 +51,20 @@ test("a canvas is held to so many pixels, and so are all of a scene together", (
   assert.match(block({ across: 1024 })!.told, /pixels/);
   const some = Array.from({ length: 40 }, () => ({ ...BLOCK, room: [1024, 1024], layout: { ...LAYOUT, rows: 1000, columns: 1000, panels: 1 } }));
   assert.equal(wrongOf(some[0], { of: "BlockScene" }), null);
-  assert.match(wrongOf(some, { list: { of: "BlockScene" }, most: 100 })!.told, /more than 8,388,610 painted/);
+  assert.match(wrongOf(some, { list: { of: "BlockScene" }, most: 100 })!.told, /more than 3,145,730 painted/);
+});
+
+test("buffers of a scene have so many numbers in all", () => {
+  const buffers = (count: number) => Array.from({ length: count }, () => ({ type: "u1", bytes: new Uint8Array(1 << 20) }));
+  const shape = { list: { of: "Buffer" }, most: 100 };
+  assert.equal(wrongOf(buffers(4), shape), null);
+  assert.match(wrongOf(buffers(5), shape)!.told, /more than 4,194,300 numbers/);
+});
+
+test("programs of a grid are few enough for a colour and a place in each input", () => {
+  const { grid } = SHAPES.types.GridScene!;
+  assert.equal(wrongOf([512, 512, 1], grid), null);
+  assert.equal(wrongOf([100, 100, 100], grid)?.large, true);
 });
 
 test("runs begin one after the other, within what they are of", () => {

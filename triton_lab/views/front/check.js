@@ -50,7 +50,7 @@ const told = (count) => count.toLocaleString("en-US", { maximumSignificantDigits
 /** One scene with what it has in all. */
 class Check {
   /** How much of it there is so far, by the names of `SHAPES.most`. @type {Record<string, number>} */
-  has = { values: 0, letters: 0, code: 0, painted: 0, points: 0, scenes: 0 };
+  has = { values: 0, letters: 0, code: 0, painted: 0, numbers: 0, points: 0, scenes: 0 };
 
   /**
    * @param {string} what
@@ -141,7 +141,8 @@ class Check {
   buffer({ type, bytes }, shape, at) {
     const count = bytes.byteLength / WIDTHS[type];
     if (!Number.isInteger(count)) return odd(`${at} ends within a number`);
-    return shape.numbers === undefined ? null : within(count, shape.numbers, `${at} has`, "numbers") ?? this.more("points", count);
+    const wrong = this.more("numbers", count);
+    return wrong || shape.numbers === undefined ? wrong : within(count, shape.numbers, `${at} has`, "numbers") ?? this.more("points", count);
   }
 
   /** What a field is together with the others of its record. @param {Record<string, unknown>} value @param {string} name @param {Further} shape @param {string} at @returns {Wrong | null} */

@@ -20,7 +20,7 @@ from triton_lab.views.drawing.scene_bounds import (
 )
 from triton_lab.views.scenes import Scene
 
-MOST_PLACES = 1 << 21  # places of the hardware, and elements of a tensor: Triton allows half as many
+MOST_PLACES = 1 << 19  # of the hardware, and elements of a tensor, in a saved picture: each is worked out
 MOST_BITS = 21
 
 

@@ -2,7 +2,7 @@
 
 import { LEFT } from "./axes.js";
 import { numbers } from "./data.js";
-import { make, penOf } from "./dom.js";
+import { make, penOf, ratioOf } from "./dom.js";
 import { inkOn, numberText } from "./labels.js";
 import { boxOf } from "./lens.js";
 import { STYLE } from "./style.js";
@@ -79,7 +79,7 @@ export function markChanges(context, heatmap) {
 function flash(heatmap) {
   if (!heatmap.changed.length) return;
   const sheet = heatmap.sheet({ class: "tl-flash", "aria-hidden": "true", onanimationend: () => sheet.remove() });
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = ratioOf(heatmap.width, heatmap.height);
   const context = penOf(sheet);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.fillStyle = STYLE.themes[themeOf(heatmap.node)].accent;

@@ -44,19 +44,40 @@ export function passage(attributes, label, ...lines) {
   return make("pre", { ...attributes, tabindex: 0, role: "group", "aria-label": label }, ...lines);
 }
 
-export const MOST_PIXELS = 1 << 21; // of a canvas, in CSS pixels: as in `bounds.py`
+export const MOST_PIXELS = 1 << 21; // of a canvas, in CSS pixels: as in `scene_bounds.py`
+const MOST_DOTS = 1 << 22; // of a canvas, in pixels of the screen
 
 /**
- * Make a canvas so large, with as many pixels as the screen has there. Throws RangeError for one that no page can hold.
+ * How many pixels a canvas of so many CSS pixels has for each, across and down: as many as the screen has there, fewer
+ * where a large canvas would need too much memory for that.
+ * @param {number} width
+ * @param {number} height
+ */
+export function ratioOf(width, height) {
+  const most = Math.max(1, Math.sqrt(MOST_DOTS / Math.max(1, width * height)));
+  return Math.min(window.devicePixelRatio || 1, most);
+}
+
+/**
+ * Make a canvas so large, with `ratioOf` pixels for each. Throws RangeError for one that no page can hold.
  * @param {HTMLCanvasElement} canvas
  * @param {number} width CSS pixels
  * @param {number} height
  */
 export function resize(canvas, width, height) {
   if (!(width * height <= MOST_PIXELS)) throw new RangeError(`a canvas of ${width} by ${height} pixels is too large`);
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = ratioOf(width, height);
   Object.assign(canvas, { width: Math.ceil(width * ratio), height: Math.ceil(height * ratio) });
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+}
+
+/**
+ * Give back the memory of a picture's canvases, which nobody sees for now: who draws them makes them so large again.
+ * @param {Element} node
+ */
+export function emptyCanvases(node) {
+  const canvases = /** @type {NodeListOf<HTMLCanvasElement>} */ (node.querySelectorAll(".tl-cells, .tl-overlay, .tl-domain-stage canvas"));
+  for (const canvas of canvases) canvas.width = canvas.height = 0;
 }
 
 /**

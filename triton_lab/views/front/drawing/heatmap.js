@@ -2,7 +2,7 @@
 
 import { markChanges } from "./changes.js";
 import { numbers } from "./data.js";
-import { make, penOf, resize } from "./dom.js";
+import { make, penOf, ratioOf, resize } from "./dom.js";
 import { drawWords, inkOf, LEFT, stepWords, TOP, wrappedWords } from "./axes.js";
 import { explanationOf, wordOf } from "./explained.js";
 import { cellOf, cornerOf, frameOf, indexOf } from "./frame.js";
@@ -10,7 +10,7 @@ import { legendOf } from "./legend.js";
 import { boxOf, covers, isWhole, positionAt, showing, wholeLens } from "./lens.js";
 import { fitted } from "./labels.js";
 import { drawMagnified } from "./magnified.js";
-import { looksOf, paint } from "./raster.js";
+import { paint } from "./raster.js";
 import { readoutOf } from "./readout.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
@@ -38,8 +38,9 @@ export class Heatmap {
     this.lens = wholeLens(this.frame);
     /** @type {Detail[]} single positions that are known, where cells have several */
     this.details = [];
-    this.cells = numbers(scene.cells);
-    this.styles = scene.levels ? spreadStyles(numbers(scene.levels), numbers(scene.styles)) : numbers(scene.styles);
+    const { panels, rows, columns } = scene.layout;
+    this.cells = filled(numbers(scene.cells), panels * rows * columns);
+    this.styles = spreadStyles(scene.levels ? numbers(scene.levels) : null, numbers(scene.styles));
     this.groups = scene.groups ? numbers(scene.groups) : null;
     /** @type {number[]} */
     this.rules = scene.rules;
@@ -116,12 +117,16 @@ export class Heatmap {
     this.frame = next;
     if (next.width === frame.width && next.height === frame.height) return false;
     [this.width, this.height] = this._measured();
-    for (const canvas of [this.canvas, this.overlay]) resize(canvas, this.width, this.height);
+    this._resize();
     Object.assign(this.plot.style, { width: `${this.width}px`, height: `${this.height}px` });
     for (const word of this.steps) word.remove();
     this.steps = stepWords(scene, next, this.top);
     this.plot.append(...this.steps);
     return true;
+  }
+
+  _resize() {
+    for (const canvas of [this.canvas, this.overlay]) resize(canvas, this.width, this.height);
   }
 
   /** @param {import("./dom.js").Attributes} attributes */
@@ -176,9 +181,11 @@ export class Heatmap {
 
   /** Draw everything anew, for instance after a change of theme. */
   draw() {
-    this._fits();
+    const emptied = !this.canvas.width;
+    if (emptied && !this.node.isConnected) return; // drawn when it is shown again
+    if (!this._fits() && emptied) this._resize();
     this.theme = themeOf(this.node);
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = ratioOf(this.width, this.height);
     const context = penOf(this.canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
@@ -189,14 +196,14 @@ export class Heatmap {
     } else if (panelWidth && panelHeight) {
       const sheet = new OffscreenCanvas(panelWidth, panelHeight);
       const pen = /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d"));
-      const looks = looksOf(this.styles, this.emphasis, this.theme);
       for (let panel = 0; panel < this.layout.panels; panel++) {
         const [x, y] = cornerOf(this.frame, panel);
-        pen.putImageData(paint(this, this.frame, panel, this.emphasis, this.theme, looks), 0, 0);
+        pen.putImageData(paint(this, this.frame, panel, this.emphasis, this.theme), 0, 0);
         context.strokeStyle = STYLE.themes[this.theme].mark;
         context.strokeRect(LEFT + x - 0.5, this.top + y - 0.5, panelWidth + 1, panelHeight + 1);
         context.drawImage(sheet, LEFT + x, this.top + y, panelWidth, panelHeight);
       }
+      sheet.width = sheet.height = 0; // memory that is given back at once
     }
     this._outlines(context);
     drawWords(context, this); // which no outline may cover
@@ -223,7 +230,7 @@ export class Heatmap {
   }
 
   _overlay() {
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = ratioOf(this.width, this.height);
     const context = penOf(this.overlay);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
@@ -401,11 +408,23 @@ export class Heatmap {
 }
 
 /**
+ * As many cells as there are, those that are missing of class 0: to read beyond an array's end takes long.
+ * @param {import("./data.js").Numbers} cells @param {number} count
+ */
+function filled(cells, count) {
+  if (cells.length >= count) return cells;
+  const all = new Uint32Array(count);
+  all.set(cells);
+  return all;
+}
+
+/**
  * The style of each class, where a class has a level and a level a style.
- * @param {import("./data.js").Numbers} levels (classes,)
+ * @param {import("./data.js").Numbers | null} levels (classes,), null where each class has a style
  * @param {import("./data.js").Numbers} styles (levels, 4)
  */
 export function spreadStyles(levels, styles) {
+  if (!levels) return styles instanceof Uint16Array ? styles : Uint16Array.from(styles);
   const result = new Uint16Array(4 * levels.length);
   for (let k = 0; k < levels.length; k++) {
     for (let part = 0; part < 4; part++) result[4 * k + part] = styles[4 * levels[k] + part];

@@ -59,6 +59,7 @@ function put(pen, [x, y], lens, seen, heat, { row, column, down, right, first, s
   const own = /** @type {OffscreenCanvasRenderingContext2D} */ (sheet.getContext("2d"));
   own.putImageData(paintArea(heat, area, emphasis, theme), 0, 0);
   pen.drawImage(sheet, x + left, y + top, wide, high);
+  sheet.width = sheet.height = 0; // memory that is given back at once
 }
 
 /**

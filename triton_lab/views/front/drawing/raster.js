@@ -51,17 +51,16 @@ const shade = (colour, eighths) =>
  * @param {number} panel
  * @param {Uint8Array | null} emphasis
  * @param {"light" | "dark"} theme
- * @param {Looks} [looks] of the classes, where they are known: the same for all panels
  * @returns {ImageData}
  */
-export function paint(heat, frame, panel, emphasis, theme, looks = undefined) {
+export function paint(heat, frame, panel, emphasis, theme) {
   const { layout, cellWidth, cellHeight, panelWidth, panelHeight } = frame;
   const area = {
     across: evenly(panelWidth, cellWidth), down: evenly(panelHeight, cellHeight),
     first: panel * layout.rows * layout.columns, stride: layout.columns,
     lined: Math.min(cellWidth, cellHeight) >= LINED_CELL, left: 0, top: 0, before: 0, cut: false,
   };
-  return paintArea(heat, area, emphasis, theme, looks);
+  return paintArea(heat, area, emphasis, theme);
 }
 
 /** Cells of one size. @param {number} length @param {number} size @returns {Side} */
@@ -77,18 +76,21 @@ function evenly(length, size) {
  * @param {Area} area
  * @param {Uint8Array | null} emphasis
  * @param {"light" | "dark"} theme
- * @param {Looks} looks
  * @returns {ImageData}
  */
-export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme, looks = looksOf(heat.styles, emphasis, theme)) {
+export function paintArea(heat, { across, down, first, stride, lined, left: x0, top: y0, before, cut }, emphasis, theme) {
   const [width, height] = [across.cell.length, down.cell.length];
-  const grid = heat.cells;
+  const { cells: grid, styles } = heat;
+  const [thin, strong] = heat.rules ?? [0, 0];
+  const { plain, dimmed } = paintsOf(theme);
+  const [colours, pale] = [plain.palette, dimmed.palette];
+  const [sides, since] = [across.cell, across.since];
+  const ruled = thin !== 0 || strong !== 0;
   const ink = pack(...rgbOf(STYLE.themes[theme].ink));
   const { stripes, hatch, dots, cross } = STYLE.pattern;
   const image = new ImageData(width, height);
   const pixels = new Int32Array(image.data.buffer);
   const groups = heat.groups;
-  const [thin, strong] = heat.rules ?? [0, 0];
   const inkParts = rgbOf(STYLE.themes[theme].ink);
   /** @param {number} x @param {number} y */
   const chosen = (x, y) => {
@@ -102,43 +104,46 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
     if (row < 0) continue;
     const top = down.since[y] === 0;
     for (let x = 0; x < width; x++) {
-      const column = across.cell[x];
+      const column = sides[x];
       if (column < 0) continue;
-      const inCell = across.since[x];
+      const inCell = since[x];
       const cell = first + row * stride + column;
       const number = grid[cell];
       const left = inCell === 0;
-      let colour = looks.first[number];
-      const pattern = looks.pattern[number];
+      const look = 4 * number;
+      const own = emphasis === null ? NORMAL : emphasis[number];
+      const palette = own === DIMMED ? pale : colours;
+      let colour = look < styles.length ? palette[styles[look]] : 0;
+      const pattern = look < styles.length ? styles[look + 3] : 0;
       if (pattern !== 0) {
         const rising = x + x0 + y + y0;
         const falling = x + x0 - y - y0;
         if (pattern === stripes) {
           const at = rising % (2 * STRIPE);
-          if (at % STRIPE >= STRIPE_GROUND) colour = at < STRIPE ? looks.second[number] : looks.third[number];
+          if (at % STRIPE >= STRIPE_GROUND) colour = palette[styles[look + (at < STRIPE ? 1 : 2)]];
         } else if (pattern === hatch) {
-          if (falling % PERIOD === 0) colour = looks.mark[number];
+          if (falling % PERIOD === 0) colour = (own === DIMMED ? dimmed : plain).mark;
         } else if (pattern === dots) {
-          if ((x + x0) % PERIOD === PERIOD / 2 && (y + y0) % PERIOD === PERIOD / 2) colour = looks.mark[number];
-        } else if (pattern === cross && (falling % PERIOD === 0 || rising % PERIOD === 0)) colour = looks.ground[number];
+          if ((x + x0) % PERIOD === PERIOD / 2 && (y + y0) % PERIOD === PERIOD / 2) colour = (own === DIMMED ? dimmed : plain).mark;
+        } else if (pattern === cross && (falling % PERIOD === 0 || rising % PERIOD === 0)) colour = (own === DIMMED ? dimmed : plain).ground;
       }
       if (number !== 0) {
         if (lined && (top || left)) colour = shade(colour, 7);
         if (groups !== null) {
-          const own = groups[number];
+          const group = groups[number];
           const edge =
-            (top && row > 0 && groups[grid[cell - stride]] !== own) ||
-            (left && column > 0 && groups[grid[cell - 1]] !== own);
+            (top && row > 0 && groups[grid[cell - stride]] !== group) ||
+            (left && column > 0 && groups[grid[cell - 1]] !== group);
           if (edge) colour = shade(colour, 5);
         }
-        if (column + before > 0 && inCell < 2) {
+        if (ruled && inCell < 2 && column + before > 0) {
           if (strong && (column + before) % strong === 0) colour = ink;
           else if (thin && inCell === 0 && (column + before) % thin === 0) {
             const [red, green, blue] = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
             colour = pack((red + inkParts[0]) >> 1, (green + inkParts[1]) >> 1, (blue + inkParts[2]) >> 1);
           }
         }
-        if (emphasis !== null && emphasis[number] === CHOSEN) {
+        if (own === CHOSEN) {
           const inner =
             chosen(x - OUTLINE, y) && chosen(x + OUTLINE, y) && chosen(x, y - OUTLINE) && chosen(x, y + OUTLINE);
           if (!inner) colour = ink;
@@ -150,36 +155,33 @@ export function paintArea(heat, { across, down, first, stride, lined, left: x0, 
   return image;
 }
 
-/** @typedef {{first: Int32Array, second: Int32Array, third: Int32Array, mark: Int32Array, ground: Int32Array, pattern: Uint8Array}} Looks */
+/** @typedef {{palette: Int32Array, mark: number, ground: number}} Paints */
+/** @type {Map<string, {plain: Paints, dimmed: Paints}>} */
+const PAINTS = new Map();
+
 /**
- * The colours of every class, dimmed where the emphasis says so.
- * @param {Cells} styles
- * @param {Uint8Array | null} emphasis
+ * A theme's colours as pixels have them: as they are, and dimmed. A picture may have a million classes, so nothing is
+ * worked out for each.
  * @param {"light" | "dark"} theme
- * @returns {Looks}
  */
-export function looksOf(styles, emphasis, theme) {
+function paintsOf(theme) {
+  const known = PAINTS.get(theme);
+  if (known) return known;
   const { palette, ground, mark } = STYLE.themes[theme];
-  const count = styles.length / 4;
   const groundParts = rgbOf(ground);
-  /** @param {number[]} parts @param {number} number */
-  const packed = ([red, green, blue], number) =>
-    emphasis !== null && emphasis[number] === DIMMED
-      ? pack((red + 3 * groundParts[0]) >> 2, (green + 3 * groundParts[1]) >> 2, (blue + 3 * groundParts[2]) >> 2)
-      : pack(red, green, blue);
-  /** @param {number} place */
-  const colours = (place) => {
-    const result = new Int32Array(count);
-    for (let number = 0; number < count; number++) {
-      const at = styles[4 * number + place] * 3;
-      result[number] = packed([palette[at], palette[at + 1], palette[at + 2]], number);
-    }
-    return result;
+  const paints = (/** @type {boolean} */ dimmed) => {
+    const packed = (/** @type {number[]} */ parts) => {
+      const [red, green, blue] = dimmed ? parts.map((part, k) => (part + 3 * groundParts[k]) >> 2) : parts;
+      return pack(red, green, blue);
+    };
+    // A place for every number of a style: to read beyond an array's end takes long.
+    const colours = new Int32Array(1 << 16);
+    for (let k = 0; 3 * k < palette.length; k++) colours[k] = packed(palette.slice(3 * k, 3 * k + 3));
+    return { palette: colours, mark: packed(rgbOf(mark)), ground: packed(groundParts) };
   };
-  /** @param {string} colour */
-  const same = (colour) => Int32Array.from({ length: count }, (_, number) => packed(rgbOf(colour), number));
-  const pattern = Uint8Array.from({ length: count }, (_, number) => styles[4 * number + 3]);
-  return { first: colours(0), second: colours(1), third: colours(2), mark: same(mark), ground: same(ground), pattern };
+  const found = { plain: paints(false), dimmed: paints(true) };
+  PAINTS.set(theme, found);
+  return found;
 }
 
 export const EMPHASIS = { normal: NORMAL, chosen: CHOSEN, dimmed: DIMMED };

@@ -1,6 +1,6 @@
 /** Tabs; a tab's content is made when it is first shown. Arrow keys move between them. */
 
-import { make } from "./dom.js";
+import { emptyCanvases, make } from "./dom.js";
 import { explain, explanationOf } from "./explained.js";
 
 /** @typedef {{node: HTMLElement, draw: () => void, stop?: () => void}} Shown */
@@ -19,6 +19,8 @@ export function tabsOf(tabs, look = "tl-tabs", first = 0, onpick = () => {}) {
   let ready = false;
   /** @param {number} number */
   const show = (number) => {
+    const before = parts[shown];
+    if (before && number !== shown) emptyCanvases(before.node);
     shown = number;
     buttons.forEach((button, k) => {
       button.setAttribute("aria-selected", String(k === number));

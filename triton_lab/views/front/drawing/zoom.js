@@ -34,6 +34,8 @@ class Zoom {
     this.others = new Set();
     /** @type {Window[]} what was asked for and has not come */
     this.asked = [];
+    /** While several are asked for: whether one has come at once. @type {"" | "asks" | "came"} */
+    this.round = "";
     this.trouble = "";
     this.told = make("span", { class: "tl-zoom-told", role: "status" });
     const button = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ onclick) =>
@@ -186,11 +188,15 @@ class Zoom {
     const { heatmap } = this;
     if (this.asks && this.several && !isWhole(heatmap.lens)) {
       const seen = inSight(heatmap.lens);
+      this.round = "asks";
       for (const wanted of wantedOf(heatmap.lens, MOST_FETCHED)) {
         const now = seen.find(({ panel }) => panel === wanted.panel);
         const known = [...this.asked, ...heatmap.details.map(({ window }) => window)];
         if (now && !known.some((one) => covers(one, now))) this.request(wanted, this.asks);
       }
+      const came = /** @type {string} */ (this.round) === "came";
+      this.round = "";
+      if (came) this.renew();
     }
     this.update();
   }
@@ -210,11 +216,18 @@ class Zoom {
       this.trouble = typeof answer === "string" ? answer : "";
       if (typeof answer !== "string") {
         this.heatmap.details = [answer, ...this.heatmap.details].slice(0, KEPT_DETAILS);
-        if (this.heatmap.node.isConnected) this.heatmap.draw();
-        this.heatmap.again();
+        // Those of all panels are drawn together.
+        if (this.round) this.round = "came";
+        else this.renew();
       }
-      this.update();
+      if (!this.round) this.update();
     });
+  }
+
+  /** Draw what has come. */
+  renew() {
+    if (this.heatmap.node.isConnected) this.heatmap.draw();
+    this.heatmap.again();
   }
 
   /** Who makes single positions. @param {Finer | null} finer */

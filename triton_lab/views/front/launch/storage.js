@@ -77,8 +77,10 @@ export function storageOf(scene, selection, context) {
         const base = tensor.start + tensor.offset * tensor.itemsize;
         const low = Math.floor((byte - base) / tensor.itemsize);
         const high = Math.floor((byte + length - 1 - base) / tensor.itemsize);
-        for (let offset = low; offset <= Math.min(high, low + MOST_OFFSETS) && marked.length < MOST_MARKED; offset++) {
-          marked.push(...elementsAt(tensor, offset, MOST_MARKED - marked.length));
+        // Counted from 0: one more than a number beyond 2^53 may be that number.
+        const count = Math.min(high - low, MOST_OFFSETS) + 1;
+        for (let k = 0; k < count && marked.length < MOST_MARKED; k++) {
+          marked.push(...elementsAt(tensor, low + k, MOST_MARKED - marked.length));
         }
         if (marked.length && grids[k] !== source) words.push(sentence(tensor, marked));
       }

@@ -1,6 +1,6 @@
 /** The irregular nest: rows as long as the data say, visited one after the other. */
 
-import { make, penOf, resize } from "../drawing/dom.js";
+import { make, penOf, ratioOf, resize } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 import { controlsOf } from "./controls.js";
@@ -26,7 +26,7 @@ export function raggedOf(scene) {
   });
   resize(canvas, right + gap + side + 20, tall + 20);
   const pen = penOf(canvas);
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = ratioOf(right + gap + side + 20, tall + 20);
   pen.scale(ratio, ratio);
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" }, scene.remark);
   const top = 10 + aside;

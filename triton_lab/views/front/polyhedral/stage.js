@@ -1,7 +1,7 @@
 /** One scene of instances on its canvases: what is painted, visited and pointed at. */
 
 import { numbers } from "../drawing/data.js";
-import { make, penOf, resize } from "../drawing/dom.js";
+import { make, penOf, ratioOf, resize } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { countOf } from "../drawing/words.js";
 import { alongRamp, Orthographic, Plane } from "./geometry.js";
@@ -91,17 +91,22 @@ export class DomainStage {
     const { width, height } = this;
     if (String(before) === String([width, height])) return false;
     Object.assign(this.node.style, { width: `${width}px`, height: `${height}px` });
+    this.resize();
+    return true;
+  }
+
+  resize() {
+    const ratio = ratioOf(this.width, this.height);
     for (const pen of this.pens) {
-      resize(pen.canvas, width, height);
-      const ratio = window.devicePixelRatio || 1;
+      resize(pen.canvas, this.width, this.height);
       pen.scale(ratio, ratio);
     }
-    return true;
   }
 
   /** Paint everything, for instance after a change of theme. @param {import("./paint.js").Look} look */
   draw(look) {
     this.look = look;
+    if (!this.pens[0].canvas.width) this.resize();
     this.still();
     this.again();
     this.top(this.resting());

@@ -63,6 +63,7 @@ SAYS = {
 SMS = 132  # of an H100
 ROOM = (360.0, 320.0)
 MOST_WAVES = 6  # waves that are described in words
+MOST_PROGRAMS = 1 << 18  # of a saved picture: each has a colour, and a place in each input
 FEW = len(style.PROGRAM_COLOURS)  # programs that have a colour each
 # The looks of the live picture's levels from the first number on: the ramp's, then those of a few programs.
 LEVEL_LOOKS = [
@@ -115,7 +116,7 @@ class _Grid(TypedDict):
     kind: Literal["grid"]
     kernel: Sentence
     says: Named[Sentence]
-    grid: Annotated[GridShape, Product(1 << 22)]  # a number for each program
+    grid: Annotated[GridShape, Product(MOST_PROGRAMS)]  # a number for each program
     program: Whole | None
     layer: Sentence
     sms: Positive

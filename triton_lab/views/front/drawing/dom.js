@@ -45,7 +45,7 @@ export function passage(attributes, label, ...lines) {
 }
 
 export const MOST_PIXELS = 1 << 21; // of a canvas, in CSS pixels: as in `scene_bounds.py`
-const MOST_DOTS = 1 << 22; // of a canvas, in pixels of the screen
+const MOST_DOTS = 1 << 21; // of a canvas, in pixels of the screen
 
 /**
  * How many pixels a canvas of so many CSS pixels has for each, across and down: as many as the screen has there, fewer

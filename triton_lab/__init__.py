@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_list import Launches as Launches
     from triton_lab.launch.recording.record import LaunchNotRecorded as LaunchNotRecorded
     from triton_lab.launch.recording.record import record as record
-    from triton_lab.launch.recording.snapshot import CannotReplay as CannotReplay
+    from triton_lab.launch.recording.replay_error import CannotReplay as CannotReplay
     from triton_lab.launch.recording.unrecordable import NotRecorded as NotRecorded
     from triton_lab.launch.replay.program_trace import Trace as Trace
     from triton_lab.launch.replay.value_origin import Origin as Origin
@@ -90,7 +90,7 @@ _PUBLIC: dict[str, str | None] = {
     "Access": "triton_lab.launch.access",
     "Argument": "triton_lab.launch.argument",
     "ArgumentError": "triton_lab.backend.plugin.kernel_arguments",
-    "CannotReplay": "triton_lab.launch.recording.snapshot",
+    "CannotReplay": "triton_lab.launch.recording.replay_error",
     "CheckFailed": "triton_lab.launch.diagnosis.check",
     "CheckIncomplete": "triton_lab.launch.diagnosis.check",
     "Comparison": "triton_lab.launch.comparison.comparison",

@@ -24,7 +24,7 @@ from triton_lab.launch import checks
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.progress_callback import TookTooLong, within
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay import replay_run as replaying
 
 LIMIT = 50

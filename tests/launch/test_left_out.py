@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay import replay_run
 from triton_lab.views.launch.card.launch_card import Card
 

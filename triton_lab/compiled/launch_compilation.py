@@ -17,7 +17,7 @@ from triton_lab.compiled.compiled_list import CompiledList
 from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
 from triton_lab.compiled.front_end import Request, without_marker
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 
 _LARGEST_OFFSET = 2**31 - 1
 

@@ -146,7 +146,7 @@ def unmade(
     """
     from triton_lab.course.answer_replays import again
     from triton_lab.interpreter.kernel_errors import KernelError
-    from triton_lab.launch.recording.snapshot import CannotReplay
+    from triton_lab.launch.recording.replay_error import CannotReplay
 
     names = list(run.began.tensors)
     before = {name: bytes_of(run.began.tensors[name].tensor) for name in names}

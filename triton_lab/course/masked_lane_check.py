@@ -14,7 +14,7 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.variants import arithmetic_variants
 from triton_lab.ir.effects import operands_of
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from triton_lab.course.launch_work import Requirement
 from triton_lab.course.masked_lane_check import line_of_luck
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.diagnosis.finding import ERROR, Finding
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 
 if TYPE_CHECKING:
     import torch

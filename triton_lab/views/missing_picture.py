@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from triton_lab.launch.diagnosis.verdict import excuse
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.views.scenes import WordsScene
 
 T = TypeVar("T")

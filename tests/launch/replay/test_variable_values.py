@@ -13,7 +13,7 @@ import triton.language as tl
 import triton_lab as lab
 from triton_lab.examples.producer_consumer import produce_consume
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import Variable
 from triton_lab.launch.replay.variable_values import Assignment, Values
 

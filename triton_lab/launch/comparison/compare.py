@@ -15,7 +15,7 @@ from triton_lab.launch.comparison.launch_results import Results, before, expecte
 from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch

@@ -13,7 +13,7 @@ from triton_lab.launch.comparison.first_divergence import FirstStore, first_stor
 from triton_lab.launch.comparison.launch_results import before
 from triton_lab.launch.comparison.mutations.ir_query import unused
 from triton_lab.launch.comparison.relations import relations
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:

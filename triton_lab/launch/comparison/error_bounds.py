@@ -27,7 +27,7 @@ from triton_lab.launch.comparison.launch_results import read, tensors
 from triton_lab.launch.comparison.memory_bounds import MemoryBounds
 from triton_lab.launch.comparison.number_formats import smallest, unit_roundoff, wide
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 

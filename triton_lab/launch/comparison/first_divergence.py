@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from triton_lab import messages
 from triton_lab.launch.access import Access, elements_at
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import Twin
 from triton_lab.launch.replay.value_origin import Origin
 from triton_lab.launch.replay.variable_values import Assignment, listen, probe_number

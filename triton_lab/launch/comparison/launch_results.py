@@ -16,7 +16,7 @@ from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparison.number_formats import as_array, numpy_type
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]

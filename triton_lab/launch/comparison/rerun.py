@@ -18,7 +18,7 @@ from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import read
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.numerics import Switch, documented, exact, in_threads, switches, together
 from triton_lab.launch.comparison.rerun import Side, measured, tried
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
 if TYPE_CHECKING:

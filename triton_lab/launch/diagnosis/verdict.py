@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triton_lab.interpreter.kernel_errors import from_signal
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 
 # If this environment variable is set, triton-lab's own faults are raised instead of reported: for the tests.
 RAISE = "TRITON_LAB_RAISE"

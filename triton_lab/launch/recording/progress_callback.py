@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 
 LATE = "it took too long"
 

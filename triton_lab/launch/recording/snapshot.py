@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
+from triton_lab.launch.recording.replay_error import CannotReplay as CannotReplay
 from triton_lab.launch.recording.resident_pages import untouched
 
 Array = NDArray[Any]
-
-
-class CannotReplay(RuntimeError):
-    """The launch cannot be replayed; the message gives the reason."""
 
 
 # Regions of at least this many bytes are stored in a file in memory: each replay maps it copy-on-write.

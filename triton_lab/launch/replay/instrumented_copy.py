@@ -17,7 +17,7 @@ from triton_lab.backend.source.access_source import first_line
 from triton_lab.backend.source.kernel_dependencies import as_callable, fingerprint, used
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.ir import parse_plan
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 
 PREFIX = "triton_lab probe "
 _PROBE = "__triton_lab_probe__"

@@ -16,7 +16,7 @@ from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.launch.replay.variable_values import assigned, probe_number

@@ -20,7 +20,7 @@ from triton_lab.ir import Op
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import LATE, TookTooLong, breathe, is_late, within
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.messages import count
 

@@ -14,7 +14,7 @@ from triton_lab.interpreter.runtime_values import Descriptor, Value
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.comparison.number_formats import as_array
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import is_cut_short
 from triton_lab.launch.saving import FORMAT, NAME
 from triton_lab.launch.saving.archive import Array, Writer

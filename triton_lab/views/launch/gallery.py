@@ -16,7 +16,7 @@ import triton_lab
 from triton_lab.examples import all_examples
 from triton_lab.examples.example import Example
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.views.drawing.png import png
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.card.launch_plot import SHOWN

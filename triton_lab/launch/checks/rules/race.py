@@ -28,7 +28,7 @@ from triton_lab.launch.checks.race.conflicts import (
 from triton_lab.launch.checks.race.happens_before import HappensBefore
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.membership_classes import distinct, ordering
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import recall
 
 _MEND = "Give each program elements of its own, use an atomic (tl.atomic_add, ...), or guard them with a lock."

@@ -20,7 +20,7 @@ from triton_lab.launch.byte_ranges import Bounds, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, stretches
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.recording.snapshot import CannotReplay
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.uninitialized_memory import still_poisoned
 from triton_lab.messages import count as counted
 from triton_lab.messages import number

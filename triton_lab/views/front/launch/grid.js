@@ -1,7 +1,7 @@
 /** Grid: the programs of a launch, beside an argument in the colours of its programs. */
 
 import { numbers } from "../drawing/data.js";
-import { make } from "../drawing/dom.js";
+import { emptyCanvases, make } from "../drawing/dom.js";
 import { explain, explanationOf } from "../drawing/explained.js";
 import { cellOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
@@ -130,6 +130,7 @@ export function gridOf(scene, selection, context) {
     for (const heatmap of heatmaps) {
       heatmap.onkey = (key) => key === "Escape" && (selection.set({ program: null }), true);
     }
+    emptyCanvases(place);
     place.replaceChildren(...heatmaps.map((heatmap) => heatmap.node));
     if (held >= 0) {
       heatmaps[held].cursor = cursor;

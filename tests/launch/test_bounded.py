@@ -71,7 +71,7 @@ LAUNCHES: dict[str, Callable[[], Launch]] = {
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
     yield package
-    for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+    for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         yield importlib.import_module(one.name)
 
 

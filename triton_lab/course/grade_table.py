@@ -13,7 +13,7 @@ _FORMULAS = tuple("=+-@|%\uff1d\uff0b\uff0d\uff20")
 
 
 @dataclass(frozen=True)
-class Row:
+class GradeRow:
     """One exercise in one notebook. ``message`` says why an answer got no points."""
 
     file: str
@@ -23,7 +23,7 @@ class Row:
     message: str
 
 
-class Grades(tuple[Row, ...]):
+class Grades(tuple[GradeRow, ...]):
     """A row for each exercise of each notebook. It shows itself as a table: points by notebook.
 
     >>> lab.course.grade([])
@@ -77,7 +77,7 @@ class Grades(tuple[Row, ...]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _numbers(row: Row) -> Sequence[str]:
+def _numbers(row: GradeRow) -> Sequence[str]:
     return f"{row.points:g}", f"{row.possible:g}"
 
 

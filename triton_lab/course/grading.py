@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_lab import messages
-from triton_lab.course.grade_table import Grades, Row, plain
+from triton_lab.course.grade_table import GradeRow, Grades, plain
 from triton_lab.course.released_exercises import Cell, HandedIn, handed_in
 
 SECONDS = 300.0  # for one notebook
@@ -97,7 +97,7 @@ def grade(
     else:
         limits = {"max_seconds": _longest(seconds) + _GRACE, "max_bytes": 3 * memory}
         found = _elsewhere(calls, scheduler=scheduler, security=security, insecure=insecure, **limits)
-    rows: dict[int, list[Row]] = {number: list(_broken(one)) for number, one in enumerate(handed) if one.broken}
+    rows: dict[int, list[GradeRow]] = {number: list(_broken(one)) for number, one in enumerate(handed) if one.broken}
     tell = _Lines(told, len(handed))
     for number, own in rows.items():
         tell.ended(handed[number], own)
@@ -115,7 +115,7 @@ class _Lines:
         self._told, self._total, self._done = told or (lambda line: None), total, 0
         self._limits: set[str] = set()
 
-    def ended(self, one: HandedIn, rows: Sequence[Row]) -> None:
+    def ended(self, one: HandedIn, rows: Sequence[GradeRow]) -> None:
         self._done += 1
         points, possible = sum(row.points for row in rows), sum(row.possible for row in rows)
         why = f": {one.broken}" if one.broken else ""
@@ -127,15 +127,15 @@ class _Lines:
             self._told(limits)
 
 
-def _broken(one: HandedIn) -> Iterator[Row]:
+def _broken(one: HandedIn) -> Iterator[GradeRow]:
     """The rows of a notebook that is not run: nothing in it counts."""
     for exercise in one.count:
-        yield Row(one.file, exercise.name, 0.0, float(exercise.points), one.broken)
+        yield GradeRow(one.file, exercise.name, 0.0, float(exercise.points), one.broken)
     if not one.count:
-        yield Row(one.file, "", 0.0, 0.0, one.broken)
+        yield GradeRow(one.file, "", 0.0, 0.0, one.broken)
 
 
-def _rows(one: HandedIn, found: Judgements) -> Iterator[Row]:
+def _rows(one: HandedIn, found: Judgements) -> Iterator[GradeRow]:
     checks = {cell.checks for cell in one.cells}
     for exercise in one.count:
         points = float(exercise.points)
@@ -146,7 +146,7 @@ def _rows(one: HandedIn, found: Judgements) -> Iterator[Row]:
         else:
             solved, message = False, found.ended or "the notebook ended before this check"
         more = f" ({_MEMORY_EXCEEDED})" if found.memory and not solved else ""
-        yield Row(one.file, exercise.name, points if solved else 0.0, points, "" if solved else message + more)
+        yield GradeRow(one.file, exercise.name, points if solved else 0.0, points, "" if solved else message + more)
 
 
 def _here(calls: Mapping[int, Callable[[], Said]], jobs: int) -> Iterator[tuple[int, Judgements]]:

@@ -45,7 +45,7 @@ def fault_of(reachable: Reachable, addresses: Array, mask: Array, itemsize: int,
         problem = "null-pointer"
     block = addresses.shape[1:]
     lanes = np.flatnonzero(bad) % max(1, math.prod(block))
-    home = _home(reachable, int(addresses[bad][0]))
+    home = _home(reachable, int(addresses[bad][0])) if bad.any() else ""
     return AccessFault(
         problem, kind, itemsize, np.nonzero(bad)[0], lanes, addresses[bad], block, rows=len(addresses), home=home
     )

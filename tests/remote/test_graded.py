@@ -57,7 +57,7 @@ def test_a_lost_worker_takes_no_points_away(tmp_path: Path) -> None:
         def told(line: str) -> None:
             """The first has ended: wait for the judge of the second, and end the worker."""
             if line.startswith("[1/"):
-                wait_for(lambda: len(started(worker, "graded.judge")) > 2)
+                wait_for(lambda: len(started(worker, "judging.judge")) > 2)
                 running.extend(started(worker, ""))
                 os.kill(worker, signal.SIGKILL)
 

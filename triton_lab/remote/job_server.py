@@ -154,7 +154,7 @@ def _written(file: IO[bytes], most: int) -> tuple[str, bytes]:
     if size > most:
         return f"its answer has {size / 2**20:.0f} MB, and {most / 2**20:.0f} MB may come back", b""
     file.seek(0)
-    answer = file.read(most)
+    answer = file.read(size)
     return ("" if answer else "its process ended without an answer"), answer
 
 

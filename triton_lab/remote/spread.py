@@ -36,7 +36,7 @@ def spread(
     max_seconds: float = 60.0,
     max_bytes: int = 4 << 30,
 ) -> list[Outcome]:
-    """Run ``calls`` on the workers of a Dask scheduler; returns their `Outcome`s in the same order.
+    """Run ``calls`` on the workers of a Dask scheduler; returns an `Outcome` of each, in the same order.
 
     Each call is a job in a process of its own, forked from a warm process, with the limits of `target`. A call that
     exceeds them or crashes has a RemoteError as ``error``, and does not affect the others. Kernels run on the CPU

@@ -197,7 +197,12 @@ def _plain(value: Any) -> str:
             return "[" + ", ".join(map(_plain, value)) + "]"
         case float():
             return _numbers([value])
-    return functools.reduce(lambda text, folder: text.replace(folder, ""), HERE, repr(value))
+    return without_folder(repr(value))
+
+
+def without_folder(text: str) -> str:
+    """The text without the folder of the kernels, wherever it names one."""
+    return functools.reduce(lambda text, folder: text.replace(folder, ""), HERE, text)
 
 
 def _is_buffer(value: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.views.approved import HERE, differences
+from tests.views.approved import differences, without_folder
 from tests.views.approved import record as drawn
 from triton_lab.views.view import View
 
@@ -38,7 +38,7 @@ class Told:
 
     def view(self, name: str, view: View, scene: bool = True, figure: bool = False) -> None:
         """Its text, its ``scene``, and the artists of its ``figure``."""
-        self.lines += ["", f"## {name}", *(f"  | {line}" for line in view.text().replace(HERE, "").splitlines())]
+        self.lines += ["", f"## {name}", *(f"  | {line}" for line in without_folder(view.text()).splitlines())]
         if scene:
             self.scene(name, view.live())
         if figure:
@@ -95,16 +95,16 @@ def _told(name: str, value: Any, depth: int) -> Iterator[str]:
             yield f"{before}{name}: {numbers(np.array(value))}"
             return
         if value and all(_is_row(one) for one in value):
-            yield from _rows(f"{before}{name}:", [repr(tuple(one)).replace(HERE, "") for one in value])
+            yield from _rows(f"{before}{name}:", [without_folder(repr(tuple(one))) for one in value])
         elif any(isinstance(one, Mapping | list | tuple) for one in value):
             inner = [line for k, item in enumerate(value) for line in _told(str(k), item, depth + 1)]
             yield from _short(f"{before}{name}", inner) or [f"{before}{name}", *inner]
         else:
-            yield f"{before}{name}: {value!r}".replace(HERE, "")
+            yield without_folder(f"{before}{name}: {value!r}")
     elif isinstance(value, float):
         yield f"{before}{name}: {numbers(np.array([value]))}"
     else:
-        yield f"{before}{name}: {value!r}".replace(HERE, "")
+        yield without_folder(f"{before}{name}: {value!r}")
 
 
 def _is_row(value: Any) -> bool:

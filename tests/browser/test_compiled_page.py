@@ -154,6 +154,8 @@ def test_it_is_accessible_and_narrow_columns_stack(
     line(page, 0, "q = tl.load").click(**at(page))
     assert violations(page) == []
     page.set_viewport_size({"width": 600, "height": 900})
+    # What follows a new size is drawn with the next frames.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
     boxes = [column(page, k).bounding_box() for k in range(3)]
     assert boxes[0] and boxes[1] and boxes[2]
     assert boxes[0]["y"] < boxes[1]["y"] < boxes[2]["y"]

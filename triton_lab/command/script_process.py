@@ -42,8 +42,14 @@ def main() -> None:
     if threading.current_thread() is threading.main_thread():  # what the supervisor held back comes through again
         signal.pthread_sigmask(signal.SIG_SETMASK, settings["mask"])
     script = Script(settings["name"], tuple(settings["arguments"]), settings["module"])
-    with contextlib.suppress(KeyboardInterrupt):  # an interrupt before the script began is its end
+    try:
         sys.exit(_ran(script, settings, journal))
+    except KeyboardInterrupt as error:  # before the script began, or while its end was reported
+        from triton_lab.command import exception_text
+        from triton_lab.command.terminal import is_coloured
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        exception_text.tell(error, is_coloured(sys.stderr))
     journal.write("ended", code=130, failure="interrupted", interrupted=True, found=False)
     sys.exit(130)
 

@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import gc
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -62,6 +63,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_sessionstart() -> None:
+    # Tests end processes by signals: some systems would write the memory of each to the disk.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     if os.environ.get("TRITON_LAB_ENGINE") == "native":
         from triton_lab.native import engine
 

@@ -10,6 +10,8 @@ import contextlib
 import csv
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -67,14 +69,21 @@ def honest(path: Path) -> None:
     path.write_text(notebook(*cells), encoding="utf-8")
 
 
+# A process of its own, since a sandbox ends all descendants of the process that closes it.
+CLOSED_OFF = f"""
+import sys
+from triton_lab.course.judging import sandbox
+
+box = sandbox.start(lambda end: end.close(), sys.argv[1], {MEMORY})
+box.close()
+sys.exit(bool(box.limits))
+"""
+
+
 def closed_off() -> bool:
     """Whether cells see no other process here, and cannot write to files."""
-    from triton_lab.course.judging import sandbox
-
     with tempfile.TemporaryDirectory() as folder:
-        box = sandbox.start(lambda end: end.close(), folder, MEMORY)
-        box.close()
-    return not box.limits
+        return not subprocess.run([sys.executable, "-c", CLOSED_OFF, folder], check=False).returncode
 
 
 def corpus() -> Iterator[Hostile]:

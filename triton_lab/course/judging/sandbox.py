@@ -61,7 +61,10 @@ class Sandbox:
 
 
 def start(work: Callable[[socket.socket], None], folder: str, memory: int) -> Sandbox:
-    """Fork, and run ``work`` in ``folder`` with one end of a socket; the other is the sandbox's."""
+    """Fork, and run ``work`` in ``folder`` with one end of a socket; the other is the sandbox's.
+
+    The calling process must have been started for this alone: closing the sandbox ends all of its descendants.
+    """
     linux.take_in_orphans()  # what loses its parents becomes a child of ours, and can be ended
     mine, theirs = socket.socketpair()
     told, tell = os.pipe()

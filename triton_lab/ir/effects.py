@@ -1,22 +1,17 @@
-"""What each operation does to memory: the role of each operand, whether it reads or writes, what it orders.
+"""What an operation does to memory: the role of each operand, whether it reads or writes, what it orders.
 
-This is the only place that says so: the interpreter, provenance, findings, origins, reports and the polyhedral walk all
-ask here. A new operation on memory needs a line in `ACCESSES`, an implementation in `interpreter/ops` and a test.
+`ir.traits` declares it; the interpreter, provenance, findings, origins, reports and the polyhedral walk all ask here.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
 
 from triton_lab.ir.plan import Op
-
-Kind = Literal["load", "store", "atomic"]
-# "held": what memory held before the operation. "answer": whether memory held the expected value.
-Result = Literal["held", "answer"]
+from triton_lab.ir.traits import TRAITS, Effect
 
 
 class Rmw(IntEnum):
@@ -51,55 +46,7 @@ class Scope(IntEnum):
     SYSTEM = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What one kind of operation does to memory.
-
-    ``operands`` names the operands in order: ``mask?`` may be left out, ``coordinate*`` stands for any number of them.
-    With coordinates the address is a tensor's descriptor, without them a pointer. ``orders``: the operation has a
-    ``sem``. ``waits``: its program goes on only once memory holds what is expected.
-    """
-
-    kind: Kind
-    operands: str
-    reads: bool = False
-    writes: bool = False
-    result: Result | None = None
-    orders: bool = False
-    waits: bool = False
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The names in ``operands``, one by one."""
-        return tuple(self.operands.split())
-
-    @property
-    def described(self) -> bool:
-        """Whether the address is a descriptor."""
-        return "coordinate" in self.operands
-
-
-_LOAD = Effect("load", "address mask? other?", reads=True, result="held")
-_STORE = Effect("store", "address value mask?", writes=True)
-_RMW = Effect("atomic", "address value mask?", reads=True, writes=True, orders=True, result="held")
-
-ACCESSES: Mapping[str, Effect] = {
-    "tt.load": _LOAD,
-    "tt.store": _STORE,
-    "tt.atomic_rmw": _RMW,
-    "tt.atomic_cas": replace(_RMW, operands="address expected value"),
-    "tt.atomic_load": replace(_LOAD, kind="atomic", operands="address mask?", orders=True),
-    "tt.atomic_store": replace(_STORE, kind="atomic", orders=True),
-    "tt.atomic_poll": Effect(
-        "atomic", "address expected timeout?", reads=True, orders=True, waits=True, result="answer"
-    ),
-    "tt.descriptor_load": replace(_LOAD, operands="address coordinate*"),
-    "tt.descriptor_store": replace(_STORE, operands="address value coordinate*"),
-    # Atomic, but it orders nothing: in PTX it is always relaxed.
-    "tt.descriptor_reduce": replace(_RMW, operands="address value coordinate*", orders=False, result=None),
-    "tt.descriptor_gather": replace(_LOAD, operands="address coordinate coordinate"),
-    "tt.descriptor_scatter": replace(_STORE, operands="address coordinate coordinate value"),
-}
+ACCESSES: Mapping[str, Effect] = {name: trait.effect for name, trait in TRAITS.items() if trait.effect is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,73 @@
+"""What each operation does, declared once: to lanes, to values and their rounding, and to memory.
+
+An operation's name enters; its `Trait` leaves, and for an `Op` the lane maps of its results. Everything that follows
+values asks here: origins, marks, bounds, footprints, both engines. One file for each dialect; read `trait` and
+`lane_map` first. An operation without a row is not known: each of its results may depend on all lanes of all operands.
+
+>>> from triton_lab.ir import traits
+>>> traits.of("tt.gather").kind
+<Kind.PERMUTES: 'permutes'>
+>>> traits.known("my.operation")
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from triton_lab.ir.plan import Op
+from triton_lab.ir.traits import arith, control, lane_rules, math, tt, tt_accesses, ttg
+from triton_lab.ir.traits.lane_map import All, At, AxisRule, LaneMap, Only, Picked, UpTo
+from triton_lab.ir.traits.memory_effect import Effect
+from triton_lab.ir.traits.trait import Accuracy, Kind, Rounding, Trait, approximate, table
+from triton_lab.ir.types import Type
+
+TRAITS: Mapping[str, Trait] = table(
+    *(row for dialect in (arith, math, tt, tt_accesses, control, ttg) for row in dialect.TRAITS.values())
+)
+# What an operation without a row may do: anything that runs no region and touches no memory that we know of.
+_UNKNOWN = Trait("", Kind.CONTROL, lane_rules.unknown, rounding=approximate(None, flushes=None))
+
+
+def known(name: str) -> bool:
+    """Whether the operation is declared."""
+    return name in TRAITS
+
+
+def of(name: str) -> Trait:
+    """What is declared of the operation; for one without a row, what holds for any."""
+    return TRAITS.get(name, _UNKNOWN)
+
+
+def names(which: Callable[[Trait], object]) -> frozenset[str]:
+    """The names of the operations of which ``which`` is true."""
+    return frozenset(name for name, trait in TRAITS.items() if which(trait))
+
+
+def lanes(op: Op, types: Sequence[Type]) -> tuple[tuple[LaneMap, ...], ...]:
+    """For each result and each operand of ``op``: the lanes of the operand that a lane of the result depends on.
+
+    ``types`` are those of the function's values, by number.
+    """
+    return of(op.name).lanes(op, types)
+
+
+__all__ = [
+    "TRAITS",
+    "Accuracy",
+    "All",
+    "At",
+    "AxisRule",
+    "Effect",
+    "Kind",
+    "LaneMap",
+    "Only",
+    "Picked",
+    "Rounding",
+    "Trait",
+    "UpTo",
+    "known",
+    "lanes",
+    "names",
+    "of",
+]

@@ -1,0 +1,45 @@
+"""What an operation does to memory: the role of each operand, whether it reads or writes, what it orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+AccessKind = Literal["load", "store", "atomic"]
+# "held": what memory held before the operation. "answer": whether memory held the expected value.
+AccessResult = Literal["held", "answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one kind of operation does to memory.
+
+    ``operands`` names the operands in order: ``mask?`` may be left out, ``coordinate*`` stands for any number of them.
+    With coordinates the address is a tensor's descriptor, without them a pointer. ``orders``: the operation has a
+    ``sem``. ``waits``: its program goes on only once memory holds what is expected.
+    """
+
+    kind: AccessKind
+    operands: str
+    reads: bool = False
+    writes: bool = False
+    result: AccessResult | None = None
+    orders: bool = False
+    waits: bool = False
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The names in ``operands``, one by one."""
+        return tuple(self.operands.split())
+
+    @property
+    def described(self) -> bool:
+        """Whether the address is a descriptor."""
+        return "coordinate" in self.operands
+
+
+LOAD = Effect("load", "address mask? other?", reads=True, result="held")
+STORE = Effect("store", "address value mask?", writes=True)
+UPDATE = Effect("atomic", "address value mask?", reads=True, writes=True, orders=True, result="held")
+
+__all__ = ["LOAD", "STORE", "UPDATE", "AccessKind", "AccessResult", "Effect"]

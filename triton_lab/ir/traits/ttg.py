@@ -1,0 +1,57 @@
+"""The dialects ``ttg`` and ``ttng``: layouts, shared memory and what a GPU does asynchronously.
+
+Triton's passes make these. Only ``ttg.convert_layout`` and ``ttg.barrier`` are in a plan that is run; the others depend
+on all lanes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from triton_lab.ir.traits import lane_rules as rules
+from triton_lab.ir.traits.trait import ANY_ORDER, Kind, Trait, table
+
+_ACCESS = partial(Trait, kind=Kind.ACCESSES, lanes=rules.unknown)
+_ORDER = partial(Trait, kind=Kind.ORDERS, lanes=rules.nothing)
+
+TRAITS = table(
+    Trait("ttg.convert_layout", Kind.MOVES, rules.lane_by_lane, keeps=True, idempotent=True),
+    Trait("ttg.fp4_to_fp", Kind.CASTS, rules.unknown, numbers="float"),
+    _ORDER("ttg.barrier"),
+    _ORDER("ttg.async_wait"),
+    _ORDER("ttg.async_commit_group"),
+    _ACCESS("ttg.local_alloc"),
+    _ACCESS("ttg.local_dealloc"),
+    _ACCESS("ttg.local_load"),
+    _ACCESS("ttg.local_store"),
+    _ACCESS("ttg.async_copy_global_to_local"),
+    Trait("ttg.memdesc_index", Kind.MOVES, rules.unknown),
+    Trait("ttg.memdesc_subslice", Kind.MOVES, rules.unknown),
+    Trait("ttg.memdesc_trans", Kind.MOVES, rules.unknown),
+    Trait("ttg.memdesc_reshape", Kind.MOVES, rules.unknown),
+    Trait("ttg.memdesc_reinterpret", Kind.MOVES, rules.unknown),
+    Trait("ttg.warp_specialize", Kind.CONTROL, rules.unknown),
+    Trait("ttg.warp_specialize.partitions", Kind.CONTROL, rules.unknown),
+    Trait("ttg.warp_return", Kind.CONTROL, rules.unknown),
+    Trait("ttg.warp_yield", Kind.CONTROL, rules.unknown),
+    Trait("ttng.warp_group_dot", Kind.CONTRACTS, rules.unknown, rounding=ANY_ORDER),
+    Trait("ttng.tc_gen5_mma", Kind.CONTRACTS, rules.unknown, rounding=ANY_ORDER),
+    Trait("ttng.tc_gen5_mma_scaled", Kind.CONTRACTS, rules.unknown, rounding=ANY_ORDER),
+    _ORDER("ttng.warp_group_dot_wait"),
+    _ORDER("ttng.fence_async_shared"),
+    _ORDER("ttng.init_barrier"),
+    _ORDER("ttng.inval_barrier"),
+    _ORDER("ttng.barrier_expect"),
+    _ORDER("ttng.arrive_barrier"),
+    _ORDER("ttng.wait_barrier"),
+    _ORDER("ttng.async_tma_store_wait"),
+    _ACCESS("ttng.async_tma_copy_global_to_local"),
+    _ACCESS("ttng.async_tma_copy_local_to_global"),
+    _ACCESS("ttng.async_tma_reduce"),
+    _ACCESS("ttng.async_tma_gather"),
+    _ACCESS("ttng.async_tma_scatter"),
+    _ACCESS("ttng.tmem_alloc"),
+    _ACCESS("ttng.tmem_load"),
+    _ACCESS("ttng.tmem_store"),
+    _ACCESS("ttng.tmem_copy"),
+)

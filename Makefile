@@ -18,6 +18,7 @@ SEED ?= 0
 HOSTILE_ARGS ?=
 BUDGET ?=
 CASES ?=
+CATALOGUE_ARGS ?=
 
 BIN := $(abspath $(VENV))/bin
 # Node and jlpm come from the environment: nothing else on the machine is needed.
@@ -35,7 +36,7 @@ INSTALLED := pyproject.toml $(EXTENSION)
 .DELETE_ON_ERROR:
 .PHONY: help lab test test-all pytest durations test-gpu test-native test-arm64 coverage mutation hostile lint format hooks check-extension check-lab check-views notebooks \
 	course-student course-zh \
-	translations gallery mistakes \
+	translations catalogue gallery mistakes \
 	site bench upstream wheel \
 	install clean platform
 
@@ -120,6 +121,9 @@ course-zh: $(VENV)/.lab ## Write the course in Chinese: make course-zh DIR=...
 
 translations: $(VENV)/.lab ## Bring the catalogues of translations up to the notebooks, and say what is to be translated
 	$(BIN)/python -m triton_lab.course.translation notebooks zh
+
+catalogue: $(VENV)/.test ## Collect the texts for users, and bring their translations up to them: CATALOGUE_ARGS="--new zh_CN"
+	$(BIN)/python -m tests.catalogue $(CATALOGUE_ARGS)
 
 gallery: $(VENV)/.test ## Draw every view on one page
 	$(BIN)/python -m triton_lab.views.launch.gallery

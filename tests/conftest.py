@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 def pytest_collection() -> None:
     """Before any test's module is imported, and after xdist has started its workers, which see the machine as it is."""
     machine.show_gpu(False)
+    os.environ["LANGUAGE"] = "en"
 
 
 @pytest.hookimpl(trylast=True)

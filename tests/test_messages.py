@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import sources
+from tests import catalogue, sources
+from tests.wordings import Wording
 from triton_lab import messages
 
 GRIDS = st.tuples(*[st.integers(1, 9)] * 3)
@@ -48,6 +49,13 @@ def told() -> Iterator[tuple[str, str]]:
                     continue
                 if AFTER.match(str(text.value)) and not value.format_spec and ast.unparse(value.value) not in NO_COUNT:
                     yield f"{file.name}:{node.lineno}", ast.unparse(value) + str(text.value)
+
+
+def test_a_text_to_be_translated_takes_the_counted_noun_with_its_number() -> None:
+    """``{programs} read it``, and not ``{count} programs read it``: `messages.count` fills that in."""
+    marked = [text for file in sources.python() for text in catalogue.texts(file) if len(text.ids) == 1]
+    found = [each for each in marked if re.search(r"\{\w*(count|number|total)\}" + AFTER.pattern[1:], each.ids[0])]
+    assert not found, found
 
 
 def test_whoever_counts_takes_the_words_from_one_place() -> None:
@@ -144,53 +152,59 @@ NONE, MASK = messages.AccessGuard(""), messages.AccessGuard("mask")
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("label", "found", "facts"),
     [
-        (stray(OUT, 1064, X, NONE), "element 13 of x, whose storage ends after element 12 (there lies beside)"),
-        (stray(OUT, 1128, X, NONE), "element 29 of x, whose storage ends after element 12"),
-        (stray(OUT, 996, X, NONE), "element -4 of x, whose storage begins at element -3"),
-        (stray(OUT, 2040, DENSE, NONE), "element 10 of d, whose storage ends after element 9"),
-        (stray(OUT, 1070, DENSE, NONE), "element -233 of d, whose storage begins at element 0 (there lies beside)"),
-        (stray("misaligned", 1014, X, NONE), "byte 2 of x, which is no multiple of 4 bytes"),
-        (stray(OUT, 8, EMPTY, NONE), "element 2 of e, which has no elements at all"),
-        (stray(OUT, 1012, X, NONE, "store"), "element 0 of x, whose memory may only be read"),
-        (stray("null-pointer", 0, None, NONE), "address 0x0, which belongs to no tensor"),
+        ("beyond, beside", stray(OUT, 1064, X, NONE), {"element": 13, "last": 12, "other": "beside"}),
+        ("beyond", stray(OUT, 1128, X, NONE), {"element": 29, "last": 12}),
+        ("before", stray(OUT, 996, X, NONE), {"element": -4, "first": -3}),
+        ("beyond", stray(OUT, 2040, DENSE, NONE), {"element": 10, "last": 9}),
+        ("before, beside", stray(OUT, 1070, DENSE, NONE), {"element": -233, "first": 0, "other": "beside"}),
+        ("misaligned", stray("misaligned", 1014, X, NONE), {"byte": 2, "size": "4 bytes"}),
+        ("empty", stray(OUT, 8, EMPTY, NONE), {"element": 2}),
+        ("read-only", stray(OUT, 1012, X, NONE, "store"), {"element": 0}),
+        ("null", stray("null-pointer", 0, None, NONE), {"address": "0x0"}),
     ],
 )
-def test_a_stray_lane_is_told_with_what_it_touches(found: messages.Stray, told: str) -> None:
-    wrong = {"out-of-bounds": "out of bounds", "misaligned": "misaligned", "null-pointer": "through a null pointer"}
-    assert str(found).endswith(f"lane 3 of program (1, 0, 0) touches {told}; 42 lanes in all")
-    assert str(found).startswith(f"{found.access} {wrong[found.kind]}: ")
+def test_a_stray_lane_is_described_with_what_it_touches(
+    wording: Wording, label: str, found: messages.Stray, facts: dict[str, object]
+) -> None:
+    owner = {} if found.owner is None else {"name": found.owner.name}
+    lane = {"lane": "lane 3", "program": "program (1, 0, 0)", "lanes": "42 lanes"}
+    wording(found, label, access=found.access, **owner, **lane, **facts)
 
 
 @pytest.mark.parametrize(
-    ("found", "hint"),
+    ("label", "found", "facts"),
     [
-        (stray("misaligned", 1014, X, MASK), "Addresses must be multiples of the element's size"),
-        (stray("null-pointer", 0, None, MASK), "The pointer is null: check the table of pointers"),
-        (stray(OUT, 7, None, MASK), "Look at where the pointer comes from"),
-        (stray(OUT, 1012, X, MASK, "store"), "Pass a copy of x (.clone()), or map its file for writing."),
-        (stray(OUT, 1012, X, MASK, "atomic"), "Pass a copy of x (.clone())"),
-        (stray(OUT, 1064, X, messages.AccessGuard("descriptor")), "The descriptor's shape and strides reach further"),
-        (stray(OUT, 1064, X, NONE), "There is no mask. Hold back the lanes that lie beyond x, or mend"),
-        (stray(OUT, 996, X, NONE), "There is no mask. Hold back the lanes that lie before x, or mend"),
-        (stray(OUT, 1064, X, messages.AccessGuard("", "at", "", "n")), "that lie beyond x (mask=at < n), or mend"),
-        (stray(OUT, 996, X, messages.AccessGuard("", "at", "", "n")), "that lie before x (mask=at >= 0), or mend"),
-        (stray(OUT, 1064, X, messages.AccessGuard("", "at")), "that lie beyond x, or mend"),
-        (stray(OUT, 1064, X, messages.AccessGuard("", "", "", "n")), "that lie beyond x, or mend"),
-        (stray(OUT, 996, X, messages.AccessGuard("mask", "at", "at < n")), "The mask asks for at < n alone"),
-        (stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at <= n", "n")),
-         "too wide: it asks for at <= n, and d has 10 elements, which is n."),
-        (stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at < m")),
-         "too wide: it asks for at < m, and d has 10 elements."),
-        (stray(OUT, 1064, X, messages.AccessGuard("mask", "at", "at < n")),
-         "compare the offsets with the extents of x"),
-        (stray(OUT, 1064, X, messages.AccessGuard("mask", "at")), "it does not ask whether at is within x."),
-        (stray(OUT, 1064, X, MASK), "compare the offsets with the extents of x."),
+        ("misaligned", stray("misaligned", 1014, X, MASK), {}),
+        ("null", stray("null-pointer", 0, None, MASK), {}),
+        ("nowhere", stray(OUT, 7, None, MASK), {}),
+        ("negative", stray(OUT, -7, None, MASK), {}),
+        ("read-only", stray(OUT, 1012, X, MASK, "store"), {"name": "x"}),
+        ("read-only", stray(OUT, 1012, X, MASK, "atomic"), {"name": "x"}),
+        ("descriptor", stray(OUT, 1064, X, messages.AccessGuard("descriptor")), {}),
+        ("beyond", stray(OUT, 1064, X, NONE), {"name": "x"}),
+        ("before", stray(OUT, 996, X, NONE), {"name": "x"}),
+        ("condition", stray(OUT, 1064, X, messages.AccessGuard("", "at", "", "n")), {"mask": "at < n"}),
+        ("condition", stray(OUT, 996, X, messages.AccessGuard("", "at", "", "n")), {"mask": "at >= 0"}),
+        ("beyond", stray(OUT, 1064, X, messages.AccessGuard("", "at")), {"name": "x"}),
+        ("beyond", stray(OUT, 1064, X, messages.AccessGuard("", "", "", "n")), {"name": "x"}),
+        ("low", stray(OUT, 996, X, messages.AccessGuard("mask", "at", "at < n")),
+         {"mask": "at < n", "missing": "at >= 0"}),
+        ("wide, size", stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at <= n", "n")),
+         {"mask": "at <= n", "name": "d", "elements": "10 elements", "size": "(n)"}),
+        ("wide", stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at < m")),
+         {"mask": "at < m", "name": "d", "elements": "10 elements"}),
+        ("offsets", stray(OUT, 1064, X, messages.AccessGuard("mask", "at", "at < n")), {"name": "x"}),
+        ("other", stray(OUT, 1064, X, messages.AccessGuard("mask", "at")), {"offset": "at", "name": "x"}),
+        ("offsets", stray(OUT, 1064, X, MASK), {"name": "x"}),
+        ("misread", stray(OUT, 1064, X, messages.AccessGuard("mask", misread="a < b")), {"why": "a < b"}),
     ],
 )  # fmt: skip
-def test_a_stray_lane_has_a_hint_by_what_should_have_held_it_back(found: messages.Stray, hint: str) -> None:
-    assert hint in found.hint
+def test_a_stray_lane_has_a_hint_by_what_should_have_held_it_back(
+    wording: Wording, label: str, found: messages.Stray, facts: dict[str, object]
+) -> None:
+    wording(found.hint, label, **facts)
 
 
 def test_the_tensor_that_was_meant_is_the_nearest_of_the_pointers_or_the_one_that_is_met() -> None:

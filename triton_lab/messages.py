@@ -1,7 +1,7 @@
 """The wording of programs, lanes, elements, counts, and of what an access did wrong.
 
 Errors, findings, cards, static pages and scripts share it, so that each thing has one spelling and one advice. The
-functions take numbers and return text. This module imports nothing else of the package.
+functions take numbers and return text.
 """
 
 from __future__ import annotations
@@ -13,25 +13,33 @@ from math import prod
 from types import FrameType
 from typing import Literal
 
-# Each kind of fault in words.
-_WRONG = {"out-of-bounds": "out of bounds", "null-pointer": "through a null pointer", "misaligned": "misaligned"}
+from triton_lab.localization import N_, _, ngettext, nouns, translated
 
-HINT_ASSERTION = "The condition does not hold for these programs."
-HINT_DEADLOCK = "Release every lock on every path, and wait only for flags that some program sets."
-HINT_GATHER = (
-    "tl.gather moves elements within one block: clamp the index to its axis, and choose with tl.where afterwards."
+# Each kind of fault in words.
+_WRONG = {
+    "out-of-bounds": N_("out of bounds"),
+    "null-pointer": N_("through a null pointer"),
+    "misaligned": N_("misaligned"),
+}
+
+_ACCESSES = {"load": N_("load"), "store": N_("store"), "atomic": N_("atomic")}
+
+HINT_ASSERTION = N_("The condition does not hold for these programs.")
+HINT_DEADLOCK = N_("Release every lock on every path, and wait only for flags that some program sets.")
+HINT_GATHER = N_(
+    "tl.gather moves elements within one block. Clamp the index to the block's axis, and use tl.where afterwards."
 )
 # Advice for operations that touch no memory and were stopped because of their values.
 HINT_REFUSED = {"tt.assert": HINT_ASSERTION, "tt.gather": HINT_GATHER}
-HINT_STEPS = (
-    "Mend the loop that does not end, or allow more: --limit STEPS in the cell's %%triton line, or "
+HINT_STEPS = N_(
+    "Mend the loop that does not end, or raise the limit: --limit STEPS in the cell's %%triton line, or "
     "lab.limits(max_steps=...), after import triton_lab as lab."
 )
-HINT_INTERRUPTED = (
-    "To have such a loop stopped: --limit 10000 in the cell's %%triton line, or lab.limits(max_steps=10_000), after "
-    "import triton_lab as lab."
+HINT_INTERRUPTED = N_(
+    "To stop such a loop by itself, set a limit: --limit 10000 in the cell's %%triton line, or "
+    "lab.limits(max_steps=10_000), after import triton_lab as lab."
 )
-HINT_UNSUPPORTED = "Run this kernel on a GPU, or write it without this operation."
+HINT_UNSUPPORTED = N_("Run this kernel on a GPU, or write it without this operation.")
 
 
 # --- Counts ---------------------------------------------------------------------------------------
@@ -44,33 +52,37 @@ def number(value: int) -> str:
 
 def noun(count: int, one: str, many: str = "") -> str:
     """``one`` if ``count`` is 1, else its plural: ``many``, or ``one`` with an s."""
-    return one if count == 1 else many or f"{one}s"
+    return nouns(one, many or f"{one}s", count)
 
 
 def count(count: int, one: str, many: str = "") -> str:
     """``1 program``, ``2 programs``, ``4,096 programs``."""
-    return f"{number(count)} {noun(count, one, many)}"
+    return _("{count} {noun}").format(count=number(count), noun=noun(count, one, many))
 
 
 def span(low: int, high: int, one: str, many: str = "") -> str:
     """``1 to 4 programs``, or ``3 programs`` where both are the same."""
-    return count(high, one, many) if low == high else f"{number(low)} to {count(high, one, many)}"
+    if low == high:
+        return count(high, one, many)
+    return _("{low} to {high}").format(low=number(low), high=count(high, one, many))
 
 
 def numbered(first: int, last: int, one: str, many: str = "") -> str:
     """Things by number, both ends included: ``element 5``, ``elements 5 to 9``."""
-    return f"{one} {first}" if first == last else f"{many or one + 's'} {first} to {last}"
+    if first == last:
+        return _("{noun} {number}").format(noun=noun(1, one, many), number=first)
+    return _("{nouns} {first} to {last}").format(nouns=noun(2, one, many), first=first, last=last)
 
 
 def has(first: int, last: int, one: str, asked: int) -> str:
     """Says which numbers exist, and that ``asked`` does not: ``has steps 0 to 11, not 12``."""
-    return f"has {numbered(first, last, one)}, not {asked}"
+    return _("has {numbers}, not {asked}").format(numbers=numbered(first, last, one), asked=asked)
 
 
 def rounded(value: float, one: str) -> str:
     """A measured number of things, with three digits: ``1 time``, ``1.27 times``."""
     text = f"{value:.3g}"
-    return f"{text} {one if text == '1' else one + 's'}"
+    return _("{count} {noun}").format(count=text, noun=noun(1 if text == "1" else 2, one))
 
 
 def three_digits(value: float) -> str:
@@ -101,22 +113,28 @@ def significant(value: float) -> str:
 
 def in_all(count_: int, one: str) -> str:
     """The text behind the first of several: ``; 12 lanes in all``; empty if there is only one."""
-    return f"; {count(count_, one)} in all" if count_ > 1 else ""
+    return _("; {count} in all").format(count=count(count_, one)) if count_ > 1 else ""
 
 
 def all_of(count_: int, one: str) -> str:
     """``all 24 executions``, or ``1 execution`` if there is only one."""
-    return f"all {count(count_, one)}" if count_ != 1 else count(count_, one)
+    return _("all {count}").format(count=count(count_, one)) if count_ != 1 else count(count_, one)
 
 
 def and_others(count: int) -> str:
     """The text behind the first of several in a list: `` and 1 other``; empty if there are no others."""
-    return f" and {number(count)} {noun(count, 'other')}" if count else ""
+    return ngettext(" and {count} other", " and {count} others", count).format(count=number(count)) if count else ""
+
+
+def access_noun(kind: str) -> str:
+    """``load``, ``store`` or ``atomic`` in the user's language."""
+    return translated(_ACCESSES[kind])
 
 
 def a(word: str) -> str:
     """``word`` with its article: ``a load``, ``an atomic``."""
-    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+    article = _("an {noun}") if word[:1].lower() in "aeiou" else _("a {noun}")
+    return article.format(noun=word)
 
 
 # --- Programs, lanes, elements --------------------------------------------------------------------
@@ -124,20 +142,20 @@ def a(word: str) -> str:
 
 def coordinates(program: int, grid: Sequence[int]) -> tuple[int, int, int]:
     """The coordinates of program number ``program`` in ``grid``: the first axis varies fastest."""
-    x, y, _ = map(int, grid)
+    x, y = int(grid[0]), int(grid[1])
     program = int(program)
     return program % x, program // x % y, program // (x * y)
 
 
 def program(number: int, grid: Sequence[int]) -> str:
     """``program (3, 0, 0)``, with its number in a grid of several axes: ``program (3, 1, 0), number 7``."""
-    beside = f", number {number}" if _several_axes(grid) else ""
-    return f"program {coordinates(number, grid)}{beside}"
+    name = _("program {coordinates}") if not _several_axes(grid) else _("program {coordinates}, number {number}")
+    return name.format(coordinates=coordinates(number, grid), number=number)
 
 
 def who(number: int, grid: Sequence[int]) -> str:
     """`program` for the middle of a sentence: a comma closes the number."""
-    return program(number, grid) + ("," if _several_axes(grid) else "")
+    return _("{program},").format(program=program(number, grid)) if _several_axes(grid) else program(number, grid)
 
 
 def programs(numbers: Iterable[int], grid: Sequence[int]) -> str:
@@ -150,18 +168,22 @@ def program_range(first: int, last: int, grid: Sequence[int]) -> str:
     """``programs (0, 0, 0) to (7, 0, 0)``, by number, for the middle of a sentence."""
     if first == last:
         return who(first, grid)
-    numbers = f", numbers {first} to {last}," if _several_axes(grid) else ""
-    return f"programs {coordinates(first, grid)} to {coordinates(last, grid)}{numbers}"
+    several = _several_axes(grid)
+    names = _("programs {low} to {high}, numbers {first} to {last},") if several else _("programs {low} to {high}")
+    low, high = coordinates(first, grid), coordinates(last, grid)
+    return names.format(low=low, high=high, first=first, last=last)
 
 
 def no_program(number: int, grid: Sequence[int]) -> str:
     """The error for a program number that the grid does not have."""
-    return f"no program has number {number}: {a_grid(grid)} has {count(prod(grid), 'program')}, counted from 0"
+    return _("no program has number {number}: {grid} has {programs}, counted from 0").format(
+        number=number, grid=a_grid(grid), programs=count(prod(grid), "program")
+    )
 
 
 def a_grid(grid: Sequence[int]) -> str:
     """``the grid (4, 2, 1)``."""
-    return f"the grid {tuple(grid)}"
+    return _("the grid {grid}").format(grid=tuple(grid))
 
 
 def launched(kernel: str, grid: Sequence[int]) -> str:
@@ -171,7 +193,10 @@ def launched(kernel: str, grid: Sequence[int]) -> str:
 
 def to_go(done: int, total: int, seconds: float) -> str:
     """``3,000 of 8,000 programs, 2 s to go``, if the ``done`` programs took ``seconds``."""
-    return f"{number(done)} of {count(total, 'program')}, {seconds * (total - done) / max(1, done):.0f} s to go"
+    left = f"{seconds * (total - done) / max(1, done):.0f}"
+    return _("{done} of {programs}, {seconds} s to go").format(
+        done=number(done), programs=count(total, "program"), seconds=left
+    )
 
 
 def mark(number: int, grid: Sequence[int]) -> str:
@@ -189,7 +214,7 @@ def lane(number: int, block: Sequence[int]) -> str:
     """``lane 5``, or ``lane (1, 3)`` in a block of several axes; empty for a scalar."""
     if not block:
         return ""
-    return f"lane {number}" if len(block) == 1 else f"lane {index(number, block)}"
+    return _("lane {number}").format(number=number if len(block) == 1 else index(number, block))
 
 
 def index(number: int, shape: Sequence[int]) -> tuple[int, ...]:
@@ -213,7 +238,7 @@ def element_at(name: str, place: Iterable[int]) -> str:
 
 def address(value: int) -> str:
     """An address in hexadecimal, for memory that has no name."""
-    return f"address {value:#x}"
+    return _("address {address}").format(address=f"{value:#x}")
 
 
 # --- Places in the source -------------------------------------------------------------------------
@@ -221,7 +246,7 @@ def address(value: int) -> str:
 
 def place(file: str, line: int) -> str:
     """``this cell, line 5`` in the running cell, ``cell [3], line 5`` in another cell, else the path and the line."""
-    return f"{cell(file) or file}, line {line}"
+    return _("{file}, line {line}").format(file=cell(file) or file, line=line)
 
 
 def cell(file: str) -> str:
@@ -229,7 +254,7 @@ def cell(file: str) -> str:
     number = cell_number(file)
     if number is None:
         return ""
-    return "this cell" if number == running_cell() else f"cell [{number}]"
+    return _("this cell") if number == running_cell() else _("cell [{number}]").format(number=number)
 
 
 def running_cell() -> int | None:
@@ -271,8 +296,10 @@ class TensorText:
     storage_bytes: int
 
     def __str__(self) -> str:
-        offset = f", storage offset {self.offset}" if self.offset else ""
-        return f"{self.name}: {self.dtype}, shape {self.shape}, strides {self.strides}{offset}"
+        text = _("{name}: {dtype}, shape {shape}, strides {strides}")
+        if self.offset:
+            text = _("{name}: {dtype}, shape {shape}, strides {strides}, storage offset {offset}")
+        return text.format(name=self.name, dtype=self.dtype, shape=self.shape, strides=self.strides, offset=self.offset)
 
     def holds(self, address: int, size: int = 1) -> bool:
         """Whether the ``size`` bytes from ``address`` on lie in its storage."""
@@ -289,10 +316,6 @@ class TensorText:
     def distance(self, address: int) -> int:
         """The distance of an address from its storage, in bytes."""
         return max(self.storage_address - address, address - self.storage_address - self.storage_bytes, 0)
-
-
-def _whither(before: bool) -> str:
-    return "that lie before" if before else "that lie beyond"
 
 
 def owner_of(address: int, origins: Iterable[TensorText], tensors: Iterable[TensorText]) -> TensorText | None:
@@ -320,7 +343,6 @@ class AccessGuard:
 # Where an address lies that belongs to no argument: in another live tensor, in a live tensor that is read-only, or in
 # memory that may not be read; "" is elsewhere.
 Home = Literal["", "tensor", "fixed tensor", "unreadable"]
-_IN_TENSOR = "lies in a tensor that is no argument"
 
 
 @dataclass(frozen=True)
@@ -346,8 +368,11 @@ class Stray:
 
     def __str__(self) -> str:
         """``load out of bounds: lane 3 of program (1, 0, 0) touches element 11 of x, ...; 42 lanes in all``."""
-        lane = f"{self.lane} of " if self.lane else ""
-        return f"{self.access} {_WRONG[self.kind]}: {lane}{self.who} {self._touches()}{in_all(self.count, 'lane')}"
+        lane = _("{lane} of {program}").format(lane=self.lane, program=self.who) if self.lane else self.who
+        text = _("{access} {wrong}: {lane} touches {place}").format(
+            access=access_noun(self.access), wrong=translated(_WRONG[self.kind]), lane=lane, place=self._touches()
+        )
+        return text + in_all(self.count, "lane")
 
     @property
     def read_only(self) -> bool:
@@ -359,81 +384,107 @@ class Stray:
     def hint(self) -> str:
         """What to do about the fault."""
         if self.kind == "misaligned":
-            return "Addresses must be multiples of the element's size: look at the pointer's type and the offsets."
+            return _("Addresses must be multiples of the element's size. Check the pointer's type and the offsets.")
         if self.owner is None:
-            if self.kind == "null-pointer":
-                return "The pointer is null: check the table of pointers, or pass a tensor for it."
-            if self.home == "fixed tensor" and self.access != "load":
-                return "Pass a copy of that tensor (.clone()), or map its file for writing."
-            if self.home in ("tensor", "fixed tensor"):
-                return "Look at the offsets: the access leaves the tensor that its pointer points into."
-            if self.home == "unreadable":
-                return "Look at where the pointer comes from: the system lets nobody read there."
-            if self.address < 0:
-                return "Look at the pointer and the offsets: what is subtracted is larger than the pointer."
-            return "Look at where the pointer comes from: it points into no tensor that is alive."
-        name = self.owner.name
+            return self._of_no_tensor()
         if self.read_only:
-            return f"Pass a copy of {name} (.clone()), or map its file for writing."
+            return _("Pass a copy of {name} (.clone()), or map its file for writing.").format(name=self.owner.name)
         if self.guard.kind == "descriptor":
-            return "The descriptor's shape and strides reach further than its tensor."
+            return _("The descriptor's shape and strides reach further than its tensor.")
         return self._of_the_mask(self.owner) if self.guard.kind == "mask" else self._of_no_mask(self.owner)
+
+    def _of_no_tensor(self) -> str:
+        """The advice where the access was intended for no argument that is known."""
+        if self.kind == "null-pointer":
+            return _("The pointer is null. Check the table of pointers, or pass a tensor for it.")
+        if self.home == "fixed tensor" and self.access != "load":
+            return _("Pass a copy of that tensor (.clone()), or map its file for writing.")
+        if self.home in ("tensor", "fixed tensor"):
+            return _("The access leaves the tensor that its pointer points into. Check the offsets.")
+        if self.home == "unreadable":
+            return _("The operating system forbids reads there. Check where the pointer comes from.")
+        if self.address < 0:
+            return _("More is subtracted than the pointer's own address. Check the pointer and the offsets.")
+        return _("The pointer points into no tensor that is alive. Check where it comes from.")
 
     def _of_no_mask(self, owner: TensorText) -> str:
         """The advice where no mask guards the access."""
         guard, before = self.guard, self.address < owner.address
         condition = f"{guard.offset} >= 0" if before else f"{guard.offset} < {guard.size}" if guard.size else ""
-        how = f" (mask={condition})" if condition and guard.offset else ""
-        return f"There is no mask. Hold back the lanes {_whither(before)} {owner.name}{how}, or mend the offsets."
+        if condition and guard.offset:
+            text = _("The access has no mask. Add one (mask={condition}), or correct the offsets.")
+        elif before:
+            text = _("The access has no mask. Mask off the lanes before {name}, or correct the offsets.")
+        else:
+            text = _("The access has no mask. Mask off the lanes beyond {name}, or correct the offsets.")
+        return text.format(name=owner.name, condition=condition)
 
     def _of_the_mask(self, owner: TensorText) -> str:
         """The advice where these lanes pass the mask: its bound is wrong, or it tests something else."""
         guard, before = self.guard, self.address < owner.address
         if guard.misread:
-            return f"The mask is not what it looks like: {guard.misread}"
+            return _("The mask is not what it looks like: {why}").format(why=guard.misread)
         if guard.asked and before:
-            return (
-                f"The mask asks for {guard.asked} alone, and these lanes lie before {owner.name}: "
-                f"ask for {guard.offset} >= 0 too, or mend the offsets."
-            )
-        if guard.asked and owner.dense:
-            elements = count(prod(owner.shape), "element")
-            name = f", which is {guard.size}" if guard.size else ""
-            return f"The mask's bound is too wide: it asks for {guard.asked}, and {owner.name} has {elements}{name}."
-        if guard.offset and not guard.asked:
-            return (
-                f"The mask lets these lanes through: it does not ask whether {guard.offset} is within {owner.name}. "
-                "Compare that, too."
-            )
-        return f"The mask lets these lanes through: compare the offsets with the extents of {owner.name}."
+            text = _("The mask tests only {condition}. Test {offset} >= 0 too, or correct the offsets.")
+        elif guard.asked and owner.dense:
+            text = _("The mask is too wide: it tests {condition}, but {name} has {elements}.")
+            if guard.size:
+                text = _("The mask is too wide: it tests {condition}, but {name} has {elements} ({size}).")
+        elif guard.offset and not guard.asked:
+            text = _("The mask does not test {offset}. Compare it with the extent of {name} too.")
+        else:
+            text = _("The mask does not exclude these lanes. Compare the offsets with the extents of {name}.")
+        elements = count(prod(owner.shape), "element")
+        return text.format(
+            condition=guard.asked, offset=guard.offset, name=owner.name, elements=elements, size=guard.size
+        )
 
     def _without_owner(self) -> str:
-        """What is wrong with an address that no argument owns."""
+        """The address, which no argument owns, and what is wrong with it."""
+        at, size = address(self.address), count(self.itemsize, "byte")
         if self.kind == "misaligned":
-            size = count(self.itemsize, "byte")
-            return f"{_IN_TENSOR} and is no multiple of {size}" if self.home else f"is no multiple of {size}"
-        if self.address < 0:
-            return "belongs to no tensor: it is negative"
-        if self.home in ("tensor", "fixed tensor"):
-            fixed = self.home == "fixed tensor" and self.access != "load"
-            return f"{_IN_TENSOR}, and {'may only be read' if fixed else 'reaches over its end'}"
-        return "lies in memory that may not be read" if self.home == "unreadable" else "belongs to no tensor"
+            text = _("{address}, which is not a multiple of {size}")
+            if self.home:
+                text = _("{address}, which lies in a tensor that is no argument and is not a multiple of {size}")
+        elif self.address < 0:
+            text = _("{address}, which belongs to no tensor: it is negative")
+        elif self.home == "fixed tensor" and self.access != "load":
+            text = _("{address}, which lies in a read-only tensor that is no argument")
+        elif self.home in ("tensor", "fixed tensor"):
+            text = _("{address}, which lies in a tensor that is no argument, and reaches over its end")
+        elif self.home == "unreadable":
+            text = _("{address}, which lies in memory that may not be read")
+        else:
+            text = _("{address}, which belongs to no tensor")
+        return text.format(address=at, size=size)
 
     def _touches(self) -> str:
         owner = self.owner
         if owner is None:
-            return f"touches {address(self.address)}, which {self._without_owner()}"
+            return self._without_owner()
         distance = self.address - owner.address
-        if self.kind == "misaligned":
-            return f"touches byte {distance} of {owner.name}, which is no multiple of {count(self.itemsize, 'byte')}"
-        touched = f"touches element {distance // owner.itemsize} of {owner.name}"
-        if not owner.address:
-            return f"{touched}, which has no elements at all"
-        if self.read_only:
-            return f"{touched}, whose memory may only be read"
         other = next((each for each in self.tensors if each != owner and each.holds(self.address)), None)
-        there_lies = "" if other is None else f" (there lies {other.name})"
-        if distance < 0:
-            return f"{touched}, whose storage begins at element {-owner.offset}{there_lies}"
         last = owner.storage_bytes // owner.itemsize - owner.offset - 1
-        return f"{touched}, whose storage ends after element {last}{there_lies}"
+        if self.kind == "misaligned":
+            text = _("byte {byte} of {name}, which is not a multiple of {size}")
+        elif not owner.address:
+            text = _("element {element} of {name}, which has no elements")
+        elif self.read_only:
+            text = _("element {element} of {name}, whose memory is read-only")
+        elif distance < 0:
+            text = _("element {element} of {name}, whose storage begins at element {first}")
+            if other is not None:
+                text = _("element {element} of {name}, whose storage begins at element {first} ({other} lies there)")
+        else:
+            text = _("element {element} of {name}, whose storage ends after element {last}")
+            if other is not None:
+                text = _("element {element} of {name}, whose storage ends after element {last} ({other} lies there)")
+        return text.format(
+            byte=distance,
+            element=distance // owner.itemsize,
+            name=owner.name,
+            size=count(self.itemsize, "byte"),
+            first=-owner.offset,
+            last=last,
+            other="" if other is None else other.name,
+        )

@@ -17,6 +17,7 @@ from triton_lab.interpreter.frame import running
 from triton_lab.interpreter.kernel_errors import AccessFault, Deadlock, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Location, Op, Plan, effects
 from triton_lab.ir.access_masks import guard
+from triton_lab.localization import translated
 from triton_lab.messages import (
     HINT_DEADLOCK,
     HINT_INTERRUPTED,
@@ -79,9 +80,9 @@ def told_where(interrupt: KeyboardInterrupt, call: Any) -> None:
     if turns is not None:
         if turns.op.location != location:
             lines += _where(turns.op.location, call.metadata.name, "", call.written)
-        lines += [f"  {told(turns, call.written, call.executable.plan)}", f"  {HINT_INTERRUPTED}"]
+        lines += [f"  {told(turns, call.written, call.executable.plan)}", f"  {translated(HINT_INTERRUPTED)}"]
     elif getattr(interrupt, "kernel_at", (0, None))[1] is not None:
-        lines.append(f"  {HINT_INTERRUPTED}")
+        lines.append(f"  {translated(HINT_INTERRUPTED)}")
     interrupt.args = ("\n".join(lines).strip(),)
 
 
@@ -89,7 +90,7 @@ def refused(error: KernelError, source: Any, metadata: Any, plan: Plan) -> Kerne
     """An error that was found before the kernel ran."""
     location = None if error.op is None else error.op.location
     lines = [error.message, *_where(location, metadata.name, "", KernelSource(source.fn, plan))]
-    lines.append(f"  {HINT_UNSUPPORTED}")
+    lines.append(f"  {translated(HINT_UNSUPPORTED)}")
     error.args = ("\n".join(lines),)
     return error
 
@@ -116,12 +117,12 @@ def _message(error: KernelError) -> tuple[str, str]:
     if cause is not None and not isinstance(cause, KernelError):
         return f"the CPU target failed at {error.message}", "This is a fault of triton-lab's, not of the kernel."
     if isinstance(error, StepLimit):
-        return error.message, HINT_STEPS
+        return error.message, translated(HINT_STEPS)
     if isinstance(error, Deadlock):
-        return error.message, HINT_DEADLOCK
+        return error.message, translated(HINT_DEADLOCK)
     if isinstance(error, Unsupported):
-        return error.message, HINT_UNSUPPORTED
-    return error.message, HINT_REFUSED.get("" if error.op is None else error.op.name, "")
+        return error.message, translated(HINT_UNSUPPORTED)
+    return error.message, translated(HINT_REFUSED.get("" if error.op is None else error.op.name, ""))
 
 
 def _programs(error: KernelError, grid: tuple[int, int, int]) -> str:

@@ -20,6 +20,7 @@ from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, listed, programs
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.replay.replay_run import CannotReplay, replay
+from triton_lab.localization import translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
@@ -59,7 +60,7 @@ def _refused(launch: Recorded, error: KernelError, others: Iterable[KernelError]
         launch,
         kind,
         message,
-        messages.HINT_REFUSED[name],
+        translated(messages.HINT_REFUSED[name]),
         op=error.op,
         count=len(numbers),
         programs=numbers[:LISTED],
@@ -89,7 +90,7 @@ def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
         launch,
         "deadlock",
         f"{programs(launch, numbers)} {verb}{where}, and no program is left that could end that",
-        messages.HINT_DEADLOCK,
+        translated(messages.HINT_DEADLOCK),
         op=op,
         argument=argument,
         count=len(numbers),

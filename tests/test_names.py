@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from tests.imports import folder_of, modules
 
 MOST_MODULES = 25
-CHAPTER = "an exercise page is named for its chapter"
+CHAPTER = "a file of exercises is named for its chapter"
 TWO_ENGINES = "the file in `native/lowering` writes what the file in `interpreter/ops` computes"
 # File names that stand in several folders, and why.
 FILES = {

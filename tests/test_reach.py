@@ -20,7 +20,7 @@ def graph() -> reach.Graph:
         ("triton_lab/ir/parse.py", {"tests/ir/test_parse.py": 0, "tests/launch/checks/rules/test_unwritten.py": None}),
         (TIMELINE, {"tests/views/launch/accesses/test_timeline_view.py": 0, "tests/browser/test_views_page.py": None}),
         ("triton_lab/launch/checks/rules/unwritten.py", {"tests/launch/checks/rules/test_unwritten.py": 0}),
-        ("triton_lab/course/pages/masks.py", {"tests/course/test_chapters.py": None}),  # imported by its name
+        ("triton_lab/course/chapter_exercises/masks.py", {"tests/course/test_chapters.py": None}),  # by its name
         ("triton_lab/examples/rms_norm.py", {"tests/examples/test_rms_norm.py": 0}),
         ("tests/ir/test_parse.py", {"tests/ir/test_parse.py": 0}),
         ("tests/views/small.py", {"tests/views/test_told.py": None}),

@@ -58,11 +58,11 @@ if TYPE_CHECKING:
     from triton_lab.launch.benchmark.benchmark_result import Sweep as Sweep
     from triton_lab.launch.benchmark.sweep import sweep as sweep
     from triton_lab.launch.comparison.compare import compare as compare
-    from triton_lab.launch.comparison.comparison import Comparison as Comparison
-    from triton_lab.launch.diagnosis.check import CheckFailed as CheckFailed
-    from triton_lab.launch.diagnosis.check import CheckIncomplete as CheckIncomplete
-    from triton_lab.launch.diagnosis.check import check as check
+    from triton_lab.launch.comparison.comparison_result import Comparison as Comparison
     from triton_lab.launch.diagnosis.finding import Finding as Finding
+    from triton_lab.launch.diagnosis.launch_assertion import CheckFailed as CheckFailed
+    from triton_lab.launch.diagnosis.launch_assertion import CheckIncomplete as CheckIncomplete
+    from triton_lab.launch.diagnosis.launch_assertion import check as check
     from triton_lab.launch.diagnosis.verdict import Unchecked as Unchecked
     from triton_lab.launch.launch import Launch as Launch
     from triton_lab.launch.recording.launch_list import Launches as Launches
@@ -73,8 +73,8 @@ if TYPE_CHECKING:
     from triton_lab.launch.replay.program_trace import Trace as Trace
     from triton_lab.launch.replay.value_origin import Origin as Origin
     from triton_lab.launch.replay.variable_values import Values as Values
-    from triton_lab.launch.saving.archive import SavedLaunchError as SavedLaunchError
-    from triton_lab.launch.saving.load import load as load
+    from triton_lab.launch.saving.file_format import SavedLaunchError as SavedLaunchError
+    from triton_lab.launch.saving.launch_reader import load as load
     from triton_lab.native.engine_report import engines as engines
     from triton_lab.polyhedral.to_scop import schedule as schedule
     from triton_lab.remote.remote_errors import RemoteError as RemoteError
@@ -91,9 +91,9 @@ _PUBLIC: dict[str, str | None] = {
     "Argument": "triton_lab.launch.argument",
     "ArgumentError": "triton_lab.backend.plugin.kernel_arguments",
     "CannotReplay": "triton_lab.launch.recording.replay_error",
-    "CheckFailed": "triton_lab.launch.diagnosis.check",
-    "CheckIncomplete": "triton_lab.launch.diagnosis.check",
-    "Comparison": "triton_lab.launch.comparison.comparison",
+    "CheckFailed": "triton_lab.launch.diagnosis.launch_assertion",
+    "CheckIncomplete": "triton_lab.launch.diagnosis.launch_assertion",
+    "Comparison": "triton_lab.launch.comparison.comparison_result",
     "CompileError": "triton_lab.compiled.compile_failure",
     "Compiled": "triton_lab.compiled.compiled",
     "CompiledList": "triton_lab.compiled.compiled_list",
@@ -112,7 +112,7 @@ _PUBLIC: dict[str, str | None] = {
     "Origin": "triton_lab.launch.replay.value_origin",
     "Outcome": "triton_lab.remote.spread",
     "RemoteError": "triton_lab.remote.remote_errors",
-    "SavedLaunchError": "triton_lab.launch.saving.archive",
+    "SavedLaunchError": "triton_lab.launch.saving.file_format",
     "StepLimit": "triton_lab.interpreter.kernel_errors",
     "Sweep": "triton_lab.launch.benchmark.benchmark_result",
     "TargetError": "triton_lab.backend.targets.active_target",
@@ -121,7 +121,7 @@ _PUBLIC: dict[str, str | None] = {
     "Unchecked": "triton_lab.launch.diagnosis.verdict",
     "Unsupported": "triton_lab.interpreter.kernel_errors",
     "Values": "triton_lab.launch.replay.variable_values",
-    "check": "triton_lab.launch.diagnosis.check",
+    "check": "triton_lab.launch.diagnosis.launch_assertion",
     "compare": "triton_lab.launch.comparison.compare",
     "compile": "triton_lab.compiled.compile",
     "course": None,
@@ -131,7 +131,7 @@ _PUBLIC: dict[str, str | None] = {
     "layout": "triton_lab.compiled.layouts",
     "lazy": None,
     "limits": "triton_lab.backend.targets.limits",
-    "load": "triton_lab.launch.saving.load",
+    "load": "triton_lab.launch.saving.launch_reader",
     "polyhedral": None,
     "record": "triton_lab.launch.recording.record",
     "schedule": "triton_lab.polyhedral",

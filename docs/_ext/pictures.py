@@ -18,7 +18,7 @@ from pygments.token import Comment, _TokenType
 from sphinx.application import Sphinx
 
 from triton_lab.course.edition import notebooks_at, read
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.script_bundle import SITE, script, stylesheet
 
 SCRIPT, STYLE = "triton-lab.js", "triton-lab.css"

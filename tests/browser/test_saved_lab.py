@@ -17,7 +17,7 @@ from tests.browser.test_notebook7 import ITS_OWN
 from triton_lab.examples import example
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.gallery import launches_of
-from triton_lab.views.output import SCENE, WIDGET
+from triton_lab.views.notebook_output import SCENE, WIDGET
 from triton_lab.views.scene_packing import packed
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -20,7 +20,7 @@ AUDITED = {
     "backend/plugin/page_permissions.py:_reading": "a function of the system's",
     "backend/source/operator_precedence.py:_in_function": "the text alone",
     "backend/source/pointer_preview.py:follows_pointers": "a source of Triton by identity, alive as long as its answer",
-    "backend/targets/cpu_replay.py:_for_cpu": "a source of Triton by identity, as long as it lives; its options",
+    "backend/targets/both_targets.py:_for_cpu": "a source of Triton by identity, as long as it lives; its options",
     "backend/source/source_spans.py:_read": "the text alone",
     "compiled/explanations/__init__.py:explanation": "tables of ours, the stage and the name",
     "compiled/transactions/ptx_registers.py:_special": "how many threads there are, alone",

@@ -33,7 +33,7 @@ from tests.launch.comparison.kernels import (
     tile_product,
 )
 from triton_lab.interpreter.variants import arithmetic_variants
-from triton_lab.launch.comparison.comparison import Comparison
+from triton_lab.launch.comparison.comparison_result import Comparison
 from triton_lab.launch.comparison.numerics import in_threads
 from triton_lab.launch.launch import Launch
 

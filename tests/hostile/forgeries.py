@@ -85,11 +85,11 @@ FORGED: dict[str, tuple[str, ...]] = {
     "the generator": _patched("torch.Generator.manual_seed = lambda self, seed: self\ntorch.manual_seed(0)"),
     "the reference": _patched("torch.clamp = torch.Tensor.clamp = lambda self, **k: self\nrelu = lambda x: x"),
     "the saving": _patched(
-        "from triton_lab.launch.saving import save\nfrom triton_lab.course.judging import judge_messages as messages\n"
+        "from triton_lab.launch.saving import launch_writer as save\nfrom triton_lab.course.judging import judge_messages as messages\n"
         "save.packed = messages.packed = lambda launch: b''"
     ),
     "the loading": _patched(
-        "from triton_lab.launch.saving import load\nfrom triton_lab.course.judging import judge_messages as messages\n"
+        "from triton_lab.launch.saving import launch_reader as load\nfrom triton_lab.course.judging import judge_messages as messages\n"
         "load.unpacked = messages.unpacked = lambda *a, **k: None"
     ),
     "the wire": _patched(
@@ -128,21 +128,21 @@ FORGED: dict[str, tuple[str, ...]] = {
     ),
     "a launch whose arguments are elsewhere": (
         _IMPORTS, _COPY, _COPIED,
-        "import dataclasses\nfrom triton_lab.launch.saving import save\nold = save._argument\n"
+        "import dataclasses\nfrom triton_lab.launch.saving import launch_writer as save\nold = save._argument\n"
         "save._argument = lambda a: {**old(a), 'storage_address': 64, 'address': 64}",
     ),
     "a launch with findings of its own": (
         _IMPORTS, _COPY, _COPIED,
-        "from triton_lab.launch.saving import save\nold = save._head\n"
+        "from triton_lab.launch.saving import launch_writer as save\nold = save._head\n"
         "save._head = lambda *a: {**old(*a), 'findings': [], 'unchecked': []}",
     ),
     "a launch without memory": (
         _IMPORTS, _COPY, _COPIED,
-        "from triton_lab.launch.saving import save\nold = save._head\nsave._head = lambda *a: {**old(*a), 'regions': []}",
+        "from triton_lab.launch.saving import launch_writer as save\nold = save._head\nsave._head = lambda *a: {**old(*a), 'regions': []}",
     ),
     "a launch that says it failed": (
         _IMPORTS, _COPY, _COPIED,
-        "from triton_lab.launch.saving import save\nold = save._head\nsave._head = lambda *a: {**old(*a), 'error': 'x'}",
+        "from triton_lab.launch.saving import launch_writer as save\nold = save._head\nsave._head = lambda *a: {**old(*a), 'error': 'x'}",
     ),
     "arguments that share memory": (
         _IMPORTS, _COPY, _COPIED,

@@ -16,7 +16,7 @@ import triton.language as tl
 
 import triton_lab as lab
 from triton_lab.interpreter.memory_regions import MemoryRegion
-from triton_lab.launch.diagnosis.check import CheckFailed, CheckIncomplete
+from triton_lab.launch.diagnosis.launch_assertion import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.resident_pages import PAGE, untouched
 from triton_lab.launch.recording.snapshot import SavedRegion

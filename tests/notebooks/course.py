@@ -15,7 +15,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from triton_lab.course.edition import marked
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 CELL_SECONDS = 300

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import has_chromium
 from tests.notebooks.course import executed, sources, texts
-from triton_lab.views.output import SCENE, WIDGET
+from triton_lab.views.notebook_output import SCENE, WIDGET
 
 MOST_BYTES = 1_000_000  # of a notebook with its outputs, most of them PNGs
 

@@ -21,7 +21,7 @@ from triton_lab.examples import example
 from triton_lab.views import frontend_presence
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.gallery import launches_of
-from triton_lab.views.output import SCENE, WIDGET
+from triton_lab.views.notebook_output import SCENE, WIDGET
 
 # VS Code's Jupyter extension orders an output's types so, and the editor shows the first that it has a renderer for.
 VSCODE_RENDERS = (WIDGET, "text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain")

@@ -1,4 +1,4 @@
-"""The exercises of all chapters by name. A chapter's page is imported on request."""
+"""The exercises of all chapters by name. A chapter's file is imported on request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGES = {
     "14": "attention",
     "15": "clinic",
 }
-"""Chapter -> the module of `pages` with its tuple `EXERCISES`."""
+"""Chapter -> the module of `chapter_exercises` with its tuple `EXERCISES`."""
 
 
 @cache
@@ -40,7 +40,7 @@ def exercises() -> tuple[Exercise, ...]:
     """
     found: dict[str, Exercise] = {}
     for chapter, page in PAGES.items():
-        for one in importlib.import_module(f"triton_lab.course.pages.{page}").EXERCISES:
+        for one in importlib.import_module(f"triton_lab.course.chapter_exercises.{page}").EXERCISES:
             if one.name in found:
                 raise ValueError(f"two exercises are called {one.name!r}: the second is in {page}.py")
             found[one.name] = replace(one, chapter=chapter)

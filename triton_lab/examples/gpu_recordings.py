@@ -60,7 +60,7 @@ def recording(name: str) -> Launch:
             f"{name} has not been recorded on a GPU yet (of those that have, there is {there}): on a machine "
             "with a GPU run python -m triton_lab.examples.gpu_recordings"
         )
-    from triton_lab.launch.saving.load import load
+    from triton_lab.launch.saving.launch_reader import load
 
     return load(file)
 
@@ -129,7 +129,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m triton_lab.examples.gpu_recordings", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where they go; else into the package")
     folder = parser.parse_args(arguments).folder
-    from triton_lab.launch.saving.load import load
+    from triton_lab.launch.saving.launch_reader import load
 
     for file in make(folder):
         found: Any = load(file)

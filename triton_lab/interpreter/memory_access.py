@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.access_faults import fault_of, strays
 from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.faulting_lanes import fault_of, strays
 from triton_lab.interpreter.kernel_errors import AccessFault, KernelError
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion, Reachable, span

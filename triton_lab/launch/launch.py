@@ -230,7 +230,7 @@ class Launch(Recorded):
         >>> lab.load(path).plot.tiling("x_ptr").title()
         'x_ptr (1000): which program loads each element'
         """
-        from triton_lab.launch.saving.save import save
+        from triton_lab.launch.saving.launch_writer import save
 
         save(self, path)
 

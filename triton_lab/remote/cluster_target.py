@@ -114,9 +114,9 @@ class RemoteLauncher(Launcher):
             # An observed launch must run here, and its result is the same.
             super().launch(function, grid, objects)
         else:
-            from triton_lab.backend.targets import cpu_replay
+            from triton_lab.backend.targets import both_targets
 
-            cpu_replay.launch(self, grid, (), objects, functools.partial(self.run, function, grid, objects))
+            both_targets.launch(self, grid, (), objects, functools.partial(self.run, function, grid, objects))
 
     def run(
         self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any], seconds: float = 0.0

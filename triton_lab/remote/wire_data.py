@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.launch.saving.archive import Reader, SavedLaunchError, Writer
+from triton_lab.launch.saving.file_format import Reader, SavedLaunchError, Writer
 from triton_lab.remote.remote_errors import DataError
 
 ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, arrays of NumPy, tensors and recorded launches travel"
@@ -112,7 +112,7 @@ def _known(value: Any, writer: Writer, where: str, depth: int) -> Any:
         inner = {name: _plain(one, writer, f"{where}.{name}", depth + 1) for name, one in fields.items()}
         return {"record": type(value).__name__, "fields": inner}
     if isinstance(value, Launch):
-        from triton_lab.launch.saving.save import packed as saved
+        from triton_lab.launch.saving.launch_writer import packed as saved
 
         return {"launch": writer.array(np.frombuffer(saved(value), np.uint8))}
     import torch
@@ -222,7 +222,7 @@ def _tensor(plain: Any, given: _Input) -> Any:
 
 
 def _launch(number: Any, given: _Input) -> Any:
-    from triton_lab.launch.saving.load import unpacked as loaded
+    from triton_lab.launch.saving.launch_reader import unpacked as loaded
 
     given.launches += 1
     _hold(given.launches <= _LAUNCHES, "so many launches")

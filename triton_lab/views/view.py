@@ -105,7 +105,7 @@ class View(ABC):
 
     def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The scene, PNG and text, and a widget where one is needed: see `output`."""
-        from triton_lab.views.output import bundle
+        from triton_lab.views.notebook_output import bundle
 
         return bundle(self)
 

@@ -19,7 +19,7 @@ from tests.backend.fake_gpu import on_gpu
 from tests.kernels import copy_block, double, load_through, sum_pair
 from triton_lab.backend.targets import active_target
 from triton_lab.backend.targets.active_target import TargetError
-from triton_lab.launch.diagnosis.check import CheckFailed
+from triton_lab.launch.diagnosis.launch_assertion import CheckFailed
 from triton_lab.launch.recording.unrecordable import NotRecorded
 
 
@@ -330,13 +330,13 @@ def test_a_launch_that_tritons_own_driver_makes_is_refused_by_a_record(gpu, watc
 
 
 def test_a_launch_on_the_gpu_that_the_cpu_cannot_run_is_told(gpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_lab.backend.targets import cpu_replay
+    from triton_lab.backend.targets import both_targets
     from triton_lab.interpreter.kernel_errors import Unsupported
 
     def refused(*_: object, **__: object) -> None:
         raise Unsupported("the CPU target cannot run the operation tt.elementwise_inline_asm")
 
-    monkeypatch.setattr(cpu_replay, "prepared", refused)
+    monkeypatch.setattr(both_targets, "prepared", refused)
     x = on_gpu(torch.ones(1))
     with lab.target("gpu"):
         with pytest.warns(UserWarning, match="increment was not recorded: the CPU target cannot run"), lab.check():

@@ -13,7 +13,7 @@ import triton_lab as lab
 from tests.backend import fake_gpu
 from tests.backend.fake_gpu import FakeDriver, clock, on_gpu
 from tests.kernels import load_through
-from triton_lab.backend.targets import cpu_replay, gpu_timer
+from triton_lab.backend.targets import both_targets, gpu_timer
 from triton_lab.backend.targets.gpu_timer import IN_ALL, LEAST, MOST, Time, measured
 
 
@@ -34,7 +34,7 @@ def timed(gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with a GPU, whose clock is the only one."""
     monkeypatch.setattr(gpu_timer, "time", clock)
     # Here all that is on the GPU would look like pinned memory.
-    monkeypatch.setattr(cpu_replay, "is_in_reach", lambda tensor: False)
+    monkeypatch.setattr(both_targets, "is_in_reach", lambda tensor: False)
 
 
 def last(launches: list[lab.Launch]) -> lab.Launch:
@@ -139,7 +139,7 @@ def test_what_takes_long_runs_once_alone(timed: None) -> None:
 
 
 def test_all_launches_together_are_measured_for_a_bounded_time(timed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu_replay, "time", clock)
+    monkeypatch.setattr(both_targets, "time", clock)
     x, y = on_gpu(torch.arange(32.0)), on_gpu(torch.zeros(32))
     clock.takes = lambda _: 8e-3
     with lab.target("gpu"), lab.record(time=True) as launches:
@@ -162,7 +162,7 @@ def test_no_memory_for_copies_leaves_the_launchs_own_time(timed: None, monkeypat
     def full(*_: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(cpu_replay, "Copies", full)
+    monkeypatch.setattr(both_targets, "Copies", full)
     x, y = on_gpu(torch.arange(32.0)), on_gpu(torch.zeros(32))
     with lab.target("gpu"), lab.record(time=True) as launches:
         doubled[(1,)](x, y, BLOCK=32)

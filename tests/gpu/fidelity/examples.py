@@ -6,7 +6,7 @@ import triton_lab as lab
 from tests.gpu.fidelity.measured import CLASSES, DIFFERENT, EQUAL, ONE, TOLERANCE, TWO, Row
 from triton_lab.examples import example
 from triton_lab.launch.comparison.argument_difference import DIFFERENT as APART
-from triton_lab.launch.comparison.comparison import Comparison
+from triton_lab.launch.comparison.comparison_result import Comparison
 
 
 def measure_example(name: str, against: str) -> Row:

@@ -14,7 +14,7 @@ from tests.launch.comparison.launched_slips import LAUNCHED, Launched
 from tests.launch.comparison.slips import randn, total_over
 from tests.launch.comparison.two_slips import TWOS, Two, added, softmax
 from triton_lab.launch.comparison import root_cause
-from triton_lab.launch.comparison.causes import Half
+from triton_lab.launch.comparison.experiment_results import Half
 
 LONG = 60.0  # other processes may keep this one from its work
 

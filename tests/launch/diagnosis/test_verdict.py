@@ -13,8 +13,8 @@ import triton.language as tl
 
 import triton_lab as lab
 from triton_lab.launch import checks
-from triton_lab.launch.diagnosis.check import CheckFailed, CheckIncomplete
 from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.launch.diagnosis.launch_assertion import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.views.launch.card.launch_card import SHOWN, Card

@@ -16,7 +16,7 @@ import triton.language as tl
 
 import triton_lab
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.diagnosis.check import CheckFailed
+from triton_lab.launch.diagnosis.launch_assertion import CheckFailed
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay.replay_run import CannotReplay, replay
 

@@ -19,8 +19,8 @@ from tests.launch.comparison.kernels import exponential, recorded
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.saving import archive, load
-from triton_lab.launch.saving.archive import Reader, Writer
+from triton_lab.launch.saving import file_format, launch_reader
+from triton_lab.launch.saving.file_format import Reader, Writer
 
 Head = dict[str, Any]
 
@@ -192,7 +192,7 @@ def test_regions_may_lie_side_by_side(saved: dict[str, bytes], tmp_path: Path) -
 
 @pytest.mark.parametrize("most", [31, 32])
 def test_blocks_are_bounded(most: int, saved: dict[str, bytes], tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(load, "_BLOCK", most)
+    monkeypatch.setattr(launch_reader, "_BLOCK", most)
     path = rewritten(saved, ALLOWED["nothing is changed"], tmp_path)
     if most == 32:
         assert lab.load(path).programs == 2
@@ -296,11 +296,11 @@ def test_an_archive_may_be_as_large_as_allowed(tmp_path: Path, monkeypatch: pyte
     assert read(tmp_path, [array], most=size).head == {}
     with pytest.raises(lab.SavedLaunchError, match="unpacks to"):
         read(tmp_path, [array], most=size - 1)
-    monkeypatch.setattr(archive, "_MEMBERS", 2)
+    monkeypatch.setattr(file_format, "_MEMBERS", 2)
     assert read(tmp_path, [array]).head == {}
     with pytest.raises(lab.SavedLaunchError, match="3 members, and 2 are allowed"):
         read(tmp_path, [array, array])
-    monkeypatch.setattr(archive, "_HEAD_BYTES", 9)
+    monkeypatch.setattr(file_format, "_HEAD_BYTES", 9)
     assert read(tmp_path, [], head={"a": 12}).head == {"a": 12}
     with pytest.raises(lab.SavedLaunchError, match=r"its head\.json has more"):
         read(tmp_path, [], head={"a": 123})

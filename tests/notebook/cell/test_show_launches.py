@@ -19,10 +19,10 @@ from triton_lab.notebook.cell import show_launches
 from triton_lab.notebook.cell.magic_options import parse
 from triton_lab.notebook.cell.pending_launch import ENDED, STILL, not_yet_checked
 from triton_lab.notebook.cell.progress_line import Sign
-from triton_lab.views import comm_handlers, frontend_presence, output
+from triton_lab.views import comm_handlers, frontend_presence, notebook_output
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.card.launch_plot import COMPILED_TABS, TABS
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 
 
 @triton.jit
@@ -176,9 +176,9 @@ def test_what_is_shown_before_the_checks_changes_nothing_of_the_launch() -> None
 def test_the_words_of_pictures_come_with_the_png() -> None:
     (launch,) = launches(1)
     view = Card(launch)
-    data, metadata = output.at_once(view)
+    data, metadata = notebook_output.at_once(view)
     assert data["text/plain"] == view.brief() and "which program" not in view.brief()
-    whole, _ = output.with_picture(data, metadata, view)
+    whole, _ = notebook_output.with_picture(data, metadata, view)
     assert whole["text/plain"] == view.text() and view.text().startswith(view.brief())
     assert "which program" in view.text()
 

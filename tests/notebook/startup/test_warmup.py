@@ -15,7 +15,7 @@ from jupyter_client.manager import KernelManager
 
 from triton_lab.notebook.startup.warmup import MODULES, Ready
 from triton_lab.views.frontend_presence import TARGET
-from triton_lab.views.output import SCENE, WIDGET
+from triton_lab.views.notebook_output import SCENE, WIDGET
 
 ROOT = Path(__file__).parents[3]
 

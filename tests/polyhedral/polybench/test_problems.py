@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.examples.test_compiles_for_gpu import compiled  # noqa: F401 - a fixture
-from triton_lab.launch.diagnosis.check import check
+from triton_lab.launch.diagnosis.launch_assertion import check
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.blocks.proof import example
 from triton_lab.polyhedral.core import isl_effort

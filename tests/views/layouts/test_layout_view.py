@@ -24,7 +24,7 @@ from triton_lab.views.layouts.element_heatmaps import emphasis_on
 from triton_lab.views.layouts.layout_colors import banks_of
 from triton_lab.views.layouts.layout_positions import places_of
 from triton_lab.views.layouts.layout_view import LayoutView
-from triton_lab.views.output import MOST_CHARACTERS
+from triton_lab.views.notebook_output import MOST_CHARACTERS
 from triton_lab.views.scene_packing import packed
 from triton_lab.views.script_bundle import FRONT
 from triton_lab.views.view import View

@@ -15,7 +15,7 @@ from triton_lab.views.drawing.drawing import DrawnText, Line, Rectangle
 from triton_lab.views.lazy.explain import StepView
 from triton_lab.views.lazy.graph_layout import GAP, PADDING, ROOM, FramedRows, Thing, lay_out
 from triton_lab.views.lazy.graph_picture import draw_graph
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.style import rgb
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.array_panels import grids, touched
 from triton_lab.views.polyhedral.border_labels import clip

@@ -10,7 +10,7 @@ from tests.views.polyhedral.test_iteration_view import at, near, pixels
 from tests.views.polyhedral.test_live import Open, show  # noqa: F401 - `show` is a fixture
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.maximal_view import BAR, MARGIN, ROW, maximal_view
 

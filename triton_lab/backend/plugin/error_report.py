@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from triton_lab.backend.plugin.endless_loop import told, turning
 from triton_lab.backend.plugin.kernel_arguments import ArgumentLeaf, tensor_of
+from triton_lab.backend.plugin.loop_report import told, turning
 from triton_lab.backend.plugin.page_permissions import standing
 from triton_lab.backend.source.access_source import guard_at
 from triton_lab.backend.source.kernel_source import KernelSource

@@ -80,7 +80,7 @@ class OffloadLauncher:
         if not recorders.hearing() or is_trial():
             self.run(*arguments)
             return
-        from triton_lab.backend.targets.cpu_replay import launch
+        from triton_lab.backend.targets.both_targets import launch
 
         launch(self, checked_grid(*arguments[:3]), arguments[:FIXED], arguments[FIXED:])
 

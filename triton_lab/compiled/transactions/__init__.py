@@ -2,8 +2,8 @@
 
 A recorded launch and its compiled stages enter. `ttgir_accesses`, `ptx_parser` and `ptxas_code` read the stages, and
 `access_matching` finds what an access became. `sectors` and `transfer` count requests and sectors of global memory;
-`ptx_registers` (with `ptx_rules`) and `bank_requests` count bank conflicts in shared memory. `Transactions` leaves
-(`transactions`); `advice` names its worst line.
+`ptx_registers` (with `ptx_rules`) and `shared_memory_accesses` count bank conflicts in shared memory. `Transactions`
+leaves (`transactions`); `advice` names its worst line.
 """
 
 from triton_lab.compiled.transactions.advice import Reason, worst

@@ -13,9 +13,9 @@ from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.compilation_text import aligned
 from triton_lab.compiled.resource_facts import Metadata
 from triton_lab.compiled.transactions.access_matching import chain_of, joined
-from triton_lab.compiled.transactions.bank_requests import SharedUse, shared_uses
 from triton_lab.compiled.transactions.ptx_parser import Chain, Instruction, Ptx
 from triton_lab.compiled.transactions.ptxas_code import PtxasCode
+from triton_lab.compiled.transactions.shared_memory_accesses import SharedUse, shared_uses
 from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
 from triton_lab.launch.access import Access
 from triton_lab.launch.recording.launch_record import Recorded

@@ -32,8 +32,8 @@ from triton_lab.interpreter.runtime_values import Descriptor
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.snapshot import SavedRegion
-from triton_lab.launch.saving.load import unpacked
-from triton_lab.launch.saving.save import packed_unchecked
+from triton_lab.launch.saving.launch_reader import unpacked
+from triton_lab.launch.saving.launch_writer import packed_unchecked
 from triton_lab.lazy.step import BufferState
 
 MOST_LAUNCHES = 64

@@ -14,7 +14,7 @@ from triton_lab.course.exercise_answer import Unanswered
 from triton_lab.course.judging import judge_messages
 from triton_lab.course.judging.answer_values import MALFORMED, decoded, fault_of, schedule_of, text
 from triton_lab.course.judging.judge_wire import Broken, Channel
-from triton_lab.launch.saving.archive import SavedLaunchError
+from triton_lab.launch.saving.file_format import SavedLaunchError
 
 if TYPE_CHECKING:
     from triton_lab.course.lazy_steps import StepsRun

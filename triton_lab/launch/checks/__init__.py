@@ -18,6 +18,7 @@ from triton_lab.launch.checks.rules import (
     always_true_mask,
     fault,
     idle_program,
+    int32_overflow,
     lane_collision,
     lane_order,
     loop_invariant_load,
@@ -27,7 +28,6 @@ from triton_lab.launch.checks.rules import (
     narrow_overflow,
     non_finite,
     outside_view,
-    overflow,
     precedence,
     race,
     undefined,
@@ -48,7 +48,7 @@ MISREAD = "comparisons that Python reads otherwise than they look"
 _THREADS = "lanes of one program that meet in memory"
 # The subject of each check, as it is reported when it could not be checked.
 _ALONE: tuple[tuple[str, Callable[[Evidence], Iterator[Finding]]], ...] = (
-    ("overflow of addresses", overflow.check),
+    ("overflow of addresses", int32_overflow.check),
     ("overflow of narrow integers", narrow_overflow.check),
     ("NaN and infinity", non_finite.check),
     ("loss of precision", lost_precision.check),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.comparison.comparison import Comparison
+from triton_lab.launch.comparison.comparison_result import Comparison
 from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import Results, before, expected, of_launch
 from triton_lab.launch.comparison.number_formats import unit_roundoff, wide

@@ -11,8 +11,8 @@ from triton_lab.launch.comparison.launch_results import torch_tensors
 from triton_lab.launch.comparison.number_formats import as_array
 
 if TYPE_CHECKING:
-    from triton_lab.launch.comparison.causes import Experiment
-    from triton_lab.launch.comparison.comparison import Comparison
+    from triton_lab.launch.comparison.comparison_result import Comparison
+    from triton_lab.launch.comparison.experiment_results import Experiment
     from triton_lab.launch.launch import Launch
 
 # Options of Triton's compiler for NVIDIA: name, cause, keyword arguments.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, Compared
-from triton_lab.launch.comparison.causes import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.numerics import Switch, documented, exact, in_threads, switches, together
 from triton_lab.launch.comparison.rerun import Side, measured, tried
@@ -20,7 +20,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
 if TYPE_CHECKING:
-    from triton_lab.launch.comparison.comparison import Comparison
+    from triton_lab.launch.comparison.comparison_result import Comparison
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.recording.access_event import AccessEvent
 

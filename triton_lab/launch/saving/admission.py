@@ -16,8 +16,8 @@ from triton_lab import messages
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.machine import BATCH_BYTES, Limits
 from triton_lab.ir import Dense, Function, Op, Plan, Type
-from triton_lab.launch.saving.archive import SavedLaunchError
 from triton_lab.launch.saving.checked_fields import hold
+from triton_lab.launch.saving.file_format import SavedLaunchError
 
 MAX_SECONDS = 20.0
 """The most seconds that a launch from a file may take, by the estimate."""

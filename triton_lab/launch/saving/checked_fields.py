@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from triton_lab.launch.byte_ranges import Ranges
-from triton_lab.launch.saving.archive import SavedLaunchError
+from triton_lab.launch.saving.file_format import SavedLaunchError
 
 T = TypeVar("T")
 

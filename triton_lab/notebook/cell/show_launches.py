@@ -127,7 +127,7 @@ class _Output:
             self._show_unchecked(ENDED)
 
     def _show_unchecked(self, why: str) -> None:
-        from triton_lab.views.output import at_once
+        from triton_lab.views.notebook_output import at_once
 
         first, *others = self._launches
         self._before = self._make([not_yet_checked(first, why), *others])
@@ -137,7 +137,7 @@ class _Output:
         """Show the launch and the findings of its checks."""
         from triton_lab.views.comm_handlers import succeed
         from triton_lab.views.frontend_presence import announced
-        from triton_lab.views.output import at_once, with_picture, with_rest
+        from triton_lab.views.notebook_output import at_once, with_picture, with_rest
 
         view = self._make(self._launches)
         if self._before is not None:
@@ -152,7 +152,7 @@ class _Output:
 
     def grow(self) -> None:
         """Add the contents of other tabs, if they were left out at first."""
-        from triton_lab.views.output import with_rest
+        from triton_lab.views.notebook_output import with_rest
 
         if not self._complete and self._view is not None and self._view.grows:
             self._data = with_rest(self._data, self._view)
@@ -160,7 +160,7 @@ class _Output:
 
     def complete(self) -> None:
         """Add the PNG, if it was left out at first."""
-        from triton_lab.views.output import with_picture
+        from triton_lab.views.notebook_output import with_picture
 
         if not self._complete and self._view is not None:
             self._publish(*with_picture(self._data, self._metadata, self._view))

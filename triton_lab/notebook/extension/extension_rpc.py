@@ -154,7 +154,7 @@ class Desk:
         return {"name": name, "content": page_of(self._launched.launch(int(number)))}
 
     def _shown(self, name: str, make: Callable[[], View]) -> SessionCard:
-        from triton_lab.views.output import saved
+        from triton_lab.views.notebook_output import saved
 
         view = self._views.get(name)
         if view is None:

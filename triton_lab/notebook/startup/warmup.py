@@ -30,7 +30,7 @@ MODULES = (
     "triton_lab.notebook.cell.error_display",
     "triton_lab.launch.recording.record",
     "triton_lab.views.launch.card.launch_card",
-    "triton_lab.views.output",
+    "triton_lab.views.notebook_output",
     "matplotlib.figure",
     "matplotlib.backends.backend_agg",
     "triton_lab.views.drawing.png",

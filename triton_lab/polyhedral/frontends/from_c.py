@@ -29,7 +29,7 @@ from triton_lab.polyhedral.core.loop_nest import (
 )
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 from triton_lab.polyhedral.frontends.c_numbers import dtype, number
-from triton_lab.polyhedral.frontends.c_syntax import Parsed, parse
+from triton_lab.polyhedral.frontends.c_parser import Parsed, parse
 
 # C's name -> our name.
 FUNCTIONS = {

@@ -7,7 +7,7 @@ import { show } from "./view.js";
 /** @typedef {import("./scenes.js").Saved} Saved */
 /** @typedef {import("./scenes.js").Scene} Scene */
 
-export const MOST_CHARACTERS = 256 * 1024; // of a packed scene, as in `output.py`
+export const MOST_CHARACTERS = 256 * 1024; // of a packed scene, as in `notebook_output.py`
 const MOST_UNPACKED = 16 * 1024 * 1024; // bytes
 
 const DAMAGED_PART = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";

@@ -24,7 +24,7 @@ from triton_lab.views.launch.card.card_tab import listed
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.card.launch_plot import SHOWN, TABS
 from triton_lab.views.launch.card.launch_plot_accessor import LaunchPlot
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.view import View
 
 PICTURES = [tab.name for tab in TABS if tab.help and tab.home]

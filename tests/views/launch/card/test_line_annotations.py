@@ -17,7 +17,7 @@ from tests.views.contract import wrongs
 from triton_lab.examples import softmax
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.card.line_annotations import MOST_CHARACTERS, annotated, place
-from triton_lab.views.output import saved
+from triton_lab.views.notebook_output import saved
 from triton_lab.views.scenes import NotedSource
 
 

@@ -13,7 +13,7 @@ from tests.views.unpacking import unpacked
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
 from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHED, Tiling
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 
 PALETTE = style.palette()
 

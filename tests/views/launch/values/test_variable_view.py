@@ -15,7 +15,7 @@ from triton_lab.views.drawing.value_picture import block_heatmap
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.values.program_variables import ValuesPanel
 from triton_lab.views.launch.values.variable_view import VariableView
-from triton_lab.views.output import SCENE
+from triton_lab.views.notebook_output import SCENE
 
 
 @triton.jit

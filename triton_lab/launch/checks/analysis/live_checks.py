@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.rules import (
+    int32_overflow,
     lossy_store,
     lost_precision,
     narrow_overflow,
     non_finite,
-    overflow,
     undefined,
     uninitialized,
 )
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # By the name of each watcher in `Launch.watched`.
 _CHECKS = {
-    "overflow": overflow.watcher,
+    "overflow": int32_overflow.watcher,
     "narrow": narrow_overflow.watcher,
     "non-finite": non_finite.watcher,
     "accumulation": lost_precision.watcher,

@@ -1,7 +1,7 @@
 """Finds numbers of 8 and 16 bits that wrap: products, sums that a loop carries, and floats too large to convert.
 
-If the kernel then uses masks, shifts or remainders on the result, it wraps on purpose. `overflow` reports numbers that
-go into addresses, masks and loops.
+If the kernel then uses masks, shifts or remainders on the result, it wraps on purpose. `int32_overflow` reports numbers
+that go into addresses, masks and loops.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
 from triton_lab.launch.checks.analysis.stored_lanes import stored_from
 from triton_lab.launch.checks.analysis.value_marks import inside_of_others
-from triton_lab.launch.checks.rules import overflow
+from triton_lab.launch.checks.rules import int32_overflow
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
@@ -152,7 +152,7 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
         return {}
     flow = dataflow.Flow.of(plan)
     uses = _uses(flow)
-    elsewhere = {*inside_of_others(plan), *overflow.suspects(evidence)}
+    elsewhere = {*inside_of_others(plan), *int32_overflow.suspects(evidence)}
     result = {}
     for function, op in narrow:
         value = dataflow.Value(function.name, op.results[0])

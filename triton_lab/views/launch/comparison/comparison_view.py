@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from triton_lab import messages
 from triton_lab.launch.comparison.argument_difference import EQUAL, VERDICTS
-from triton_lab.launch.comparison.causes import HEADINGS as TRIED
+from triton_lab.launch.comparison.experiment_results import HEADINGS as TRIED
 from triton_lab.views.drawing.scene_bounds import Few, Many, Most, Sentence, Whole, Within
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.comparison.difference_heatmaps import HEADINGS, ComparedPicture, ComparedScene, row
@@ -18,8 +18,8 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from triton_lab.launch.comparison.causes import Pairs
-    from triton_lab.launch.comparison.comparison import Comparison
+    from triton_lab.launch.comparison.comparison_result import Comparison
+    from triton_lab.launch.comparison.experiment_results import Pairs
     from triton_lab.views.drawing.figure_pieces import FigurePiece
     from triton_lab.views.scenes import Scene
 

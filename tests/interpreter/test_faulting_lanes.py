@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triton_lab.interpreter import access_faults
-from triton_lab.interpreter.access_faults import fault_of
+from triton_lab.interpreter import faulting_lanes
+from triton_lab.interpreter.faulting_lanes import fault_of
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion, Reachable
 
 NULL = 4096
@@ -138,7 +138,7 @@ def test_where_a_pointer_may_go_anywhere_all_its_lanes_are_looked_up(
 def test_after_so_many_addresses_without_memory_no_more_are_looked_up(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(access_faults, "_MOST_LOOKUPS", most)
+    monkeypatch.setattr(faulting_lanes, "_MOST_LOOKUPS", most)
     memory, calls = Memory([]), []
     memory.resolve = lambda low, high: calls.append(low)
     addresses = np.array([[9, 5, 5, 7, 1, 3]]) * NULL

@@ -18,11 +18,11 @@ import triton_lab as lab
 from tests.views.test_scenes import MAKERS
 from tests.views.unpacking import unpacked
 from triton_lab.examples import example
-from triton_lab.views import comm_handlers, frontend_presence, output
+from triton_lab.views import comm_handlers, frontend_presence, notebook_output
 from triton_lab.views.launch.card.launch_card import SAVED_LANES, Card
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.launch.tiling.tiling_view import Tiling
-from triton_lab.views.output import MOST_CHARACTERS, SCENE, WIDGET
+from triton_lab.views.notebook_output import MOST_CHARACTERS, SCENE, WIDGET
 from triton_lab.views.scene_packing import packed
 
 
@@ -74,13 +74,13 @@ def card() -> Card:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_view_is_packed_within_the_bound(name: str) -> None:
-    saved = output.saved(MAKERS[name]())
+    saved = notebook_output.saved(MAKERS[name]())
     assert saved["version"] == 1 and len(saved["scene"]) <= MOST_CHARACTERS
     assert unpacked(saved["scene"])["kind"]
 
 
 def test_a_small_launch_keeps_every_tab() -> None:
-    found = unpacked(output.saved(card())["scene"])
+    found = unpacked(notebook_output.saved(card())["scene"])
     assert {tab["name"] + ("@0" if "window" in tab else "") for tab in found["tabs"]} <= set(found["parts"])
 
 
@@ -93,17 +93,17 @@ def test_a_large_launch_keeps_what_it_opens_with(monkeypatch: pytest.MonkeyPatch
 
 def test_what_does_not_fit_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     view = card()
-    monkeypatch.setattr(output, "MOST_CHARACTERS", len(packed(view.live())))
-    assert unpacked(output.saved(view)["scene"])["parts"].keys() == view.live()["parts"].keys()  # type: ignore[attr-defined]
-    monkeypatch.setattr(output, "MOST_CHARACTERS", 100)
-    saved = output.saved(view)
+    monkeypatch.setattr(notebook_output, "MOST_CHARACTERS", len(packed(view.live())))
+    assert unpacked(notebook_output.saved(view)["scene"])["parts"].keys() == view.live()["parts"].keys()  # type: ignore[attr-defined]
+    monkeypatch.setattr(notebook_output, "MOST_CHARACTERS", 100)
+    saved = notebook_output.saved(view)
     assert "scene" not in saved and comm_handlers.part(saved["view"], comm_handlers.WHOLE) == view.live()
 
 
 def test_a_number_that_json_has_not_is_left_to_the_picture() -> None:
     view = Tiling(launches_of(example("vector_add"))[0], "x_ptr")
     view.beginning = {"kind": "words", "text": float("nan")}
-    assert unpacked(output.saved(view)["scene"])["kind"] == "tiling"
+    assert unpacked(notebook_output.saved(view)["scene"])["kind"] == "tiling"
 
 
 @pytest.mark.parametrize("host", [{}, {"JPY_SESSION_NAME": "a.ipynb"}, {"VSCODE_PID": "7"}, {"COLAB_RELEASE_TAG": "x"}])
@@ -167,7 +167,7 @@ def test_sliders_stay_around_their_picture(comms: Comms, monkeypatch: pytest.Mon
 
 def test_a_comm_answers_with_parts_and_their_bytes(comms: Comms) -> None:
     view = card()
-    name = output.saved(view)["view"]
+    name = notebook_output.saved(view)["view"]
     comm = Comm(comms)
     ((answer, buffers),) = comm.ask(view=name, part="tiling/x_ptr")
     assert (answer["view"], answer["part"], answer["panel"]) == (name, "tiling/x_ptr", None)
@@ -180,8 +180,8 @@ def test_a_comm_answers_with_parts_and_their_bytes(comms: Comms) -> None:
 
 def test_a_picture_follows_what_is_picked(comms: Comms) -> None:
     view = MAKERS["space"]()
-    saved = output.saved(view)
-    assert saved["follows"] and not output.saved(card())["follows"]
+    saved = notebook_output.saved(view)
+    assert saved["follows"] and not notebook_output.saved(card())["follows"]
     comm = Comm(comms)
     ((answer, _),) = comm.ask(view=saved["view"], picked={"parameters": {"n": 2}})
     assert answer["part"] == comm_handlers.WHOLE and answer["scene"]["kind"] == "iteration"
@@ -206,7 +206,7 @@ def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comm
 
 def test_what_answers_nothing_is_not_kept(comms: Comms) -> None:
     before = dict(comm_handlers._kept)
-    assert "view" not in output.saved(lab.storage(torch.zeros(3)))
+    assert "view" not in notebook_output.saved(lab.storage(torch.zeros(3)))
     assert comm_handlers._kept == before
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from tests.compiled.transactions import by_hand
 from tests.compiled.transactions.kernels import CASES
-from triton_lab.compiled.transactions.bank_requests import shared_uses
 from triton_lab.compiled.transactions.ptx_parser import Ptx
 from triton_lab.compiled.transactions.ptx_registers import evaluated
+from triton_lab.compiled.transactions.shared_memory_accesses import shared_uses
 from triton_lab.examples import all_examples
 
 THREADS = 64

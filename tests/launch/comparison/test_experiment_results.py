@@ -34,8 +34,8 @@ from triton_lab.interpreter.variants import arithmetic_variants
 from triton_lab.ir.fma_contraction import contracted
 from triton_lab.launch.comparison import numerics
 from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR
-from triton_lab.launch.comparison.causes import Experiment
 from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.experiment_results import Experiment
 from triton_lab.launch.comparison.launch_results import of_launch, read
 from triton_lab.launch.comparison.numerics import in_threads
 from triton_lab.launch.launch import Launch

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triton_lab.backend.targets.cpu_replay import _same, view_of
+from triton_lab.backend.targets.both_targets import _same, view_of
 from triton_lab.interpreter.memory_regions import MemoryRegion
 
 DTYPES = [torch.uint8, torch.int16, torch.float32, torch.float64]

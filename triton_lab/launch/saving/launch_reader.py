@@ -31,9 +31,9 @@ from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.replay.instrumented_copy import Surroundings, Twin, Variable
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.launch.saving import FORMAT, NAME, admission, timings
-from triton_lab.launch.saving.archive import Reader, SavedLaunchError
 from triton_lab.launch.saving.checked_fields import hold, ints, maybe, of, ranges, real
-from triton_lab.launch.saving.save import FINDING_ARRAYS, FINDING_TEXTS
+from triton_lab.launch.saving.file_format import Reader, SavedLaunchError
+from triton_lab.launch.saving.launch_writer import FINDING_ARRAYS, FINDING_TEXTS
 from triton_lab.launch.saving.written import lines_of
 from triton_lab.providers import provided
 

@@ -17,7 +17,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
-    from triton_lab.launch.comparison.causes import Causes
+    from triton_lab.launch.comparison.experiment_results import Causes
     from triton_lab.launch.launch import Launch
     from triton_lab.views.launch.comparison.comparison_view import ComparisonView
 

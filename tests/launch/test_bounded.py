@@ -80,7 +80,7 @@ def asked() -> dict[str, Callable[[Launch], object]]:
     found: dict[str, Callable[[Launch], object]] = {}
     for module in modules(checks):
         check = getattr(module, "check", None)
-        if not callable(check) or inspect.getmodule(check) is not module or module is checks:
+        if not callable(check) or inspect.getmodule(check) is not module:
             continue
         first = next(iter(inspect.signature(check).parameters))
         if (

@@ -52,7 +52,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "interpreter/special_functions": "_TERMS _POINTS",
         # So much is tried, kept or looked at before it is too much, and says so.
         "compiled/compiler_client": "SECONDS MAX_BYTES",
-        "interpreter/access_faults": "_MOST_LOOKUPS",
+        "interpreter/faulting_lanes": "_MOST_LOOKUPS",
         "launch/diagnosis/tried_fixes": "_EDITS _TRIES _SECONDS _STEPS _ROOM",
         "launch/checks/analysis/tile_corners": "_MOST_PIECES",
         "launch/checks/analysis/overflow_taint": "_MOST_EXAMPLES",

@@ -101,7 +101,7 @@ class Launch(Recorded):
     @cached_property
     def verdict(self) -> Verdict:
         """The result of all checks."""
-        from triton_lab.launch.checks import check
+        from triton_lab.launch.checks.check_table import check
         from triton_lab.launch.diagnosis.tried_fixes import with_fix
         from triton_lab.launch.recording.progress_callback import within
 

@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch import checks
+from triton_lab.launch.checks import check_table
 from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
 from triton_lab.launch.diagnosis.launch_assertion import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
@@ -55,7 +55,7 @@ PIECES = {
 def test_a_check_that_fails_is_told_once_and_hides_no_other(
     piece: str, monkeypatch: pytest.MonkeyPatch, told: None
 ) -> None:
-    monkeypatch.setattr(f"triton_lab.launch.checks.{piece}", broken)
+    monkeypatch.setattr(f"triton_lab.launch.checks.check_table.{piece}", broken)
     launch = raced()
     kinds = {found.kind for found in launch.findings}
     assert ("race" in kinds) == (PIECES[piece] != "race")
@@ -64,18 +64,18 @@ def test_a_check_that_fails_is_told_once_and_hides_no_other(
     assert "please report it" in unchecked.why
 
 
-@pytest.mark.parametrize("number", range(len(checks._ALONE)))
+@pytest.mark.parametrize("number", range(len(check_table._ALONE)))
 def test_each_of_the_other_checks_may_fail(number: int, monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    alone = list(checks._ALONE)
+    alone = list(check_table._ALONE)
     alone[number] = (alone[number][0], broken)
-    monkeypatch.setattr(checks, "_ALONE", tuple(alone))
+    monkeypatch.setattr(check_table, "_ALONE", tuple(alone))
     launch = raced()
     assert "race" in {found.kind for found in launch.findings}
     assert [each.what for each in launch.unchecked] == [alone[number][0]]
 
 
 def test_what_fails_for_one_reason_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr(checks, "_ALONE", (("this", broken), ("that", broken)))
+    monkeypatch.setattr(check_table, "_ALONE", (("this", broken), ("that", broken)))
     assert [each.what for each in raced().unchecked] == ["this, that"]
 
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_replayed_is_no_fault_and_is_told(monkeypatch: pytest.Mon
     def impossible(_: Any) -> Any:
         raise CannotReplay("the memory is gone")
 
-    monkeypatch.setattr(checks, "_ALONE", (("NaN", impossible),))
+    monkeypatch.setattr(check_table, "_ALONE", (("NaN", impossible),))
     assert [str(each) for each in raced().unchecked] == ["not checked: NaN: the memory is gone"]
 
 
@@ -149,7 +149,7 @@ def test_a_failed_picture_stands_as_a_sentence_in_its_place(monkeypatch: pytest.
 
 
 def test_the_card_says_what_was_not_checked(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr(checks, "_ALONE", (("NaN and infinity", broken),))
+    monkeypatch.setattr(check_table, "_ALONE", (("NaN and infinity", broken),))
     card = Card(raced(), ())
     assert card.text().count("not checked: NaN and infinity: IndexError") == 1
     assert any("not checked" in remark for remark in card.scene()["remarks"])
@@ -165,7 +165,7 @@ def copied() -> None:
 
 
 def test_check_warns_of_what_it_could_not_check_and_strictly_fails(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr(checks, "_ALONE", (("NaN and infinity", broken),))
+    monkeypatch.setattr(check_table, "_ALONE", (("NaN and infinity", broken),))
     with pytest.warns(CheckIncomplete, match="copy_kernel.*not checked: NaN and infinity"), lab.check():
         copied()
     with pytest.raises(CheckFailed, match="not checked: NaN and infinity"), lab.check(strict=True):
@@ -205,7 +205,7 @@ def test_findings_come_gravest_first_and_then_by_line(monkeypatch: pytest.Monkey
     given = [
         Finding(kinds[severity], "m", "h", line=line) for line in lines for severity in ("note", "error", "warning")
     ]
-    monkeypatch.setattr(checks, "_ALONE", (("all", lambda evidence: iter(given)),))
+    monkeypatch.setattr(check_table, "_ALONE", (("all", lambda evidence: iter(given)),))
     launch = raced()
     found = [each for each in launch.findings if each.message == "m"]
     assert [(each.severity, each.line) for each in found] == [

@@ -13,9 +13,9 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Bounds, Ints, Ranges
-from triton_lab.launch.checks import MISREAD, OTHERS, in_order
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LISTED, listed, stretches
+from triton_lab.launch.checks.check_table import MISREAD, OTHERS, in_order
 from triton_lab.launch.checks.rules import fault, idle_program, precedence, unwritten
 from triton_lab.launch.diagnosis.finding import MOST_ENDS, Finding
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict

@@ -77,8 +77,8 @@ class Done:
 
 def perform(whole: Whole, own: range) -> Done:
     """Run the programs ``own`` on a copy of the memory, and check them."""
-    from triton_lab.launch.checks import check
     from triton_lab.launch.checks.analysis.evidence import Evidence
+    from triton_lab.launch.checks.check_table import check
     from triton_lab.launch.checks.rules.fault import more
     from triton_lab.launch.checks.rules.idle_program import idle
 

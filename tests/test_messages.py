@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import catalogue, sources
-from tests.wordings import Wording
 from triton_lab import messages
 
 GRIDS = st.tuples(*[st.integers(1, 9)] * 3)
@@ -117,114 +114,3 @@ def test_articles_and_others() -> None:
     assert messages.programs([4, 4, 1], (8, 1, 1)) == "program (1, 0, 0) and 1 other"
     assert messages.programs([5], (2, 3, 1)) == "program (1, 2, 0), number 5,"
     assert messages.program_range(0, 3, (4, 1, 1)) == "programs (0, 0, 0) to (3, 0, 0)"
-
-
-def test_only_a_write_into_its_own_tensor_meets_what_may_not_be_written() -> None:
-    x = messages.TensorText("x", "float32", (4,), (1,), 0, 4, 1000, 1000, 16)
-    for access, kind, address, owner in itertools.product(
-        ("load", "store", "atomic"), ("out-of-bounds", "misaligned", "null-pointer"), (1000, 1012, 1016), (x, None)
-    ):
-        stray = messages.Stray(
-            access, kind, 4, address, "program (0, 0, 0)", "", 1, owner, [x], messages.AccessGuard("mask")
-        )
-        inside = owner is x and address < 1016
-        expected = access != "load" and kind == "out-of-bounds" and inside
-        assert bool(stray.read_only) == expected
-        assert (".clone()" in stray.hint) == expected
-
-
-X = messages.TensorText("x", "float32", (2, 5), (6, 1), 3, 4, 1012, 1000, 64)
-DENSE = messages.TensorText("d", "float32", (2, 5), (5, 1), 0, 4, 2000, 2000, 40)
-EMPTY = messages.TensorText("e", "float32", (0,), (1,), 0, 4, 0, 0, 0)
-BESIDE = messages.TensorText("beside", "int8", (64,), (1,), 0, 1, 1064, 1064, 64)
-
-
-OUT = "out-of-bounds"
-
-
-def stray(
-    kind: str, at: int, owner: messages.TensorText | None, guard: messages.AccessGuard, access: str = "load"
-) -> messages.Stray:
-    return messages.Stray(access, kind, 4, at, "program (1, 0, 0)", "lane 3", 42, owner, [X, DENSE, BESIDE], guard)
-
-
-NONE, MASK = messages.AccessGuard(""), messages.AccessGuard("mask")
-
-
-@pytest.mark.parametrize(
-    ("label", "found", "facts"),
-    [
-        ("beyond, beside", stray(OUT, 1064, X, NONE), {"element": 13, "last": 12, "other": "beside"}),
-        ("beyond", stray(OUT, 1128, X, NONE), {"element": 29, "last": 12}),
-        ("before", stray(OUT, 996, X, NONE), {"element": -4, "first": -3}),
-        ("beyond", stray(OUT, 2040, DENSE, NONE), {"element": 10, "last": 9}),
-        ("before, beside", stray(OUT, 1070, DENSE, NONE), {"element": -233, "first": 0, "other": "beside"}),
-        ("misaligned", stray("misaligned", 1014, X, NONE), {"byte": 2, "size": "4 bytes"}),
-        ("empty", stray(OUT, 8, EMPTY, NONE), {"element": 2}),
-        ("read-only", stray(OUT, 1012, X, NONE, "store"), {"element": 0}),
-        ("null", stray("null-pointer", 0, None, NONE), {"address": "0x0"}),
-    ],
-)
-def test_a_stray_lane_is_described_with_what_it_touches(
-    wording: Wording, label: str, found: messages.Stray, facts: dict[str, object]
-) -> None:
-    owner = {} if found.owner is None else {"name": found.owner.name}
-    lane = {"lane": "lane 3", "program": "program (1, 0, 0)", "lanes": "42 lanes"}
-    wording(found, label, access=found.access, **owner, **lane, **facts)
-
-
-@pytest.mark.parametrize(
-    ("label", "found", "facts"),
-    [
-        ("misaligned", stray("misaligned", 1014, X, MASK), {}),
-        ("null", stray("null-pointer", 0, None, MASK), {}),
-        ("nowhere", stray(OUT, 7, None, MASK), {}),
-        ("negative", stray(OUT, -7, None, MASK), {}),
-        ("read-only", stray(OUT, 1012, X, MASK, "store"), {"name": "x"}),
-        ("read-only", stray(OUT, 1012, X, MASK, "atomic"), {"name": "x"}),
-        ("descriptor", stray(OUT, 1064, X, messages.AccessGuard("descriptor")), {}),
-        ("beyond", stray(OUT, 1064, X, NONE), {"name": "x"}),
-        ("before", stray(OUT, 996, X, NONE), {"name": "x"}),
-        ("condition", stray(OUT, 1064, X, messages.AccessGuard("", "at", "", "n")), {"mask": "at < n"}),
-        ("condition", stray(OUT, 996, X, messages.AccessGuard("", "at", "", "n")), {"mask": "at >= 0"}),
-        ("beyond", stray(OUT, 1064, X, messages.AccessGuard("", "at")), {"name": "x"}),
-        ("beyond", stray(OUT, 1064, X, messages.AccessGuard("", "", "", "n")), {"name": "x"}),
-        ("low", stray(OUT, 996, X, messages.AccessGuard("mask", "at", "at < n")),
-         {"mask": "at < n", "missing": "at >= 0"}),
-        ("wide, size", stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at <= n", "n")),
-         {"mask": "at <= n", "name": "d", "elements": "10 elements", "size": "(n)"}),
-        ("wide", stray(OUT, 2040, DENSE, messages.AccessGuard("mask", "at", "at < m")),
-         {"mask": "at < m", "name": "d", "elements": "10 elements"}),
-        ("offsets", stray(OUT, 1064, X, messages.AccessGuard("mask", "at", "at < n")), {"name": "x"}),
-        ("other", stray(OUT, 1064, X, messages.AccessGuard("mask", "at")), {"offset": "at", "name": "x"}),
-        ("offsets", stray(OUT, 1064, X, MASK), {"name": "x"}),
-        ("misread", stray(OUT, 1064, X, messages.AccessGuard("mask", misread="a < b")), {"why": "a < b"}),
-    ],
-)  # fmt: skip
-def test_a_stray_lane_has_a_hint_by_what_should_have_held_it_back(
-    wording: Wording, label: str, found: messages.Stray, facts: dict[str, object]
-) -> None:
-    wording(found.hint, label, **facts)
-
-
-def test_the_tensor_that_was_meant_is_the_nearest_of_the_pointers_or_the_one_that_is_met() -> None:
-    assert messages.owner_of(1100, [X, DENSE], [BESIDE]) is X
-    assert messages.owner_of(1900, [X, DENSE], [BESIDE]) is DENSE
-    assert messages.owner_of(1064, [], [X, DENSE, BESIDE]) is BESIDE
-    assert messages.owner_of(1063, [], [X, DENSE, BESIDE]) is X
-    assert messages.owner_of(1128, [], [X, DENSE, BESIDE]) is None
-    assert [X.distance(at) for at in (990, 1000, 1064, 1070)] == [10, 0, 0, 6]
-    assert [X.holds(*at) for at in ((999,), (1000,), (1063,), (1064,), (1060, 4), (1061, 4))] == [
-        False, True, True, False, True, False
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("shape", "strides", "dense"),
-    [
-        ((2, 5), (5, 1), True), ((2, 5), (6, 1), False), ((2, 5), (1, 2), False), ((1, 5), (77, 1), True),
-        ((5, 1), (1, 9), True), ((), (), True), ((4,), (2,), False), ((3, 1, 2), (2, 0, 1), True),
-    ],
-)  # fmt: skip
-def test_dense_is_one_element_behind_the_other(shape: tuple[int, ...], strides: tuple[int, ...], dense: bool) -> None:
-    assert messages.TensorText("t", "float32", shape, strides, 0, 4, 0, 0, 4).dense == dense

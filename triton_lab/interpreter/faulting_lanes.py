@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.access_fault_message import Home
 from triton_lab.interpreter.kernel_errors import AccessFault
 from triton_lab.interpreter.memory_regions import Reachable
-from triton_lab.messages import Home
 
 Array = NDArray[Any]
 

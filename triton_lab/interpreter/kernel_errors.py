@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from triton_lab.access_fault_message import Home
 from triton_lab.ir import Op, Plan
-from triton_lab.messages import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class AccessFault:
     lane. ``kind`` is ``out-of-bounds``, ``null-pointer`` or ``misaligned``. ``pointer`` and ``mask`` are those of all
     lanes, in the interpreter's compact forms. They have ``rows`` rows: one per program, or a single one where all
     programs do the same. ``home`` says where the first address lies if a pointer of unknown origin led there
-    (`messages.Home`).
+    (`access_fault_message.Home`).
     """
 
     kind: str

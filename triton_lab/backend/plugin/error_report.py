@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from triton_lab.access_fault_message import AccessGuard, FaultingLane, TensorText, owner_of
 from triton_lab.backend.plugin.kernel_arguments import ArgumentLeaf, tensor_of
 from triton_lab.backend.plugin.loop_report import told, turning
 from triton_lab.backend.plugin.page_permissions import standing
@@ -24,12 +25,8 @@ from triton_lab.messages import (
     HINT_REFUSED,
     HINT_STEPS,
     HINT_UNSUPPORTED,
-    AccessGuard,
-    Stray,
-    TensorText,
     and_others,
     lane,
-    owner_of,
     program,
     who,
 )
@@ -39,8 +36,8 @@ from triton_lab.messages import place as written_at
 def described(error: KernelError, call: Any) -> KernelError:
     """``error`` with a message for the kernel's author; same class, same fields."""
     if error.fault is not None:
-        stray = _stray(error, error.fault, call)
-        message, hint = f"{stray}\n  {stray.owner}" if stray.owner else str(stray), stray.hint
+        first = _faulting_lane(error, error.fault, call)
+        message, hint = f"{first}\n  {first.owner}" if first.owner else str(first), first.hint
     else:
         message, hint = _message(error)
     programs = _programs(error, call.grid)
@@ -133,7 +130,7 @@ def _programs(error: KernelError, grid: tuple[int, int, int]) -> str:
     return (who if others else program)(int(error.programs[0]), grid) + and_others(others)
 
 
-def _stray(error: KernelError, fault: AccessFault, call: Any) -> Stray:
+def _faulting_lane(error: KernelError, fault: AccessFault, call: Any) -> FaultingLane:
     """What the first bad lane did."""
     assert error.programs is not None
     op, address = error.op, int(fault.addresses[0])
@@ -142,7 +139,7 @@ def _stray(error: KernelError, fault: AccessFault, call: Any) -> Stray:
     if owner is None and not fault.home and _is_unreadable(address):
         # The findings report it, too.
         error.fault = fault = replace(fault, home="unreadable")
-    return Stray(
+    return FaultingLane(
         fault.access,
         fault.kind,
         fault.itemsize,

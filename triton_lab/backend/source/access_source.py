@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from triton_lab.access_fault_message import AccessGuard
 from triton_lab.backend.source.operator_precedence import misread
-from triton_lab.messages import AccessGuard
 
 # The position of the mask among the arguments of a memory operation.
 MASK = {"load": 1, "store": 2} | {f"atomic_{name}": 2 for name in ("add", "max", "min", "and", "or", "xor", "xchg")}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab import messages
+from triton_lab.access_fault_message import AccessGuard, FaultingLane, TensorText, owner_of
 from triton_lab.backend.source.access_source import guard_at
 from triton_lab.interpreter.kernel_errors import AccessFault, Deadlock, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Op, effects
@@ -136,14 +137,14 @@ def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError])
         op, fault, _ = parts[0]
         lanes = listed([part for _, _, part in parts])
         total = sum(len(part) for _, _, part in parts)
-        stray = _stray(launch, op, fault, lanes, total)
+        first = _faulting_lane(launch, op, fault, lanes, total)
         yield finding(
             launch,
             kind,
-            f"{stray} ({stray.owner})" if stray.owner else str(stray),
-            stray.hint,
+            f"{first} ({first.owner})" if first.owner else str(first),
+            first.hint,
             op=op,
-            argument=None if stray.owner is None else launch.argument(stray.owner.name),
+            argument=None if first.owner is None else launch.argument(first.owner.name),
             lanes=lanes,
             count=total,
             stopped=op is error.op and error.fault is not None and kind == error.fault.kind,
@@ -152,14 +153,14 @@ def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError])
         raise impossible
 
 
-def _stray(launch: Recorded, op: Op, fault: AccessFault, lanes: EvidenceLanes, total: int) -> messages.Stray:
+def _faulting_lane(launch: Recorded, op: Op, fault: AccessFault, lanes: EvidenceLanes, total: int) -> FaultingLane:
     """The first of the lanes, described as in the error that stopped it."""
     address = int(lanes.address[0])
     flat = launch.plan_arguments
     tensors = [tensor for argument in launch.arguments if (tensor := _tensor(argument))]
     origins = [tensor for k in sorted(launch.executable.roots.get(op.index) or ()) if (tensor := _tensor(flat[k]))]
-    owner = messages.owner_of(address, origins, tensors)
-    return messages.Stray(
+    owner = owner_of(address, origins, tensors)
+    return FaultingLane(
         fault.access,
         fault.kind,
         fault.itemsize,
@@ -174,21 +175,21 @@ def _stray(launch: Recorded, op: Op, fault: AccessFault, lanes: EvidenceLanes, t
     )
 
 
-def _guard(launch: Recorded, op: Op, owner: messages.TensorText | None) -> messages.AccessGuard:
+def _guard(launch: Recorded, op: Op, owner: TensorText | None) -> AccessGuard:
     """The mask or descriptor that let the lanes pass, in the kernel's names."""
     kind, place = guard(op, launch.executable.plan), launch.lines.get(op.index)
     if owner is None or place is None or place.file != launch.file:
-        return messages.AccessGuard(kind)
+        return AccessGuard(kind)
     given = {one.name: one.value for one in launch.arguments if one.kind in ("scalar", "constexpr")}
     elements = math.prod(owner.shape)
     return guard_at(launch.compiled[0].fn, place.line, place.column, owner.name, elements, given, kind)
 
 
-def _tensor(argument: Argument) -> messages.TensorText | None:
+def _tensor(argument: Argument) -> TensorText | None:
     """The argument for messages; None for a scalar, and for a pointer of which only the address is known."""
     if not argument.itemsize:
         return None
-    return messages.TensorText(**{one.name: getattr(argument, one.name) for one in fields(messages.TensorText)})
+    return TensorText(**{one.name: getattr(argument, one.name) for one in fields(TensorText)})
 
 
 def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:

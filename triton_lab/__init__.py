@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from triton_lab.backend.targets.active_target import TargetError as TargetError
     from triton_lab.backend.targets.active_target import target as target
     from triton_lab.backend.targets.gpu_timer import Time as Time
-    from triton_lab.backend.targets.limits import limits as limits
+    from triton_lab.backend.targets.loop_and_memory_limits import limits as limits
     from triton_lab.backend.targets.sm90_limits import NotCompilable as NotCompilable
     from triton_lab.compiled.compile import compile as compile
     from triton_lab.compiled.compile_failure import CompileError as CompileError
@@ -130,7 +130,7 @@ _PUBLIC: dict[str, str | None] = {
     "interact": "triton_lab.views.launch.benchmark.interact",
     "layout": "triton_lab.compiled.layouts",
     "lazy": None,
-    "limits": "triton_lab.backend.targets.limits",
+    "limits": "triton_lab.backend.targets.loop_and_memory_limits",
     "load": "triton_lab.launch.saving.launch_reader",
     "polyhedral": None,
     "record": "triton_lab.launch.recording.record",

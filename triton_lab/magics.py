@@ -149,7 +149,7 @@ def triton_line(line: str) -> None:
 
 def _engine(name: str = "") -> None:
     """Choose an engine for later launches, or print the active one and what it ran. Raises ValueError."""
-    from triton_lab.backend.targets.limits import limits
+    from triton_lab.backend.targets.loop_and_memory_limits import limits
     from triton_lab.native.engine import checked
     from triton_lab.native.engine_report import engines
     from triton_lab.notebook.cell.status_text import engine

@@ -75,7 +75,7 @@ class LocalAnswer:
         import torch
 
         from triton_lab.backend.targets.active_target import target
-        from triton_lab.backend.targets.limits import limits
+        from triton_lab.backend.targets.loop_and_memory_limits import limits
         from triton_lab.course.run_answer import MOST_STEPS, raising
         from triton_lab.launch.recording.record import record
 

@@ -116,7 +116,7 @@ def test_a_deadlock_says_what_to_do():
 
 
 def test_a_step_limit_says_how_to_raise_it():
-    from triton_lab.backend.targets.limits import limits
+    from triton_lab.backend.targets.loop_and_memory_limits import limits
 
     with limits(max_steps=1000):
         error = failure(endless)

@@ -13,7 +13,7 @@ from triton_lab.notebook.cell.magic_options import Options
 def switched(chosen: Options) -> Iterator[list[str]]:
     """Launches inside run on the target that ``chosen`` names; yields remarks to print."""
     from triton_lab.backend.targets.active_target import as_it_is, has_gpu, target
-    from triton_lab.backend.targets.limits import limits
+    from triton_lab.backend.targets.loop_and_memory_limits import limits
 
     notes: list[str] = []
     name = chosen.target

@@ -15,11 +15,11 @@ from triton_lab.backend.targets.active_target import TargetError
 from triton_lab.remote import scheduler_connection, worker_task
 from triton_lab.remote.job import JobAnswer
 from triton_lab.remote.job_answers import answer_of
-from triton_lab.remote.job_process import BESIDE, PRINTED, READY
 from triton_lab.remote.queue_display import waiting
 from triton_lab.remote.queue_position import PREFIX, QueuePosition, forbid_retries, place
 from triton_lab.remote.remote_errors import DataError, RemoteError
 from triton_lab.remote.scheduler_address import check_address as check_address
+from triton_lab.remote.worker_limits import BESIDE, PRINTED, READY
 
 RESOURCE = "GPU"
 """The Dask resource of a worker with a GPU: ``--resources "GPU=1"``."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import resource
 import select
 import signal
@@ -27,16 +26,11 @@ from typing import Any
 
 from triton_lab.processes import isolation, linux
 from triton_lab.processes.descendants import end_descendants
-from triton_lab.remote import job_folders
+from triton_lab.remote import job_folders, worker_limits
 from triton_lab.remote.job import FORMAT, Called, CompiledJob, Job, JobAnswer, Raised, ShardWork
 from triton_lab.remote.remote_errors import DataError
 from triton_lab.remote.wire_data import NotData, packed, unpacked
 
-READY = 180.0  # seconds for importing what jobs need
-IDLE = 900.0  # seconds that it waits for the next request
-PRINTED = 1 << 20  # bytes kept of a job's printed text
-BESIDE = 64 << 20  # bytes of an answer besides the job's memory limit
-REQUEST = 1 << 16  # bytes of a request
 FILES = ("job", "shared", "said", "answer")
 _PAUSE = 0.005
 _FIRST_FILE = 3
@@ -51,8 +45,8 @@ def main() -> None:
     linux.take_in_orphans()
     apart = "apart" in sys.argv[4:] and isolation.namespaces_exist()
     _get_ready(kind)
-    while select.select([asked], [], [], IDLE)[0]:
-        line, files, _, _ = socket.recv_fds(asked, REQUEST, len(FILES))
+    while select.select([asked], [], [], worker_limits.IDLE)[0]:
+        line, files, _, _ = socket.recv_fds(asked, worker_limits.REQUEST, len(FILES))
         if not line:
             job_folders.remove(folder)
             return
@@ -126,7 +120,7 @@ def _work(folder: Path, memory: int, files: list[int]) -> int:
     for old, new in ((null, 0), (said.fileno(), 1), (said.fileno(), 2)):
         os.dup2(old, new)
     _close_others(job.fileno(), shared.fileno(), answer.fileno())
-    _bound_to(resource.RLIMIT_FSIZE, memory + BESIDE)
+    worker_limits.bound_to(resource.RLIMIT_FSIZE, memory + worker_limits.BESIDE)
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     try:
         made = packed(_answer(job.read(), shared.read(), memory))
@@ -179,11 +173,11 @@ def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:
             failure=Raised("RuntimeError", "the notebook and this worker have different versions of triton-lab")
         )
     if isinstance(job.work, CompiledJob):
-        _bound_gpu(memory)
+        worker_limits.bound_gpu(memory)
         from triton_lab.remote import gpu_job
 
         return gpu_job.perform(job)
-    _bound(memory)
+    worker_limits.bound_memory(memory)
     if isinstance(job.work, Called):
         from triton_lab.remote import call_job
 
@@ -195,26 +189,3 @@ def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:
     from triton_lab.remote import cpu_job
 
     return cpu_job.perform(job)
-
-
-def _bound(memory: int) -> None:
-    """Limit this process's memory to ``memory`` bytes more than it has."""
-    found = re.search(r"^VmData:\s*(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
-    _bound_to(resource.RLIMIT_DATA, (int(found[1]) << 10 if found else 0) + memory)
-
-
-def _bound_to(limit: int, wanted: int) -> None:
-    _, most = resource.getrlimit(limit)
-    least = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-    resource.setrlimit(limit, (least, least))
-
-
-def _bound_gpu(memory: int) -> None:
-    """Limit the CPU's memory, after the GPU's driver has taken its own, and the GPU's memory."""
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.init()  # type: ignore[no-untyped-call]
-        _, total = torch.cuda.mem_get_info()
-        torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total))
-    _bound(memory)

@@ -21,7 +21,8 @@ from typing import IO
 from triton_lab.processes.descendants import end_descendants
 from triton_lab.remote.job import Reply
 from triton_lab.remote.job_folders import ScratchFolder, remove
-from triton_lab.remote.job_process import BESIDE, FILES, PRINTED, READY, REQUEST
+from triton_lab.remote.job_process import FILES
+from triton_lab.remote.worker_limits import BESIDE, PRINTED, READY, REQUEST
 
 _START = "import sys; sys.path.append(sys.argv[1]); from triton_lab.remote.job_process import main; main()"
 _PACKAGES = str(Path(__file__).parents[2])

@@ -1,15 +1,11 @@
-"""The task that a Dask worker runs: one job in a process of its own, within the user's and the worker's limits.
-
-The worker's limits are in Dask's configuration: ``triton-lab.max-seconds`` and ``triton-lab.max-bytes``, or the
-environment variables ``DASK_TRITON_LAB__MAX_SECONDS`` and ``DASK_TRITON_LAB__MAX_BYTES``. ``triton-lab.namespaces``
-says whether jobs run in namespaces of their own, which is the default where the system has them.
-"""
+"""The task that a Dask worker runs: one job in a process of its own, within the limits of user and worker."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+from triton_lab.remote import worker_limits
 from triton_lab.remote.wire_data import packed
 
 
@@ -18,16 +14,14 @@ def perform(job: bytes, kind: str, seconds: float, memory: int, shared: bytes = 
 
     Dask passes bytes on without a pickle.
     """
-    import dask
     import distributed
 
     from triton_lab.remote.job_server import serving
 
     worker = distributed.get_worker()
     key = distributed.worker.thread_state.key
-    seconds = min(seconds, float(dask.config.get("triton-lab.max-seconds", seconds)))
-    memory = min(memory, int(dask.config.get("triton-lab.max-bytes", memory)))
-    with serving(kind, bool(dask.config.get("triton-lab.namespaces", True))) as server:
+    seconds, memory = worker_limits.granted(seconds, memory)
+    with serving(kind, worker_limits.in_namespaces()) as server:
         reply = server.perform(job, seconds, memory, lambda: _is_unwanted(worker, key), shared)
     return packed(vars(replace(reply, worker=str(worker.address))))
 

@@ -1,4 +1,4 @@
-"""Type checks for the fields of a saved launch, since a file from outside may contain anything."""
+"""The fields of a saved launch, with a check of each type, since a file from outside may contain anything."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
+from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.saving.file_format import SavedLaunchError
+from triton_lab.launch.source_lines import UserLine
 
 T = TypeVar("T")
 
@@ -48,3 +51,38 @@ def ranges(given: Any) -> Ranges:
     ends = [end for pair in zip(starts, stops, strict=True) for end in pair]
     hold(all(0 <= low <= high < 1 << 63 for low, high in itertools.pairwise(ends)), "ranges of addresses")
     return Ranges.of(starts, stops)
+
+
+def lines_of(given: Any) -> dict[int, UserLine | None]:
+    """The source line of each operation, by its index. Raises SavedLaunchError or another error for a wrong field."""
+    found: dict[int, UserLine | None] = {}
+    for index, line, column, excerpt, file in given:
+        shown = tuple(of(str, one) for one in excerpt)
+        found[of(int, index)] = UserLine(of(int, line), of(int, column), shown, of(str, file))
+    return found
+
+
+def time(given: Any) -> Time | None:
+    """The kernel's time on a GPU. Like `tuning`, raises SavedLaunchError or another error for a wrong field."""
+    if given is None:
+        return None
+    median, low, high, runs, compiling, device = given
+    compiled = None if compiling is None else real(compiling)
+    return Time(real(median), real(low), real(high), of(int, runs), compiled, of(str, device)[:200])
+
+
+def tuning(given: Any) -> Tuning | None:
+    """What an autotuner tried before the launch."""
+    if given is None:
+        return None
+    tried = []
+    for config, times, failed in given["tried"]:
+        seconds, low, high = (real(one) for one in times)
+        plain = {of(str, name): value for name, value in config.items()}
+        hold(all(one is None or isinstance(one, bool | int | float | str) for one in plain.values()), "a parameter")
+        tried.append(Tried(plain, seconds, low, high, of(str, failed)))
+    chose = of(int, given["chose"])
+    hold(0 <= chose < len(tried), "what an autotuner chose")
+    key = tuple(of(str, one) for one in given["key"])
+    names = of(str, given["kernel"]), of(str, given["target"])
+    return Tuning(*names, tuple(tried), chose, key, of(bool, given["earlier"]), of(int, given["left_out"]))

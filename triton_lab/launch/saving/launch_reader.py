@@ -30,11 +30,10 @@ from triton_lab.launch.recording.snapshot import SavedRegion, Snapshot
 from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.replay.instrumented_copy import Surroundings, Twin, Variable
 from triton_lab.launch.replay.replay_run import replay
-from triton_lab.launch.saving import FORMAT, NAME, admission, timings
-from triton_lab.launch.saving.checked_fields import hold, ints, maybe, of, ranges, real
-from triton_lab.launch.saving.file_format import Reader, SavedLaunchError
+from triton_lab.launch.saving import admission
+from triton_lab.launch.saving.checked_fields import hold, ints, lines_of, maybe, of, ranges, real, time, tuning
+from triton_lab.launch.saving.file_format import FORMAT, NAME, Reader, SavedLaunchError
 from triton_lab.launch.saving.launch_writer import FINDING_ARRAYS, FINDING_TEXTS
-from triton_lab.launch.saving.written import lines_of
 from triton_lab.providers import provided
 
 Array = NDArray[Any]
@@ -143,8 +142,8 @@ def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
         snapshot=_snapshot(reader),
         thread=of(str, head["thread"]),
         seconds=real(head["seconds"]),
-        time=timings.time(head.get("time")),  # missing in older files
-        tuning=timings.tuning(head.get("tuning")),
+        time=time(head.get("time")),  # missing in older files
+        tuning=tuning(head.get("tuning")),
         error=None if error is None else (StepLimit if head.get("cut_short") is True else KernelError)(error),
         configs=[(of(str, text), real(seconds)) for text, seconds in head["configs"]],
         printed=of(str, head["printed"]),

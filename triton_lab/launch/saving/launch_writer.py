@@ -16,8 +16,7 @@ from triton_lab.launch.comparison.number_formats import as_array
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import is_cut_short
-from triton_lab.launch.saving import FORMAT, NAME
-from triton_lab.launch.saving.file_format import Array, Writer
+from triton_lab.launch.saving.file_format import FORMAT, NAME, Array, Writer
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:

@@ -192,7 +192,6 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     from triton_lab.launch.recording.unrecordable import NotRecorded
     from triton_lab.notebook.cell import error_display
     from triton_lab.notebook.cell import run_cell as cell
-    from triton_lab.notebook.cell.cell_target import switched
     from triton_lab.notebook.cell.compiler_output import hushed
     from triton_lab.notebook.cell.kernel_freshness import jit_function
     from triton_lab.notebook.cell.progress_line import listening
@@ -204,7 +203,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
     before = {name: value for name, value in shell.user_ns.items() if jit_function(value) is not None}
     try:
         with contextlib.ExitStack() as stack:
-            notes = stack.enter_context(switched(chosen))
+            notes = stack.enter_context(cell.switched(chosen))
             stack.enter_context(listening(sign))
             said = stack.enter_context(hushed())
             # Launches in Triton's interpreter cannot be recorded: the cell runs, and a note says so.

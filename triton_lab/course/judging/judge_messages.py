@@ -1,6 +1,6 @@
 """The results of an answer as a message: attempts with their launches, in the format of saved launches, and lazy runs.
 
-The judge trusts none of it. It runs launches again (`launch.saving.load.unpacked`), finds their arguments by their
+The judge trusts none of it. It runs launches again (`launch_reader.unpacked`), finds their arguments by their
 pointers, and lets arguments keep their shape and place.
 """
 

@@ -129,7 +129,7 @@ def scf_while(frame: Frame, op: Op, *initial: Value) -> Any:
     pieces: Pieces = []
     active, rows = frame, np.arange(frame.count)
     carried: tuple[Value, ...] = initial
-    turns = 0  # read by `backend.plugin.endless_loop` when the loop is stopped
+    turns = 0  # read by `backend.plugin.loop_report` when the loop is stopped
     while True:
         machine.tick(op, active)
         turns += 1

@@ -14,6 +14,7 @@ from triton_lab.backend.targets.sm90_limits import NotCompilable, refuse
 from triton_lab.compiled.compiler_client import CompileOutcome
 from triton_lab.compiled.front_end import Request
 from triton_lab.compiled.lines.assembly_lines import files_of
+from triton_lab.compiled.stage_names import order
 from triton_lab.ir import Op, parse_plan
 
 _STAGES = {
@@ -25,7 +26,6 @@ _STAGES = {
     "amdgcn": "assembly",
     "hsaco": "machine code",
 }
-_ORDER = {"cuda": ("ttir", "ttgir", "llir", "ptx", "cubin"), "hip": ("ttir", "ttgir", "llir", "amdgcn", "hsaco")}
 # MLIR's message: file, line, column, text.
 _MLIR = re.compile(r'^(?:loc\()?"?([^\n":]+)"?:(\d+):(\d+)\)?: error: (.*)$', re.MULTILINE)
 _ASSEMBLERS = (
@@ -66,8 +66,8 @@ class _Reason:
 def error_of(source: Any, request: Request, outcome: CompileOutcome, memory: int) -> CompileError:
     """The error that describes ``outcome``, a failed compilation."""
     target, function = request.target, source.fn
-    order = _ORDER[target.backend]
-    stage = next((name for name in order if name not in outcome.stages), order[-1])
+    stages = order(target.backend, request.language)
+    stage = next((name for name in stages if name not in outcome.stages), stages[-1])
     reason = _reason(request, outcome, memory)
     define = next((n for n, line in enumerate(function.raw_src) if line.lstrip().startswith("def ")), 0)
     # Without a line in the message, the error points at the kernel's first line.
@@ -111,6 +111,8 @@ def _reason(request: Request, outcome: CompileOutcome, memory: int) -> _Reason:
 
 def _in_our_words(request: Request, file: str, line: int) -> _Reason | None:
     """The reason for an operation on that line which GPUs do not have, in the words for sm_90; None without one."""
+    if request.language != "TRITON":
+        return None
     plan = parse_plan(request.module)
     try:
         refuse(plan, request.kernel)

@@ -72,6 +72,7 @@ def ask(request: Request, seconds: float, memory: int, stop: threading.Event, du
             "module": request.module,
             "target": [request.target.backend, request.target.arch, request.target.lanes],
             "options": json.loads(request.options),
+            "language": request.language,
             "memory": memory,
             "dump": dump,
         }

@@ -1,10 +1,10 @@
 """The process that compiles.
 
-Reads requests from standard input, a line of JSON each: ``module``, ``target``, ``options``, and ``memory``, the most
-bytes it may take. With ``dump``, a file's name, it writes there what each pass did, and compiles no further than to
-LLVM IR. It answers in lines of JSON on its original standard output: ``begun``; for each stage ``stage``, ``seconds``
-and ``text`` or ``base64``; at the end ``metadata`` with what the tools reported, or ``failed``. All other output goes
-to standard error. It ends after a while without requests.
+Reads requests from standard input, a line of JSON each: ``module``, ``target``, ``options``, ``language`` (TRITON or
+GLUON), and ``memory``, the most bytes it may take. With ``dump``, a file's name, it writes there what each pass did, and
+compiles no further than to LLVM IR. It answers in lines of JSON on its original standard output: ``begun``; for each
+stage ``stage``, ``seconds`` and ``text`` or ``base64``; at the end ``metadata`` with what the tools reported, or
+``failed``. All other output goes to standard error. It ends after a while without requests.
 """
 
 from __future__ import annotations
@@ -72,14 +72,16 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
     options = backend.parse_options(asked["options"])
     metadata: dict[str, Any] = {"target": target, **options.__dict__}
     stages: dict[str, Any] = {}
-    backend.add_stages(stages, options, Language.TRITON)
+    backend.add_stages(stages, options, Language[asked["language"]])
     if asked.get("dump"):
         # Two runs: the time that writing takes must not count as a pass's.
         for wanted in ("MLIR_ENABLE_TIMING", "MLIR_ENABLE_DUMP"):
             with _told_by_mlir(wanted, asked["dump"]):
                 module, told = _parsed(asked["module"], backend), dict(metadata)
-                for name in ("ttir", "ttgir", "llir"):
+                for name in stages:
                     module = stages[name](module, told)
+                    if name == "llir":
+                        break
         return {}
     module = _parsed(asked["module"], backend)
     log = io.StringIO()

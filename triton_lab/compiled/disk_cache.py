@@ -55,7 +55,14 @@ def keep(request: Request, outcome: CompileOutcome) -> None:
 
 
 def _key(request: Request) -> str:
-    parts = (request.module, repr(request.target), request.options, json.dumps(environment()), _compiler())
+    parts = (
+        request.module,
+        request.language,
+        repr(request.target),
+        request.options,
+        json.dumps(environment()),
+        _compiler(),
+    )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

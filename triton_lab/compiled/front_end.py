@@ -21,13 +21,15 @@ class Request:
     """What to compile: a kernel's module for a target.
 
     ``module`` is the front end's, in MLIR's generic form, which also keeps the names of variables that loops carry.
-    ``options`` are Triton's, as JSON.
+    ``options`` are Triton's, as JSON. ``language`` is TRITON or GLUON, as Triton's compiler names it: the front end of
+    Gluon writes TTGIR, so that the compilation begins there.
     """
 
     kernel: str
     target: Architecture
     module: str
     options: str
+    language: str = "TRITON"
 
 
 def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> Request:
@@ -55,7 +57,8 @@ def read(source: Any, architecture: Architecture, given: Mapping[str, Any]) -> R
         raise
     finally:
         recursion_depth.ended()
-    return Request(src.name, architecture, without_marker(generic_text(module)), json.dumps(chosen, sort_keys=True))
+    module_text = without_marker(generic_text(module))
+    return Request(src.name, architecture, module_text, json.dumps(chosen, sort_keys=True), src.language.name)
 
 
 def without_marker(text: str) -> str:

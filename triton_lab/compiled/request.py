@@ -13,9 +13,10 @@ _MULTIPLE_OF_16 = ["tt.divisibility", 16]
 
 
 def source_of(kernel: Any, signature: Signature, constants: Mapping[str, Any]) -> Any:
-    """Triton's ASTSource. Raises TypeError for what is no kernel, ValueError for a signature that does not fit it."""
-    from triton.compiler import ASTSource
+    """Triton's ASTSource, or GluonASTSource for a Gluon kernel.
 
+    Raises TypeError for what is no kernel, ValueError for a signature that does not fit it.
+    """
     function = _function(kernel)
     names = list(function.arg_names)
     fixed = _constants(function, names, constants)
@@ -33,7 +34,17 @@ def source_of(kernel: Any, signature: Signature, constants: Mapping[str, Any]) -
             raise ValueError(f"{name}: {given[name]!r} may end in :16, for a multiple of 16, and in nothing else")
         if hint:
             attributes[(position,)] = [_MULTIPLE_OF_16]
-    return ASTSource(function, types, fixed, attributes)
+    return _source_class(function)(function, types, fixed, attributes)
+
+
+def _source_class(function: Any) -> Any:
+    if function.is_gluon():
+        from triton.experimental.gluon._runtime import GluonASTSource
+
+        return GluonASTSource
+    from triton.compiler import ASTSource
+
+    return ASTSource
 
 
 def _function(kernel: Any) -> Any:
@@ -44,11 +55,9 @@ def _function(kernel: Any) -> Any:
         found = found.fn
     if not isinstance(found, JITFunction):
         raise TypeError(
-            f"{kernel!r} is no kernel that can be compiled: a function under @triton.jit is needed"
+            f"{kernel!r} is no kernel that can be compiled: a function under @triton.jit or @gluon.jit is needed"
             + (", defined without TRITON_INTERPRET=1" if type(found).__name__ == "InterpretedFunction" else "")
         )
-    if found.is_gluon():
-        raise TypeError(f"{found.__name__} is a Gluon kernel: those of triton.language alone can be compiled here")
     return found
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from triton_lab.compiled.architecture import architecture
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.compiler_client import CompileOutcome
+from triton_lab.compiled.stage_names import LABELS
 from triton_lab.compiled.user_sources import Source
 from triton_lab.launch.recording.launch_record import Recorded
 
@@ -21,7 +22,7 @@ from triton_lab.launch.recording.launch_record import Recorded
 MOST = 16
 MOST_BYTES = 64 << 20
 BINARY = ("cubin", "hsaco")
-STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", *BINARY)
+STAGES = (*LABELS, *BINARY)
 _TOLD = {"usage": str, "log": str, "lacking": dict, "metadata": dict}
 _METADATA = ("shared", "tmem_size", "warp_size", "num_warps", "num_stages", "num_ctas")
 

@@ -105,7 +105,7 @@ def _is_whole(path: Path) -> bool:
         if path.suffix == ".json":
             found = json.loads(path.read_text())
             return isinstance(found, dict) and {"target", "name"} <= found.keys() and isinstance(found["target"], dict)
-        if path.suffix in (".source", ".ttir", ".ttgir", ".llir", ".ptx", ".amdgcn"):
+        if path.suffix in (".source", ".glir", ".ttir", ".ttgir", ".llir", ".ptx", ".amdgcn"):
             path.read_text()
     except (OSError, ValueError, RecursionError):
         return False

@@ -21,8 +21,9 @@ _LLVM = re.compile(r"^\s+(?:%\S+ = )?(?:tail |notail |musttail )?([a-z]\w*)\b(?:
 _PTX = re.compile(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*(?:[.:]+[\w:]+)*)(?=[\s;]|$)")
 _SASS = re.compile(r"\t(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 _AMD = re.compile(r"^\t([a-z]\w+)(?=\s|$)")
-_NAMES = {"ttir": _MLIR, "ttgir": _MLIR, "ptx": _PTX, "sass": _SASS, "amdgcn": _AMD}
+_NAMES = {"glir": _MLIR, "ttir": _MLIR, "ttgir": _MLIR, "ptx": _PTX, "sass": _SASS, "amdgcn": _AMD}
 _TABLES = {
+    "glir": mlir_operations.TABLE,
     "ttir": mlir_operations.TABLE,
     "ttgir": mlir_operations.TABLE,
     "llir": llvm_instructions.TABLE,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.compiled.layouts.bank_conflicts import BankUse, bank_use
+from triton_lab.compiled.layouts.gluon_layouts import is_gluon_layout, text_of
 from triton_lab.compiled.layouts.layout_conversion import Conversion, conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, Kind, SharedLayout, TensorMemory
@@ -249,10 +250,11 @@ class Layout:
         return self.plot()._repr_mimebundle_(include, exclude)
 
 
-def layout(spelled: str, shape: Sequence[int] | int = (), *, bits: int | None = None, **parameters: Any) -> Layout:
-    """The layout of a tensor, from TTGIR's text or from a kind's name and its parameters.
+def layout(spelled: Any, shape: Sequence[int] | int = (), *, bits: int | None = None, **parameters: Any) -> Layout:
+    """The layout of a tensor, from TTGIR's text, a layout of Gluon, or a kind's name and its parameters.
 
-    ``spelled`` is ``#ttg.blocked<{...}>``, after the lines of the aliases that it uses; or a kind (``blocked``,
+    ``spelled`` is ``#ttg.blocked<{...}>``, after the lines of the aliases that it uses; or a layout object of Gluon,
+    ``gl.BlockedLayout(...)``; or a kind (``blocked``,
     ``slice``, ``dot_op``, ``nvidia_mma``, ``amd_mfma``, ``swizzled_shared``, ...) whose parameters follow by keyword,
     spelled as in TTGIR or as in Python; a parent is a Layout or a text. For one dimension, a number may replace a
     list of one. Without ``order`` the last dimension is the fastest. A linear layout needs no shape. ``bits`` is the
@@ -267,9 +269,14 @@ def layout(spelled: str, shape: Sequence[int] | int = (), *, bits: int | None = 
     True
     >>> lab.layout("slice", 32, dim=1, parent=blocked).copies
     4
+    >>> from triton.experimental.gluon import language as gl
+    >>> lab.layout(gl.BlockedLayout([1, 4], [8, 4], [4, 1], [1, 0]), (32, 16)) == blocked
+    True
     """
+    if is_gluon_layout(spelled):
+        spelled = text_of(spelled)
     if not isinstance(spelled, str):
-        raise LayoutError(f"a layout is TTGIR's text, or the name of a kind such as 'blocked', not {spelled!r}")
+        raise LayoutError(f"a layout is TTGIR's text, a layout of Gluon, or a kind such as 'blocked', not {spelled!r}")
     sizes, width_ = _shape(shape), _bits(bits)
     if "<" in spelled or (spelled.lstrip().startswith("#") and not parameters):
         if parameters:

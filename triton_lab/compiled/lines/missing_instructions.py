@@ -10,20 +10,13 @@ from typing import TYPE_CHECKING
 
 from triton_lab import messages
 from triton_lab.compiled.lines.source_trail import SourceLine, Trail
+from triton_lab.compiled.stage_names import LABELS
 from triton_lab.compiled.user_sources import Source
 
 if TYPE_CHECKING:
     from triton_lab.compiled.lines.stage_lines import StageLines
 
-CALLED = {
-    "module": "what Triton reads",
-    "ttir": "TTIR",
-    "ttgir": "TTGIR",
-    "llir": "LLVM IR",
-    "ptx": "PTX",
-    "sass": "SASS",
-    "amdgcn": "assembly",
-}
+CALLED = {"module": "what Triton reads", **LABELS}
 FIXED = "worked out while the kernel is compiled: nothing is left to do at run time"
 UNUSED = "removed: nobody uses what it computes"
 CONSTANT = "a constant: it stands in the instructions that use it"

@@ -7,11 +7,11 @@ from functools import cached_property
 
 from triton_lab.compiled.lines import assembly_lines, llvm_lines, mlir_lines, sass_lines
 from triton_lab.compiled.lines.source_trail import SourceLine, Trail
+from triton_lab.compiled.stage_names import MLIR
 from triton_lab.compiled.user_sources import Source
 
 _READERS = {
-    "ttir": mlir_lines.trails,
-    "ttgir": mlir_lines.trails,
+    **dict.fromkeys(MLIR, mlir_lines.trails),
     "llir": llvm_lines.trails,
     "ptx": assembly_lines.trails,
     "amdgcn": assembly_lines.trails,

@@ -14,6 +14,7 @@ from triton_lab.compiled.compilation_text import aligned, read_by_people
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.explanations import explanation, operation
 from triton_lab.compiled.lines.source_trail import SourceLine, Trail
+from triton_lab.compiled.stage_names import LABELS
 from triton_lab.messages import count
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.compiled.compiled_scenes import StageScene, StagesScene
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
-LABELS = {
-    "ttir": "TTIR",
-    "ttgir": "TTGIR",
-    "llir": "LLVM IR",
-    "ptx": "PTX",
-    "sass": "SASS",
-    "amdgcn": "AMD assembly",
-}
 MOST_LINES = 12_000  # of one stage
 MOST_CHARACTERS = 700_000  # of all stages together
 TOLD_LINES = 80  # lines of the source listed in words

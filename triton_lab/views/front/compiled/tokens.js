@@ -52,7 +52,7 @@ const GRAMMARS = {
   ],
 };
 /** @type {Record<string, string>} */
-const LANGUAGES = { source: "python", ttir: "mlir", ttgir: "mlir", llir: "llvm", ptx: "ptx", sass: "sass", amdgcn: "amd" };
+const LANGUAGES = { source: "python", glir: "mlir", ttir: "mlir", ttgir: "mlir", llir: "llvm", ptx: "ptx", sass: "sass", amdgcn: "amd" };
 const COMPILED_GRAMMARS = Object.fromEntries(
   Object.entries(GRAMMARS).map(([name, rows]) => [name, new RegExp(rows.map(([, pattern]) => `(${pattern})`).join("|"), "g")]),
 );

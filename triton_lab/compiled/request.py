@@ -81,13 +81,25 @@ def _given(function: Any, signature: Signature, open_names: Sequence[str]) -> di
     if isinstance(signature, Mapping):
         _check_names(function, signature, function.arg_names, "type")
         return {name: type for name, type in signature.items() if type != "constexpr"}
-    listed = [one for one in signature.split(",") if one.strip()] if isinstance(signature, str) else list(signature)
+    listed = _types(signature) if isinstance(signature, str) else list(signature)
     if len(listed) != len(open_names):
         raise ValueError(
             f"{function.__name__}: the signature has {len(listed)} types for {len(open_names)} parameters that are no "
             f"constants: {', '.join(open_names) or 'none'}"
         )
     return dict(zip(open_names, listed, strict=True))
+
+
+def _types(text: str) -> list[str]:
+    """The types in a text: commas inside of brackets, as descriptors have them, separate none."""
+    found, depth = [""], 0
+    for character in text:
+        depth += (character in "<[(") - (character in ">])")
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [one.strip() for one in found if one.strip()]
 
 
 def _check_names(function: Any, asked: Iterable[str], names: Sequence[str], what: str) -> None:

@@ -1,0 +1,58 @@
+"""Gluon kernels compiled for GPUs, held against Triton's own compilation in this process."""
+
+from __future__ import annotations
+
+import pytest
+import triton
+from triton.compiler.errors import CompilationError
+
+import triton_lab as lab
+from tests.gluon import kernels
+from triton_lab.compiled.architecture import architecture
+from triton_lab.compiled.request import source_of
+
+BLOCKED = kernels.gl.BlockedLayout([4], [32], [4], [0])
+pytestmark = pytest.mark.usefixtures("cache")
+# (kernel, signature, constants, what its machine code must have)
+CASES = {
+    "scale": (kernels.scale, "*fp32:16, *fp32:16, i32, fp32", {"BLOCK": 1024, "layout": BLOCKED}, ("ptx", "mul.")),
+    "copied": (kernels.copied, "*fp32:16, *fp32:16, i32", {"BLOCK": 1024, "layout": BLOCKED}, ("ptx", "cp.async")),
+    "product": (kernels.product, kernels.product_types(), {"num_warps": 4}, ("sass", "HGMMA")),
+    "specialized": (kernels.specialized, "*fp32, *fp32", {"BLOCK": 128, "N": 4}, ("ttgir", "ttg.warp_specialize")),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_stages_are_those_of_triton_in_this_process(name: str, monkeypatch, tmp_path) -> None:
+    kernel, signature, constants, (stage, sign) = CASES[name]
+    ours = lab.compile(kernel, signature, constants, "sm_90")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "other"))
+    source = source_of(kernel, signature, constants)
+    real = triton.compile(source, target=architecture("sm_90").target, options={"enable_fp_fusion": True})
+    assert ours.stages["ptx"] == real.asm["ptx"] and ours.metadata.shared == real.metadata.shared
+    assert sign in str(ours.stages[stage])
+
+
+def test_lines_layouts_and_passes_are_those_of_the_kernel() -> None:
+    kernel, signature, constants, _ = CASES["copied"]
+    made = lab.compile(kernel, signature, constants, "sm_90")
+    first = kernels.copied.starting_line_number
+    allocation = next(n for n, text in enumerate(kernels.copied.raw_src) if "allocate_shared_memory" in text)
+    rows = {row.line: row.operation for row in made.layouts}
+    assert rows[first + allocation] == "ttg.local_alloc"
+    assert any(one.changed and one.name == "GluonInline" for one in made.passes)
+    assert made.lines.of("ttgir", first + allocation)
+    assert {"ttgir", "sass"} <= set(made.plot.stages().compiled.stages)
+
+
+def test_layouts_that_do_not_fit_name_their_line() -> None:
+    wrong = next(n for n, text in enumerate(kernels.mismatched.raw_src) if "+ gl.load" in text)
+    with pytest.raises(CompilationError, match="layout") as caught:
+        lab.compile(kernels.mismatched, "*fp32, *fp32", {}, "sm_90")
+    assert caught.value.node.lineno == wrong + 1 - kernels.mismatched.raw_src.index("@gluon.jit\n") - 1
+
+
+def test_types_with_commas_stand_in_a_text() -> None:
+    types = kernels.product_types()
+    source = source_of(kernels.product, ", ".join(types.values()), {"num_warps": 4})
+    assert source.signature["a_desc"] == types["a_desc"].replace(" ", "")

@@ -1,0 +1,1 @@
+"""Gluon kernels, for the tests that compile, draw and run them."""

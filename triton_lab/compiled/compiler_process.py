@@ -2,8 +2,8 @@
 
 Reads requests from standard input, a line of JSON each: ``module``, ``target``, ``options``, ``language`` (TRITON or
 GLUON), and ``memory``, the most bytes it may take. With ``dump``, a file's name, it writes there what each pass did,
-and compiles no further than to LLVM IR. It answers in lines of JSON on its original standard output: ``begun``; for each
-stage ``stage``, ``seconds`` and ``text`` or ``base64``; at the end ``metadata`` with what the tools reported, or
+and compiles no further than to LLVM IR. It answers in lines of JSON on its original standard output: ``begun``; for
+each stage ``stage``, ``seconds`` and ``text`` or ``base64``; at the end ``metadata`` with what the tools reported, or
 ``failed``. All other output goes to standard error. It ends after a while without requests.
 """
 

@@ -95,19 +95,19 @@ def check_done(done: Any, whole: Whole, own: range) -> Done:
         _check_stopped(stopped)
     for found in done.verdict.findings:
         _hold(found.kind in SEVERITY, "the kind of a finding")
-        _check_arrays((found.programs, found.lanes, found.elements, found.events, found.values), 1)
+        _check_rows((found.programs, found.lanes, found.elements, found.events, found.values))
         _hold(found.extent.ndim == 2 and found.extent.shape[1] == 2, "the extent of a finding")
     return done
 
 
 def _check_ranges(ranges: Ranges) -> None:
-    _check_arrays((ranges.start, ranges.stop), 1)
+    _check_rows((ranges.start, ranges.stop))
     start, stop = ranges.start, ranges.stop
     _hold(len(start) == len(stop) and bool((start < stop).all() and (stop[:-1] < start[1:]).all()), "ranges")
 
 
-def _check_arrays(arrays: Sequence[np.ndarray[Any, Any]], axes: int) -> None:
-    _hold(all(one.ndim == axes for one in arrays), "arrays")
+def _check_rows(arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+    _hold(all(one.ndim == 1 for one in arrays), "arrays")
 
 
 def _hold(condition: bool, what: str) -> None:

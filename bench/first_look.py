@@ -187,8 +187,7 @@ def time_launch(name: str) -> dict[str, float]:
     import triton_lab
     from triton_lab.examples.vector_add import add
     from triton_lab.launch.recording.progress_callback import waiting
-    from triton_lab.notebook.cell.pending_launch import not_yet_checked
-    from triton_lab.notebook.cell.show_launches import PATIENCE
+    from triton_lab.notebook.cell.show_launches import PATIENCE, not_yet_checked
     from triton_lab.views.drawing.png import png
     from triton_lab.views.launch.card.card_parts import opened, tabs
     from triton_lab.views.launch.card.launch_card import Card

@@ -359,7 +359,7 @@ def addresses() -> Iterator[tuple[Any, bool]]:
 
 def _address(one: Any, local: bool) -> Outcome:
     try:
-        scheduler_address.check_address(one, None, False)
+        scheduler_address.check_address(one, False)
     except ValueError:
         return "wrong" if local else "refused"
     return "survived" if local else "wrong"

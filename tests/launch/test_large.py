@@ -18,8 +18,7 @@ import triton_lab as lab
 from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.launch.diagnosis.launch_assertion import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
-from triton_lab.launch.recording.resident_pages import PAGE, untouched
-from triton_lab.launch.recording.snapshot import SavedRegion
+from triton_lab.launch.recording.snapshot import PAGE, SavedRegion, untouched
 from triton_lab.launch.recording.uninitialized_memory import POISONED
 
 HUGE = 3 << 30  # bytes, of which only what is touched exists

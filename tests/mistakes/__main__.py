@@ -20,7 +20,7 @@ from tests.browser.lab import Lab, Notebook
 from tests.browser.server import serve
 from tests.conftest import CHROMIUM_ARGUMENTS, chromium
 from tests.mistakes import MISTAKES
-from triton_lab.notebook.cell.pending_launch import STILL
+from triton_lab.notebook.cell.show_launches import STILL
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 REFUSED = "[data-mime-type='application/vnd.jupyter.stderr']"

@@ -41,17 +41,17 @@ def spread(school: Shared, *calls: Any, **options: Any) -> list[Any]:
     "address", ["tcp://127.0.0.1:8786", "tcp://[::1]:1", "tcp://localhost:8786", "tls://any.org:1"]
 )
 def test_addresses_that_may_be_asked(address: str) -> None:
-    check_address(address, None, False)
+    check_address(address, False)
 
 
 def test_an_address_that_only_looks_like_this_machine_is_refused() -> None:
     for address, local in answers.addresses():
         if not local:
             with pytest.raises(ValueError, match=r"^scheduler="):
-                check_address(address, None, False)
-    check_address("tcp://10.0.0.1:8786", None, True)
+                check_address(address, False)
+    check_address("tcp://10.0.0.1:8786", True)
     with pytest.raises(ValueError, match="over tls:// or tcp://"):
-        check_address("inproc://10.0.0.1:8786", None, True)
+        check_address("inproc://10.0.0.1:8786", True)
 
 
 def test_values_come_back_as_they_were() -> None:

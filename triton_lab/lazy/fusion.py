@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from triton_lab.lazy.graph import Graph, GraphOp
 from triton_lab.lazy.index_maps import Map
-from triton_lab.lazy.simplification import is_reshape
+from triton_lab.lazy.simplification import below_reshapes, is_reshape
 
 REDUCTIONS = ("sum", "mean", "amax", "amin", "any", "all", "argmax", "argmin")
 KINDS = {**dict.fromkeys(REDUCTIONS, "reduction"), "cumsum": "scan", "matmul": "matmul", "update": "update"}
@@ -123,17 +123,10 @@ def in_memory(graph: Graph) -> set[int]:
     return memory
 
 
-def _source(graph: Graph, number: int) -> int:
-    """The value below any number of reshapes."""
-    while is_reshape(graph.ops, graph.ops[number]):
-        number = graph.ops[number].operands[0]
-    return number
-
-
 def read_through(graph: Graph, number: int) -> tuple[int, Map]:
     """The value and the index map by which an operand in memory (of a matrix product, of a "cat") is read."""
     shape = graph.ops[number].shape
-    source = _source(graph, number)
+    source = below_reshapes(graph.ops, number)
     op = graph.ops[source]
     if op.name == "view" and isinstance(op.attribute, Map) and op.shape == shape:
         return op.operands[0], op.attribute

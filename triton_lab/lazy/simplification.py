@@ -7,7 +7,7 @@ output needs are dropped. Rules are exact: x + 0.0 stays, since -0.0 + 0.0 is 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from triton_lab.lazy.graph import Constant, Graph, GraphOp
@@ -50,12 +50,17 @@ class Book:
 
     def root(self, number: int) -> int:
         """The value whose buffer can represent `number`: a reshape of a whole buffer is that buffer."""
-        while is_reshape(self.ops, self.ops[number]):
-            number = self.ops[number].operands[0]
-        return number
+        return below_reshapes(self.ops, number)
 
 
-def is_reshape(ops: list[GraphOp] | tuple[GraphOp, ...], op: GraphOp) -> bool:
+def below_reshapes(ops: Sequence[GraphOp], number: int) -> int:
+    """The value below any number of reshapes."""
+    while is_reshape(ops, ops[number]):
+        number = ops[number].operands[0]
+    return number
+
+
+def is_reshape(ops: Sequence[GraphOp], op: GraphOp) -> bool:
     """Whether a view shows all elements of its operand in order: another shape of the same memory."""
     return op.name == "view" and isinstance(op.attribute, Map) and op.attribute.covers(ops[op.operands[0]].numel)
 

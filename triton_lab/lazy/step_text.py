@@ -7,6 +7,8 @@ from triton_lab.lazy.graph import short
 from triton_lab.lazy.step import BufferState, Step
 from triton_lab.messages import count as counted
 
+_MOST = 60  # characters shown of a line of a recipe
+
 
 def describe(step: Step) -> str:
     """The whole step as text, including its kernels."""
@@ -104,8 +106,8 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _clipped(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _clipped(text: str) -> str:
+    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
 
 
 def _indented(text: str) -> str:

@@ -40,11 +40,6 @@ class Timing:
         """
         return ranks(self.fixed, self.fixed)
 
-    @property
-    def has_fronts(self) -> bool:
-        """Whether several visits share an instant."""
-        return len(self.instants) > 0 and int(self.instants.max()) + 1 < len(self.instants)
-
 
 def ranks(rows: Ints, among: Ints) -> Ints:
     """For each of ``rows``, which are all in ``among``, the number of distinct rows of ``among`` before it.

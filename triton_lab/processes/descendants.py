@@ -99,9 +99,9 @@ def command_line(number: int) -> str:
     return "".join(one if one.isprintable() else "?" for one in text[:120])
 
 
-def end_descendants(pid: int | None = None, seconds: float = _GONE) -> bool:
+def end_descendants(pid: int | None = None) -> bool:
     """Kill all descendants of a process (of this one, which then has no child left); whether all are gone in time."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + _GONE
     while True:
         if pid is None:
             with contextlib.suppress(ChildProcessError):

@@ -302,7 +302,7 @@ def shared_driver(
     Raises ValueError for an address that is not safe, TargetError where Dask, the scheduler or such a worker is not
     there.
     """
-    check_address(scheduler, security, insecure)
+    check_address(scheduler, insecure)
     installed()
     driver = driver_of(Cluster(scheduler, kind, security, max_seconds, max_bytes))
     driver.cluster.check()

@@ -1,4 +1,7 @@
-"""A job run by the interpreter, at the memory addresses of the notebook, so that its messages are right there."""
+"""Jobs run by the interpreter: a launch, or a range of a recorded launch's programs, whose accesses are checked.
+
+They run at the memory addresses of the notebook, so that their messages are right there.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from triton_lab.interpreter.machine import Machine
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.ir import parse_plan
-from triton_lab.remote.job import Interpreted, Job, JobAnswer, changes
+from triton_lab.launch.sharding import shard
+from triton_lab.remote import wire_data
+from triton_lab.remote.job import Interpreted, Job, JobAnswer, ShardWork, changes
+from triton_lab.remote.remote_errors import DataError
 
 
 def perform(job: Job) -> JobAnswer:
@@ -42,3 +48,13 @@ def perform(job: Job) -> JobAnswer:
         return JobAnswer(failure=KernelErrorData.of(error))
     seconds = time.perf_counter() - ready
     return JobAnswer(changes(job.memory, [region.data for region in regions]), (seconds,), ready - start)
+
+
+def perform_shard(work: ShardWork, shared: bytes) -> JobAnswer:
+    """Run the programs of the packed launch ``shared``. A kernel's errors are part of the answer, others are raised."""
+    whole = wire_data.unpacked(shared, len(shared))
+    if type(whole) is not shard.Whole:
+        raise DataError("a part came without its launch")
+    start = time.perf_counter()
+    done = shard.perform(whole, work.own)
+    return JobAnswer(times=(time.perf_counter() - start,), returned=wire_data.packed(done))

@@ -13,7 +13,7 @@ from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.diagnosis.finding import SEVERITY
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.remote.job import FORMAT, JobAnswer, JobEnded, Raised, Reply
-from triton_lab.remote.remote_errors import DataError
+from triton_lab.remote.remote_errors import DataError, hold
 from triton_lab.remote.wire_data import unpacked
 
 _NAME = 200  # characters of an address, a device, or a type's name
@@ -24,14 +24,14 @@ _LANES = 1 << 10
 
 def answer_of(data: Any, most: int) -> JobAnswer:
     """The answer in a reply of at most ``most`` bytes. Raises DataError."""
-    _hold(type(data) is bytes, "a reply")
+    hold(type(data) is bytes, "a reply")
     given = unpacked(data, 2 * most)
     kinds = {one.name: _KINDS[str(one.type)] for one in dataclasses.fields(Reply)}
     if type(given) is not dict or {name: type(one) for name, one in given.items()} != kinds:
         raise DataError("it is no reply of a worker's")
     reply = Reply(**given)
-    _hold(reply.format == FORMAT, "its version")
-    _hold(len(reply.worker) <= _NAME and len(reply.why) <= _TEXT and len(reply.printed) <= 2 * _TEXT, "its texts")
+    hold(reply.format == FORMAT, "its version")
+    hold(len(reply.worker) <= _NAME and len(reply.why) <= _TEXT and len(reply.printed) <= 2 * _TEXT, "its texts")
     if reply.why:
         return JobAnswer(worker=reply.worker, printed=reply.printed, failure=JobEnded(reply.why))
     try:
@@ -48,33 +48,33 @@ _KINDS = {"str": str, "bytes": bytes, "int": int}
 def _checked(answer: Any) -> JobAnswer:
     if type(answer) is not JobAnswer:
         raise DataError("it is no answer")
-    _hold(len(answer.times) <= _TIMES and all(0 <= one < 1e9 for one in answer.times), "its times")
-    _hold(0 <= answer.compile < 1e9 and len(answer.device) <= _NAME, "its time")
+    hold(len(answer.times) <= _TIMES and all(0 <= one < 1e9 for one in answer.times), "its times")
+    hold(0 <= answer.compile < 1e9 and len(answer.device) <= _NAME, "its time")
     if answer.other is not None:
         backend, arch, lanes = answer.other
         known = 0 < arch < 1000 if isinstance(arch, int) else 0 < len(arch) <= 40 and arch.isalnum()
-        _hold(len(backend) <= 40 and backend.isalnum() and known and 0 < lanes <= _LANES, "its target")
+        hold(len(backend) <= 40 and backend.isalnum() and known and 0 < lanes <= _LANES, "its target")
     failure = answer.failure
     if isinstance(failure, Raised):
-        _hold(len(failure.type) <= _NAME and len(failure.text) <= _TEXT, "its error")
+        hold(len(failure.type) <= _NAME and len(failure.text) <= _TEXT, "its error")
         plain = all(type(one) in (int, float, str, bool) for one in failure.arguments)
-        _hold(len(failure.arguments) <= 16 and plain, "the arguments of its error")
+        hold(len(failure.arguments) <= 16 and plain, "the arguments of its error")
     if isinstance(failure, KernelErrorData):
         _check_stopped(failure)
-    _hold(not isinstance(failure, JobEnded), "its end")
+    hold(not isinstance(failure, JobEnded), "its end")
     return answer
 
 
 def _check_stopped(stopped: KernelErrorData) -> None:
     for programs in (stopped.programs, stopped.together):
-        _hold(programs is None or (programs.ndim == 1 and programs.dtype.kind in "iu"), "the programs of an error")
+        hold(programs is None or (programs.ndim == 1 and programs.dtype.kind in "iu"), "the programs of an error")
     fault = stopped.fault
     if fault is None:
         return
     rows = (fault.programs, fault.lanes, fault.addresses)
-    _hold(all(one.ndim == 1 and one.dtype.kind in "iu" and len(one) == len(rows[0]) for one in rows), "a fault")
-    _hold(0 < fault.itemsize <= 1 << 20 and all(0 < one <= 1 << 20 for one in fault.block), "a fault")
-    _hold(len(rows[0]) > 0 and 0 < fault.rows <= 1 << 30, "a fault")
+    hold(all(one.ndim == 1 and one.dtype.kind in "iu" and len(one) == len(rows[0]) for one in rows), "a fault")
+    hold(0 < fault.itemsize <= 1 << 20 and all(0 < one <= 1 << 20 for one in fault.block), "a fault")
+    hold(len(rows[0]) > 0 and 0 < fault.rows <= 1 << 30, "a fault")
 
 
 def check_done(done: Any, whole: Whole, own: range) -> Done:
@@ -83,33 +83,28 @@ def check_done(done: Any, whole: Whole, own: range) -> Done:
         raise DataError("it is not what this part did")
     for ranges in (*done.touched.values(), done.changed, done.idle):
         _check_ranges(ranges)
-    _hold(set(done.touched) == set(done.kinds) and set(done.owners) <= set(done.kinds), "its operations")
-    _hold(done.data.ndim == 1 and len(done.data) == done.changed.size, "what it has written")
+    hold(set(done.touched) == set(done.kinds) and set(done.owners) <= set(done.kinds), "its operations")
+    hold(done.data.ndim == 1 and len(done.data) == done.changed.size, "what it has written")
     written = Ranges.of(
         [held.start for held in whole.snapshot.regions if held.writable],
         [held.start + len(held.data) for held in whole.snapshot.regions if held.writable],
     )
-    _hold(not len(done.changed - written), "where it has written")
-    _hold(not len(done.idle - Ranges.of([own.start], [own.stop])), "its idle programs")
+    hold(not len(done.changed - written), "where it has written")
+    hold(not len(done.idle - Ranges.of([own.start], [own.stop])), "its idle programs")
     for stopped in done.stopped:
         _check_stopped(stopped)
     for found in done.verdict.findings:
-        _hold(found.kind in SEVERITY, "the kind of a finding")
-        _check_arrays((found.programs, found.lanes, found.elements, found.events, found.values), 1)
-        _hold(found.extent.ndim == 2 and found.extent.shape[1] == 2, "the extent of a finding")
+        hold(found.kind in SEVERITY, "the kind of a finding")
+        _check_rows((found.programs, found.lanes, found.elements, found.events, found.values))
+        hold(found.extent.ndim == 2 and found.extent.shape[1] == 2, "the extent of a finding")
     return done
 
 
 def _check_ranges(ranges: Ranges) -> None:
-    _check_arrays((ranges.start, ranges.stop), 1)
+    _check_rows((ranges.start, ranges.stop))
     start, stop = ranges.start, ranges.stop
-    _hold(len(start) == len(stop) and bool((start < stop).all() and (stop[:-1] < start[1:]).all()), "ranges")
+    hold(len(start) == len(stop) and bool((start < stop).all() and (stop[:-1] < start[1:]).all()), "ranges")
 
 
-def _check_arrays(arrays: Sequence[np.ndarray[Any, Any]], axes: int) -> None:
-    _hold(all(one.ndim == axes for one in arrays), "arrays")
-
-
-def _hold(condition: bool, what: str) -> None:
-    if not condition:
-        raise DataError(f"{what} cannot be right")
+def _check_rows(arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+    hold(all(one.ndim == 1 for one in arrays), "arrays")

@@ -66,7 +66,6 @@ def _get_ready(kind: str) -> None:
     """Import what jobs need. CUDA must not be initialised before the fork."""
     if kind == "cpu":
         import triton_lab.remote.cpu_job
-        import triton_lab.remote.shard_job
     else:
         import torch  # noqa: F401
 
@@ -182,10 +181,6 @@ def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:
         from triton_lab.remote import call_job
 
         return call_job.perform(job.work)
-    if isinstance(job.work, ShardWork):
-        from triton_lab.remote import shard_job
-
-        return shard_job.perform(job.work, shared)
     from triton_lab.remote import cpu_job
 
-    return cpu_job.perform(job)
+    return cpu_job.perform_shard(job.work, shared) if isinstance(job.work, ShardWork) else cpu_job.perform(job)

@@ -20,6 +20,12 @@ class DataError(ValueError):
     """What came from elsewhere is not what it should be; the message says what is wrong."""
 
 
+def hold(condition: bool, what: str) -> None:
+    """Raise DataError if the ``condition`` does not hold for ``what``, a part of what came from elsewhere."""
+    if not condition:
+        raise DataError(f"{what} cannot be right")
+
+
 _ASK = {"launch": "lab.target", "call": "lab.spread"}
 _AFTER = {
     "launch": "Nothing was written to the tensors, and the next launch has a process of its own.",

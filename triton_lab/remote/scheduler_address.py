@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Any
 
 # A host is a name, an IPv4 address, or an IPv6 address in brackets, as Dask reads it. It has no part that two parsers
 # could split differently (a user's name, a path, a second port).
@@ -13,7 +12,7 @@ _ADDRESS = re.compile(rf"(?P<scheme>[a-z]{{2,8}})://(?:{_HOST}):(?P<port>[0-9]{{
 _SCHEMES = ("tls", "tcp")
 
 
-def check_address(address: str, security: Any, insecure: bool) -> None:
+def check_address(address: str, insecure: bool) -> None:
     """Raise ValueError for an address without encryption and authentication."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if found is None or not 0 < int(found["port"]) < 1 << 16:

@@ -75,7 +75,7 @@ def outcomes(
     max_bytes: int,
 ) -> Iterator[Outcome]:
     """Like `spread`, but yields the outcomes one by one; those before a RemoteError are not lost."""
-    check_address(scheduler, security, insecure)
+    check_address(scheduler, insecure)
     installed()
     cluster = Cluster(scheduler, "cpu", security, max_seconds, max_bytes)
     try:

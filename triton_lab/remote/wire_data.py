@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.saving.file_format import Reader, SavedLaunchError, Writer
-from triton_lab.remote.remote_errors import DataError
+from triton_lab.remote.remote_errors import DataError, hold
 
 ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, arrays of NumPy, tensors and recorded launches travel"
 _MEMBERS = 1 << 16
@@ -146,7 +146,7 @@ class _Input:
     def array(self, number: Any) -> NDArray[Any]:
         found = self._reader.array(number)
         self._left -= found.nbytes
-        _hold(self._left >= 0, "the size of its arrays")
+        hold(self._left >= 0, "the size of its arrays")
         return found
 
 
@@ -156,55 +156,55 @@ def _value(plain: Any, given: _Input) -> Any:
     if type(plain) is dict and set(plain) == {"record", "fields"}:
         from triton_lab.remote import wire_records
 
-        _hold(type(plain["fields"]) is dict, "a record")
+        hold(type(plain["fields"]) is dict, "a record")
         return wire_records.made(plain["record"], {name: _value(one, given) for name, one in plain["fields"].items()})
-    _hold(type(plain) is dict and len(plain) == 1, "a value")
+    hold(type(plain) is dict and len(plain) == 1, "a value")
     ((kind, inner),) = plain.items()
-    _hold(kind in _READ, "a kind of value")
+    hold(kind in _READ, "a kind of value")
     return _READ[kind](inner, given)
 
 
 def _items(plain: Any, given: _Input) -> list[Any]:
-    _hold(type(plain) is list, "a list")
+    hold(type(plain) is list, "a list")
     return [_value(one, given) for one in plain]
 
 
 def _pairs(plain: Any, given: _Input) -> dict[Any, Any]:
-    _hold(type(plain) is list and all(type(one) is list and len(one) == 2 for one in plain), "a dict")
+    hold(type(plain) is list and all(type(one) is list and len(one) == 2 for one in plain), "a dict")
     return {_value(key, given): _value(one, given) for key, one in plain}
 
 
 def _float(plain: Any, given: _Input) -> float:
-    _hold(plain in ("nan", "inf", "-inf"), "a number")
+    hold(plain in ("nan", "inf", "-inf"), "a number")
     return float(plain)
 
 
 def _bytes(number: Any, given: _Input) -> NDArray[np.uint8]:
     array = given.array(number)
-    _hold(array.dtype == np.uint8 and array.ndim == 1, "bytes")
+    hold(array.dtype == np.uint8 and array.ndim == 1, "bytes")
     return array
 
 
 def _shaped(plain: Any, given: _Input) -> tuple[NDArray[np.uint8], str, tuple[int, ...]]:
-    _hold(type(plain) is list and len(plain) == 3, "an array")
+    hold(type(plain) is list and len(plain) == 3, "an array")
     number, name, shape = plain
-    _hold(type(name) is str and type(shape) is list and len(shape) <= _AXES, "an array's shape")
-    _hold(all(type(one) is int and 0 <= one < 1 << 62 for one in shape), "an array's shape")
+    hold(type(name) is str and type(shape) is list and len(shape) <= _AXES, "an array's shape")
+    hold(all(type(one) is int and 0 <= one < 1 << 62 for one in shape), "an array's shape")
     return _bytes(number, given), name, tuple(shape)
 
 
 def _numpy(plain: Any, given: _Input) -> NDArray[Any]:
     raw, name, shape = _shaped(plain, given)
     dtype = np.dtype(getattr(ml_dtypes, name) if hasattr(ml_dtypes, name) else name)
-    _hold(not dtype.hasobject and dtype.names is None and dtype.subdtype is None, "an array's type")
-    _hold(dtype.kind in _KINDS or hasattr(ml_dtypes, dtype.name), "an array's type")
-    _hold(0 < dtype.itemsize <= 32 and math.prod(shape) * dtype.itemsize == raw.size, "an array's size")
+    hold(not dtype.hasobject and dtype.names is None and dtype.subdtype is None, "an array's type")
+    hold(dtype.kind in _KINDS or hasattr(ml_dtypes, dtype.name), "an array's type")
+    hold(0 < dtype.itemsize <= 32 and math.prod(shape) * dtype.itemsize == raw.size, "an array's size")
     return np.array(raw).view(dtype).reshape(shape)
 
 
 def _number(plain: Any, given: _Input) -> Any:
     array = _numpy(plain, given)
-    _hold(array.shape == (), "a number")
+    hold(array.shape == (), "a number")
     return array[()]
 
 
@@ -213,9 +213,9 @@ def _tensor(plain: Any, given: _Input) -> Any:
 
     raw, name, shape = _shaped(plain, given)
     dtype = getattr(torch, name, None)
-    _hold(isinstance(dtype, torch.dtype), "a tensor's type")
+    hold(isinstance(dtype, torch.dtype), "a tensor's type")
     assert isinstance(dtype, torch.dtype)
-    _hold(math.prod(shape) * dtype.itemsize == raw.size, "a tensor's size")
+    hold(math.prod(shape) * dtype.itemsize == raw.size, "a tensor's size")
     if not raw.size:
         return torch.empty(shape, dtype=dtype)
     return torch.from_numpy(np.array(raw)).view(dtype).reshape(shape)
@@ -225,7 +225,7 @@ def _launch(number: Any, given: _Input) -> Any:
     from triton_lab.launch.saving.launch_reader import unpacked as loaded
 
     given.launches += 1
-    _hold(given.launches <= _LAUNCHES, "so many launches")
+    hold(given.launches <= _LAUNCHES, "so many launches")
     # No deadline for reading a launch that the notebook asked for: a replay has its own.
     return loaded(_bytes(number, given).tobytes(), max_seconds=_ANY_SECONDS)
 
@@ -235,7 +235,7 @@ def _launches(plain: Any, given: _Input) -> Any:
     from triton_lab.launch.recording.launch_list import Launches
 
     found = _items(plain, given)
-    _hold(all(isinstance(one, Launch) for one in found), "launches")
+    hold(all(isinstance(one, Launch) for one in found), "launches")
     return Launches(found)
 
 
@@ -251,8 +251,3 @@ _READ: dict[str, Callable[[Any, _Input], Any]] = {
     "launch": _launch,
     "launches": _launches,
 }
-
-
-def _hold(condition: bool, what: str) -> None:
-    if not condition:
-        raise DataError(f"{what} cannot be right")

@@ -74,7 +74,7 @@ def test_the_inverse_leads_back(linear: Linear) -> None:
     for row, column in np.ndindex(*linear.shape):
         place = dict(zip(("register", "lane"), back.at(dim0=row, dim1=column), strict=True))
         assert linear.at(**place) == (row, column)
-    assert not linear.invertible or back.then(linear) == back.then(back.inverse())
+    assert not linear.injective or back.then(linear) == back.then(back.inverse())
     found = back.table_of("lane").reshape(linear.shape)
     assert all(found[at] == back.at(dim0=at[0], dim1=at[1])[1] for at in np.ndindex(*linear.shape))
 

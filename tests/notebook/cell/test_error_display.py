@@ -16,7 +16,7 @@ from triton_lab.backend.plugin.launcher import checked_grid
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.notebook.cell.error_display import CellSyntaxError, clear, own_frames, rendering, text_of
 from triton_lab.notebook.cell.internal_error import fault_text
-from triton_lab.notebook.cell.pending_launch import not_yet_checked
+from triton_lab.notebook.cell.show_launches import not_yet_checked
 from triton_lab.notebook.mistakes.error_hints import hint_for
 
 CELL = "/cells/ipykernel_1/1234.py"

@@ -17,8 +17,8 @@ from triton_lab.launch.recording.progress_callback import breathe, waiting
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.notebook.cell import show_launches
 from triton_lab.notebook.cell.magic_options import parse
-from triton_lab.notebook.cell.pending_launch import ENDED, STILL, not_yet_checked
 from triton_lab.notebook.cell.progress_line import Sign
+from triton_lab.notebook.cell.show_launches import ENDED, STILL, not_yet_checked
 from triton_lab.views import comm_handlers, frontend_presence, notebook_output
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.card.launch_plot import COMPILED_TABS, TABS

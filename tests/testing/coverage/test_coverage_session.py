@@ -17,8 +17,7 @@ import triton_lab as lab
 from tests.testing.projects import run
 from triton_lab.testing.coverage import coverage_data
 from triton_lab.testing.coverage.coverage_data import Coverage, Covered
-from triton_lab.testing.coverage.coverage_py import write
-from triton_lab.testing.coverage.coverage_session import Following
+from triton_lab.testing.coverage.coverage_session import Following, write
 
 pytest_plugins = ["pytester"]
 

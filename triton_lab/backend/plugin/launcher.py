@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
+import os
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
-from triton_lab.backend.plugin import dispatch_cache, serial_launches
+from triton_lab.backend.plugin import dispatch_cache
 from triton_lab.backend.plugin.device_mirror import Mirrors
 from triton_lab.backend.plugin.kernel_loading import Loaded
 from triton_lab.backend.plugin.recorders import LaunchCall, Watch, recorders
 from triton_lab.backend.plugin.terminal_progress import bar
 from triton_lab.backend.targets import benchmark_events
+from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.observers import together
@@ -55,7 +60,7 @@ class Launcher:
     def launch(self, function: Loaded, grid: tuple[int, int, int], objects: Sequence[Any]) -> None:
         """Run the kernel over ``grid``. Raises KernelError, ArgumentError."""
         executable = function.executable(self.source, self.metadata)
-        with serial_launches.turn(executable):
+        with turn(executable):
             self._launch(function, LaunchCall(self.source, self.metadata, executable, grid, objects, Mirrors()))
 
     def _launch(self, function: Loaded, call: LaunchCall) -> None:
@@ -197,3 +202,26 @@ def checked_grid(*extents: Any) -> tuple[int, int, int]:
     if any(extent > most for extent, most in zip(grid, _GREATEST, strict=True)):
         raise ValueError(f"the grid {grid} is larger than {_GREATEST}, which is all that a GPU takes")
     return grid[0], grid[1], grid[2]
+
+
+_NOTHING = contextlib.nullcontext()
+# Atomics of one launch are not atomic to those of another: NumPy and the machine code read, compute and write in steps,
+# and another thread may run between them. On a GPU they are atomic, and launches of several threads wait for one
+# another there, too, unless these chose their own streams.
+# A launch may start inside another one, in a signal handler or a finalizer; then it has its turn already. No interrupt
+# leaves this lock taken: it is written in C, and with `with` Python checks no signals between the lock and the block.
+_turn = threading.RLock()
+
+
+def turn(executable: Executable) -> AbstractContextManager[object]:
+    """Inside, no other thread launches a kernel with atomics, if ``executable`` has atomics."""
+    return _turn if executable.updates else _NOTHING
+
+
+def _after_fork() -> None:
+    """Make a new lock in a child process: it has no other threads, so a taken lock would never be released."""
+    global _turn
+    _turn = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -21,7 +21,6 @@ class Gpu:
     name: str
     target: str
     memory: float
-    multiprocessors: int
     plain: Mapping[str, float]
     products: Mapping[str, float]
     source: str
@@ -43,7 +42,6 @@ GPUS = (
         "A100",
         "sm_80",
         2039,
-        108,
         {"float64": 9.7, "float32": 19.5, "float16": 78.0},
         {"float64": 19.5, "tf32": 156.0, "float16": 312.0, "bfloat16": 312.0, "int8": 624.0},
         "NVIDIA A100 Tensor Core GPU data sheet, A100 80GB SXM",
@@ -52,7 +50,6 @@ GPUS = (
         "H100",
         "sm_90",
         3350,
-        132,
         {"float64": 33.5, "float32": 66.9, "float16": 133.8},
         _HOPPER,
         "NVIDIA H100 Tensor Core GPU architecture white paper, table of H100 SXM5; memory: H100 data sheet",
@@ -61,7 +58,6 @@ GPUS = (
         "H200",
         "sm_90",
         4800,
-        132,
         {"float64": 33.5, "float32": 66.9, "float16": 133.8},
         _HOPPER,
         "NVIDIA H200 Tensor Core GPU data sheet, H200 SXM",
@@ -70,7 +66,6 @@ GPUS = (
         "B200",
         "sm_100",
         8000,
-        148,
         {"float64": 37.0, "float32": 75.0},
         {"float64": 37.0, "tf32": 1125.0, "float16": 2250.0, "bfloat16": 2250.0, "float8": 4500.0, "int8": 4500.0},
         "NVIDIA HGX B200 and DGX B200 data sheets: an eighth of eight GPUs, half of what is told with sparsity",
@@ -80,7 +75,6 @@ GPUS = (
         "RTX 4090",
         "sm_89",
         1008,
-        128,
         {"float64": 1.3, "float32": 82.6, "float16": 82.6},
         {"tf32": 82.6, "float16": 165.2, "bfloat16": 165.2, "float8": 330.3, "int8": 660.6},
         "NVIDIA Ada GPU architecture white paper, GeForce RTX 4090, products summed up in float32",
@@ -89,7 +83,6 @@ GPUS = (
         "MI300X",
         "gfx942",
         5300,
-        304,
         {"float64": 81.7, "float32": 163.4},
         {
             "float64": 163.4,

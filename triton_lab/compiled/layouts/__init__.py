@@ -10,16 +10,16 @@ from triton_lab.compiled.layouts.bank_conflicts import BankUse, wavefronts
 from triton_lab.compiled.layouts.layout import HardwarePlace, Layout, layout, layouts
 from triton_lab.compiled.layouts.layout_conversion import Conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError
-from triton_lab.compiled.layouts.layout_kind import Kind
+from triton_lab.compiled.layouts.layout_kind import LayoutKind
 from triton_lab.compiled.layouts.linear_layout import Linear
 
 __all__ = [
     "BankUse",
     "Conversion",
     "HardwarePlace",
-    "Kind",
     "Layout",
     "LayoutError",
+    "LayoutKind",
     "Linear",
     "layout",
     "layouts",

@@ -14,7 +14,7 @@ from triton_lab.compiled.layouts.bank_conflicts import BankUse, bank_use
 from triton_lab.compiled.layouts.gluon_layouts import is_gluon_layout, text_of
 from triton_lab.compiled.layouts.layout_conversion import Conversion, conversion
 from triton_lab.compiled.layouts.layout_error import LayoutError
-from triton_lab.compiled.layouts.layout_kind import Distributed, Kind, SharedLayout, TensorMemory
+from triton_lab.compiled.layouts.layout_kind import Distributed, LayoutKind, SharedLayout, TensorMemory
 from triton_lab.compiled.layouts.layout_parser import build, parse, types_of
 from triton_lab.compiled.layouts.linear_layout import Basis, Linear
 from triton_lab.messages import count
@@ -64,7 +64,7 @@ class Layout:
     Elements move between lanes of a warp: 4 registers of each lane are wanted elsewhere, at least 4 shuffles per ...
     """
 
-    kind: Kind
+    kind: LayoutKind
     shape: tuple[int, ...]
     bits: int = 32
 
@@ -336,11 +336,11 @@ def width(element: str) -> int:
     return int(digits)
 
 
-def _kind(parent: object) -> Kind:
+def _kind(parent: object) -> LayoutKind:
     if isinstance(parent, Layout):
         return parent.kind
     if isinstance(parent, str):
         return parse(parent)
-    if isinstance(parent, Kind):
+    if isinstance(parent, LayoutKind):
         return parent
     raise LayoutError(f"a parent is a layout or its text, not {parent!r}")

@@ -11,7 +11,7 @@ import numpy as np
 from triton_lab.compiled.layouts import gf2
 from triton_lab.compiled.layouts.bank_conflicts import BankUse, bank_use
 from triton_lab.compiled.layouts.layout_error import LayoutError
-from triton_lab.compiled.layouts.layout_kind import Kind
+from triton_lab.compiled.layouts.layout_kind import LayoutKind
 from triton_lab.compiled.layouts.layout_tile import HARDWARE
 from triton_lab.compiled.layouts.linear_layout import Ints, Linear
 from triton_lab.messages import count, number
@@ -59,7 +59,7 @@ class Conversion:
     stored: int
     loaded: int
     transactions: int
-    kinds: tuple[Kind, Kind]
+    kinds: tuple[LayoutKind, LayoutKind]
 
     def __str__(self) -> str:
         """The way, and its costs."""
@@ -159,7 +159,7 @@ class Conversion:
         return self.plot()._repr_mimebundle_(include, exclude)
 
 
-def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[Kind, Kind]) -> Conversion:
+def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[LayoutKind, LayoutKind]) -> Conversion:
     """The conversion from one register layout to another of the same tensor, with elements of ``bits`` bits.
 
     Raises LayoutError unless both belong to one program's tensor.

@@ -12,7 +12,7 @@ from triton_lab.compiled.layouts.linear_layout import Linear
 Padding: TypeAlias = tuple[tuple[int, int], ...]
 
 
-class Kind:
+class LayoutKind:
     """A layout without a tensor's shape; each kind is a frozen dataclass with TTGIR's parameters.
 
     It is no abstract base class of Python's: their method ``register`` would hide a linear layout's bases of that
@@ -56,15 +56,15 @@ class Kind:
         return f"{self.name} layout, {', '.join(told)}"
 
 
-class Distributed(Kind):
+class Distributed(LayoutKind):
     """A layout in registers: places are register, lane, warp and block."""
 
 
-class SharedLayout(Kind):
+class SharedLayout(LayoutKind):
     """A layout in shared memory: places are an offset, in elements, and block."""
 
 
-class TensorMemory(Kind):
+class TensorMemory(LayoutKind):
     """A layout in Blackwell's tensor memory: places are row and column.
 
     A zero vector in row 32 or 64 means copies; anywhere else it means empty rows or columns.
@@ -83,4 +83,4 @@ class TensorMemory(Kind):
 def _told(value: object) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(_told(each) for each in value) + "]"
-    return f"({value})" if isinstance(value, Kind) else str(value)
+    return f"({value})" if isinstance(value, LayoutKind) else str(value)

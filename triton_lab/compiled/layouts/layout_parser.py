@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 from triton_lab.compiled.layouts.amd_matrix import AmdMfma, AmdWmma
 from triton_lab.compiled.layouts.dot_operands import DotOperand
 from triton_lab.compiled.layouts.layout_error import LayoutError
-from triton_lab.compiled.layouts.layout_kind import Kind
+from triton_lab.compiled.layouts.layout_kind import LayoutKind
 from triton_lab.compiled.layouts.nvidia_matrix import NvidiaMma
 from triton_lab.compiled.layouts.register_layouts import Bases, Blocked, Slice
 from triton_lab.compiled.layouts.shared_memory import Nvmma, Padded, Rotating, SharedBases, Swizzled
 from triton_lab.compiled.layouts.tensor_memory import Accumulator, Scales
 
-KINDS: tuple[type[Kind], ...] = (
+KINDS: tuple[type[LayoutKind], ...] = (
     Blocked,
     Slice,
     DotOperand,
@@ -40,10 +40,10 @@ _TOKEN = re.compile(r"\s*(#?[A-Za-z_][\w.]*|-?\d+|:\+|[<>{}\[\],=])")
 _ALIAS = re.compile(r"^#(\w+) = (#tt\w+\.\w+<.*)$", re.MULTILINE)
 _TYPE = re.compile(r"\b(?:tensor|memdesc|tensordesc)<((?:\d+x)+)([^,<>]+(?:<[^<>]*>)?), (?=#)")
 _ALLOCATED = re.compile(r", mutable, ((?:\d+x)*\d+)>")
-Aliases: TypeAlias = Mapping[str, Kind]
+Aliases: TypeAlias = Mapping[str, LayoutKind]
 
 
-def parse(text: str, aliases: Aliases | None = None) -> Kind:
+def parse(text: str, aliases: Aliases | None = None) -> LayoutKind:
     """The layout that a text spells; lines ``#name = ...`` above it define aliases. Raises LayoutError."""
     known = {**(aliases or {}), **aliases_of(text)}
     lines = [line for line in text.splitlines() if line.strip() and not _ALIAS.match(line.strip())]
@@ -52,9 +52,9 @@ def parse(text: str, aliases: Aliases | None = None) -> Kind:
     return _Reader("\n".join(lines), known).whole()
 
 
-def aliases_of(text: str) -> dict[str, Kind]:
+def aliases_of(text: str) -> dict[str, LayoutKind]:
     """The layouts that a module defines as aliases (``#blocked = #ttg.blocked<...>``), by name."""
-    known: dict[str, Kind] = {}
+    known: dict[str, LayoutKind] = {}
     for found in _ALIAS.finditer(text):
         if _mnemonic(found[2]) in _BY_MNEMONIC:
             known[found[1]] = _Reader(found[2], known).whole()
@@ -68,7 +68,7 @@ class Typed:
     For a buffer of several tensors, the shape is that of one.
     """
 
-    kind: Kind
+    kind: LayoutKind
     spelled: str
     shape: tuple[int, ...]
     element: str
@@ -90,7 +90,7 @@ def types_of(text: str) -> Iterator[Typed]:
                 yield Typed(kind, spelled, sizes[len(sizes) - kind.rank :], found[2], number)
 
 
-def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = ()) -> Kind:
+def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = ()) -> LayoutKind:
     """A layout of a kind (``blocked``, ``ttg.blocked``) from its parameters, for a tensor of ``shape`` if known.
 
     Parameters are spelled as in TTGIR or as in Python. Raises LayoutError, which spells them as the caller did.
@@ -121,7 +121,7 @@ def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = (
         raise LayoutError(_as_written(str(error), kind, parameters)) from None
 
 
-def _kind_of(name: str) -> type[Kind]:
+def _kind_of(name: str) -> type[LayoutKind]:
     known = {each.split(".")[1]: kind for each, kind in _BY_MNEMONIC.items()}
     kind = _BY_MNEMONIC.get(name) or known.get(name)
     if kind is None:
@@ -137,7 +137,7 @@ def _perhaps(written: str, known: Mapping[str, str]) -> str:
     return f": did you mean {known[found[0]]}?" if found else ""
 
 
-def _from_shape(kind: type[Kind], given: dict[str, Any], shape: Sequence[int]) -> None:
+def _from_shape(kind: type[LayoutKind], given: dict[str, Any], shape: Sequence[int]) -> None:
     """Fill in the defaults that follow from a shape: row-major order, and padding for this tensor."""
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     if "order" in names and not {"order", "offset"} & set(given):
@@ -146,7 +146,7 @@ def _from_shape(kind: type[Kind], given: dict[str, Any], shape: Sequence[int]) -
         given.setdefault("shape", tuple(shape))
 
 
-def _as_written(message: str, kind: type[Kind], parameters: Mapping[str, Any]) -> str:
+def _as_written(message: str, kind: type[LayoutKind], parameters: Mapping[str, Any]) -> str:
     """A message that spells the parameters as the caller did: as in Python, or as in TTGIR."""
     python = any("_" in key for key in parameters) or not any(key != key.lower() for key in parameters)
     written = {_plain(key): key for key in parameters}
@@ -169,7 +169,7 @@ def _ttgir(name: str) -> str:
     return first + "".join(word if word.isupper() else word.title() for word in rest)
 
 
-def _typed(kind: type[Kind], given: Mapping[str, Any]) -> None:
+def _typed(kind: type[LayoutKind], given: Mapping[str, Any]) -> None:
     """Raise LayoutError for a value of the wrong type, before arithmetic fails on it."""
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         value, wanted = given.get(field.name, field.default), str(field.type)
@@ -191,7 +191,7 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _spelled(kind: type[Kind]) -> list[str]:
+def _spelled(kind: type[LayoutKind]) -> list[str]:
     return [field.name.rstrip("_") for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
 
 
@@ -213,7 +213,7 @@ class _Reader:
     def __init__(self, text: str, known: Aliases) -> None:
         self.text, self.known, self.at = text, known, 0
 
-    def whole(self) -> Kind:
+    def whole(self) -> LayoutKind:
         kind = self.layout()
         if self.text[self.at :].strip().partition("loc(")[0]:
             raise self._error("the end of the text")
@@ -224,7 +224,7 @@ class _Reader:
         name = (self._peek() or "").lstrip("#")
         return name in self.known or name in _BY_MNEMONIC
 
-    def layout(self) -> Kind:
+    def layout(self) -> LayoutKind:
         token = self._next()
         name = token.lstrip("#")
         if self._peek() != "<":

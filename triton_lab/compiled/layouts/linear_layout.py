@@ -171,10 +171,6 @@ class Linear:
         """Whether no element has two places."""
         return not self.echelon.kernel
 
-    @property
-    def invertible(self) -> bool:
-        return self.surjective and self.injective
-
     # Composition.
 
     def then(self, after: Linear) -> Linear:

@@ -56,18 +56,18 @@ def _drawn(generator: torch.Generator, which: int, *shape: int) -> torch.Tensor:
     return tensor(*shape)(torch.Generator().manual_seed(seed))
 
 
+def _lse(generator: torch.Generator, *shape: int) -> torch.Tensor:
+    q, k = (_drawn(generator, which, *shape) for which in (1, 2))
+    found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
+    return found
+
+
 def _with_lse(heads: int, tokens: int, dim: int) -> Case:
     shape = heads, tokens, dim
-
-    def lse(generator: torch.Generator) -> torch.Tensor:
-        q, k = (_drawn(generator, which, *shape) for which in (1, 2))
-        found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
-        return found
-
     return case(
         q=lambda generator: _drawn(generator, 1, *shape),
         k=lambda generator: _drawn(generator, 2, *shape),
-        lse=lse,
+        lse=lambda generator: _lse(generator, *shape),
         dout=tensor(*shape),
     )
 
@@ -90,16 +90,11 @@ def _with_delta(heads: int, tokens: int, dim: int) -> Case:
         found: torch.Tensor = (_attention(q, k, v).double() * dout).sum(2).float()
         return found
 
-    def lse(generator: torch.Generator) -> torch.Tensor:
-        q, k = (_drawn(generator, which, *shape) for which in (1, 2))
-        found: torch.Tensor = _scores(q, k, False).logsumexp(2).float()
-        return found
-
     return case(
         q=lambda generator: _drawn(generator, 1, *shape),
         k=lambda generator: _drawn(generator, 2, *shape),
         v=lambda generator: _drawn(generator, 3, *shape),
-        lse=lse,
+        lse=lambda generator: _lse(generator, *shape),
         delta=delta,
         dout=lambda generator: _drawn(generator, 4, *shape),
     )

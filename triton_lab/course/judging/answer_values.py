@@ -45,7 +45,7 @@ def encoded(value: Any, depth: int = DEPTH) -> Any:
     import torch
 
     from triton_lab.compiled.layouts.layout import Layout
-    from triton_lab.compiled.layouts.layout_kind import Kind
+    from triton_lab.compiled.layouts.layout_kind import LayoutKind
 
     if isinstance(value, (np.generic, torch.Tensor)) and getattr(value, "ndim", 1) == 0:
         value = value.item()
@@ -59,7 +59,7 @@ def encoded(value: Any, depth: int = DEPTH) -> Any:
         return {"dict": [[encoded(one, depth - 1) for one in pair] for pair in value.items()]}
     if type(value) is Layout:
         return {"layout": [encoded(value.kind, depth - 1), list(value.shape), value.bits]}
-    if isinstance(value, Kind) and depth:
+    if isinstance(value, LayoutKind) and depth:
         fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}  # type: ignore[arg-type]
         return {"kind": [value.mnemonic, {name: encoded(one, depth - 1) for name, one in fields.items()}]}
     if isinstance(value, (np.ndarray, torch.Tensor)):
@@ -104,9 +104,9 @@ def decoded(given: Any, depth: int = DEPTH) -> Any:
 
 def _layout(kind: Any, shape: tuple[int, ...], bits: int) -> Any:
     from triton_lab.compiled.layouts.layout import Layout
-    from triton_lab.compiled.layouts.layout_kind import Kind
+    from triton_lab.compiled.layouts.layout_kind import LayoutKind
 
-    plain = isinstance(kind, Kind) and type(bits) is int and all(type(size) is int and size > 0 for size in shape)
+    plain = isinstance(kind, LayoutKind) and type(bits) is int and all(type(size) is int and size > 0 for size in shape)
     if not plain or math.prod(shape) > 1 << 20:
         raise ValueError("it is no layout")
     found = Layout(kind, shape, bits)

@@ -54,14 +54,14 @@ def answer(results: tuple[Value, ...]) -> Any:
     return results[0] if len(results) == 1 else results
 
 
-def _truth(frame: Frame, condition: Value) -> Array:
+def _truth(condition: Value) -> Array:
     assert isinstance(condition, np.ndarray)
     return condition
 
 
 @control("scf.if")
 def scf_if(frame: Frame, op: Op, condition: Value) -> Any:
-    truth = _truth(frame, condition)
+    truth = _truth(condition)
     sides = frame.region(op)
     types = [frame.type(number) for number in op.results]
     if truth.size == 1 or truth.all() or not truth.any():
@@ -134,7 +134,7 @@ def scf_while(frame: Frame, op: Op, *initial: Value) -> Any:
         machine.tick(op, active)
         turns += 1
         condition, *passed = active.run(before, carried)
-        truth = np.broadcast_to(_truth(active, condition), (active.count,))
+        truth = np.broadcast_to(_truth(condition), (active.count,))
         if not truth.all():
             ended = np.flatnonzero(~truth)
             pieces.append((rows[ended], _taken(frame, passed, ended)))
@@ -212,7 +212,7 @@ def _branches(frame: Frame, end: Op, operands: tuple[Value, ...]) -> list[tuple[
     everyone = np.arange(frame.count)
     if end.name == "cf.br":
         return [(everyone, end.successors[0])]
-    truth = np.broadcast_to(_truth(frame, operands[0]), (frame.count,))
+    truth = np.broadcast_to(_truth(operands[0]), (frame.count,))
     sides = [(everyone[truth], end.successors[0]), (everyone[~truth], end.successors[1])]
     return [(rows, successor) for rows, successor in sides if len(rows)]
 

@@ -249,15 +249,15 @@ def _kept(frame: Frame, op: Op, x: Value) -> Value:
     return frame.elements(op, 0, x).astype(np.float64)
 
 
-def _narrowed(name: str, position: int) -> Implementation:
-    """The ordinary operation, with one operand converted back to its own type."""
+def _narrowed(name: str) -> Implementation:
+    """The ordinary operation, with its second operand converted back to that operand's own type."""
 
     def run(frame: Frame, op: Op, *operands: Value) -> Any:
-        type = frame.type(op.operands[position])
+        type = frame.type(op.operands[1])
         if not type.is_float:
             return ordinary(name)(frame, op, *operands)
         given = list(operands)
-        given[position] = float_to_float(frame.elements(op, position, operands[position]), dtype_of(type))
+        given[1] = float_to_float(frame.elements(op, 1, operands[1]), dtype_of(type))
         found = ordinary(name)(frame, op, *given)
         return found.astype(np.float64) if op.results and frame.result_type(op).is_float else found
 
@@ -279,6 +279,6 @@ THROUGHOUT: Table = {
     **{name: _widened(name) for name in ("arith.constant", "tt.load", "tt.descriptor_load", "tt.descriptor_gather",
                                          "arith.sitofp", "arith.uitofp")},
     **dict.fromkeys(("arith.extf", "arith.truncf", "tt.fp_to_fp"), _kept),
-    **{name: _narrowed(name, 1) for name in ("tt.store", "tt.atomic_rmw", "tt.descriptor_store")},
+    **{name: _narrowed(name) for name in ("tt.store", "tt.atomic_rmw", "tt.descriptor_store")},
     "tt.dot": _wide_product,
 }  # fmt: skip

@@ -57,12 +57,12 @@ def bounds(
     ``executable`` may replace the launch's own. With ``only``, the two runs differ only in the operations with these
     names, and only those add errors. Raises CannotReplay, also if it takes longer than ``seconds``.
     """
-    watcher = Rounding(launch, same, executable or launch.executable, only, seconds)
+    watcher = RoundingWatcher(launch, same, executable or launch.executable, only, seconds)
     memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)
     return {argument.name: watcher.of(argument, read(memory, argument)) for argument in tensors(launch)}
 
 
-class Rounding(Watcher):
+class RoundingWatcher(Watcher):
     """Computes bounds during a replay; `of` returns an argument's bounds at its end."""
 
     def __init__(

@@ -52,17 +52,6 @@ class Strided:
         below, above = sum(min(0, each) for each in far), sum(max(0, each) for each in far)
         return int(self.first.min()) + below, int(self.first.max()) + above
 
-    def active_reach(self) -> tuple[int, int] | None:
-        """The least and the greatest place of active lanes; None if there are none."""
-        on = np.ones(len(self.first), dtype=bool)
-        low, high = self.first.copy(), self.first.copy()
-        for axis in self.axes:
-            on &= axis.lower < axis.upper
-            ends = axis.lower * axis.step, (axis.upper - 1) * axis.step
-            low += np.minimum(*ends)
-            high += np.maximum(*ends)
-        return (int(low[on].min()), int(high[on].max())) if on.any() else None
-
 
 def strided(access: AccessLike, iteration: int, origin: int, unit: int) -> Strided | None:
     """The lanes of an iteration, with places in multiples of ``unit`` bytes from the address ``origin``.

@@ -30,10 +30,6 @@ class Along:
         """The first position of each cell."""
         return np.arange(0, self.size, self.step, dtype=np.int64)
 
-    def of_positions(self) -> Ints:
-        """(size,) what each position adds to its cell's number."""
-        return np.arange(self.size, dtype=np.int64) // self.step * self.adds
-
 
 @dataclass(frozen=True)
 class Tiles:

@@ -28,7 +28,7 @@ def write_elementwise(
             value, address = op.operands[1], op.attribute.address("i")
         stores.append(f"tl.store({pointers[root]} + {address}, {body.tensor(value)}, mask=inside)")
     nodes = [read.node for read in region.reads] + list(region.roots)
-    told = _story(graph, placement, region)
+    told = _story(placement, region)
     lines = body.lines + stores
     return _kernel(name, told, placement, nodes, region.roots, index, region.numel, lines, body.checks)
 
@@ -71,7 +71,7 @@ def _kernel(
     return GeneratedKernel(name, source, slots, (("BLOCK", block),), grid, index, writes, checks)
 
 
-def _story(graph: Graph, placement: Placement, region: FusedRegion) -> str:
+def _story(placement: Placement, region: FusedRegion) -> str:
     """The kernel's docstring: what is written where, and in place of what."""
     parts = []
     for root in region.roots:

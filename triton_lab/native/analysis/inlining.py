@@ -38,7 +38,7 @@ class _Flattening:
         ops: list[Op] = []
         for op in block.ops:
             if op.name == "tt.call":
-                ops += self._called(op, function, values, callers)
+                ops += self._called(op, values, callers)
                 continue
             regions = tuple(
                 Region(tuple(self._block(inner, function, values, callers) for inner in region.blocks))
@@ -57,7 +57,7 @@ class _Flattening:
             self.names.append(function.names[value])
         return values[value]
 
-    def _called(self, op: Op, function: Function, values: dict[int, int], callers: tuple[str, ...]) -> list[Op]:
+    def _called(self, op: Op, values: dict[int, int], callers: tuple[str, ...]) -> list[Op]:
         name = op.attributes["callee"]
         callee = self.plan.functions[name]
         if name in callers:

@@ -3,7 +3,7 @@
 All lanes are checked before the first one changes anything. The values that they find go to scratch if they are used.
 No instruction is atomic, and none orders memory. A launch with atomics whose programs share memory stays on one thread
 (see `outline`). Threads that share another launch begin and end with a lock. Other launches with atomics wait
-(`backend.plugin.serial_launches`).
+(`backend.plugin.launcher.turn`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from triton_lab.native.lowering.emitter import Emitter, emits
 from triton_lab.native.lowering.shapes import in_rows
 from triton_lab.native.math.number_conversions import narrow, widen
 from triton_lab.native.runtime.undo_log import Keeping
+from triton_lab.native.unsupported import Unsupported
 
 Update = Callable[[FunctionBuilder, Reg, Reg], Reg]
 
@@ -206,3 +207,18 @@ def _lane_by_lane(
 
     emitter.counted(code.constant("i64", 0), count, 1, lane)
     emitter.afresh()
+
+
+@emits("tt.atomic_poll")
+def atomic_poll(emitter: Emitter, op: Op) -> None:
+    """A wait for a value in memory. A program that would have to wait goes to NumPy."""
+    where, code, access = operands_of(op), emitter.code, access_of(emitter, op)
+    kind = kind_of(access.element)
+    if access.shape or kind in ("float", "double"):
+        raise Unsupported("tt.atomic_poll of a block, or of floats")
+    check(emitter, access)
+    assert where.expected is not None
+    found = code.load(kind, code.cast("inttoptr", access.places(()), "ptr"))
+    ready = code.compare("eq", found, emitter.scalar(op.operands[where.expected]))
+    emitter.guards.require(ready, op, "waits")
+    emitter.forms[op.results[0]] = code.constant("i1", 1)

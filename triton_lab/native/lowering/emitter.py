@@ -27,8 +27,6 @@ Element = Callable[["Emitter", Op, tuple[Index, ...]], Reg]
 Emit = Callable[["Emitter", Op], None]
 # One round of a loop: the counter and the carried values -> the next carried values.
 Round = Callable[[Reg, list[Reg]], Sequence[Reg]]
-# The step for one region: its start and stop, and the carried values -> the next carried values.
-OneRegion = Callable[[tuple[Reg, Reg], list[Reg]], Sequence[Reg]]
 EMITS: dict[str, Emit] = {}
 ELEMENTS: dict[str, Element] = {}
 # The most operations that the search for an integer's bounds goes back.

@@ -12,7 +12,6 @@ from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
 from triton_lab.native.llvm.element_types import kind_of
 from triton_lab.native.lowering import (  # noqa: F401 - they register what they know
     asserts,
-    atomic_poll,
     atomics,
     conditions,
     control,

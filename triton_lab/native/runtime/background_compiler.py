@@ -35,14 +35,14 @@ def _turns() -> Iterator[None]:
             sys.setswitchinterval(before)
 
 
-def _begin(name: str, work: Callable[[], None]) -> None:
+def _begin(work: Callable[[], None]) -> None:
     """Start a thread that does ``work``.
 
     A `threading.Thread` waits for its start under a lock, and an interrupt may leave that lock taken for good.
     """
 
     def named() -> None:
-        threading.current_thread().name = name
+        threading.current_thread().name = "triton-lab native"
         work()
 
     _thread.start_new_thread(named, ())
@@ -68,7 +68,7 @@ class Background:
                 return False
             if not self._has_begun:
                 # An interrupt here may start a second thread, which ends at once.
-                _begin("triton-lab native", self._work)
+                _begin(self._work)
                 self._has_begun = True
             self._jobs.put(job)
             return True

@@ -25,7 +25,7 @@ def rewrite(source: str) -> str:
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef) and any(_is_jit(d) for d in function.decorator_list):
             for node in ast.walk(function):
-                text = _replacement(node, source)
+                text = _replacement(node)
                 if text is not None and isinstance(node, ast.Call) and node.end_lineno and node.end_col_offset:
                     start = starts[node.lineno - 1] + _characters(source, node.lineno, node.col_offset)
                     end = starts[node.end_lineno - 1] + _characters(source, node.end_lineno, node.end_col_offset)
@@ -45,7 +45,7 @@ def _is_jit(decorator: ast.expr) -> bool:
     return name == "jit"
 
 
-def _replacement(node: ast.AST, source: str) -> str | None:
+def _replacement(node: ast.AST) -> str | None:
     """The text of a print with a plain prefix, for a print whose only argument is an f-string; else None."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
         return None

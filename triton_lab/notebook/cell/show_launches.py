@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
 from triton_lab.messages import count
 from triton_lab.notebook.cell.kernel_freshness import jit_function
 from triton_lab.notebook.cell.magic_options import Options, preferred
-from triton_lab.notebook.cell.pending_launch import ENDED, STILL, not_yet_checked
 from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN
 
 if TYPE_CHECKING:
     from triton_lab.notebook.cell.progress_line import Sign
     from triton_lab.views.scenes import Ran, Target
     from triton_lab.views.view import View
+
+STILL = "still checking this launch; what is wrong with it comes here once it is found"
+ENDED = "the checks of this launch were interrupted: run the cell again to know what is wrong with it"
 
 # More cards in one cell would not help: a table of the launches then has them all behind it.
 MOST_CARDS = 12
@@ -201,3 +205,19 @@ def show_no_launch(kernels: Mapping[str, Any]) -> None:
         print(f"  {name}({', '.join(kernel.arg_names)})")
     name = next(iter(kernels))
     print(f"Launch one with {name}[grid](...).")
+
+
+class PendingVerdict(Unchecked):
+    """The verdict before the checks have ended: ``why`` is all it says."""
+
+    def __str__(self) -> str:
+        return self.why
+
+
+def not_yet_checked(launch: Launch, why: str = STILL) -> Launch:
+    """The same launch, with no findings but that."""
+    launch.accesses  # noqa: B018  (both share these)
+    known = copy.copy(launch)
+    vars(known).pop("findings", None)
+    vars(known)["verdict"] = Verdict([], [PendingVerdict("anything", why)])
+    return known

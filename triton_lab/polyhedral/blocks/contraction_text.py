@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from triton_lab.polyhedral.blocks.affine_text import IteratorPlaces
 from triton_lab.polyhedral.blocks.contraction import SMALLEST_DOT, Contraction
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.generated_text import GeneratedText, signature, wrapped
@@ -14,7 +15,7 @@ from triton_lab.polyhedral.blocks.kernel_shape import BlockAxis
 from triton_lab.polyhedral.blocks.lane_values import HELPERS, IndexPrinter
 from triton_lab.polyhedral.blocks.triton_kernel import KernelLaunch, NotABlockProgram
 from triton_lab.polyhedral.core.access_function import Access
-from triton_lab.polyhedral.core.affine_expr import isl_name
+from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol, isl_name
 from triton_lab.polyhedral.core.isl_codegen import condition_of, expression_of
 from triton_lab.polyhedral.core.loop_nest import Expr, Name, rebuild
 from triton_lab.polyhedral.core.nest_printer import PythonPrinter, shifted
@@ -196,3 +197,28 @@ class _Writer:
             "else:  # a dot has no products of integers, nor of two types; of halves it has wider sums",
             f"    {total} = tl.cast({total} + {each}, {total}.dtype)",
         ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class IteratorPlaces:
+    """Iterators as text in a block with the dimensions ``block``: ``y[:, None]`` and ``x[None, :]``."""
+
+    block: tuple[str, ...]
+
+    def __call__(self, symbol: Symbol) -> str:
+        if isinstance(symbol, str) and symbol in self.block and len(self.block) > 1:
+            index = ", ".join(":" if name == symbol else "None" for name in self.block)
+            return f"{symbol}[{index}]"
+        return str(symbol)
+
+    def affine(self, expression: AffineExpr) -> str:
+        return expression.written(self, " * ")
+
+    def pointer(self, access: Access, argument: str, strides: Mapping[tuple[str, int], str]) -> str:
+        """``A + y[:, None] * stride_A_0 + ...``."""
+        parts = [argument]
+        for k, subscript in enumerate(access.expressions):
+            if subscript != AffineExpr():
+                text = self.affine(subscript)
+                parts.append(f"{f'({text})' if subscript.is_sum else text} * {strides[access.array, k]}")
+        return " + ".join(parts)

@@ -93,8 +93,8 @@ class KernelWriter:
     def _line(self, text: str) -> None:
         self.lines.append(f"{'    ' * self.depth}{text}")
 
-    def _text(self, expression: Expr, around: int = 0) -> Text:
-        return Text(self.index.text(expression, around), self._axes(expression))
+    def _text(self, expression: Expr) -> Text:
+        return Text(self.index.text(expression, 0), self._axes(expression))
 
     def _axes(self, expression: Expr) -> frozenset[int]:
         return frozenset(axis for name in names_in(expression) for axis in self.axes.get(name, ()))
@@ -138,7 +138,7 @@ class KernelWriter:
                 case For():
                     self._loop(node, mask, loops)
                 case Visit():
-                    self._statement(node, mask, loops)
+                    self._statement(node, mask)
 
     def _place(self, name: str, block: LaneBlock, origin: Expr, step: int) -> None:
         """Write the line that computes a program's iterations of the loop ``name``."""
@@ -225,7 +225,7 @@ class KernelWriter:
         made = instance(self.scop[visit.statement], visit.arguments)
         return replace(made, name=visit.statement)
 
-    def _statement(self, visit: Visit, mask: Text | None, loops: int) -> None:
+    def _statement(self, visit: Visit, mask: Text | None) -> None:
         assign = self._instance(visit)
         mask = self._mask(mask, self._own_lane(visit))
         value = _value(assign)

@@ -13,8 +13,6 @@ from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 
 # Brackets in one another. Each is several calls of a parser, of which Python has a thousand.
 MOST_BRACKETS = 60
-# Loops and conditions in one another.
-MOST_BLOCKS = 100
 
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

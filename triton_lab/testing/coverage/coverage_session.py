@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from triton_lab.backend.plugin.recorders import recorders
-from triton_lab.testing.coverage.coverage_data import Coverage, covered
-from triton_lab.testing.coverage.coverage_py import write
+from triton_lab.testing.coverage.coverage_data import Coverage, Covered, covered
 from triton_lab.testing.coverage.mark_insertion import marked
-from triton_lab.testing.coverage.mark_tracing import Tracer, Traces
+from triton_lab.testing.coverage.mark_tracing import Arc, Tracer, Traces
 
 
 class Following(contextlib.ExitStack):
@@ -34,7 +35,7 @@ class Following(contextlib.ExitStack):
         return self
 
     def write(self, worker: str = "") -> None:
-        """Write the coverage of this process into coverage.py's data; see `coverage_py`."""
+        """Write the coverage of this process into coverage.py's data."""
         functions = covered(self._traces)
         if functions:
             try:
@@ -63,3 +64,44 @@ class Following(contextlib.ExitStack):
         yield from self.coverage.summary(relative)
         if self._where:
             yield self._where
+
+
+# The suffix of a file beside coverage.py's own, if nothing measures this process: `coverage combine` joins them.
+_SUFFIX = "triton-lab"
+
+
+def write(functions: Iterable[Covered], worker: str = "") -> str:
+    """Add coverage to the data of the coverage.py that measures this process, or write a file of its own.
+
+    Returns which it was, in words. In the first case only measured files count, by coverage.py's options. Raises
+    ImportError if coverage.py is not installed.
+    """
+    import coverage
+
+    arcs: dict[str, set[Arc]] = defaultdict(set)
+    for each in functions:
+        if each.arcs and Path(each.file).exists():
+            arcs[each.file] |= each.arcs
+    running = coverage.Coverage.current()
+    if running is not None:
+        data = running.get_data()
+        measured = data.measured_files()
+        _add(data, {file: found for file, found in arcs.items() if file in measured}, data.has_arcs())
+        return "in the data of coverage.py"
+    settings = coverage.Coverage()
+    suffix = f"{_SUFFIX}.{worker}" if worker else _SUFFIX
+    data = coverage.CoverageData(str(settings.get_option("run:data_file")), suffix)
+    data.erase()
+    _add(data, arcs, bool(settings.get_option("run:branch")))
+    data.write()
+    return f"in {Path(data.data_filename()).name}: `coverage combine` joins it with others"
+
+
+def _add(data: object, arcs: dict[str, set[Arc]], branches: bool) -> None:
+    import coverage
+
+    assert isinstance(data, coverage.CoverageData)
+    if branches:
+        data.add_arcs(arcs)
+    else:
+        data.add_lines({file: {line for arc in found for line in arc if line > 0} for file, found in arcs.items()})

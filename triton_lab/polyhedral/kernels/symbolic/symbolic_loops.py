@@ -226,9 +226,7 @@ def _kept(loop: _Loop, count: Value, initial: Sequence[Value], path: Path) -> li
     ]
 
 
-def run_while(
-    walk: Runner, function: Function, op: Op, operands: list[Value], environment: Environment, path: Path
-) -> tuple[Value, ...]:
+def run_while(walk: Runner, function: Function, op: Op, environment: Environment, path: Path) -> tuple[Value, ...]:
     """Run ``scf.while``, whose number of iterations is unknown."""
     reason = Unknown("a while loop", op.index)
     (before,), (after,) = (region.blocks for region in op.regions)

@@ -93,7 +93,7 @@ class Walk:
         if op.name == "scf.for":
             return run_for(self, function, op, operands, environment, path)
         if op.name == "scf.while":
-            return run_while(self, function, op, operands, environment, path)
+            return run_while(self, function, op, environment, path)
         if op.name == "scf.if":
             return self._if(function, op, operands[0], environment, path)
         if op.name == "tt.call":

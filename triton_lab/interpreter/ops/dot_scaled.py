@@ -34,6 +34,14 @@ _NAN_SCALE = 0xFF
 
 @impl("tt.dot_scaled")
 def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *scales: Value) -> Value:
+    x, y, compute = sides(frame, op, a, b, *scales)
+    dtype = dtype_of(frame.result_type(op))
+    total = product_sum(x, y, widen(frame.elements(op, 2, accumulator)), compute)
+    return total.astype(dtype, copy=False)
+
+
+def sides(frame: Frame, op: Op, a: Value, b: Value, *scales: Value) -> tuple[Array, Array, np.dtype[Any]]:
+    """Both sides scaled, as float32, and the format that they are rounded to."""
     has_a, has_b = op.attributes["operandSegmentSizes"][3:]
     attributes = op.attributes
     formats = attributes["a_elem_type"], attributes["b_elem_type"]
@@ -47,9 +55,7 @@ def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *sc
         # The scales of b lie along its transpose.
         scale = frame.spread(op, 3 + has_a, scales[has_a])
         y = np.swapaxes(_scaled(np.swapaxes(y, -1, -2), scale, compute, strict), -1, -2)
-    dtype = dtype_of(frame.result_type(op))
-    total = product_sum(_in(x, compute), _in(y, compute), widen(frame.elements(op, 2, accumulator)), compute)
-    return total.astype(dtype, copy=False)
+    return _in(x, compute), _in(y, compute), compute
 
 
 def _in(x: Array, compute: np.dtype[Any]) -> Array:

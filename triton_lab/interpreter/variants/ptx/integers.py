@@ -1,0 +1,145 @@
+"""What PTX instructions on integers, bits and predicates do, as functions of arrays of raw bits.
+
+Operands are unsigned arrays of the width that the instruction names, or bool; results likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Run = Callable[..., Array]
+
+
+def _signed(x: Array) -> Array:
+    return x.view(f"i{x.dtype.itemsize}")
+
+
+def _unsigned(x: Array) -> Array:
+    return x.view(f"u{x.dtype.itemsize}")
+
+
+def _wide(x: Array, signed: bool) -> Array:
+    """The numbers in twice as many bits."""
+    own = _signed(x) if signed else x
+    return _unsigned(own.astype(f"{'i' if signed else 'u'}{2 * x.dtype.itemsize}"))
+
+
+def _of_signed(function: Callable[..., Array]) -> Run:
+    return lambda *operands: _unsigned(np.asarray(function(*map(_signed, operands))))
+
+
+def _shift_left(x: Array, by: Array) -> Array:
+    bits = 8 * x.dtype.itemsize
+    return np.where(by < bits, x << np.minimum(by, bits - 1).astype(x.dtype), x.dtype.type(0))
+
+
+def _shift_right(x: Array, by: Array) -> Array:
+    bits = 8 * x.dtype.itemsize
+    return np.where(by < bits, x >> np.minimum(by, bits - 1).astype(x.dtype), x.dtype.type(0))
+
+
+def _shift_signed(x: Array, by: Array) -> Array:
+    bits = 8 * x.dtype.itemsize
+    return _unsigned(_signed(x) >> np.minimum(by, bits - 1).astype(f"i{x.dtype.itemsize}"))
+
+
+def _funnel_left(low: Array, high: Array, by: Array) -> Array:
+    both = (high.astype(np.uint64) << np.uint64(32)) | low
+    return ((both << (by & np.uint32(31)).astype(np.uint64)) >> np.uint64(32)).astype(np.uint32)
+
+
+def _funnel_right(low: Array, high: Array, by: Array) -> Array:
+    both = (high.astype(np.uint64) << np.uint64(32)) | low
+    return (both >> (by & np.uint32(31)).astype(np.uint64)).astype(np.uint32)
+
+
+def high_product(x: Array, y: Array) -> Array:
+    """The upper half of the product of two unsigned numbers."""
+    if x.dtype.itemsize < 8:
+        return (_wide(x, False) * _wide(y, False) >> np.array(8 * x.dtype.itemsize, f"u{2 * x.dtype.itemsize}")).astype(
+            x.dtype
+        )
+    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    a, b, c, d = x >> half, x & mask, y >> half, y & mask
+    middle = (b * d >> half) + (a * d & mask) + (b * c & mask)
+    found: Array = a * c + (a * d >> half) + (b * c >> half) + (middle >> half)
+    return found
+
+
+def _leading_zeros(x: Array) -> Array:
+    bits, found = x.copy(), np.zeros(x.shape, np.uint32)
+    for step in (32, 16, 8, 4, 2, 1) if x.dtype.itemsize == 8 else (16, 8, 4, 2, 1):
+        empty = bits >> x.dtype.type(8 * x.dtype.itemsize - step) == 0
+        found += np.where(empty, np.uint32(step), np.uint32(0))
+        bits = np.where(empty, bits << x.dtype.type(step), bits)
+    return found + (x == 0).astype(np.uint32)
+
+
+def _extract(x: Array, start: Array, length: Array) -> Array:
+    mask = np.where(
+        length >= 32, np.uint64(0xFFFFFFFF), (np.uint64(1) << np.minimum(length, 32).astype(np.uint64)) - np.uint64(1)
+    )
+    return (_shift_right(x, start).astype(np.uint64) & mask).astype(np.uint32)
+
+
+def _permute(x: Array, y: Array, chosen: Array) -> Array:
+    both = (y.astype(np.uint64) << np.uint64(32)) | x
+    found = np.zeros(np.broadcast_shapes(x.shape, y.shape, chosen.shape), np.uint32)
+    for number in range(4):
+        which = (chosen >> np.uint32(4 * number)).astype(np.uint64)
+        octet = (both >> (which & np.uint64(7)) * np.uint64(8)) & np.uint64(0xFF)
+        sign = np.where(octet & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
+        octet = np.where(which & np.uint64(8), sign, octet)
+        found |= (octet << np.uint64(8 * number)).astype(np.uint32)
+    return found
+
+
+COMPARISONS: dict[str, Callable[..., Array]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+def _made() -> dict[str, Run]:
+    found: dict[str, Run] = {}
+    for kind in ("u32", "s32", "u64", "s64", "u16", "s16"):
+        signed = kind[0] == "s"
+        found[f"add.{kind}"] = np.add
+        found[f"sub.{kind}"] = np.subtract
+        found[f"mul.lo.{kind}"] = np.multiply
+        found[f"mad.lo.{kind}"] = lambda x, y, z: x * y + z
+        found[f"mul.wide.{kind}"] = lambda x, y, s=signed: _wide(x, s) * _wide(y, s)
+        found[f"mad.wide.{kind}"] = lambda x, y, z, s=signed: _wide(x, s) * _wide(y, s) + z
+        found[f"min.{kind}"] = _of_signed(np.minimum) if signed else np.minimum
+        found[f"max.{kind}"] = _of_signed(np.maximum) if signed else np.maximum
+        found[f"shr.{kind}"] = _shift_signed if signed else _shift_right
+        if signed:
+            found[f"neg.{kind}"] = lambda x: _unsigned(-_signed(x))
+            found[f"abs.{kind}"] = _of_signed(np.abs)
+        else:
+            found[f"mul.hi.{kind}"] = high_product
+        for name, compare in COMPARISONS.items():
+            found[f"setp.{name}.{kind}"] = (lambda x, y, f=compare: f(_signed(x), _signed(y))) if signed else compare
+    for bits in ("b16", "b32", "b64", "pred"):
+        found |= {f"and.{bits}": np.bitwise_and, f"or.{bits}": np.bitwise_or, f"xor.{bits}": np.bitwise_xor}
+        found[f"not.{bits}"] = np.bitwise_not
+        found[f"shl.{bits}"] = _shift_left
+        found[f"setp.eq.{bits}"], found[f"setp.ne.{bits}"] = np.equal, np.not_equal
+    for kind in ("b16", "b32", "b64", "f32", "f64", "u32", "s32", "u64", "s64", "u16", "s16"):
+        found[f"selp.{kind}"] = lambda x, y, p: np.where(p, x, y)
+    found |= {"shf.l.wrap.b32": _funnel_left, "shf.r.wrap.b32": _funnel_right, "bfe.u32": _extract}
+    found |= {"clz.b32": _leading_zeros, "clz.b64": _leading_zeros, "prmt.b32": _permute}
+    found["popc.b32"] = found["popc.b64"] = lambda x: np.bitwise_count(x).astype(np.uint32)
+    return found
+
+
+FUNCTIONS: dict[str, Run] = _made()

@@ -1,0 +1,238 @@
+"""The approximate instructions of PTX, to the bit of an H100: ``ex2``, ``lg2``, ``rcp``, ``rsqrt`` and ``sqrt``.
+
+The special function unit takes the upper bits of a mantissa for the row of a table, and the rest for a number x in
+[0, 1). The row's polynomial c0 + c1 x + c2 x^2 is computed in fixed point, with those partial products of the square
+left out whose weight is below a limit, and cut. Square roots have a row for each half of two binades, the others for
+one. (Oberman and Siu, *A High-Performance Area-Efficient Multifunction Interpolator*, 2005, describe such a unit.) The
+coefficients follow from the results of ``tests.gpu.probes`` for all mantissas, which they give to the last bit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.exact_arithmetic import multiply_add
+from triton_lab.interpreter.number_conversion import flushed
+
+Array = NDArray[Any]
+
+_F32 = np.dtype(np.float32)
+_FIRST = 0x3F000000  # results are counted in floats above one half
+_NAN = np.uint32(0x7FFFFFFF)
+_INFINITY = np.uint32(0x7F800000)
+_SIGN = np.uint32(0x80000000)
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """``rows`` has c0 (in parts of ``1 / unit``), c1 and c2 (in halves); ``offset`` (in 2^-20) is added to each c0.
+
+    ``bits`` of the mantissa are x, and ``least`` is the weight of the least partial product of its square.
+    """
+
+    rows: Array
+    unit: int
+    offset: int
+    bits: int
+    least: int
+
+    def fixed(self, row: Array, x: Array) -> Array:
+        """The polynomial's value times 2^(2 bits), for integers ``x`` below 2^bits."""
+        c0, c1, c2 = (self.rows[row, k] for k in range(3))
+        scale = 2 * self.bits
+        start = (c0 << scale) // self.unit + (self.offset << (scale - 20))
+        return start + (c1 * x << self.bits - 1) + (c2 * _square(x, self.bits, self.least) >> 1)
+
+
+def _square(x: Array, bits: int, least: int) -> Array:
+    """``x * x`` without the partial products below 2^least: x_j x_k 2^(j + k + 1) for j < k, and x_j 2^(2 j)."""
+    lost = np.zeros_like(x)
+    for j in range(bits):
+        mine = x >> j & 1
+        if 2 * j < least:
+            lost += mine << 2 * j
+        # The others with a weight below the limit are the lowest bits after bit j.
+        count = least - 1 - 2 * j - 1
+        if count > 0:
+            after = min(count, bits - j - 1)
+            lost += mine * ((x >> (j + 1) & ((1 << after) - 1)) << (2 * j + 2))
+    found: Array = x * x - lost
+    return found
+
+
+@functools.cache
+def _units() -> Mapping[str, _Unit]:
+    with np.load(Path(__file__).with_name("special_unit.npz"), allow_pickle=False) as tables:
+        rows = {name: tables[name].astype(np.int64) for name in tables.files}
+    return {
+        "ex2": _Unit(rows["ex2"], 4, 195648, 17, 19),
+        "rcp": _Unit(rows["rcp"], 4, 64736, 16, 17),
+        "rsqrt": _Unit(rows["rsqrt"], 4, 262128, 17, 19),
+        "sqrt": _Unit(rows["sqrt"], 4, 262136, 17, 19),
+        "lg2": _Unit(rows["lg2"], 8, 26784, 17, 19),
+    }
+
+
+def _of_mantissa(name: str, mantissa: Array) -> Array:
+    """The bits of the result for a mantissa, of two binades for square roots: its lowest 23 or 24 bits."""
+    unit = _units()[name]
+    fixed = unit.fixed(mantissa >> unit.bits, mantissa & ((1 << unit.bits) - 1))
+    return (fixed >> 2 * unit.bits) + _FIRST
+
+
+def _parts(x: Array) -> tuple[Array, Array, Array]:
+    """Sign bits, exponents and mantissas of float32 that count as zero where they are subnormal."""
+    bits = np.ascontiguousarray(flushed(x)).view(np.uint32)
+    return (
+        bits & _SIGN,
+        (bits >> np.uint32(23) & np.uint32(0xFF)).astype(np.int64) - 127,
+        (bits & np.uint32(0x7FFFFF)).astype(np.int64),
+    )
+
+
+def ex2(x: Array) -> Array:
+    """``ex2.approx.ftz.f32``: float32 to float32, as all functions here."""
+    x = flushed(x)
+    with np.errstate(invalid="ignore"):
+        size = np.minimum(np.abs(np.nan_to_num(x).astype(np.float64)), 1000.0)
+    fixed = np.trunc(size * 2.0**23).astype(np.int64)
+    negated = np.where(fixed & 0x7FFFFF, ~fixed, -fixed)  # the unit inverts the bits of a fraction
+    fixed = np.where(x < 0, negated, fixed)
+    exponent, mantissa = fixed >> 23, fixed & 0x7FFFFF
+    bits = _of_mantissa("ex2", mantissa) + (exponent - 1 << 23)  # the table is that of 2 to 4
+    bits = np.where(exponent >= 128, int(_INFINITY), np.where(exponent < -126, 0, bits)).astype(np.uint32)
+    return np.where(np.isnan(x), _NAN, bits).view(_F32)
+
+
+def rcp(x: Array) -> Array:
+    """``rcp.approx.ftz.f32``."""
+    sign, exponent, mantissa = _parts(x)
+    bits = _of_mantissa("rcp", mantissa) - (exponent << 23)
+    bits = np.where(bits < 1 << 23, 0, bits)  # a subnormal result
+    bits = np.where(exponent == -127, int(_INFINITY), np.where(exponent == 128, 0, bits)).astype(np.uint32)
+    return np.where(np.isnan(x), _NAN, bits | sign).view(_F32)
+
+
+def rsqrt(x: Array) -> Array:
+    """``rsqrt.approx.ftz.f32``."""
+    sign, exponent, mantissa = _parts(x)
+    odd = exponent & 1
+    bits = _of_mantissa("rsqrt", mantissa | odd << 23) - ((exponent - odd >> 1) << 23)
+    bits = np.where((mantissa == 0) & (odd == 0), _ONE - ((exponent >> 1) << 23), bits)  # of a power of four, exactly
+    bits = np.where(exponent == -127, int(_INFINITY), np.where(exponent == 128, 0, bits)).astype(np.uint32)
+    wrong = np.isnan(x) | ((sign != 0) & (exponent != -127))
+    return np.where(wrong, _NAN, np.where(exponent == -127, bits | sign, bits)).view(_F32)
+
+
+def sqrt(x: Array) -> Array:
+    """``sqrt.approx.ftz.f32``."""
+    sign, exponent, mantissa = _parts(x)
+    odd = exponent & 1
+    bits = _of_mantissa("sqrt", mantissa | odd << 23) + ((exponent - odd >> 1) << 23)
+    bits = np.where(exponent == -127, 0, np.where(exponent == 128, int(_INFINITY), bits)).astype(np.uint32)
+    wrong = np.isnan(x) | ((sign != 0) & (exponent != -127))
+    return np.where(wrong, _NAN, np.where(exponent == -127, bits | sign, bits)).view(_F32)
+
+
+_ONE = 0x3F800000
+
+
+def lg2(x: Array) -> Array:
+    """``lg2.approx.ftz.f32``: the exponent plus the polynomial, in fixed point, cut to a float towards zero."""
+    unit = _units()["lg2"]
+    sign, exponent, mantissa = _parts(x)
+    fraction = unit.fixed(mantissa >> unit.bits, mantissa & ((1 << unit.bits) - 1))
+    shift = 2 * unit.bits  # of a number that counts in 2^-23
+    total = (exponent << (23 + shift - 2)) + (fraction >> 2)  # two bits less, so that it fits 64
+    found = _cut(total, shift - 2 + 23)
+    found = np.where((mantissa == 0) & (exponent == 0), 0.0, found)
+    found = np.where(exponent == -127, -np.inf, np.where(exponent == 128, np.inf, found))
+    wrong = np.isnan(x) | ((sign != 0) & (exponent != -127))
+    return np.where(wrong, _NAN.view(_F32), found.astype(_F32))
+
+
+def _cut(fixed: Array, fraction: int) -> Array:
+    """Integers times 2^-fraction as float64 of 24 bits, cut towards zero."""
+    size = np.where(fixed < 0, ~fixed, fixed)  # negated by inverting all bits
+    # float64 has fewer bits than the integer, so count its bits in two halves.
+    high = size >> 31
+    length = np.where(high > 0, 31 + np.frexp(high.astype(np.float64))[1], np.frexp(size.astype(np.float64))[1])
+    drop = np.maximum(length - 24, 0)
+    kept = (size >> drop << drop).astype(np.float64)
+    return np.ldexp(np.where(fixed < 0, -kept, kept), -fraction)
+
+
+def ex2_full(x: Array) -> Array:
+    """``ex2.approx.f32``: subnormal results too, as the square of half the power."""
+    low = x < np.float32(-126)
+    with np.errstate(all="ignore"):
+        half = ex2(np.where(low, np.float32(0.5), np.float32(1)) * x)
+        return np.where(low, half * half, half)
+
+
+def divide_full(x: Array, y: Array) -> Array:
+    """``div.full.f32``: x times the reciprocal of y, both scaled if y is near an end of the range."""
+    size = np.abs(y)
+    scale = np.where(size > np.float32(2.0**126), np.float32(0.25), np.float32(1))
+    scale = np.where(size < np.finfo(_F32).tiny, np.float32(2.0**24), scale)
+    with np.errstate(all="ignore"):
+        return (x * scale) * rcp(y * scale)
+
+
+def divide_approx(x: Array, y: Array) -> Array:
+    """``div.approx.ftz.f32``."""
+    with np.errstate(all="ignore"):
+        return flushed(flushed(x) * rcp(y))
+
+
+def _of_high_words(function: Any) -> Any:
+    """``function`` for float64, of whose operand and result only the upper half counts."""
+
+    def run(x: Array) -> Array:
+        high = (np.ascontiguousarray(x).view(np.uint64) >> np.uint64(32)).astype(np.int64)
+        sign, exponent, mantissa = high & 0x80000000, (high >> 20 & 0x7FF) - 1023, high & 0xFFFFF
+        made: Array = function(sign, exponent, mantissa)
+        nan = (exponent == 1024) & (mantissa != 0)
+        made = np.where(nan, high | 0x80000, made)
+        return (made.astype(np.uint64) << np.uint64(32)).view(np.float64)
+
+    return run
+
+
+def _rcp_high(sign: Array, exponent: Array, mantissa: Array) -> Array:
+    bits = (_of_mantissa("rcp", mantissa << 3) - _ONE >> 3) + 0x3FF00000 - (exponent << 20)
+    bits = np.where(bits < 1 << 20, 0, bits)
+    return np.where(exponent == -1023, 0x7FF00000, np.where(exponent == 1024, 0, bits)) | sign
+
+
+def _rsqrt_high(sign: Array, exponent: Array, mantissa: Array) -> Array:
+    odd = exponent & 1
+    bits = (_of_mantissa("rsqrt", mantissa << 3 | odd << 23) - _ONE >> 3) + 0x3FF00000
+    bits = np.where((mantissa == 0) & (odd == 0), 0x3FF00000, bits) - ((exponent - odd >> 1) << 20)
+    bits = np.where(exponent == -1023, 0x7FF00000 | sign, np.where(exponent == 1024, 0, bits))
+    return np.where((sign != 0) & (exponent != -1023), 0x7FF80000, bits)
+
+
+rcp_double = _of_high_words(_rcp_high)
+rsqrt_double = _of_high_words(_rsqrt_high)
+
+
+def rsqrt_full(x: Array) -> Array:
+    """``rsqrt.approx.f64``: one step of Newton's method from the upper half; subnormal numbers are scaled."""
+    small = np.abs(x) < np.finfo(np.float64).tiny
+    with np.errstate(all="ignore"):
+        scaled = np.where(small, x * 2.0**54, x)
+        start = rsqrt_double(scaled)
+        rest = multiply_add(scaled, -(start * start), np.ones_like(scaled))
+        factor = multiply_add(rest, np.full_like(scaled, 0.375), np.full_like(scaled, 0.5))
+        found = multiply_add(factor, start * rest, start)
+        found = np.where(small, found * 2.0**27, found)
+        found = np.where(x == 0, np.copysign(np.inf, x), np.where(x == np.inf, 0.0, found))
+    return np.where(np.isnan(x) | (x < 0), np.nan, found)

@@ -18,13 +18,12 @@ def test_rivals_are_rivals_of_each_other() -> None:
 @pytest.mark.parametrize("roles", list(itertools.product(Role, Role)))
 @pytest.mark.parametrize("programs", [(0, 0), (0, 1)])
 def test_two_accesses_of_a_group_contend_if_they_are_rivals_of_two_programs(roles, programs) -> None:
-    flags = [np.array([role is one for role in roles]) for one in (Role.STORE, Role.UPDATE, Role.LOAD)]
-    stored, updated = contended(np.array([0]), np.array(programs), *flags)
+    stored, updated = contended(np.array([0]), np.array(programs), np.array(roles, np.int8))
     assert bool(stored[0] | updated[0]) == (programs[0] != programs[1] and roles[1] in RIVALS[roles[0]])
     assert not (stored & updated).any()
 
 
 def test_groups_are_looked_at_one_by_one() -> None:
-    flags = [np.array([True, False, False]), np.array([False, True, False]), np.array([False, False, True])]
-    stored, updated = contended(np.array([0, 1]), np.array([0, 1, 2]), *flags)
+    roles = np.array([Role.STORE, Role.UPDATE, Role.LOAD], np.int8)
+    stored, updated = contended(np.array([0, 1]), np.array([0, 1, 2]), roles)
     assert stored.tolist() == [False, False] and updated.tolist() == [False, True]

@@ -5,7 +5,7 @@ A block of an affine pointer under a mask box is one row of a few numbers, whate
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,6 +122,16 @@ class Blocks:
             chosen = np.flatnonzero(np.broadcast_to(on, start.shape).reshape(-1))
             starts, row = starts[chosen], row[chosen]
         return starts, starts + length[row], blocks.programs[row]
+
+
+def span_of(strides: Sequence[int], extents: Sequence[int], size: int) -> int | None:
+    """The bytes from the first to the last of a block whose elements do not overlap; None if they may."""
+    span = size
+    for stride, extent in sorted((abs(s), n) for s, n in zip(strides, extents, strict=True) if n > 1):
+        if stride < span:
+            return None
+        span += stride * (extent - 1)
+    return span
 
 
 def together(blocks: Iterable[Blocks]) -> list[Blocks]:

@@ -13,6 +13,8 @@ from triton_lab.ir import Op, effects
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
+Roles: TypeAlias = npt.NDArray[np.int8]
+"""The numbers of `Role`s, by access."""
 
 
 class Role(IntEnum):
@@ -45,11 +47,17 @@ def role_of(op: Op) -> Role:
     return Role.LOAD if effects.is_plain_load(op) else Role.ATOMIC_LOAD
 
 
-def contended(heads: Ints, programs: Ints, stores: Flags, updates: Flags, loads: Flags) -> tuple[Flags, Flags]:
+def flags_of(roles: Roles) -> tuple[Flags, Flags, Flags]:
+    """Which accesses are stores, updates and loads."""
+    return roles == Role.STORE, roles == Role.UPDATE, roles == Role.LOAD
+
+
+def contended(heads: Ints, programs: Ints, roles: Roles) -> tuple[Flags, Flags]:
     """Of groups of accesses, which two programs contend for: by a store, and by an update and a load alone.
 
     ``heads`` (groups,) are the positions of each group's first access; the other arrays are by access.
     """
+    stores, updates, loads = flags_of(roles)
 
     def has(some: Flags) -> Flags:
         return np.logical_or.reduceat(some, heads)

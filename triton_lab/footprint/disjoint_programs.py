@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from triton_lab.footprint.access_blocks import Blocks, together
-from triton_lab.footprint.access_roles import RIVALS, Flags, Ints, Role, contended
+from triton_lab.footprint.access_roles import RIVALS, Flags, Ints, Role, Roles, contended
 
 # With more blocks than this, the check would take longer than it saves.
 _MOST = 1 << 19
@@ -68,14 +68,10 @@ class _Boxes:
     lower: Ints
     upper: Ints
     programs: Ints
-    roles: Ints
+    roles: Roles
 
     def at(self, positions: Ints) -> _Boxes:
         return _Boxes(self.lower[positions], self.upper[positions], self.programs[positions], self.roles[positions])
-
-    def flags(self) -> tuple[Flags, Flags, Flags]:
-        """Which boxes are stored to, updated and loaded."""
-        return self.roles == Role.STORE, self.roles == Role.UPDATE, self.roles == Role.LOAD
 
     def apart(self) -> bool:
         """Whether no two programs contend for a box. False if that takes too many comparisons.
@@ -89,7 +85,7 @@ class _Boxes:
                 group = _parted(group, left.lower[:, digit], left.upper[:, digit])
             order = np.argsort(group, kind="stable")
             left, heads = left.at(order), np.flatnonzero(np.diff(group[order], prepend=-1))
-            stored, beside = contended(heads, left.programs, *left.flags())
+            stored, beside = contended(heads, left.programs, left.roles)
             open_ = stored | beside
             if not open_.any():
                 return True
@@ -149,7 +145,7 @@ def _by_digits(accesses: Sequence[Blocks]) -> tuple[_Boxes, bool]:
 
 
 def _with_programs(lower: Ints, upper: Ints, accesses: Sequence[Blocks], programs: Sequence[Ints]) -> _Boxes:
-    roles = [np.full(len(own), int(each.role)) for each, own in zip(accesses, programs, strict=True)]
+    roles = [np.full(len(own), each.role, np.int8) for each, own in zip(accesses, programs, strict=True)]
     return _Boxes(lower, upper, np.concatenate(programs), np.concatenate(roles))
 
 

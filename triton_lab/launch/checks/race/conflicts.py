@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from triton_lab.footprint.access_roles import Role, contended, role_of
+from triton_lab.footprint.access_roles import Role, Roles, contended, flags_of, role_of
 from triton_lab.footprint.disjoint_programs import apart
 from triton_lab.launch.access_footprint import ByteRuns, around
 from triton_lab.launch.byte_ranges import ALL, NOTHING, Flags, Ints, Ranges
@@ -31,9 +31,8 @@ _MANY, _SHORT = 1 << 14, 64
 class ConflictRows:
     """The touches of stretches: parallel arrays, sorted by stretch, then time, then program.
 
-    ``start`` and ``stop`` are the stretch's bytes, and ``sight`` is the number of the execution. ``stores`` marks plain
-    stores, and atomics that are not atomic between programs; ``updates`` marks the other atomics that write; ``loads``
-    marks plain loads; and ``alone`` marks accesses by a single thread.
+    ``start`` and ``stop`` are the stretch's bytes, and ``sight`` is the number of the execution, ``alone`` marks
+    accesses by a single thread.
     """
 
     stretch: Ints
@@ -42,13 +41,16 @@ class ConflictRows:
     program: Ints
     time: Ints
     sight: Ints
-    stores: Flags
-    updates: Flags
-    loads: Flags
+    roles: Roles
     alone: Flags
 
     def __len__(self) -> int:
         return len(self.stretch)
+
+    def are(self, role: Role) -> Flags:
+        """Which rows have this role."""
+        chosen: Flags = self.roles == role
+        return chosen
 
     def where(self, chosen: Flags) -> ConflictRows:
         """Some of the rows."""
@@ -170,22 +172,19 @@ def parts_of(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class _Sights:
-    """The time and kind of each execution: arrays by its number. See `ConflictRows`."""
+    """The time and role of each execution: arrays by its number. See `ConflictRows`."""
 
     time: Ints
-    stores: Flags
-    updates: Flags
-    loads: Flags
+    roles: Roles
     alone: Flags
 
     @classmethod
     def of(cls, sights: list[SeenAccess]) -> _Sights:
-        roles = [role(sight) for sight in sights]
-        stores, updates, loads = (
-            np.array([each is one for each in roles], np.bool_) for one in (Role.STORE, Role.UPDATE, Role.LOAD)
+        return cls(
+            np.array([sight.event.order for sight in sights], np.int64),
+            np.array([role(sight) for sight in sights], np.int8),
+            np.array([_alone(sight) for sight in sights], np.bool_),
         )
-        time = np.array([sight.event.order for sight in sights], np.int64)
-        return cls(time, stores, updates, loads, np.array([_alone(sight) for sight in sights], np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,8 +232,7 @@ class _Stretches:
         first, last = np.searchsorted(borders, touches.start), np.searchsorted(borders, touches.stop)
         touched = _cover(first, last, len(borders))
         stored, updated, loaded = (
-            _cover(first[some], last[some], len(borders)) > 0
-            for some in (kind[touches.sight] for kind in (sights.stores, sights.updates, sights.loads))
+            _cover(first[some], last[some], len(borders)) > 0 for some in flags_of(sights.roles[touches.sight])
         )
         in_question = (touched > 1) & (stored | updated & loaded)
         number = np.flatnonzero(in_question)
@@ -257,9 +255,7 @@ class _Stretches:
             program=touches.program[run],
             time=sights.time[sight],
             sight=sight,
-            stores=sights.stores[sight],
-            updates=sights.updates[sight],
-            loads=sights.loads[sight],
+            roles=sights.roles[sight],
             alone=sights.alone[sight],
         )
 
@@ -286,10 +282,8 @@ def _contending(rows: ConflictRows) -> Flags:
         return np.zeros(0, np.bool_)
     heads = np.flatnonzero(np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]]))
     lengths = np.diff(np.append(heads, len(rows)))
-    stored, updated = (
-        np.repeat(some, lengths) for some in contended(heads, rows.program, rows.stores, rows.updates, rows.loads)
-    )
-    return stored | updated & (rows.updates | rows.loads)
+    stored, updated = (np.repeat(some, lengths) for some in contended(heads, rows.program, rows.roles))
+    return stored | updated & (rows.are(Role.UPDATE) | rows.are(Role.LOAD))
 
 
 def _alone(sight: SeenAccess) -> bool:

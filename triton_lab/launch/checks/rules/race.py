@@ -208,8 +208,8 @@ def _two(races: Races, rows: ConflictRows, op: int) -> tuple[int, int]:
     own = [races.sights[number].op.index == op for number in rows.sight.tolist()]
     for k in np.flatnonzero(own):
         partner = rows.program != rows.program[k]
-        if rows.loads[k]:
-            partner &= rows.updates
+        if rows.roles[k] == Role.LOAD:
+            partner &= rows.are(Role.UPDATE)
         if partner.any():
             return int(k), int(np.flatnonzero(partner)[0])
     raise AssertionError("a stretch without a race")

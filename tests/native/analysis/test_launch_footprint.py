@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from tests.interpreter.support import kernel_from
 from triton_lab.examples import Example, all_examples
+from triton_lab.footprint.access_roles import Role
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.machine import Machine
 from triton_lab.interpreter.mask_box import MaskBox
@@ -264,7 +265,7 @@ def test_an_access_of_each_kind_is_known_to_the_outline() -> None:
         kernel_from(SCALED)[(7,)](torch.zeros(1000), torch.zeros(1000), 2.5, 99, B=16)
     (found,) = asked
     assert found is not None and not any(is_access(op) for op in found.executable.plan.walk())
-    assert [touching.writes for touching in found.accesses.values()] == [True] and found.arguments == (0, 3)
+    assert [touching.role for touching in found.accesses.values()] == [Role.STORE] and found.arguments == (0, 3)
 
 
 def test_a_kernel_that_writes_nothing_or_returns_early_has_an_outline(told: list[tuple[bool, bool]]) -> None:

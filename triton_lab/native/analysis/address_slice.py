@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from triton_lab.footprint.access_roles import Role, role_of
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.ops.print_and_assert import MARK
 from triton_lab.ir import Op, Plan
@@ -27,10 +28,10 @@ _CONTROL = ("scf.for", "scf.while", "scf.if")
 
 @dataclass(frozen=True, slots=True)
 class SliceAccess:
-    """An access in the outline: the group of its memory, whether it writes, and the bytes of an element."""
+    """An access in the outline: the group of its memory, its role, and the bytes of an element."""
 
     group: int
-    writes: bool
+    role: Role
     size: int
 
 
@@ -163,7 +164,7 @@ class _Outlining:
         address = op.operands[at.address]
         number = next(self._numbers)
         value = op.operands[at.value] if at.value is not None else op.results[0]
-        self.found[number] = SliceAccess(self.groups[op], writes(op), width_of(self.function.types[value].element))
+        self.found[number] = SliceAccess(self.groups[op], role_of(op), width_of(self.function.types[value].element))
         operands = (address, self.masks[op]) if op in self.masks else (address,)
         return Op("tt.print", operands, (), {"prefix": MARK, "hex": False}, (), (), op.location, number)
 

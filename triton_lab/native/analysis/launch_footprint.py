@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab.footprint.access_blocks import Blocks
+from triton_lab.footprint.disjoint_programs import apart
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
@@ -19,7 +21,6 @@ from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.ir import Op, Plan
 from triton_lab.native.analysis.address_slice import Groups, Outline, SliceAccess, outline
-from triton_lab.native.analysis.disjoint_programs import Blocks, apart
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.runtime_values import Value as Held
@@ -42,23 +43,14 @@ class _Found:
         """Record a mark's blocks. Raises KernelError if there is no compact form, or if there are too many."""
         pointer: Held = frame.environment[op.operands[0]]
         mask: Held | None = frame.environment[op.operands[1]] if len(op.operands) > 1 else None
-        if isinstance(pointer, np.ndarray) and pointer.ndim == 1:
-            pointer = AffineBlock(pointer, (), ())
-        self.count += frame.count
-        if not isinstance(pointer, AffineBlock) or self.count > _MOST_BLOCKS:
-            raise KernelError("where it touches memory is not known")
-        rank, strides = len(pointer.shape), np.array(pointer.strides, np.int64)
-        low = np.zeros((frame.count, rank), np.int64)
-        high = low + np.array(pointer.shape, np.int64)
-        programs, bases = frame.programs, np.broadcast_to(pointer.base, (frame.count,))
-        if isinstance(mask, MaskBox):
-            low[:] = np.stack(np.broadcast_arrays(*mask.lower), axis=1)
-            high[:] = np.stack(np.broadcast_arrays(*mask.upper), axis=1)
-        elif isinstance(mask, np.ndarray) and mask.ndim == 1:
-            on = np.broadcast_to(mask, (frame.count,))
-            programs, bases, low, high = programs[on], bases[on], low[on], high[on]
+        assert isinstance(pointer, (AffineBlock, np.ndarray)) and (
+            mask is None or isinstance(mask, (MaskBox, np.ndarray))
+        )
         known = self.accesses[op.index]
-        found = Blocks(programs, known.writes, bases + low @ strides, high - low, pointer.strides, known.size)
+        found = Blocks.around(pointer, mask, frame.programs, known.role, known.size)
+        self.count += frame.count
+        if found is None or self.count > _MOST_BLOCKS:
+            raise KernelError("where it touches memory is not known")
         self.blocks.setdefault(known.group, []).append(found)
 
 

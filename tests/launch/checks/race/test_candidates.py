@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from triton_lab.footprint.access_roles import Role
 from triton_lab.launch.checks.race.candidates import racing_pairs
 from triton_lab.launch.checks.race.conflicts import ConflictRows
 
@@ -55,11 +56,9 @@ def test_every_stretch_with_a_race_has_one_that_is_found(case) -> None:  # type:
     rows, kinds, before = case
     stretch = np.array([number for number, _ in rows], np.int64)
     time, program = (np.array([event[k] for _, event in rows], np.int64) for k in (0, 1))
-    is_a = {kind: np.array([kinds[t] == kind for t in time], np.bool_) for kind in KINDS}
+    roles = np.array([Role[kinds[t].upper()] for t in time], np.int8)
     none = np.zeros(len(rows), np.bool_)
-    table = ConflictRows(
-        stretch, stretch * 4, stretch * 4 + 4, program, time, time, *(is_a[kind] for kind in KINDS), none
-    )
+    table = ConflictRows(stretch, stretch * 4, stretch * 4 + 4, program, time, time, roles, none)
 
     def unordered(first, second):  # type: ignore[no-untyped-def]
         assert (first < second).all(), "in the order of time"

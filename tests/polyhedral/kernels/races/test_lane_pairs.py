@@ -113,3 +113,19 @@ def test_rounds_of_a_loop_are_not_lanes() -> None:
 @triton.jit
 def scatter_kernel(index_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + tl.load(index_ptr + tl.arange(0, BLOCK)), 1.0)
+
+
+@triton.jit
+def folded_kernel(out_ptr, half, back, BLOCK: tl.constexpr):
+    lane = tl.arange(0, BLOCK)
+    tl.store(out_ptr + 8 + tl.where(lane < half, lane, lane - back), lane)
+
+
+@pytest.mark.parametrize("half", [3, 4])
+@pytest.mark.parametrize("back", [0, 1, 3, 4])
+def test_lanes_meet_also_where_a_condition_chooses_their_addresses(half: int, back: int) -> None:
+    with lab.target("cpu"), lab.record() as launches:
+        folded_kernel[(1,)](torch.zeros(16, dtype=torch.int32), half, back, BLOCK=8)
+    verdict = scop(launches[0]).collisions
+    assert verdict.sure and not verdict.open
+    assert verdict.free == (not collide(launches[0])) == (back == 0)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from triton_lab.footprint.access_blocks import span_of
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import SeenAccess
@@ -26,12 +27,9 @@ def never_meet(part: Sequence[SeenAccess]) -> bool:
         return False
     (form,) = forms
     assert form is not None
-    itemsize = part[0].itemsize
-    span = itemsize
-    for stride, extent in form[::-1]:
-        if stride < span:
-            return False  # lanes of one block overlap
-        span += stride * (extent - 1)
+    span = span_of([stride for stride, _ in form], [extent for _, extent in form], part[0].itemsize)
+    if span is None:
+        return False
     program, base = _bases(part)
     order = ordering(program, base)
     program, base = program[order], base[order]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from triton_lab.footprint.access_roles import Role
 from triton_lab.launch.byte_ranges import Flags, Ints
 from triton_lab.launch.checks.race.conflicts import ConflictRows, parts_of
 from triton_lab.launch.membership_classes import counted, mixed
@@ -57,11 +58,11 @@ def _last_before(some: Flags) -> Ints:
 
 def _beside_stores(rows: ConflictRows) -> Pairs:
     """Neighbours in time of which at least one stores: if all of these are ordered, all pairs with a store are."""
-    last, begins = _last_before(rows.stores), _begins(rows)
+    last, begins = _last_before(rows.are(Role.STORE)), _begins(rows)
     after = np.flatnonzero(last >= begins)
     backward = _reversed(rows)
-    following = _last_before(backward.stores)
-    ahead = np.flatnonzero((following >= _begins(backward)) & ~backward.stores)
+    following = _last_before(backward.are(Role.STORE))
+    ahead = np.flatnonzero((following >= _begins(backward)) & ~backward.are(Role.STORE))
     end = len(rows) - 1
     return np.concatenate([last[after], end - ahead]), np.concatenate([after, end - following[ahead]])
 
@@ -69,9 +70,9 @@ def _beside_stores(rows: ConflictRows) -> Pairs:
 def _nearest_updates(rows: ConflictRows) -> Iterator[Pairs]:
     """For each load, the nearest updates of other programs in time, before and after; and the reverse."""
     backward, end = _reversed(rows), len(rows) - 1
-    for one, other in (("updates", "loads"), ("loads", "updates")):
-        yield _nearest(rows, getattr(rows, one), getattr(rows, other))
-        later, earlier = _nearest(backward, getattr(backward, one), getattr(backward, other))
+    for one, other in ((Role.UPDATE, Role.LOAD), (Role.LOAD, Role.UPDATE)):
+        yield _nearest(rows, rows.are(one), rows.are(other))
+        later, earlier = _nearest(backward, backward.are(one), backward.are(other))
         yield end - earlier, end - later
 
 
@@ -108,7 +109,8 @@ class _Alike:
         begins = _begins(rows)
         heads = np.flatnonzero(begins == np.arange(len(rows)))
         number = np.searchsorted(heads, begins)
-        asked = np.logical_or.reduceat(rows.loads, heads) & np.logical_or.reduceat(rows.updates, heads)
+        loads, updates = rows.are(Role.LOAD), rows.are(Role.UPDATE)
+        asked = np.logical_or.reduceat(loads, heads) & np.logical_or.reduceat(updates, heads)
         asked[number[racing]] = False
         kind = np.full(len(heads), -1, np.int64)
         # The accesses are identified by a sum of hashes, as in `membership_classes.classify`.
@@ -133,7 +135,8 @@ def _all_with_updates(rows: ConflictRows, among: Ints) -> Iterator[Pairs]:
     """All pairs of an update and a load on the same stretch, part by part."""
     chosen = rows.at(among)
     begins = _begins(chosen)
-    for some, others in ((chosen.updates, chosen.loads), (chosen.loads, chosen.updates)):
+    updates, loads = chosen.are(Role.UPDATE), chosen.are(Role.LOAD)
+    for some, others in ((updates, loads), (loads, updates)):
         positions, asking = np.flatnonzero(some), np.flatnonzero(others)
         # Each row of `others` is paired with all rows of `some` before it on its stretch.
         low, high = np.searchsorted(positions, begins[asking]), np.searchsorted(positions, asking)

@@ -6,17 +6,18 @@ however many lanes touch it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
-from triton_lab.ir import effects
-from triton_lab.launch.access_footprint import ByteRuns
+from triton_lab.footprint.access_roles import Role, Roles, contended, flags_of, role_of
+from triton_lab.footprint.disjoint_programs import apart
+from triton_lab.launch.access_footprint import ByteRuns, around
 from triton_lab.launch.byte_ranges import ALL, NOTHING, Flags, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.checks.analysis.memory_cells import MemoryCells
-from triton_lab.launch.checks.analysis.tile_corners import not_known_apart
 from triton_lab.launch.checks.race.happens_before import hands_on
 from triton_lab.launch.membership_classes import counted, distinct, ordering
 
@@ -24,17 +25,14 @@ from triton_lab.launch.membership_classes import counted, distinct, ordering
 _ROWS = 1 << 22
 # More than `_MANY` runs are marked in an array of cells, if they take fewer than `_SHORT` cells a run.
 _MANY, _SHORT = 1 << 14, 64
-# Larger than all program numbers.
-_FAR = np.int64(1) << 62
 
 
 @dataclass(frozen=True, eq=False)
 class ConflictRows:
     """The touches of stretches: parallel arrays, sorted by stretch, then time, then program.
 
-    ``start`` and ``stop`` are the stretch's bytes, and ``sight`` is the number of the execution. ``stores`` marks plain
-    stores, and atomics that are not atomic between programs; ``updates`` marks the other atomics that write; ``loads``
-    marks plain loads; and ``alone`` marks accesses by a single thread.
+    ``start`` and ``stop`` are the stretch's bytes, and ``sight`` is the number of the execution, ``alone`` marks
+    accesses by a single thread.
     """
 
     stretch: Ints
@@ -43,13 +41,16 @@ class ConflictRows:
     program: Ints
     time: Ints
     sight: Ints
-    stores: Flags
-    updates: Flags
-    loads: Flags
+    roles: Roles
     alone: Flags
 
     def __len__(self) -> int:
         return len(self.stretch)
+
+    def are(self, role: Role) -> Flags:
+        """Which rows have this role."""
+        chosen: Flags = self.roles == role
+        return chosen
 
     def where(self, chosen: Flags) -> ConflictRows:
         """Some of the rows."""
@@ -60,37 +61,31 @@ class ConflictRows:
         return ConflictRows(*(getattr(self, column.name)[positions] for column in fields(self)))
 
 
-def is_plain_store(sight: SeenAccess) -> bool:
-    """See `effects.is_plain_store`."""
-    return effects.is_plain_store(sight.op)
-
-
-def is_update(sight: SeenAccess) -> bool:
-    """Whether it is an atomic between programs that has written something."""
-    if not effects.is_shared_update(sight.op):
-        return False
-    return sight.event.took is None or bool((sight.event.took & sight.event.active()).any())
-
-
-def is_plain_load(sight: SeenAccess) -> bool:
-    """See `effects.is_plain_load`."""
-    return effects.is_plain_load(sight.op)
+def role(sight: SeenAccess) -> Role:
+    """The role of an access: a compare-and-swap that found nothing that it expected has only loaded."""
+    found, took = role_of(sight.op), sight.event.took
+    if found is Role.UPDATE and took is not None and not bool((took & sight.event.active()).any()):
+        return Role.ATOMIC_LOAD
+    return found
 
 
 def relevant(evidence: Evidence) -> list[SeenAccess]:
     """The plain stores and the accesses that may touch their bytes; the atomic updates and loads that may overlap."""
-    stores = [sight for sight in evidence.in_order if is_plain_store(sight)]
-    updates = [sight for sight in evidence.in_order if is_update(sight)]
-    loads = _near(evidence, filter(is_plain_load, evidence.in_order), updates)
+    stores, updates, loads = (_of(evidence.in_order, one) for one in (Role.STORE, Role.UPDATE, Role.LOAD))
+    loads = _near(evidence, loads, updates)
     updates = _near(evidence, updates, loads)
     chosen = {sight.event.order for sight in (*updates, *loads)}
-    written = _hulls(evidence, stores)
+    stored, written = {sight.event.order for sight in stores}, _hulls(evidence, stores)
     others = [
         sight
         for sight in evidence.in_order
-        if not is_plain_store(sight) and (sight.event.order in chosen or written.meets(*evidence.hull(sight)))
+        if sight.event.order not in stored and (sight.event.order in chosen or written.meets(*evidence.hull(sight)))
     ]
     return stores + others
+
+
+def _of(sights: Iterable[SeenAccess], one: Role) -> list[SeenAccess]:
+    return [sight for sight in sights if role(sight) is one]
 
 
 def _near(evidence: Evidence, sights: Iterable[SeenAccess], others: Iterable[SeenAccess]) -> list[SeenAccess]:
@@ -106,14 +101,30 @@ def _hulls(evidence: Evidence, sights: Iterable[SeenAccess]) -> Ranges:
     return Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
 
 
+def not_apart(evidence: Evidence, sights: Sequence[SeenAccess]) -> list[SeenAccess]:
+    """The ``sights`` that may touch a byte that two programs contend for, as far as their compact forms tell."""
+    ordered = sorted((*evidence.hull(sight), number) for number, sight in enumerate(sights))
+    highest = np.maximum.accumulate([high for _, high, _ in ordered])
+    # Groups that have no byte in common are looked at one by one.
+    heads = [k for k, (low, _, _) in enumerate(ordered) if not k or low >= highest[k - 1]]
+    left: list[int] = []
+    for first, last in pairwise((*heads, len(ordered))):
+        numbers = [number for _, _, number in ordered[first:last]]
+        blocks = [around(sights[k].event, role(sights[k]), sights[k].itemsize) for k in numbers]
+        known = [each for each in blocks if each is not None]
+        if len(known) < len(blocks) or not apart(known):
+            left += numbers
+    return [sights[k] for k in sorted(left)]
+
+
 def shared_bytes(evidence: Evidence, sights: list[SeenAccess]) -> Ranges:
     """The bytes that several programs contend for."""
-    sights = not_known_apart(evidence, sights, [s for s in sights if is_plain_store(s) or is_update(s)])
+    sights = not_apart(evidence, sights)
     if not sights:
         return NOTHING
     runs = [evidence.runs(sight) for sight in sights]
     count, size = sum(len(one) for one in runs), sum(int((one.stop - one.start).sum()) for one in runs)
-    stores, updates = ([s for s in sights if some(s)] for some in (is_plain_store, is_update))
+    stores, updates = _of(sights, Role.STORE), _of(sights, Role.UPDATE)
     unit = min(sight.itemsize for sight in sights)
     cells = MemoryCells(evidence, stores + updates, unit)
     # Long runs are few, and sorting is fast; short runs are marked quickly.
@@ -125,11 +136,11 @@ def shared_bytes(evidence: Evidence, sights: list[SeenAccess]) -> Ranges:
 def _painted(
     evidence: Evidence, sights: list[SeenAccess], stores: list[SeenAccess], updates: list[SeenAccess], unit: int
 ) -> Ranges:
-    others = [sight for sight in sights if not is_plain_store(sight)]
+    others = [sight for sight in sights if role(sight) is not Role.STORE]
     found = MemoryCells(evidence, stores, unit).shared(evidence, stores, others) if stores else NOTHING
     if not updates:
         return found
-    return found | MemoryCells(evidence, updates, unit).met(evidence, updates, [s for s in sights if is_plain_load(s)])
+    return found | MemoryCells(evidence, updates, unit).met(evidence, updates, _of(sights, Role.LOAD))
 
 
 def contested(evidence: Evidence, sights: list[SeenAccess], within: Ranges) -> Iterator[ConflictRows]:
@@ -161,21 +172,19 @@ def parts_of(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class _Sights:
-    """The time and kind of each execution: arrays by its number. See `ConflictRows`."""
+    """The time and role of each execution: arrays by its number. See `ConflictRows`."""
 
     time: Ints
-    stores: Flags
-    updates: Flags
-    loads: Flags
+    roles: Roles
     alone: Flags
 
     @classmethod
     def of(cls, sights: list[SeenAccess]) -> _Sights:
-        stores, updates, loads, alone = (
-            np.array([some(sight) for sight in sights], np.bool_)
-            for some in (is_plain_store, is_update, is_plain_load, _alone)
+        return cls(
+            np.array([sight.event.order for sight in sights], np.int64),
+            np.array([role(sight) for sight in sights], np.int8),
+            np.array([_alone(sight) for sight in sights], np.bool_),
         )
-        return cls(np.array([sight.event.order for sight in sights], np.int64), stores, updates, loads, alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,8 +232,7 @@ class _Stretches:
         first, last = np.searchsorted(borders, touches.start), np.searchsorted(borders, touches.stop)
         touched = _cover(first, last, len(borders))
         stored, updated, loaded = (
-            _cover(first[some], last[some], len(borders)) > 0
-            for some in (kind[touches.sight] for kind in (sights.stores, sights.updates, sights.loads))
+            _cover(first[some], last[some], len(borders)) > 0 for some in flags_of(sights.roles[touches.sight])
         )
         in_question = (touched > 1) & (stored | updated & loaded)
         number = np.flatnonzero(in_question)
@@ -247,9 +255,7 @@ class _Stretches:
             program=touches.program[run],
             time=sights.time[sight],
             sight=sight,
-            stores=sights.stores[sight],
-            updates=sights.updates[sight],
-            loads=sights.loads[sight],
+            roles=sights.roles[sight],
             alone=sights.alone[sight],
         )
 
@@ -276,19 +282,8 @@ def _contending(rows: ConflictRows) -> Flags:
         return np.zeros(0, np.bool_)
     heads = np.flatnonzero(np.concatenate([[True], rows.stretch[1:] != rows.stretch[:-1]]))
     lengths = np.diff(np.append(heads, len(rows)))
-
-    def several(some: Flags) -> Flags:
-        least = np.minimum.reduceat(np.where(some, rows.program, _FAR), heads)
-        return least < np.maximum.reduceat(np.where(some, rows.program, -1), heads)
-
-    def has(some: Flags) -> Flags:
-        return np.repeat(np.logical_or.reduceat(some, heads), lengths)
-
-    everyone = np.ones(len(rows), np.bool_)
-    mixed = rows.updates | rows.loads
-    stored = has(rows.stores) & np.repeat(several(everyone), lengths)
-    beside = has(rows.updates) & has(rows.loads) & np.repeat(several(mixed), lengths)
-    return stored | beside & ~has(rows.stores) & mixed
+    stored, updated = (np.repeat(some, lengths) for some in contended(heads, rows.program, rows.roles))
+    return stored | updated & (rows.are(Role.UPDATE) | rows.are(Role.LOAD))
 
 
 def _alone(sight: SeenAccess) -> bool:

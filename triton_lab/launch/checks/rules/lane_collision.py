@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from triton_lab import messages
+from triton_lab.footprint.access_blocks import span_of
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op, effects
@@ -99,12 +100,7 @@ def _is_injective(event: AccessEvent, itemsize: int) -> bool:
     """Whether a quick test shows that no two lanes of a program have the same address."""
     pointer = event.pointer
     if isinstance(pointer, AffineBlock):
-        span = itemsize
-        for stride, extent in sorted((abs(s), e) for s, e in zip(pointer.strides, event.shape, strict=True) if e > 1):
-            if stride < span:
-                return False
-            span += stride * (extent - 1)
-        return True
+        return span_of(pointer.strides, event.shape, itemsize) is not None
     if int(np.prod(event.shape)) <= 1:
         return True
     if pointer.shape[1:] != event.shape:

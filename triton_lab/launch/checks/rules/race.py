@@ -6,23 +6,22 @@ on both sides. Stores of the same value to an element are reported separately, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
 
+from triton_lab.footprint.access_roles import Role
 from triton_lab.launch.byte_ranges import NOTHING, Flags, Ints, Ranges
-from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import element, finding, line_of, listed, others, program
 from triton_lab.launch.checks.analysis.memory_cells import MemoryCells
 from triton_lab.launch.checks.race.candidates import racing_pairs
 from triton_lab.launch.checks.race.conflicts import (
     ConflictRows,
     contested,
-    is_plain_load,
-    is_plain_store,
-    is_update,
     relevant,
+    role,
     shared_bytes,
 )
 from triton_lab.launch.checks.race.happens_before import HappensBefore
@@ -115,8 +114,8 @@ def _by_sight(parts: list[ConflictRows]) -> ConflictRows:
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
     """One finding for each plain store that takes part in a race, and for each load that races only with atomics."""
-    stores, loads = _by_op(races, is_plain_store), _by_op(races, is_plain_load)
-    if not any(is_update(sight) for sight in races.sights):
+    stores, loads = _by_op(races, Role.STORE), _by_op(races, Role.LOAD)
+    if not any(role(sight) is Role.UPDATE for sight in races.sights):
         loads = {}  # then each race has a store
     stored = NOTHING
     for op, numbers in sorted(stores.items()):
@@ -141,11 +140,11 @@ def met(evidence: Evidence) -> Iterator[Finding]:
     yield finding(launch, meeting.kind, text, mend, op=meeting.op, argument=argument)
 
 
-def _by_op(races: Races, some: Callable[[SeenAccess], bool]) -> dict[int, list[int]]:
-    """The numbers of the executions for which ``some`` is true, by operation."""
+def _by_op(races: Races, one: Role) -> dict[int, list[int]]:
+    """The numbers of the executions with this role, by operation."""
     found: dict[int, list[int]] = {}
     for number, sight in enumerate(races.sights):
-        if some(sight):
+        if role(sight) is one:
             found.setdefault(sight.op.index, []).append(number)
     return found
 
@@ -209,8 +208,8 @@ def _two(races: Races, rows: ConflictRows, op: int) -> tuple[int, int]:
     own = [races.sights[number].op.index == op for number in rows.sight.tolist()]
     for k in np.flatnonzero(own):
         partner = rows.program != rows.program[k]
-        if rows.loads[k]:
-            partner &= rows.updates
+        if rows.roles[k] == Role.LOAD:
+            partner &= rows.are(Role.UPDATE)
         if partner.any():
             return int(k), int(np.flatnonzero(partner)[0])
     raise AssertionError("a stretch without a race")

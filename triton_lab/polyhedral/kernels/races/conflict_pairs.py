@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.footprint.access_roles import RIVALS, Role, role_of
 from triton_lab.ir import effects
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
@@ -40,7 +41,8 @@ class Conflict:
         sides = (self.first, self.second)
         if not all(side.statement.exact for side in sides):
             return False
-        return any(_stores(side) for side in sides) or not any(effects.may_leave(side.touch.op) for side in sides)
+        stores = any(role_of(side.touch.op) is Role.STORE for side in sides)
+        return stores or not any(effects.may_leave(side.touch.op) for side in sides)
 
 
 def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
@@ -50,7 +52,7 @@ def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
     undecided: list[str] = []
     every = reaches(scop.launch, scop.kernel_statements, scop.model.grid_formula())
     for first, second in combinations_with_replacement(every, 2):
-        if first.memory != second.memory or not _conflicting(first, second):
+        if first.memory != second.memory or role_of(second.touch.op) not in RIVALS[role_of(first.touch.op)]:
             continue
         try:
             with effort(f"lines {first.statement.line} and {second.statement.line}"):
@@ -60,34 +62,24 @@ def conflicts(scop: KernelScop) -> tuple[list[Conflict], list[str]]:
     return found, undecided
 
 
-def _conflicting(first: MemoryReach, second: MemoryReach) -> bool:
-    """Whether two programs must not do this at one place.
-
-    That holds if one of them stores without an atomic, or loads what the other updates.
-    """
-    if _stores(first) or _stores(second):
-        return True
-    return (_loads(first) and _updates(second)) or (_loads(second) and _updates(first))
-
-
-def _stores(reach: MemoryReach) -> bool:
-    return effects.is_plain_store(reach.touch.op)
-
-
-def _updates(reach: MemoryReach) -> bool:
-    return effects.is_shared_update(reach.touch.op)
-
-
-def _loads(reach: MemoryReach) -> bool:
-    return effects.is_plain_load(reach.touch.op)
-
-
 def _pairs(scop: KernelScop, first: MemoryReach, second: MemoryReach) -> Iterator[Conflict]:
     """The conflict, by which side comes first in the grid."""
     assert scop.model is not None
-    names = sorted(names_of(first) | names_of(second) | {program(axis) for axis in scop.model.axes})
-    names = [name for name in names if name.startswith("_")]
-    other = {name: AffineExpr.of(f"{name}_") for name in names}
+    own = symbols_of(first, second) | {program(axis) for axis in scop.model.axes}
+    programs = [program(axis) for axis in sorted(scop.model.axes, reverse=True)]  # the linear number counts x fastest
+    for pairs, names in pairs_at_one_place(scop, first, second, own, programs):
+        yield Conflict(first, second, pairs, names)
+
+
+def pairs_at_one_place(
+    scop: KernelScop, first: MemoryReach, second: MemoryReach, own: Collection[str], apart: Sequence[str]
+) -> Iterator[tuple[isl.Set, tuple[str, ...]]]:
+    """The pairs of instances that share a byte, and differ first in each of the symbols ``apart``; with their symbols.
+
+    Each side has its ``own`` values of these symbols; the second side's end in an underscore. Both share all others.
+    """
+    other = {name: AffineExpr.of(f"{name}_") for name in sorted(own)}
+    names = (*other, *(f"{name}_" for name in other), *sorted(symbols_of(first, second) - set(own)))
     gap = first.place - second.place.substitute(other)
     meet = conjunction(
         first.domain,
@@ -97,36 +89,32 @@ def _pairs(scop: KernelScop, first: MemoryReach, second: MemoryReach) -> Iterato
         if first.size == second.size == 1
         else ((Constraint(gap + (first.size - 1)), Constraint(-gap + (second.size - 1))),),
     )
-    for apart in _different(scop.model.axes, same=first is second):
-        formula = conjunction(meet, apart)
-        space = ", ".join(isl_name(n) for n in (*names, *(f"{n}_" for n in names)))
+    for different in _different(apart, same=first is second):
+        formula = conjunction(meet, different)
+        space = ", ".join(map(isl_name, names))
         pairs = isl.Set(
             f"{space_text(scop.parameters)}{{ [{space}] : {formula_text(conjunction(formula, (scop.context,)))} }}"
         )
         # Symbols that a side does not use would be unbounded.
         used = {n for case in formula for c in case for n in c.expression.names}
-        for name in (*names, *(f"{n}_" for n in names)):
-            if name not in used:
-                pairs = pairs.fix_val(
-                    isl.dim_type.set, pairs.find_dim_by_name(isl.dim_type.set, isl_name(name)), isl.Val(0)
-                )
-        yield Conflict(first, second, pairs, (*names, *(f"{n}_" for n in names)))
+        for name in set(names) - used:
+            place = pairs.find_dim_by_name(isl.dim_type.set, isl_name(name))
+            pairs = pairs.fix_val(isl.dim_type.set, place, isl.Val(0))
+        yield pairs, names
 
 
-def names_of(reach: MemoryReach) -> set[str]:
-    """The symbols in its place and its domain."""
-    return set(reach.place.names).union(*(c.expression.names for case in reach.domain for c in case))
+def symbols_of(*reaches: MemoryReach) -> set[str]:
+    """The symbols in their places and domains, without parameters."""
+    names = {n for reach in reaches for n in reach.place.names}
+    names |= {n for reach in reaches for case in reach.domain for c in case for n in c.expression.names}
+    return {name for name in names if name.startswith("_")}
 
 
-def _different(axes: tuple[int, ...], same: bool) -> Iterator[Formula]:
-    """The condition that the programs differ, by the first axis in which they do."""
-    order = sorted(axes, reverse=True)  # the linear number counts x fastest
-    for position, axis in enumerate(order):
-        equal = [
-            Constraint(AffineExpr.of(program(k)) - AffineExpr.of(f"{program(k)}_"), equality=True)
-            for k in order[:position]
-        ]
-        distance = AffineExpr.of(f"{program(axis)}_") - AffineExpr.of(program(axis))
+def _different(symbols: Sequence[str], same: bool) -> Iterator[Formula]:
+    """The condition that the two sides differ, by the first symbol in which they do."""
+    distances = [AffineExpr.of(f"{name}_") - AffineExpr.of(name) for name in symbols]
+    for position, distance in enumerate(distances):
+        equal = [Constraint(each, equality=True) for each in distances[:position]]
         yield ((*equal, Constraint(distance - 1)),)
         if not same:
             yield ((*equal, Constraint(-distance - 1)),)

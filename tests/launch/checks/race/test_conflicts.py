@@ -1,4 +1,4 @@
-"""Tiles told apart by their corners: what is called apart never races, and tiles of a matrix are called so."""
+"""Tiles that the compact forms tell apart: they never race, and tiles of a matrix are told apart so."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import triton_lab
-from triton_lab.launch.checks.analysis import tile_corners
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.race import conflicts
-from triton_lab.launch.checks.race.conflicts import is_plain_store, relevant
+from triton_lab.launch.checks.race.conflicts import not_apart, relevant
 
 
 @triton.jit
@@ -34,10 +33,9 @@ def recorded(starts, step, rows, columns, update=False):
 
 
 def left(launch):
-    """The executions on which the corners do not settle the question."""
+    """The executions that the compact forms do not tell apart."""
     evidence = Evidence(launch, launch.tape)
-    sights = relevant(evidence)
-    return tile_corners.not_known_apart(evidence, sights, [sight for sight in sights if is_plain_store(sight)])
+    return not_apart(evidence, relevant(evidence))
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,151 @@
+"""The footprint of accesses: blocks of elements, in the programs that touch them.
+
+A block of an affine pointer under a mask box is one row of a few numbers, whatever its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from triton_lab.footprint.access_roles import Flags, Ints, Role
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.mask_box import MaskBox
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """Elements of ``size`` bytes at ``bases[b] + sum(i[k] * strides[k])`` for all ``0 <= i[k] < extents[b, k]``.
+
+    ``programs`` (blocks,) are the numbers of the blocks' programs, ``bases`` (blocks,) are addresses, ``extents`` is
+    (blocks, rank), and ``strides`` (rank) are in bytes.
+    """
+
+    programs: Ints
+    role: Role
+    bases: Ints
+    extents: Ints
+    strides: tuple[int, ...]
+    size: int
+
+    def __len__(self) -> int:
+        return len(self.programs)
+
+    @classmethod
+    def around(
+        cls, pointer: AffineBlock | Ints, mask: MaskBox | Flags | None, programs: Ints, role: Role, size: int
+    ) -> Blocks | None:
+        """The blocks of ``programs``: exactly the lanes under ``mask`` if it is a box or a flag for each program.
+
+        Another mask is ignored, so that masked-off lanes count, too. None for a block of pointers that is not affine;
+        one pointer for each program is.
+        """
+        if isinstance(pointer, np.ndarray):
+            if pointer.ndim != 1:
+                return None
+            pointer = AffineBlock(pointer, (), ())
+        count, rank = len(programs), len(pointer.shape)
+        lower = np.zeros((count, rank), np.int64)
+        extents = lower + np.array(pointer.shape, np.int64)
+        bases = np.broadcast_to(pointer.base.reshape(-1), (count,))
+        if isinstance(mask, MaskBox):
+            for axis in range(rank):
+                lower[:, axis] = mask.lower[axis]
+                extents[:, axis] = mask.upper[axis]
+            extents -= lower
+            bases = bases + lower @ np.array(pointer.strides, np.int64)
+        blocks = cls(programs, role, bases, extents, pointer.strides, size)
+        if isinstance(mask, np.ndarray) and mask.ndim and mask.shape[0] == mask.size:
+            return blocks.where(np.array(np.broadcast_to(mask.reshape(-1), (count,))))
+        return blocks
+
+    def where(self, chosen: Flags) -> Blocks:
+        """The blocks for which ``chosen`` is True."""
+        if bool(chosen.all()):
+            return self
+        return replace(self, programs=self.programs[chosen], bases=self.bases[chosen], extents=self.extents[chosen])
+
+    def tidy(self) -> Blocks:
+        """The same bytes without empty blocks, with ascending positive strides and no axes that do not move."""
+        blocks = self.where(np.all(self.extents > 0, axis=1))
+        bases, extents = blocks.bases, blocks.extents
+        most = extents.max(axis=0, initial=0).tolist()
+        axes = [axis for axis, stride in enumerate(blocks.strides) if stride and most[axis] > 1]
+        axes.sort(key=lambda axis: abs(blocks.strides[axis]))
+        for axis in axes:
+            if (stride := blocks.strides[axis]) < 0:
+                bases = bases + stride * (extents[:, axis] - 1)
+        strides = tuple(abs(blocks.strides[axis]) for axis in axes)
+        return replace(blocks, bases=bases, extents=extents[:, axes], strides=strides)
+
+    def stops(self) -> Ints:
+        """The end of each block of a tidy footprint; its start is in ``bases``."""
+        return self.bases + (self.extents - 1) @ np.array(self.strides, np.int64) + self.size
+
+    def hull(self) -> tuple[int, int]:
+        """Bounds of all bytes, ``(low, high)``, high exclusive; (0, 0) if there are none."""
+        blocks = self.tidy()
+        return (int(blocks.bases.min()), int(blocks.stops().max())) if len(blocks) else (0, 0)
+
+    def runs(self) -> tuple[Ints, Ints, Ints]:
+        """The bytes as runs, ``start .. stop - 1`` of ``program``: three parallel arrays, sorted by block.
+
+        Elements that overlap or touch share a run.
+        """
+        blocks = self.tidy()
+        extents = blocks.extents
+        length = np.full(len(blocks), self.size, np.int64)
+        rest: list[int] = []
+        for axis, stride in enumerate(blocks.strides):
+            steps = extents[:, axis] - 1
+            # An axis whose stride is at most the run's length makes the run longer.
+            if bool(((length >= stride) | (steps == 0)).all()):
+                length = length + stride * steps
+            else:
+                rest.insert(0, axis)
+        rank = len(rest)
+        if not rank:
+            return blocks.bases, blocks.bases + length, blocks.programs
+        column = (-1, *(1,) * rank)
+        start, on = blocks.bases.reshape(column), np.ones((1,) * (rank + 1), np.bool_)
+        for position, axis in enumerate(rest):
+            extent = extents[:, axis]
+            index = np.arange(int(extent.max(initial=0))).reshape(-1, *(1,) * (rank - 1 - position))
+            start = start + index * blocks.strides[axis]
+            if bool((extent != len(index)).any()):
+                on = on & (index < extent.reshape(column))
+        row = np.repeat(np.arange(len(blocks)), start.size // max(1, len(blocks)))
+        starts = start.reshape(-1)
+        if not on.all():
+            chosen = np.flatnonzero(np.broadcast_to(on, start.shape).reshape(-1))
+            starts, row = starts[chosen], row[chosen]
+        return starts, starts + length[row], blocks.programs[row]
+
+
+def span_of(strides: Sequence[int], extents: Sequence[int], size: int) -> int | None:
+    """The bytes from the first to the last of a block whose elements do not overlap; None if they may."""
+    span = size
+    for stride, extent in sorted((abs(s), n) for s, n in zip(strides, extents, strict=True) if n > 1):
+        if stride < span:
+            return None
+        span += stride * (extent - 1)
+    return span
+
+
+def together(blocks: Iterable[Blocks]) -> list[Blocks]:
+    """The same blocks, those that differ only in place, extents and program in one footprint."""
+    alike: dict[tuple[object, ...], list[Blocks]] = {}
+    for each in blocks:
+        alike.setdefault((each.strides, each.size, each.role), []).append(each)
+    return [_joined(group) for group in alike.values()]
+
+
+def _joined(group: list[Blocks]) -> Blocks:
+    if len(group) == 1:
+        return group[0]
+    programs, bases, extents = (
+        np.concatenate([getattr(each, name) for each in group]) for name in ("programs", "bases", "extents")
+    )
+    return replace(group[0], programs=programs, bases=bases, extents=extents)

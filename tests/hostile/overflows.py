@@ -35,7 +35,11 @@ MOVES = [
     "for _ in range(flag):\n        off = tl.gather(off, 15 - k, 0)",
     "off = moved(off)",
 ]
-OTHERS = ["off = tl.sort(off)", "off = tl.map_elementwise(lesser, off, off)", "off = tl.associative_scan(off, 0, lesser)"]
+OTHERS = [
+    "off = tl.sort(off)",
+    "off = tl.map_elementwise(lesser, off, off)",
+    "off = tl.associative_scan(off, 0, lesser)",
+]
 HEAD = """
 @triton.jit
 def lesser(a, b):

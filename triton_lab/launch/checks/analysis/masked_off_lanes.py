@@ -59,18 +59,14 @@ def _stays(flow: dataflow.Flow, function: Function, users: Mapping[int, list[Op]
                     return False
                 if not implies(flow, dataflow.Value(function.name, op.operands[at.mask]), mask):
                     return False
-            elif not _in_place(op, function) or any(function.types[one].shape != shape for one in op.results):
+            elif not traits.is_in_place(op, function.types) or any(
+                function.types[one].shape != shape for one in op.results
+            ):
                 return False
             else:
                 todo += [one for one in op.results if one not in seen]
                 seen.update(op.results)
     return True
-
-
-def _in_place(op: Op, function: Function) -> bool:
-    """Whether each lane of the results depends on no other lane of the operands."""
-    pure = traits.known(op.name) and traits.of(op.name).is_pure
-    return pure and all(rule.stays for maps in traits.lanes(op, function.types) for rule in maps)
 
 
 class Off:

@@ -14,7 +14,7 @@ import numpy as np
 
 from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.checks.analysis.evidence import Evidence
@@ -181,7 +181,7 @@ def mixes(launch: Recorded, op: Op) -> bool:
 def _unpacked(plan: Plan) -> dict[str, set[int]]:
     """By function, the 64-bit numbers whose upper half the kernel takes too: taking the lower half is intended."""
     return {
-        function.name: {op.operands[0] for op in function.walk() if op.name in ("arith.shrui", "arith.shrsi")}
+        function.name: {op.operands[0] for op in function.walk() if traits.of(op.name).symbol == ">>"}
         for function in plan.functions.values()
     }
 

@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.layout import width
 from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
 from triton_lab.compiled.layouts.layout_parser import Typed, types_of
 from triton_lab.compiled.lines.source_trail import Trail
+from triton_lab.ir import traits
 from triton_lab.messages import count
 from triton_lab.providers import provided
 
@@ -26,7 +27,6 @@ _DEFINED = re.compile(r'^\s*(?:%[\w#]+(?::\d+)? = )?"?([a-z]\w*\.[\w.]+)"?')
 _REGION_ENDS = re.compile(r"^\s*\}\)(?: \{.*\})? : ")
 _HAS_LAYOUT = re.compile(r"\b(?:tensor|memdesc)<")
 _FLOW = ("scf.", "cf.", "tt.func", "tt.return", "module", "tt.call", "ttg.warp_")
-_COMPARED = ("arith.cmpi", "arith.cmpf")
 # Operations that move elements between registers and shared memory. One without a result is a store.
 _THROUGH_MEMORY = {
     "ttg.local_load": "from shared memory",
@@ -214,7 +214,7 @@ def _made(operation: str, types: list[Typed], line: str) -> tuple[Typed, str, Ty
         return last, last.element, first
     if operation == "tt.addptr":
         return first, first.element, None
-    if operation in _COMPARED:
+    if traits.of(operation).kind is traits.Kind.COMPARES:
         return first, "i1", None
     if operation == "tt.load" and last.element.startswith("!tt.ptr<"):
         return last, last.element.removeprefix("!tt.ptr<").removesuffix(">"), None

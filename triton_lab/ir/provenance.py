@@ -6,31 +6,14 @@ An access through a pointer that was itself loaded may go anywhere.
 
 from __future__ import annotations
 
-from triton_lab.ir import effects
+from triton_lab.ir import effects, traits
 from triton_lab.ir.plan import Op, Plan
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import HANDS_ON, Value, edges
 
 # The kernel's arguments (by position) that a value can come from. None: unknown.
 Roots = frozenset[int] | None
 _NOTHING: Roots = frozenset()
-
-_PASS_ON = frozenset(
-    {
-        "tt.addptr",
-        "tt.splat",
-        "tt.unsplat",
-        "tt.broadcast",
-        "tt.expand_dims",
-        "tt.reshape",
-        "tt.trans",
-        "tt.bitcast",
-        "tt.join",
-        "tt.cat",
-        "tt.make_tensor_descriptor",
-        "tt.gather",
-        "ttg.convert_layout",
-    }
-)
 
 
 def pointer_roots(plan: Plan) -> dict[int, Roots]:
@@ -87,14 +70,20 @@ class _Analysis:
             self.accesses[op.index] = self.of(Value(function, op.operands[effects.operands_of(op).address]))
         if op.name in HANDS_ON:
             return
-        if op.name == "arith.select":
-            sources = op.operands[1:]
-        elif op.name in _PASS_ON:
-            sources = op.operands
-        else:
-            for result in op.results:
+        types = self.plan.functions[function].types
+        for result, maps in zip(op.results, traits.lanes(op, types), strict=True):
+            sources = [
+                Value(function, number) for number, rule in zip(op.operands, maps, strict=True) if not rule.decides
+            ]
+            addresses = [source for source in sources if self.is_address(source)]
+            # An address that is computed from numbers alone may be any.
+            if not _passes_on(op) or not addresses:
                 self.flow(Value(function, result), None)
-            return
-        for result in op.results:
-            for number in sources:
-                self.flow(Value(function, result), self.of(Value(function, number)))
+            for source in addresses:
+                self.flow(Value(function, result), self.of(source))
+
+
+def _passes_on(op: Op) -> bool:
+    """Whether addresses in the result come from those in the operands."""
+    trait = traits.of(op.name)
+    return trait.keeps or trait.kind is Kind.CREATES or op.name == "tt.addptr"

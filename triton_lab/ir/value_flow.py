@@ -39,6 +39,9 @@ class Handover(NamedTuple):
 
 # Operations whose results are all passed on, none computed.
 HANDS_ON = frozenset({"scf.for", "scf.while", "scf.if", "tt.call"})
+LOOPS = frozenset({"scf.for", "scf.while"})
+# Operations with a function of elements: its region runs for lanes, and not for programs.
+ELEMENT_FUNCTIONS = frozenset({"tt.reduce", "tt.scan", "tt.map_elementwise"})
 # What ends a block: it branches to another block, passes on what a region yields, or is never reached.
 BRANCHES = frozenset({"cf.br", "cf.cond_br"})
 YIELDS = frozenset(

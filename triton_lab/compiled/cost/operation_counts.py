@@ -10,19 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from triton_lab.ir import Op, Plan, Type
+from triton_lab.ir import Op, Plan, Type, traits
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.replay.execution_counts import COMBINING, Executed
 
-_ARITH_FLOATS = ("add", "sub", "mul", "div", "rem", "neg", "minimum", "maximum", "minnum", "maxnum")
-_ARITH_INTEGERS = ("add", "sub", "mul", "shl", "and", "or", "xor", "cmp")
-_SIGNED = ("divs", "rems", "divu", "remu", "shrs", "shru", "mins", "maxs", "minu", "maxu", "ceildivs")
-_FLOATS = frozenset(
-    [*(f"arith.{name}f" for name in _ARITH_FLOATS), "tt.precise_divf", "tt.approx_divf", "tt.clampf", "math.absf"]
-)
-_INTEGERS = frozenset(
-    [*(f"arith.{name}i" for name in (*_ARITH_INTEGERS, *_SIGNED)), "tt.mulhiui", "math.absi", "tt.addptr"]
-)
-_PRODUCTS = ("tt.dot", "tt.dot_scaled")
 _TF32 = 0  # the number of the input precision that rounds float32 to tf32
 
 
@@ -83,26 +74,24 @@ def _of(op: Op, types: tuple[Type, ...]) -> OperationCounts:
     """The counts of one execution."""
     found = OperationCounts()
     size = types[op.results[0]].size if op.results else 0
-    if op.name in _PRODUCTS:
+    trait = traits.of(op.name)
+    computes = trait.kind in (Kind.ELEMENTWISE, Kind.COMPARES)
+    if op.name in traits.DOTS:
         found.products[_multiplied(op, types)] = 2 * size * types[op.operands[0]].shape[-1]
     elif op.name in COMBINING:
         before = types[op.operands[0]].size
         for inner in op.walk():
             if inner is not op:
                 found.add(_of(inner, types), before - (size if op.name == "tt.reduce" else 0))
-    elif op.name in _FLOATS or (op.name.startswith("math.") and op.name not in ("math.absi", "math.fma")):
-        found.floats = size
-    elif op.name == "math.fma":
-        found.floats = 2 * size
-    elif op.name == "arith.cmpf":
-        found.floats = size
-    elif op.name in _INTEGERS:
-        found.integers = size
     elif op.name == "tt.extern_elementwise":
         if types[op.results[0]].is_float:
             found.floats = size
         else:
             found.integers = size
+    elif computes and trait.numbers == "float":
+        found.floats = 2 * size if op.name == "math.fma" else size
+    elif computes and trait.numbers == "integer":
+        found.integers = size
     elif op.name == "tt.atomic_rmw":
         value = types[op.operands[1]]
         if value.is_float:

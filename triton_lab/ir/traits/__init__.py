@@ -19,7 +19,7 @@ from triton_lab.ir.plan import Op
 from triton_lab.ir.traits import arith, control, lane_rules, math, tt, tt_accesses, ttg
 from triton_lab.ir.traits.lane_map import All, At, AxisRule, LaneMap, Only, Picked, UpTo
 from triton_lab.ir.traits.memory_effect import Effect
-from triton_lab.ir.traits.trait import Accuracy, Kind, Rounding, Trait, approximate, table
+from triton_lab.ir.traits.trait import ANY_ORDER, Accuracy, Kind, Rounding, Trait, approximate, table
 from triton_lab.ir.types import Type
 
 TRAITS: Mapping[str, Trait] = table(
@@ -44,6 +44,11 @@ def names(which: Callable[[Trait], object]) -> frozenset[str]:
     return frozenset(name for name, trait in TRAITS.items() if which(trait))
 
 
+# Reductions and scans by a function of elements, and products of tiles.
+FOLDS = names(lambda trait: trait.kind in (Kind.REDUCES, Kind.SCANS) and trait.rounding is ANY_ORDER)
+DOTS = names(lambda trait: trait.kind is Kind.CONTRACTS and trait.dialect == "tt")
+
+
 def lanes(op: Op, types: Sequence[Type]) -> tuple[tuple[LaneMap, ...], ...]:
     """For each result and each operand of ``op``: the lanes of the operand that a lane of the result depends on.
 
@@ -52,7 +57,14 @@ def lanes(op: Op, types: Sequence[Type]) -> tuple[tuple[LaneMap, ...], ...]:
     return of(op.name).lanes(op, types)
 
 
+def is_in_place(op: Op, types: Sequence[Type]) -> bool:
+    """Whether ``op`` only computes, and each lane of its results depends on no other lane of its operands."""
+    return of(op.name).is_pure and all(rule.stays for maps in lanes(op, types) for rule in maps)
+
+
 __all__ = [
+    "DOTS",
+    "FOLDS",
     "TRAITS",
     "Accuracy",
     "All",
@@ -66,6 +78,7 @@ __all__ = [
     "Rounding",
     "Trait",
     "UpTo",
+    "is_in_place",
     "known",
     "lanes",
     "names",

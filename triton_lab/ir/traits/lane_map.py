@@ -80,6 +80,11 @@ class LaneMap:
             and self.axes == tuple(At(axis) for axis in range(len(self.axes)))
         )
 
+    @property
+    def stays(self) -> bool:
+        """Whether no lane depends on the operand's lane at another place; a scalar belongs to all lanes."""
+        return self.group is None and self.within is None and self.axes == same(len(self.axes)).axes
+
 
 def same(rank: int, decides: bool = False) -> LaneMap:
     """Each lane depends on the operand's same lane."""

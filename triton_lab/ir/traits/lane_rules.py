@@ -110,20 +110,20 @@ def gather(op: Op, types: Types) -> Maps:
 
 
 def reduce(op: Op, types: Types) -> Maps:
-    """All lanes of each operand along an axis."""
+    """All lanes of each operand along an axis. Of several operands the function decides which take part in a result."""
     along = op.attributes["axis"]
     rank = _rank(types, op.operands[0])
     axes: list[AxisRule] = [At(axis - (axis > along)) if axis != along else All() for axis in range(rank)]
-    return _of_each(op, [LaneMap(tuple(axes))] * len(op.operands))
+    return _of_each(op, [LaneMap(tuple(axes), exact=len(op.operands) == 1)] * len(op.operands))
 
 
 def scan(op: Op, types: Types) -> Maps:
-    """The lanes of each operand up to this one along an axis, or from this one on."""
+    """The lanes of each operand up to this one along an axis, or from this one on; of several operands as `reduce`."""
     along = op.attributes["axis"]
     rank = _rank(types, op.operands[0])
     rule = UpTo(along, bool(op.attributes.get("reverse")))
     axes: list[AxisRule] = [rule if axis == along else At(axis) for axis in range(rank)]
-    return _of_each(op, [LaneMap(tuple(axes))] * len(op.operands))
+    return _of_each(op, [LaneMap(tuple(axes), exact=len(op.operands) == 1)] * len(op.operands))
 
 
 def histogram(op: Op, types: Types) -> Maps:

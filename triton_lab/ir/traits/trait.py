@@ -16,6 +16,9 @@ from triton_lab.ir.types import Type
 LaneRule = Callable[[Op, Sequence[Type]], tuple[tuple[LaneMap, ...], ...]]
 
 
+Numbers = Literal["float", "integer", ""]
+
+
 class Kind(StrEnum):
     """What an operation does to the elements of its operands."""
 
@@ -71,18 +74,20 @@ def approximate(ulp: float | None, flushes: bool | None = False) -> Rounding:
 class Trait:
     """What is declared of the operation ``name``.
 
-    ``lanes`` gives its lane maps. ``numbers``: whether it computes floats or integers. ``commutative``: its first two
+    ``lanes`` gives its lane maps. ``numbers``: whether it computes with floats or integers; ``makes``: what its result
+    is, for a cast that changes that. ``commutative``: its first two
     operands may change places. ``idempotent``: of equal operands, or done again, it gives the same. ``keeps``: each
     element of a result is an element of an operand, bit for bit. ``wraps``: an integer result may not fit its type.
     ``signed``: how it reads integers; None if that makes no difference. ``bitwise``: it works on bits, not on numbers.
     ``absorbing``: an operand of this value decides the result whatever the other is (for floats, if that is finite).
+    ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``symbol`` is its operator in Python.
     ``inverse`` undoes it, and ``siblings`` are what is written in its place by mistake, or on purpose.
     """
 
     name: str
     kind: Kind
     lanes: LaneRule
-    numbers: Literal["float", "integer", ""] = ""
+    numbers: Numbers = ""
     rounding: Rounding = EXACT
     effect: Effect | None = None
     commutative: bool = False
@@ -92,6 +97,9 @@ class Trait:
     signed: bool | None = None
     bitwise: bool = False
     absorbing: int | None = None
+    makes: Numbers = ""
+    extreme: int = 0
+    symbol: str = ""
     inverse: str | None = None
     siblings: tuple[str, ...] = ()
 

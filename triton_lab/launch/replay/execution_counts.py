@@ -14,13 +14,13 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.plan import Block
+from triton_lab.ir.value_flow import ELEMENT_FUNCTIONS, LOOPS
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import CannotReplay, replay
 
-LOOPS = ("scf.for", "scf.while")
 # The operations inside these combine two values into one, and are not counted by themselves.
-COMBINING = ("tt.reduce", "tt.scan", "tt.map_elementwise")
+COMBINING = ELEMENT_FUNCTIONS
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from triton_lab import messages
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.machine import BATCH_BYTES, Limits
-from triton_lab.ir import Dense, Function, Op, Plan, Type
+from triton_lab.ir import Dense, Function, Op, Plan, Type, traits
+from triton_lab.ir.value_flow import LOOPS
 from triton_lab.launch.saving.checked_fields import hold
 from triton_lab.launch.saving.file_format import SavedLaunchError
 
@@ -52,7 +53,6 @@ _HEAVY = {
 _HEAVY_MATH = 12
 # How many products a dot adds in the time of one lane.
 _PRODUCTS = 8
-_LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class _Estimate:
 
     def _op(self, function: Function, op: Op) -> _Cost:
         inner = [one for region in op.regions for block in region.blocks for one in block.ops]
-        if op.name in _LOOPS:
+        if op.name in LOOPS:
             self.rounds[op.index] = self._blocks(function, inner).plus(_Cost(_OPERATION, _LANE))
             return _Cost(_OPERATION, _LANE)
         own = _Cost(_OPERATION, _LANE * lanes(function, op))
@@ -177,7 +177,7 @@ class _Estimate:
         if not inner:
             return own
         body = self._blocks(function, inner)
-        if op.name in ("tt.reduce", "tt.scan"):
+        if op.name in traits.FOLDS:
             # A reduction halves the block in each round; a scan goes over the whole block in each round.
             extent = max((math.prod(function.types[value].shape) for value in op.operands), default=1)
             rounds = max(1, extent.bit_length())
@@ -194,7 +194,7 @@ def lanes(function: Function, op: Op) -> float:
     types = [function.types[value] for value in (*op.operands, *op.results)]
     shapes = [(type.pointee if type.is_descriptor and type.pointee else type).shape for type in types]
     most = max((math.prod(shape) for shape in shapes), default=1)
-    if op.name in ("tt.dot", "tt.dot_scaled"):
+    if op.name in traits.DOTS:
         *_, inner = shapes[0] or (1,)
         return float(most + math.prod(shapes[-1]) * inner / _PRODUCTS)
     if op.name == "tt.histogram" and op.results:
@@ -205,12 +205,13 @@ def lanes(function: Function, op: Op) -> float:
 
 # Elementwise operations: all blocks have the same shape.
 _ELEMENTWISE = (
-    *("tt.addptr", "tt.approx_divf", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_rmw", "tt.atomic_store"),
-    *("tt.bitcast", "tt.clampf", "tt.extern_elementwise", "tt.fp_to_fp", "tt.int_to_ptr", "tt.load", "tt.mulhiui"),
-    *("tt.precise_divf", "tt.precise_sqrt", "tt.ptr_to_int", "tt.scan", "tt.store", "tt.map_elementwise"),
+    traits.names(lambda trait: trait.is_lane_by_lane and trait.dialect == "tt")
+    | traits.names(lambda trait: trait.effect is not None and not trait.effect.described and not trait.effect.waits)
+    | traits.names(lambda trait: trait.kind is traits.Kind.SCANS)
 )
+_RESIZES = frozenset({"tt.splat", "tt.unsplat", "tt.broadcast"})
 # Operations that only move elements: the number of elements stays the same.
-_SAME_SIZE = ("tt.cat", "tt.expand_dims", "tt.join", "tt.reshape", "tt.split", "tt.trans", "ttg.convert_layout")
+_SAME_SIZE = traits.names(lambda trait: trait.kind is traits.Kind.MOVES and trait.keeps) - _RESIZES
 
 
 def _fit(op: Op, function: Function) -> bool:

@@ -18,12 +18,12 @@ from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.effects import ACCESSES, is_access, operands_of, writes
 from triton_lab.ir.plan import Block, Function, Region, Successor
-from triton_lab.ir.value_flow import Value, decisive
+from triton_lab.ir.value_flow import BRANCHES, HANDS_ON, Value, decisive
 from triton_lab.native.analysis.inlining import flattened
 from triton_lab.native.llvm.element_types import width_of
 
 Groups: TypeAlias = "Iterable[tuple[int, tuple[int, ...]]]"
-_CONTROL = ("scf.for", "scf.while", "scf.if")
+_CONTROL = HANDS_ON - {"tt.call"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class _Outlining:
 
     def _end(self, op: Op) -> Op:
         """The end of a function's block. The ends of other regions are made with these."""
-        if op.name not in ("cf.br", "cf.cond_br"):
+        if op.name not in BRANCHES:
             return replace(op, operands=() if op.name == "tt.return" else op.operands, index=next(self._numbers))
         successors = []
         for successor in op.successors:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.effects import brings_in, is_access, operands_of
-from triton_lab.ir.value_flow import Value, decisive
+from triton_lab.ir.value_flow import LOOPS, Value, decisive
 from triton_lab.native.analysis.spin_loops import waiting
-from triton_lab.native.analysis.value_uses import LOOPS, Analysis
+from triton_lab.native.analysis.value_uses import Analysis
 from triton_lab.native.function_contract import Signature
 from triton_lab.native.lowering.pure_operations import PURE
 from triton_lab.native.unsupported import Unsupported

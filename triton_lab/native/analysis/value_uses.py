@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.ir.effects import is_access, operands_of, writes
 from triton_lab.ir.plan import Block, Function
+from triton_lab.ir.value_flow import LOOPS
 from triton_lab.native.lowering.pure_operations import COSTS, PURE, SHAPES
-
-LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(slots=True)
@@ -127,7 +126,7 @@ class Analysis:
     def _starts_again(self, value: int) -> bool:
         """Whether ``value`` is a product that may have to be computed again from its start."""
         maker = self.maker.get(value)
-        if maker is None or maker.name not in ("tt.dot", "tt.dot_scaled"):
+        if maker is None or maker.name not in traits.DOTS:
             return False
         return maker.name == "tt.dot_scaled" or self.types[maker.operands[0]].element == "bf16"
 

@@ -5,38 +5,19 @@ If the bounds stay within a type, nothing can wrap, and no replay is needed.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triton_lab.interpreter.affine_block import AffineBlock
-from triton_lab.ir import Dense, Op, Type
+from triton_lab.ir import Dense, Op, Type, traits
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.integer_intervals import Bounds, arithmetic, joined
+from triton_lab.ir.traits import Kind
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
-
-Bounds = tuple[int, int]
-
-# Operations that return their operands' elements; the bounds of several operands are joined.
-_MOVES = frozenset(
-    {
-        "tt.splat",
-        "tt.broadcast",
-        "tt.expand_dims",
-        "tt.reshape",
-        "tt.trans",
-        "tt.join",
-        "tt.cat",
-        "tt.split",
-        "tt.gather",
-        "arith.extsi",
-        "arith.trunci",
-        "arith.index_cast",
-    }
-)
 
 
 class IntegerBounds:
@@ -76,7 +57,7 @@ class IntegerBounds:
             return self._sum(op, function)
         if op.name == "arith.trunci":
             return operands[0]
-        return _arithmetic(op.name, operands) if len(operands) == 2 else None
+        return arithmetic(op.name, operands) if len(operands) == 2 else None
 
     def _sum(self, op: Op, function: str) -> Bounds:
         """The bounds of a sum reduction or scan over its axis."""
@@ -97,9 +78,7 @@ class IntegerBounds:
         maker = self._flow.maker.get(value)
         feeds = self._flow.feeds.get(value, set())
         if maker is None:
-            return self._loop_counter(value) or (
-                _joined([self.bounds(f) for f in feeds]) if feeds else self._any(value)
-            )
+            return self._loop_counter(value) or (joined([self.bounds(f) for f in feeds]) if feeds else self._any(value))
         if maker.name == "arith.constant":
             return constant_bounds(maker) or self._any(value)
         if maker.name == "tt.make_range":
@@ -114,11 +93,10 @@ class IntegerBounds:
             return self._any(value)
         if adds_up(maker):
             return self._sum(maker, value.function)
-        if maker.name in _MOVES:
-            return _joined([self.bounds(each) for each in operands])
-        if maker.name == "arith.select":
-            return _joined([self.bounds(each) for each in operands[1:]])
-        return _arithmetic(maker.name, [self.bounds(each) for each in operands]) or self._any(value)
+        if _is_number(maker):
+            rules = traits.lanes(maker, self._types[value.function])[0]
+            return joined([self.bounds(each) for each, rule in zip(operands, rules, strict=True) if not rule.decides])
+        return arithmetic(maker.name, [self.bounds(each) for each in operands]) or self._any(value)
 
     def _loop_counter(self, value: Value) -> Bounds | None:
         """The bounds of a for loop's counter, which never reaches the upper bound; None for other values."""
@@ -129,9 +107,17 @@ class IntegerBounds:
         return lower[0], max(lower[0], upper[1] - 1)
 
 
+def _is_number(op: Op) -> bool:
+    """Whether the elements of the result are elements of the operands, or the same numbers in another type."""
+    trait = traits.of(op.name)
+    if trait.kind is Kind.CASTS:
+        return trait.numbers == "integer" and not trait.makes and trait.signed is not False
+    return trait.keeps
+
+
 def adds_up(op: Op) -> bool:
     """Whether a reduction or a scan is a sum of integers."""
-    if op.name not in ("tt.reduce", "tt.scan") or len(op.operands) != 1:
+    if op.name not in traits.FOLDS or len(op.operands) != 1:
         return False
     (block,) = op.regions[0].blocks
     names = [each.name for each in block.ops]
@@ -146,75 +132,3 @@ def constant_bounds(op: Op) -> Bounds | None:
             return None
         return int(min(value.values)), int(max(value.values))
     return (int(value), int(value)) if isinstance(value, (int, bool)) else None
-
-
-def _joined(bounds: list[Bounds]) -> Bounds:
-    return min(low for low, _ in bounds), max(high for _, high in bounds)
-
-
-def _arithmetic(name: str, operands: list[Bounds]) -> Bounds | None:
-    """The bounds of an operation's exact result; None for operations that are not followed."""
-    followed = _FOLLOWED.get(name)
-    return followed(*operands) if followed is not None and len(operands) == 2 else None
-
-
-def _of_corners(function: Callable[[int, int], int], one: Bounds, other: Bounds) -> Bounds:
-    """The bounds of a function whose extremes are at the extremes of its operands."""
-    corners = [function(a, b) for a in one for b in other]
-    return min(corners), max(corners)
-
-
-def _product(one: Bounds, other: Bounds) -> Bounds:
-    return _of_corners(operator.mul, one, other)
-
-
-def _shifted(one: Bounds, by: Bounds) -> Bounds | None:
-    return _of_corners(operator.lshift, one, by) if by[0] >= 0 and by[1] < 64 else None
-
-
-def _quotient(one: Bounds, by: Bounds) -> Bounds | None:
-    """The bounds of a quotient that is rounded towards zero."""
-    return _of_corners(lambda n, m: abs(n) // m * (1 if n >= 0 else -1), one, by) if by[0] > 0 else None
-
-
-def _unsigned_quotient(one: Bounds, by: Bounds) -> Bounds | None:
-    return _of_corners(operator.floordiv, one, by) if one[0] >= 0 and by[0] > 0 else None
-
-
-def _remainder(one: Bounds, by: Bounds) -> Bounds | None:
-    """The bounds of a remainder that has the dividend's sign."""
-    if by[0] <= 0:
-        return None
-    return (0, min(one[1], by[1] - 1)) if one[0] >= 0 else (1 - by[1], by[1] - 1)
-
-
-def _unsigned_remainder(one: Bounds, by: Bounds) -> Bounds | None:
-    if by[0] <= 0:
-        return None
-    return 0, min(one[1], by[1] - 1) if one[0] >= 0 else by[1] - 1
-
-
-def _bits_of_both(one: Bounds, other: Bounds) -> Bounds | None:
-    """The bounds of a bitwise *and*: the result is at most any non-negative operand."""
-    most = [high for low, high in (one, other) if low >= 0]
-    return (0, min(most)) if most else None
-
-
-def _shifted_down(one: Bounds, by: Bounds) -> Bounds | None:
-    return (0, one[1]) if one[0] >= 0 and by[0] >= 0 else None
-
-
-_FOLLOWED: Mapping[str, Callable[[Bounds, Bounds], Bounds | None]] = {
-    "arith.addi": lambda one, other: (one[0] + other[0], one[1] + other[1]),
-    "arith.subi": lambda one, other: (one[0] - other[1], one[1] - other[0]),
-    "arith.muli": _product,
-    "arith.shli": _shifted,
-    "arith.minsi": lambda one, other: (min(one[0], other[0]), min(one[1], other[1])),
-    "arith.maxsi": lambda one, other: (max(one[0], other[0]), max(one[1], other[1])),
-    "arith.divsi": _quotient,
-    "arith.divui": _unsigned_quotient,
-    "arith.remsi": _remainder,
-    "arith.remui": _unsigned_remainder,
-    "arith.andi": _bits_of_both,
-    "arith.shrui": _shifted_down,
-}

@@ -12,14 +12,15 @@ from functools import cached_property
 
 import numpy as np
 
-from triton_lab.ir import Op, Plan, Type
+from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.dataflow import Flow, Value
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import BRANCHES, decisive
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import SeenAccess
 
 # Operations that combine lanes of a block through shared memory, and so have a barrier.
-_CROSSING = frozenset({"tt.reduce", "tt.scan", "tt.dot", "tt.dot_scaled", "tt.histogram", "tt.gather"})
+_CROSSING = traits.names(lambda trait: trait.kind in (Kind.REDUCES, Kind.SCANS, Kind.CONTRACTS)) | {"tt.gather"}
 _ONE, _ALL = 0, 1
 _SHAPES = 40  # bits of a lane's number
 

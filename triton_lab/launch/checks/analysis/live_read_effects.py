@@ -8,8 +8,7 @@ does not choose, and so does an ``and`` with zero. A maximum keeps marks even if
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op, dataflow, effects
+from triton_lab.ir import Op, dataflow, effects, traits
 from triton_lab.ir.access_masks import mask_operand
 from triton_lab.ir.value_flow import HANDS_ON, TERMINATORS, decisive
 from triton_lab.launch.byte_ranges import Flags, Ranges
-from triton_lab.launch.checks.analysis.value_marks import MOVES, Marks, inside_of_others, joined, passed_on
+from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others, joined
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.tape import block_shape
 from triton_lab.launch.recording.watcher import Watcher
@@ -31,34 +30,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-_LANE_BY_LANE = ("arith.", "math.")
-_LANES_ALONE = MOVES | {
-    "tt.addptr",
-    "tt.approx_divf",
-    "tt.bitcast",
-    "tt.clampf",
-    "tt.dot",
-    "tt.extern_elementwise",
-    "tt.fp_to_fp",
-    "tt.int_to_ptr",
-    "tt.mulhiui",
-    "tt.precise_divf",
-    "tt.ptr_to_int",
-    "tt.reduce",
-    "tt.scan",
-    "tt.split",
-    "tt.unsplat",
-    "ttg.convert_layout",
-}
-
 
 class LiveUses(Watcher):
     """Follows values loaded from ``where``, the bytes that were not written before the launch.
 
-    ``decided_by`` is the value of one operand with which the other operand has no effect on the result.
+    ``floats_absorb``: a float product with zero does not depend on the other factor.
     """
 
-    decided_by: Mapping[str, int] = MappingProxyType({"arith.andi": 0, "arith.muli": 0, "arith.ori": -1})
+    floats_absorb = False
 
     def __init__(self, launch: Recorded, where: Ranges) -> None:
         plan = launch.executable.plan
@@ -122,12 +101,11 @@ class LiveUses(Watcher):
         elif not op.results:
             for each in marks:
                 self._use(frame, each)
-        found = self._passed(frame, op, operands, marks)
-        if loaded is not None and loaded.any():
-            shape = frame.result_type(op).shape
-            mine = loaded.reshape(loaded.shape[0], *shape)
-            found[op.index] = found[op.index] | mine if op.index in found else mine
-        for value in result if len(op.results) > 1 else [result] * len(op.results):
+        for number, value in enumerate(result if len(op.results) > 1 else [result] * len(op.results)):
+            found = self._passed(frame, op, operands, marks, number)
+            if loaded is not None and loaded.any():
+                mine = loaded.reshape(loaded.shape[0], *frame.result_type(op).shape)
+                found[op.index] = found[op.index] | mine if op.index in found else mine
             self._marks.put(value, found)
 
     def _accessed(self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]) -> None:
@@ -144,32 +122,25 @@ class LiveUses(Watcher):
         return effects.is_access(op) and effects.operands_of(op).other == position
 
     def _passed(
-        self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]
+        self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]], result: int
     ) -> dict[int, Array]:
-        """The result's marks, from those of the operands."""
-        if not op.results:
-            return {}
+        """A result's marks, from those of the operands."""
+        trait = traits.of(op.name)
+        absorbs = trait.absorbing is not None and (trait.numbers == "integer" or self.floats_absorb)
         parts: dict[int, list[Array]] = {}
         for position, each in enumerate(marks):
             if effects.is_access(op) and not self._is_other(op, position):
                 continue
             for origin, mark in each.items():
-                lanes = self._mark(frame, op, operands, position, mark)
-                if op.name in self.decided_by:
+                lanes = self._mark(frame, op, operands, position, mark, result)
+                if absorbs:
                     lanes = lanes & ~self._decided(frame, op, operands, 1 - position, marks[1 - position])
                 parts.setdefault(origin, []).append(lanes)
         whole = {origin: joined(some) for origin, some in parts.items()}
         return {origin: mark for origin, mark in whole.items() if mark is not None and mark.any()}
 
-    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
-        rank = len(frame.result_type(op).shape)
-        alone = op.name.startswith(_LANE_BY_LANE) or op.name in _LANES_ALONE or effects.is_access(op)
-        if alone and not (op.name == "arith.select" and position == 0):
-            return passed_on(frame, op, operands, position, mark)
-        if alone and frame.type(op.operands[position]).shape == frame.result_type(op).shape:
-            return mark
-        rows = np.asarray(mark.reshape(mark.shape[0], -1).any(axis=1))
-        return rows.reshape(-1, *(1,) * rank)
+    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array, result: int) -> Array:
+        return self._marks.passed_on(frame, op, operands, position, mark, result)
 
     def _decided(
         self, frame: Frame, op: Op, operands: Sequence[Value], position: int, marks: dict[int, Array]
@@ -178,7 +149,7 @@ class LiveUses(Watcher):
         side = frame.elements(op, position, operands[position])
         rank = len(frame.result_type(op).shape)
         side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
-        decided: Array = side == np.array(self.decided_by[op.name]).astype(side.dtype)
+        decided: Array = side == np.array(traits.of(op.name).absorbing).astype(side.dtype)
         for mark in marks.values():
             decided = decided & ~mark.reshape(-1, *mark.shape[1:] or (1,) * rank)
         return decided

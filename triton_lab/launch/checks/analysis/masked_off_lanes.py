@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Function, Op, Plan, dataflow, effects
+from triton_lab.ir import Function, Op, Plan, dataflow, effects, traits
 from triton_lab.ir.value_numbering import implies
 from triton_lab.launch.byte_ranges import NOTHING
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes, SeenAccess
@@ -25,19 +24,6 @@ if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
 Array = NDArray[Any]
-
-# Operations that work lane by lane.
-_LANE_BY_LANE = (
-    "arith.",
-    "math.",
-    "tt.fp_to_fp",
-    "tt.extern_elementwise",
-    "tt.bitcast",
-    "tt.clampf",
-    "tt.precise_",
-    "tt.approx_",
-    "tt.mulhiui",
-)
 
 
 def suspects(plan: Plan) -> Iterator[Op]:
@@ -73,7 +59,9 @@ def _stays(flow: dataflow.Flow, function: Function, users: Mapping[int, list[Op]
                     return False
                 if not implies(flow, dataflow.Value(function.name, op.operands[at.mask]), mask):
                     return False
-            elif not op.name.startswith(_LANE_BY_LANE) or any(function.types[one].shape != shape for one in op.results):
+            elif not traits.is_in_place(op, function.types) or any(
+                function.types[one].shape != shape for one in op.results
+            ):
                 return False
             else:
                 todo += [one for one in op.results if one not in seen]
@@ -106,8 +94,7 @@ class TurnedOff(LiveUses):
     ``off`` and ``reached`` are keyed by load; ``reached`` has the lanes of stores.
     """
 
-    # Zero times any number is zero.
-    decided_by = MappingProxyType({**LiveUses.decided_by, "arith.mulf": 0})
+    floats_absorb = True
 
     def __init__(self, launch: Recorded, loads: Sequence[int]) -> None:
         super().__init__(launch, NOTHING)
@@ -146,16 +133,10 @@ class TurnedOff(LiveUses):
             found = self.reached.setdefault(origin, FoundLanes(whole=True))
             found.add(sight, EvidenceLanes(event.programs[chosen // size], chosen % size, address, times))
 
-    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
-        if op.name == "tt.gather" and position == 0:
-            index = frame.spread(op, 1, operands[1])
-            programs = max(len(mark), len(index))
-            whole = np.broadcast_to(mark, (programs, *frame.type(op.operands[0]).shape))
-            index = np.broadcast_to(index, (programs, *index.shape[1:]))
-            return np.take_along_axis(whole, index, op.attributes["axis"] + 1)
+    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array, result: int) -> Array:
         if op.name == "tt.dot" and position < 2:
             return self._times(frame, op, operands, position, mark)
-        return super()._mark(frame, op, operands, position, mark)
+        return super()._mark(frame, op, operands, position, mark, result)
 
     def _times(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
         """The elements of a matrix product to which marked lanes of one operand add more than zeros."""

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value
 from triton_lab.interpreter.runtime_values import elements as elements_of
-from triton_lab.ir import Op, effects
+from triton_lab.ir import Op, effects, traits
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import HANDS_ON
-from triton_lab.launch.checks.analysis.value_marks import MOVES, Marks, inside_of_others, joined, passed_on
+from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others, joined
 from triton_lab.launch.nonfinite import finite
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
@@ -27,16 +28,8 @@ Array = NDArray[Any]
 # The operation at which it arose, and the one that converted it to an integer, if any.
 Birth = tuple[int, int | None]
 
-CASTS = frozenset({"arith.fptosi", "arith.fptoui"})
-_BITCASTS = frozenset({"arith.bitcast", "tt.bitcast"})
-# These operations pass on values and create no NaN or infinity.
-_PASS = MOVES | {"arith.select", "tt.split", "tt.gather", "tt.unsplat", "ttg.convert_layout", "arith.constant"}
-# In these, an infinite operand does not cause an infinite result of the other sign.
-_KEEP_THE_SIGN = frozenset({"tt.reduce", "tt.scan", "arith.addf"})
-# One infinite operand alone makes a minimum infinite only if it is negative, and a maximum only if positive.
-_LESSER = frozenset({"arith.minimumf", "arith.minnumf"})
-_GREATER = frozenset({"arith.maximumf", "arith.maxnumf"})
-_ANSWERS = frozenset({"arith.cmpf", "arith.cmpi"})
+# Conversions of floats to integers.
+CASTS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.makes == "integer")
 
 
 class Births(Watcher):
@@ -57,9 +50,9 @@ class Births(Watcher):
                 continue
             type = frame.type(number)
             if type.is_float:
-                self.marks.put(value, self._of_float(frame, op, operands, value))
+                self.marks.put(value, self._of_float(frame, op, operands, value, position))
             elif type.is_integer and (self._casts or op.name in CASTS):
-                self.marks.put(value, self._of_integer(frame, op, operands))
+                self.marks.put(value, self._of_integer(frame, op, operands, position))
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
         self.marks.handed(frame, numbers, values)
@@ -71,26 +64,30 @@ class Births(Watcher):
         """The marks of a live value."""
         return self.marks.of(frame, number, frame.environment[number])
 
-    def _of_float(self, frame: Frame, op: Op, operands: Sequence[Value], value: Array) -> dict[Birth, Array]:
+    def _of_float(
+        self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, result: int
+    ) -> dict[Birth, Array]:
         bad = ~finite(value)
         some = bool(bad.any())
-        if (not some and not self._casts) or effects.is_access(op) or op.name in _BITCASTS:
+        if (not some and not self._casts) or effects.is_access(op) or traits.of(op.name).bitwise:
             return {}
         found = {
             birth: mark & bad if birth[1] is None else mark
-            for birth, mark in self._inherited(frame, op, operands).items()
+            for birth, mark in self._inherited(frame, op, operands, result).items()
         }
-        if some and op.name not in _PASS:
-            if bad.ndim == 1 and frame.result_type(op).shape:
-                bad = bad.reshape(-1, *(1,) * len(frame.result_type(op).shape))
-            self._bear(frame, op, operands, value.reshape(bad.shape), bad, found)
+        trait = traits.of(op.name)
+        # What keeps elements creates no NaN and no infinity.
+        if some and not trait.keeps and trait.kind is not Kind.CREATES:
+            if bad.ndim == 1 and frame.result_type(op, result).shape:
+                bad = bad.reshape(-1, *(1,) * len(frame.result_type(op, result).shape))
+            self._bear(frame, op, operands, value.reshape(bad.shape), bad, found, result)
         return {birth: mark for birth, mark in found.items() if mark.any()}
 
-    def _of_integer(self, frame: Frame, op: Op, operands: Sequence[Value]) -> dict[Birth, Array]:
-        if op.name in _ANSWERS:
+    def _of_integer(self, frame: Frame, op: Op, operands: Sequence[Value], result: int) -> dict[Birth, Array]:
+        if traits.of(op.name).kind is Kind.COMPARES:
             return {}
         found: dict[Birth, Array] = {}
-        for (origin, cast), mark in self._inherited(frame, op, operands).items():
+        for (origin, cast), mark in self._inherited(frame, op, operands, result).items():
             if op.name in CASTS:
                 found[origin, op.index if cast is None else cast] = mark
             elif cast is not None:
@@ -98,22 +95,30 @@ class Births(Watcher):
         self._casts |= bool(found)
         return found
 
-    def _inherited(self, frame: Frame, op: Op, operands: Sequence[Value]) -> dict[Birth, Array]:
+    def _inherited(self, frame: Frame, op: Op, operands: Sequence[Value], result: int) -> dict[Birth, Array]:
         """The result's marks, from those of the operands."""
         parts: dict[Birth, list[Array]] = {}
         if self.marks:
             for position, (number, value) in enumerate(zip(op.operands, operands, strict=True)):
                 for birth, mark in self.marks.of(frame, number, value).items():
-                    parts.setdefault(birth, []).append(passed_on(frame, op, operands, position, mark))
+                    lanes = self.marks.passed_on(frame, op, operands, position, mark, result, deciding=False)
+                    parts.setdefault(birth, []).append(lanes)
         whole = {birth: joined(some) for birth, some in parts.items()}
         return {birth: mark for birth, mark in whole.items() if mark is not None and mark.any()}
 
     def _bear(
-        self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, bad: Array, found: dict[Birth, Array]
+        self,
+        frame: Frame,
+        op: Op,
+        operands: Sequence[Value],
+        value: Array,
+        bad: Array,
+        found: dict[Birth, Array],
+        result: int,
     ) -> None:
         """Add to ``found`` the lanes in which ``op`` itself creates NaN or infinity; remove those that are intended."""
         nan = np.isnan(value)
-        meant = self._meant(frame, op, operands, value, nan)
+        meant = self._meant(frame, op, operands, value, nan, result)
         if meant is not None:
             for birth in [each for each in found if each[1] is None]:
                 found[birth] = found[birth] & ~meant
@@ -123,7 +128,9 @@ class Births(Watcher):
         if born.any():
             found[op.index, None] = born
 
-    def _meant(self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, nan: Array) -> Array | None:
+    def _meant(
+        self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, nan: Array, result: int
+    ) -> Array | None:
         """The lanes where the result is NaN or infinite because of an intended NaN or infinity."""
         parts = []
         for position, (number, operand) in enumerate(zip(op.operands, operands, strict=True)):
@@ -140,13 +147,18 @@ class Births(Watcher):
             if not strange.any():
                 continue
             nans = np.isnan(array)
-            parts.append(nan & passed_on(frame, op, operands, position, strange & nans))
-            signs = (strange & ~nans & (array > 0), strange & ~nans & (array < 0))
-            above, below = (passed_on(frame, op, operands, position, sign) for sign in signs)
-            if op.name in _KEEP_THE_SIGN:
+            kinds = (strange & nans, strange & ~nans & (array > 0), strange & ~nans & (array < 0))
+            nans_of, above, below = (
+                self.marks.passed_on(frame, op, operands, position, kind, result, deciding=False) for kind in kinds
+            )
+            parts.append(nan & nans_of)
+            trait = traits.of(op.name)
+            if op.name == "arith.addf" or trait.kind in (Kind.REDUCES, Kind.SCANS):
+                # In a sum, an infinite operand does not cause an infinite result of the other sign.
                 parts.append((above & (value > 0)) | (below & (value < 0)))
-            elif op.name in _LESSER or op.name in _GREATER:
-                parts.append(below & (value < 0) if op.name in _LESSER else above & (value > 0))
+            elif trait.extreme:
+                # One infinite operand alone makes a minimum infinite only if it is negative, a maximum if positive.
+                parts.append(below & (value < 0) if trait.extreme < 0 else above & (value > 0))
             else:
                 parts.append((above | below) & ~nan)
         return joined(parts)

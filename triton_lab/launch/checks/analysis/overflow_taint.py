@@ -14,11 +14,14 @@ from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.runtime_values import Descriptor, Value
-from triton_lab.ir import Function, Op, effects
-from triton_lab.ir.value_flow import decisive
+from triton_lab.ir import Function, Op, effects, traits
+from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.lane_exchange import exchanges
+from triton_lab.ir.traits import Kind
+from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally
-from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others, passed_on
+from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
 from triton_lab.launch.recording.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -41,37 +44,48 @@ class WrapExample(NamedTuple):
 # The most programs stored as examples of an operation that wraps; findings list a hundred of them.
 _MOST_EXAMPLES = 4096
 
-# A mask is wrong if the values that it compares are.
-_COMPARES = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
-_EXACT = {
-    "arith.addi": np.add,
-    "arith.subi": np.subtract,
-    "arith.muli": np.multiply,
-    "arith.shli": np.left_shift,
-}
-SIGNS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.shli": "<<"}
+_EXACT = {"+": np.add, "-": np.subtract, "*": np.multiply, "<<": np.left_shift}
+# Sums, differences, products and shifts of integers, with their operators.
+SIGNS = {name: trait.symbol for name, trait in traits.TRAITS.items() if trait.wraps and trait.symbol}
+
+
+def passes(op: Op) -> bool:
+    """Whether a wrapped number may pass through ``op`` on its way to a pointer.
+
+    Bit masks, right shifts and unsigned remainders are left out: they make hashes, which wrap on purpose.
+    """
+    trait = traits.of(op.name)
+    if trait.kind is Kind.CASTS:
+        return trait.keeps or (trait.numbers == "integer" and not trait.makes)
+    if trait.kind is Kind.ELEMENTWISE:
+        return trait.numbers != "float" and trait.signed is not False and (trait.wraps or not trait.bitwise)
+    return trait.is_pure and trait.kind is not Kind.COMPARES and trait.kind is not Kind.CONTRACTS
+
+
+def answers(op: Op) -> bool:
+    """Whether ``op`` makes masks out of numbers or masks: a mask is wrong if the values that it compares are."""
+    trait = traits.of(op.name)
+    return trait.numbers == "integer" and (trait.kind is Kind.COMPARES or (trait.bitwise and trait.commutative))
 
 
 class Taint(Watcher):
     """Follows wrapped values through a replay.
 
-    ``suspects`` are the operations that may wrap (True: signed), and ``passes`` those that pass such values on.
+    ``suspects`` are the operations that may wrap (True: signed); `passes` says which operations pass such values on.
     ``reached`` has the lanes of accesses and the programs of loops (second key) that are wrong because of an operation
     (first key). For ``mixers``, masks and loops are ignored: a kernel that makes random numbers by wrapping compares
     them on purpose. ``examples`` shows the wrapped result of an operation (first key) in a program (second key).
     """
 
-    def __init__(
-        self, launch: Recorded, suspects: Mapping[int, bool], passes: frozenset[str], mixers: frozenset[int]
-    ) -> None:
+    def __init__(self, launch: Recorded, suspects: Mapping[int, bool], mixers: frozenset[int]) -> None:
         self.launch = launch
         self.suspects = suspects
-        self.passes = passes
         self.mixers = mixers
         self.reached: dict[tuple[int, int], LaneTally] = {}
         plan = launch.executable.plan
         self._marks: Marks[int] = Marks()
         self._inside = inside_of_others(plan)
+        self._exchanges = exchanges(plan, Flow.of(plan))
         self._itemsize = {
             op.index: _itemsize(function, op) for function in plan.functions.values() for op in function.walk()
         }
@@ -88,16 +102,15 @@ class Taint(Watcher):
             return
         if op.name == "scf.for":
             self._loop(frame, op, operands)
-        if len(op.results) != 1 or (op.regions and op.name not in ("tt.reduce", "tt.scan")):
+        if op.name in HANDS_ON:
             return
-        marks: Origins = {}
-        if self._marks and (op.name in self.passes or op.name in _COMPARES):
-            marks = self._passed(frame, op, operands)
-        if op.index in self.suspects and not isinstance(result, AffineBlock):
-            self._wrapped(frame, op, operands, result, marks)
-        self._marks.put(result, marks)
-        if op.name == "tt.addptr":
-            self._pointers[op.results[0]] = (frame.programs, marks)
+        for number, value in enumerate(result if len(op.results) > 1 else [result] * len(op.results)):
+            marks = self._passed(frame, op, operands, number) if self._marks else {}
+            if op.index in self.suspects and not isinstance(value, AffineBlock):
+                self._wrapped(frame, op, operands, value, marks)
+            self._marks.put(value, marks)
+            if frame.type(op.results[number]).is_pointer:
+                self._pointers[op.results[number]] = (frame.programs, marks)
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
         self._marks.handed(frame, numbers, values)
@@ -120,15 +133,21 @@ class Taint(Watcher):
                 found = EvidenceLanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
                 self.reached.setdefault((origin, op.index), LaneTally(self._itemsize[op.index])).add(found)
 
-    def _passed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Origins:
-        """The result's marks, from those of the operands."""
-        if op.name in _COMPARES and frame.result_type(op).element != "i1":
+    def _passed(self, frame: Frame, op: Op, operands: Sequence[Value], number: int) -> Origins:
+        """A result's marks, from those of the operands."""
+        if op.index in self._exchanges:
+            source, axis = self._exchanges[op.index]
+            marks = self._marks.of(frame, op.operands[source], operands[source])
+            return {origin: np.flip(mark, axis + 1) for origin, mark in marks.items()}
+        if not passes(op) and not (answers(op) and frame.result_type(op).element == "i1"):
             return {}
+        absorbing = answers(op) and traits.of(op.name).absorbing is not None
         result: Origins = {}
-        for position, (number, value) in enumerate(zip(op.operands, operands, strict=True)):
-            for origin, mark in self._marks.of(frame, number, value).items():
-                mark = passed_on(frame, op, operands, position, mark)
-                if op.name in ("arith.andi", "arith.ori"):
+        for position, (operand, value) in enumerate(zip(op.operands, operands, strict=True)):
+            for origin, mark in self._marks.of(frame, operand, value).items():
+                deciding = traits.of(op.name).kind is Kind.PERMUTES and origin not in self.mixers
+                mark = self._marks.passed_on(frame, op, operands, position, mark, number, deciding=deciding)
+                if absorbing:
                     mark = mark & self._undecided(frame, op, operands, 1 - position, origin)
                 result[origin] = result[origin] | mark if origin in result else mark
         return {origin: mark for origin, mark in result.items() if mark.any()}
@@ -138,9 +157,9 @@ class Taint(Watcher):
         side = frame.elements(op, position, operands[position])
         rank = len(frame.result_type(op).shape)
         side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
-        undecided: Array = side if op.name == "arith.andi" else ~side
+        undecided: Array = side != bool(traits.of(op.name).absorbing)
         mark = self._marks.of(frame, op.operands[position], operands[position]).get(origin)
-        return undecided if mark is None else undecided | passed_on(frame, op, operands, position, mark)
+        return undecided if mark is None else undecided | self._marks.passed_on(frame, op, operands, position, mark)
 
     def _wrapped(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, marks: Origins) -> None:
         """Add the lanes in which ``op`` itself wraps, unless their operands are wrong already."""
@@ -250,7 +269,7 @@ def _exactly(
 ) -> tuple[Array, Array, list[Array]]:
     """The result of ``op``, its exact result, and the operands to show, all in 64 bits."""
     found = _exact(result, signed)
-    if op.name in ("tt.reduce", "tt.scan"):
+    if op.regions:
         array = _exact(frame.spread(op, 0, operands[0]), signed)
         axis = op.attributes["axis"] + 1
         if op.name == "tt.reduce":
@@ -264,13 +283,13 @@ def _exactly(
     right = _exact(frame.elements(op, 1, operands[1]), signed)
     if op.name == "arith.shli":
         right = np.clip(right, 0, 31)
-    return found, _EXACT[op.name](left, right), [left, right]
+    return found, _EXACT[SIGNS[op.name]](left, right), [left, right]
 
 
 def _words(op: Op, parts: Sequence[int]) -> str:
     if op.name == "arith.trunci":
         return "the number"
-    if op.name in ("tt.reduce", "tt.scan"):
+    if op.regions:
         return "the sum" if op.name == "tt.reduce" else "the running sum"
     return f"{parts[0]} {SIGNS[op.name]} {parts[1]} ="
 

@@ -7,13 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from triton_lab.ir import Op, dataflow, effects
+from triton_lab.ir import Op, dataflow, effects, traits
 from triton_lab.launch.byte_ranges import Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.diagnosis.finding import MOST_ENDS
-
-# Operations that a value may pass through: each lane stays in its place.
-_LANE_BY_LANE = ("arith.", "math.", "tt.fp_to_fp", "tt.extern_elementwise")
 
 
 def stored_from(evidence: Evidence, op: Op, where: Ranges) -> tuple[tuple[str, Ints], ...]:
@@ -72,6 +69,6 @@ def _keeps(evidence: Evidence, flow: dataflow.Flow, op: Op, store: Op) -> bool:
 
     def through(made: Op) -> bool:
         types = functions[flow.function_of[made.index]].types
-        return made.name.startswith(_LANE_BY_LANE) and types[made.results[0]].shape == shape
+        return traits.is_in_place(made, types) and types[made.results[0]].shape == shape
 
     return functions[own.function].types[own.number].shape == shape and own in flow.behind([value], through)

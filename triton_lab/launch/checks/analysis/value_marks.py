@@ -9,18 +9,18 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import runtime_values as values
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.op_registry import REGISTRY
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op, Plan
-from triton_lab.ir.value_flow import HANDS_ON
+from triton_lab.ir import Op, traits
+from triton_lab.ir.traits import Kind, LaneMap
+from triton_lab.launch.propagation import lane_sets
+from triton_lab.launch.propagation.element_functions import inside_of_others
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
 
-# These only move elements: run on marks, they move the marks.
-MOVES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.join", "tt.cat"})
+# These only move elements: run on numbers of another kind, they move them. All have one result.
+MOVES = traits.names(lambda trait: trait.kind is Kind.MOVES and trait.keeps) - {"tt.split"}
 
 
 class Marks(Generic[Key]):
@@ -33,6 +33,7 @@ class Marks(Generic[Key]):
     def __init__(self, kind: Any = np.bool_) -> None:
         self._kind = kind
         self._known: dict[int, tuple[Callable[[], Value | None], dict[Key, Array]]] = {}
+        self._lanes: dict[Op, tuple[tuple[LaneMap, ...], ...]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._known)
@@ -92,67 +93,32 @@ class Marks(Generic[Key]):
                 found[key] = whole
         self.put(result, found)
 
+    def passed_on(
+        self,
+        frame: Frame,
+        op: Op,
+        operands: Sequence[Value],
+        position: int,
+        mark: Array,
+        result: int = 0,
+        deciding: bool = True,
+    ) -> Array:
+        """The lanes of a result that depend on an operand's marked lanes.
+
+        Without ``deciding``, an operand that only decides which element the result is passes no marks on.
+        """
+        if op not in self._lanes:
+            self._lanes[op] = traits.lanes(op, frame.routine.types)
+        rule = self._lanes[op][result][position]
+        shape = frame.result_type(op, result).shape
+        if rule.decides and not deciding:
+            return np.zeros((1,) * (1 + len(shape)), mark.dtype)
+        operand = frame.type(op.operands[position]).shape
+        return lane_sets.results(rule, mark, operand, shape, lambda k: frame.elements(op, k, operands[k]))
+
     def _of_object(self, value: Value) -> dict[Key, Array]:
         known = self._known.get(id(value))
         return known[1] if known is not None and known[0]() is value else {}
-
-
-def inside_of_others(plan: Plan) -> set[int]:
-    """The indices of the operations inside reductions, scans and maps, in which lanes take the place of programs."""
-    return {
-        inner.index for op in plan.walk() if op.regions and op.name not in HANDS_ON for inner in list(op.walk())[1:]
-    }
-
-
-def passed_on(frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
-    """The lanes of the (first) result that depend on an operand's marked lanes."""
-    type, result = frame.type(op.operands[position]), frame.result_type(op)
-    if mark.ndim == 1 and type.shape:
-        mark = mark.reshape(-1, *(1,) * len(type.shape))
-    if op.name == "arith.select":
-        if position == 0:
-            return np.zeros(1, np.bool_).reshape((1,) * (1 + len(result.shape)))
-        chosen = frame.elements(op, 0, operands[0])
-        chosen = chosen.reshape(-1, *(1,) * len(result.shape)) if chosen.ndim == 1 else chosen
-        picked: Array = mark & (chosen if position == 1 else ~chosen)
-        return picked
-    if op.name in MOVES:
-        return moved(frame, op, position, mark, len(operands))
-    if op.name in ("tt.reduce", "tt.scan"):
-        return _along(op, _whole(mark, type.shape))
-    if op.name == "tt.dot" and position < 2:
-        whole = np.asarray(_whole(mark, type.shape).any(axis=-1 if position == 0 else -2))
-        return whole[..., :, None] if position == 0 else whole[..., None, :]
-    if type.shape in (result.shape, ()):
-        return mark.reshape(-1, *(1,) * len(result.shape)) if not type.shape else mark
-    # For other operations, any lane may depend on any lane.
-    rows = np.asarray(mark.reshape(mark.shape[0], -1).any(axis=1))
-    return rows.reshape(-1, *(1,) * len(result.shape))
-
-
-def _whole(mark: Array, shape: tuple[int, ...]) -> Array:
-    return np.broadcast_to(mark, (mark.shape[0], *shape))
-
-
-def _along(op: Op, mark: Array) -> Array:
-    """The marks of a reduction's or a scan's result."""
-    axis = op.attributes["axis"] + 1
-    if op.name == "tt.reduce":
-        reduced: Array = mark.any(axis=axis)
-        return reduced
-    if op.attributes["reverse"]:
-        return np.flip(np.logical_or.accumulate(np.flip(mark, axis), axis=axis), axis)
-    return np.logical_or.accumulate(mark, axis=axis)
-
-
-def moved(frame: Frame, op: Op, position: int, mark: Array, operands: int) -> Array:
-    """The marks of the result of an operation that only moves elements."""
-    shape = frame.type(op.operands[position]).shape
-    whole = np.broadcast_to(mark, (mark.shape[0], *shape)) if shape else mark.reshape(-1)
-    given = [np.zeros_like(whole)] * operands
-    given[position] = whole
-    found: Value = REGISTRY[op.name].run(frame, op, *given)
-    return values.elements(found, frame.result_type(op)).astype(np.bool_)
 
 
 def joined(parts: list[Array]) -> Array | None:
@@ -163,3 +129,6 @@ def joined(parts: list[Array]) -> Array | None:
     for part in parts[1:]:
         result = result | part
     return result
+
+
+__all__ = ["MOVES", "Marks", "inside_of_others", "joined"]

@@ -14,13 +14,13 @@ import numpy as np
 
 from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
 from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds, adds_up, constant_bounds
-from triton_lab.launch.checks.analysis.overflow_taint import SIGNS, Taint, WrapExample
+from triton_lab.launch.checks.analysis.overflow_taint import SIGNS, Taint, WrapExample, answers, passes
 from triton_lab.launch.checks.analysis.value_marks import inside_of_others
 from triton_lab.launch.checks.rules.fault import ROUNDS
 from triton_lab.launch.diagnosis.finding import Finding
@@ -32,36 +32,6 @@ _MEND_SUM = "Sum in 64 bits: convert the terms first, with .to(tl.int64)."
 _MEND_NARROWING = "Keep the number in 64 bits: drop the conversion to the narrower type."
 # Constants from here on are no strides: generators of random numbers multiply or add them.
 _MIXES = 1 << 15
-
-# Operations that an offset passes through on its way to a pointer. Bit masks, right shifts and unsigned remainders are
-# left out: they make hashes, which wrap on purpose.
-_ON_THE_WAY = frozenset(
-    {
-        *SIGNS,
-        "arith.extsi",
-        "arith.extui",
-        "arith.trunci",
-        "arith.remsi",
-        "arith.divsi",
-        "arith.minsi",
-        "arith.maxsi",
-        "arith.select",
-        "arith.index_cast",
-        "tt.addptr",
-        "tt.splat",
-        "tt.broadcast",
-        "tt.expand_dims",
-        "tt.reshape",
-        "tt.trans",
-        "tt.join",
-        "tt.cat",
-        "tt.bitcast",
-        "tt.reduce",
-        "tt.scan",
-        "tt.make_tensor_descriptor",
-    }
-)
-_ANSWERS = frozenset({"arith.cmpi", "arith.andi", "arith.ori", "arith.xori"})
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -117,11 +87,11 @@ def _looked(evidence: Evidence) -> list[Taint]:
 
 def _taint(evidence: Evidence, which: dict[int, bool]) -> Taint:
     mixers = frozenset(index for index in which if mixes(evidence.launch, evidence.ops[index]))
-    return Taint(evidence.launch, which, _ON_THE_WAY, mixers)
+    return Taint(evidence.launch, which, mixers)
 
 
 def _mend(op: Op) -> str:
-    if op.name in ("tt.reduce", "tt.scan"):
+    if op.regions:
         return _MEND_SUM
     return _MEND_NARROWING if op.name == "arith.trunci" else _MEND
 
@@ -211,10 +181,10 @@ def mixes(launch: Recorded, op: Op) -> bool:
 def _unpacked(plan: Plan) -> dict[str, set[int]]:
     """By function, the 64-bit numbers whose upper half the kernel takes too: taking the lower half is intended."""
     return {
-        function.name: {op.operands[0] for op in function.walk() if op.name in ("arith.shrui", "arith.shrsi")}
+        function.name: {op.operands[0] for op in function.walk() if traits.of(op.name).symbol == ">>"}
         for function in plan.functions.values()
     }
 
 
 def _passes(op: Op) -> bool:
-    return op.name in _ON_THE_WAY or op.name in _ANSWERS
+    return passes(op) or answers(op)

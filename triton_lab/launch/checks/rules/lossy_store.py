@@ -19,7 +19,7 @@ from triton_lab.backend.source.access_source import access_at
 from triton_lab.interpreter.dtypes import unsigned, user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Function, Op, Type, dataflow, effects
+from triton_lab.ir import Function, Op, Type, dataflow, effects, traits
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
 from triton_lab.launch.checks.rules import int32_overflow, narrow_overflow
@@ -33,7 +33,7 @@ from triton_lab.launch.replay.replay_run import replay
 Array = NDArray[Any]
 
 # After bitwise operations, losing the high bits is intended.
-_ON_BITS = frozenset({"arith.andi", "arith.ori", "arith.xori", "arith.shli", "arith.shrsi", "arith.shrui"})
+_ON_BITS = traits.names(lambda trait: trait.bitwise and trait.numbers == "integer")
 _CASTS = frozenset({*narrow_overflow.CASTS, "arith.trunci"})
 
 

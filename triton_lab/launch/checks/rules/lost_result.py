@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from triton_lab.backend.source.access_source import first_line
-from triton_lab.ir import effects
+from triton_lab.ir import effects, traits
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import named_file
 from triton_lab.launch.diagnosis.finding import Finding
 
 _MEND = "A launch hands nothing back: pass a tensor for the result, out = torch.empty_like(x), and tl.store it there."
 # Other effects that a kernel may have instead of storing.
-_SEEN = ("tt.print", "tt.assert")
+_SEEN = traits.names(lambda trait: trait.kind is traits.Kind.REPORTS and trait.dialect == "tt")
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from triton_lab import messages
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value, elements
-from triton_lab.ir import Op, dataflow, effects
+from triton_lab.ir import Op, dataflow, effects, traits
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
+from triton_lab.launch.checks.analysis.overflow_taint import SIGNS
 from triton_lab.launch.checks.analysis.stored_lanes import stored_from
 from triton_lab.launch.checks.analysis.value_marks import inside_of_others
 from triton_lab.launch.checks.rules import int32_overflow
@@ -31,13 +32,11 @@ _MEND = "Convert one side first, with .to(tl.int32), and make the result narrow 
 _MEND_FLOAT = "Clamp it with tl.clamp to what the type holds before the conversion: for tl.int8, -128.0 to 127.0."
 # The bits of narrow numbers, and the conversions from floats (True: the result is signed).
 BITS = (8, 16)
-CASTS = {"arith.fptosi": True, "arith.fptoui": False}
-_EXACT = {"arith.muli": np.multiply, "arith.addi": np.add, "arith.subi": np.subtract}
-_SIGNS = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-"}
-_ON_BITS = frozenset(
-    {"arith.andi", "arith.ori", "arith.xori", "arith.shli", "arith.shrsi", "arith.shrui", "arith.remsi", "arith.remui"}
-)
-_UNSIGNED = frozenset({"arith.extui", "arith.uitofp", "arith.divui", "arith.maxui", "arith.minui"})
+CASTS = {name: bool(trait.signed) for name, trait in traits.TRAITS.items() if trait.makes == "integer"}
+_EXACT = {"*": np.multiply, "+": np.add, "-": np.subtract}
+_SIGNS = {name: sign for name, sign in SIGNS.items() if sign in _EXACT}
+_ON_BITS = traits.names(lambda trait: trait.numbers == "integer" and (trait.bitwise or trait.symbol == "%"))
+_UNSIGNED = traits.names(lambda trait: trait.numbers == "integer" and trait.signed is False) - _ON_BITS
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -103,7 +102,7 @@ class _Watcher(Watcher):
             wrong = np.isfinite(exact) & ((exact < least) | (exact > most))
         else:
             given = [_wide(array, signed) for array in given]
-            exact = _EXACT[op.name](*given)
+            exact = _EXACT[_SIGNS[op.name]](*given)
             wrong = exact != _wide(elements(result, type), signed)
         if not wrong.any():
             return
@@ -146,7 +145,7 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
         (function, op)
         for function in plan.functions.values()
         for op in function.walk()
-        if (op.name in _EXACT or op.name in CASTS) and function.types[op.results[0]].bits in BITS
+        if (op.name in _SIGNS or op.name in CASTS) and function.types[op.results[0]].bits in BITS
     ]
     if not narrow:
         return {}
@@ -156,7 +155,7 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
     result = {}
     for function, op in narrow:
         value = dataflow.Value(function.name, op.results[0])
-        if op.index in elsewhere or (op.name in ("arith.addi", "arith.subi") and not _is_carried(flow, value)):
+        if op.index in elsewhere or (_SIGNS.get(op.name) in ("+", "-") and not _is_carried(flow, value)):
             continue
         after = _ahead(uses, value)
         if any(each.name in _ON_BITS for each in after):

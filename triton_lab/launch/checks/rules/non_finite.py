@@ -18,7 +18,8 @@ from triton_lab.interpreter.dtypes import dtype_of, user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir import Op, Plan, effects, traits
+from triton_lab.ir.traits.trait import CORRECT, Kind
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
 from triton_lab.launch.checks.analysis.nonfinite_origin import CASTS, Birth, Births
@@ -36,7 +37,7 @@ _MEND = (
     "Look at what goes to zero, overflows, or is -inf minus -inf: guard a division, subtract the maximum before exp."
 )
 # Conversions that may turn a finite number into infinity.
-_NARROWING = frozenset({"arith.truncf", "tt.fp_to_fp", "arith.sitofp", "arith.uitofp"})
+_NARROWING = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.rounding is CORRECT)
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -177,7 +178,7 @@ def _floats_in_integers(plan: Plan) -> set[np.dtype[Any]]:
     found = set()
     for function in plan.functions.values():
         for op in function.walk():
-            if op.name in ("arith.bitcast", "tt.bitcast"):
+            if traits.of(op.name).kind is Kind.CASTS and traits.of(op.name).bitwise:
                 source, target = function.types[op.operands[0]], function.types[op.results[0]]
                 if source.is_integer and not target.is_integer and not target.is_pointer:
                     found.add(dtype_of(target))

@@ -34,10 +34,25 @@ _NAN_SCALE = 0xFF
 
 @impl("tt.dot_scaled")
 def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *scales: Value) -> Value:
+    x, y = scaled_factors(frame, op, a, b, accumulator, *scales)
+    dtype = dtype_of(frame.result_type(op))
+    total = product_sum(x, y, widen(frame.elements(op, 2, accumulator)), _format(op))
+    return total.astype(dtype, copy=False)
+
+
+def _format(op: Op) -> np.dtype[Any]:
+    """The format that both sides are converted to."""
+    return _HALF if _FP16 in (op.attributes["a_elem_type"], op.attributes["b_elem_type"]) else _BFLOAT
+
+
+def scaled_factors(
+    frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *scales: Value
+) -> tuple[Array, Array]:
+    """Both sides as they are multiplied: converted and scaled, in float32."""
     has_a, has_b = op.attributes["operandSegmentSizes"][3:]
     attributes = op.attributes
     formats = attributes["a_elem_type"], attributes["b_elem_type"]
-    compute = _HALF if _FP16 in formats else _BFLOAT
+    compute = _format(op)
     x = _unpacked(frame.spread(op, 0, a), formats[0], compute, -1 if attributes["lhs_k_pack"] else -2)
     y = _unpacked(frame.spread(op, 1, b), formats[1], compute, -2 if attributes["rhs_k_pack"] else -1)
     strict = not attributes["fastMath"]
@@ -47,9 +62,7 @@ def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *sc
         # The scales of b lie along its transpose.
         scale = frame.spread(op, 3 + has_a, scales[has_a])
         y = np.swapaxes(_scaled(np.swapaxes(y, -1, -2), scale, compute, strict), -1, -2)
-    dtype = dtype_of(frame.result_type(op))
-    total = product_sum(_in(x, compute), _in(y, compute), widen(frame.elements(op, 2, accumulator)), compute)
-    return total.astype(dtype, copy=False)
+    return _in(x, compute), _in(y, compute)
 
 
 def _in(x: Array, compute: np.dtype[Any]) -> Array:

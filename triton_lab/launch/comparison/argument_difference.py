@@ -168,7 +168,7 @@ class Compared:
         if not kind.any():
             return np.ones((1,) * self.a.ndim, np.bool_)
         b = number_formats.wide(self.b)
-        return np.asarray((kind == CONTINUOUS) | ((kind == WHOLE) & (b == np.rint(b))))
+        return np.asarray((kind <= CONTINUOUS) | ((kind == WHOLE) & (b == np.rint(b))))
 
     @cached_property
     def undecided(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# What lies within a bound: every number, every whole number, or only some numbers, of which it is not known which.
-CONTINUOUS, WHOLE, CHOICE = 0, 1, 2
+# Which numbers within a bound another evaluation gives: those at its ends (one rounding that goes the other way); none
+# for certain, as the bound is an estimate; every whole number; only some numbers, of which it is not known which.
+SHARP, CONTINUOUS, WHOLE, CHOICE = -1, 0, 1, 2
 # Whole numbers beyond this are not exact in float64, in which bounds are computed.
 EXACT = 2.0**52
 
@@ -22,7 +23,7 @@ class Bound:
     """Another evaluation of a value ``v`` lies in ``[v - below, v + above]``.
 
     ``below`` and ``above`` are distances in float64, 0 or more, and infinite where nothing is known; they are one
-    object if the bound is symmetric. ``kind`` says which numbers in between another evaluation may give:
+    object if the bound is symmetric. ``kind`` says which numbers in between another evaluation may give: `SHARP`,
     `CONTINUOUS`, `WHOLE` or `CHOICE`. All three broadcast to the shape of the value.
     """
 
@@ -63,6 +64,12 @@ class Bound:
         above = below if same else np.where(there, self.above, other.above)
         return Bound(below, above, np.where(there, self.kind, other.kind))
 
+    def mapped(self, function: Callable[[Array], Array]) -> Bound:
+        """The bound with ``function`` of each array."""
+        below = function(self.below)
+        above = below if self.below is self.above else function(self.above)
+        return Bound(below, above, function(self.kind))
+
     def joined(self, other: Bound) -> Bound:
         """The bound of a difference of two values that have these bounds."""
         kind = np.maximum(self.kind, other.kind)
@@ -90,13 +97,21 @@ def kinds(bounds: Sequence[Bound]) -> Array:
 
 
 def alone(bounds: Sequence[Bound]) -> Array:
-    """The kind of a sum or the like: that of the only operand that is uncertain, a choice if several are.
+    """The kind of a sum of whole numbers or the like: that of the only operand that is uncertain, else a choice.
 
     Several uncertain operands may depend on one another, so that not every combination of them is possible.
     """
     count: Any = 0
-    worst: Any = CONTINUOUS
+    worst: Any = WHOLE
     for one in bounds:
         count = count + one.uncertain.astype(np.int8)
-        worst = np.maximum(worst, np.where(one.uncertain, np.maximum(one.kind, WHOLE), CONTINUOUS))
+        worst = np.maximum(worst, np.where(one.uncertain, one.kind, WHOLE))
     return np.where(np.asarray(count) > 1, CHOICE, worst)
+
+
+def decided(kind: Array) -> Array:
+    """The kind of a whole number that a float with a bound of this ``kind`` was rounded to.
+
+    It is one of those within the bound if the float may be any number between its ends, and may reach them.
+    """
+    return np.where((kind == SHARP) | (kind == WHOLE), WHOLE, CHOICE)

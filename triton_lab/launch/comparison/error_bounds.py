@@ -23,7 +23,7 @@ from triton_lab.launch.comparison.bound import CHOICE, LOST, NOTHING, Bound
 from triton_lab.launch.comparison.launch_results import read, tensors
 from triton_lab.launch.comparison.memory_bounds import MemoryBounds
 from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
-from triton_lab.launch.comparison.operation_bounds import OperationBounds, lifted
+from triton_lab.launch.comparison.operation_bounds import OperationBounds, lifted, widened
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, within
 from triton_lab.launch.recording.watcher import Watcher
@@ -34,6 +34,7 @@ Array = NDArray[Any]
 _SUMS = (Rmw.FADD, Rmw.ADD)
 _EXTREMES = (Rmw.MAX, Rmw.MIN, Rmw.UMAX, Rmw.UMIN)
 _BELOW, _ABOVE, _KIND = range(3)
+_ZERO = np.zeros(1)
 
 
 def bounds(
@@ -64,7 +65,7 @@ class Rounding(Watcher):
         self._plan, self._same, self._only = plan, same, only
         self._marks: Marks[int] = Marks(np.float64)
         self._inside = inside_of_others(plan)
-        self._operations = OperationBounds(plan, same, only)
+        self._operations = OperationBounds(plan, same, only, launch.target == "gpu")
         self._memory: MemoryBounds | None = None
         self._where: tuple[Any, Any] = (None, None)
         # Conditions of loops and of branches, by function and value, and those that may turn out otherwise.
@@ -133,11 +134,9 @@ class Rounding(Watcher):
         if not marks:
             return None
         rank = len(frame.type(number).shape)
-        below, above = lifted(marks[_BELOW], rank), lifted(marks[_ABOVE], rank)
-        if marks[_BELOW] is marks[_ABOVE]:
-            above = below
-        kind = lifted(marks[_KIND], rank) if _KIND in marks else NOTHING.kind
-        return Bound(below, above, kind)
+        # Where all programs that were merged are exact on one side, that side is missing.
+        below, above, kind = (marks.get(k, _ZERO) for k in (_BELOW, _ABOVE, _KIND))
+        return widened(Bound(below, above, kind), rank)
 
     def _bound(self, frame: Frame, op: Op, operands: Sequence[Value], position: int) -> Bound | None:
         return self._of_value(frame, op.operands[position], operands[position])
@@ -225,9 +224,7 @@ class Rounding(Watcher):
         shape = (frame.count, *type.shape)
         places, on = lanes(*self._where, shape)
         size = dtype_of(type).itemsize
-        stored = Bound(*(_picked(part, shape, on) for part in (value.below, value.above, value.kind)))
-        if value.below is value.above:
-            stored = Bound(stored.below, stored.below, stored.kind)
+        stored = value.mapped(lambda part: _picked(part, shape, on))
         kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
         if adds:
             amount = np.abs(lifted(wide(frame.elements(op, at.value, operands[at.value])), len(type.shape)))
@@ -261,13 +258,7 @@ class Rounding(Watcher):
             return
         found = NOTHING
         if known is not None and on is not None:
-            if on.all():
-                parts = [part.reshape(shape) if part.ndim else part for part in (known.below, known.above, known.kind)]
-            else:
-                parts = [np.zeros(shape) for _ in range(3)]
-                for target, part in zip(parts, (known.below, known.above, known.kind), strict=True):
-                    target[on] = part
-            found = Bound(parts[0], parts[0] if known.below is known.above else parts[1], parts[2])
+            found = known.mapped(lambda part: _spread(part, on))
         if other is not None and on is not None:
             found = found.where(on, other)
         for one in moves:
@@ -287,6 +278,15 @@ def _conditions(plan: Plan) -> dict[tuple[str, int], str]:
 
 def _picked(part: Array, shape: tuple[int, ...], on: Array) -> Array:
     return np.broadcast_to(part, shape)[on] if part.ndim else part
+
+
+def _spread(part: Array, on: Array) -> Array:
+    """A number for each active lane, as a block with zeros elsewhere."""
+    if not part.ndim or on.all():
+        return part.reshape(on.shape) if part.ndim else part
+    whole = np.zeros(on.shape)
+    whole[on] = part
+    return whole
 
 
 def lanes(pointer: Any, mask: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op
 from triton_lab.launch.comparison import rounding_rules
-from triton_lab.launch.comparison.bound import CHOICE, NOTHING, WHOLE, Bound, alone, kinds
+from triton_lab.launch.comparison.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
 from triton_lab.launch.comparison.number_formats import bits, smallest, unit_roundoff, wide
 
 Array = NDArray[Any]
@@ -73,6 +73,8 @@ def of_float(step: Step, same: bool) -> Bound | None:
     name = step.name
     if name in _EXTREMES:
         return None if step.exact else _of_extremes(step)
+    if name == "arith.negf":
+        return None if step.exact else Bound(step.known[0].above, step.known[0].below, step.known[0].kind)
     if name == "math.absf":
         return None if step.exact else _of_size(step)
     if step.widens:
@@ -99,15 +101,18 @@ def _propagated(step: Step, same: bool) -> Bound:
     for k, off in step.fused.items():
         if off is None:
             off = u * np.abs(np.where(np.isfinite(step.given[k]), step.given[k], 0.0)) + tiny
-        fresh = fresh + np.where(off > 0, off + here, 0.0)
+        fresh = fresh + np.where(off > 0, off + here + tiny, 0.0)
     if step.varies:
         fresh = fresh + rounding_rules.own(op, step.given[0], result, u)
     inherited = np.zeros(1) if step.exact else _inherited(step, errors)
     if not same:
-        total = inherited + np.maximum(fresh, here)
-    else:
-        off = (inherited > 0) | (np.asarray(fresh) > 0)
-        total = inherited + fresh + np.where(off, here + 2 * u * inherited, 0.0)
+        # This result is the nearest number, the other one may be either neighbour of its exact result.
+        total = inherited + np.maximum(fresh, 1.5 * here + 3 * u * inherited)
+        quiet = np.asarray((inherited == 0) & (np.asarray(fresh) == 0))
+        found = Bound.around(np.where(np.isnan(total), np.inf, total), kinds(step.known))
+        return (_rounded_once(step) or NOTHING).where(quiet, found) if quiet.any() else found
+    off = (inherited > 0) | (np.asarray(fresh) > 0)
+    total = inherited + fresh + np.where(off, here + 2 * u * inherited, 0.0)
     return Bound.around(np.where(np.isnan(total), np.inf, total), kinds(step.known))
 
 
@@ -155,8 +160,7 @@ def _of_size(step: Step) -> Bound:
 def _of_steps(step: Step, function: Any) -> Bound:
     """Whole numbers that a float was rounded to: they are exact unless the float's bound reaches another one."""
     (low,), (high,) = _ends(step)
-    kind = np.where(step.known[0].kind > WHOLE, CHOICE, WHOLE)
-    return Bound.between(function(low), step.result, function(high), kind)
+    return Bound.between(function(low), step.result, function(high), decided(step.known[0].kind))
 
 
 def _of_integers(step: Step) -> Bound:
@@ -185,7 +189,7 @@ def _rounded_once(step: Step) -> Bound | None:
     if not side.any():
         return None
     apart = np.abs(wide(neighbour(step.raw, side)) - step.result)
-    return Bound(np.where(side < 0, apart, 0.0), np.where(side > 0, apart, 0.0), np.asarray(0))
+    return Bound(np.where(side < 0, apart, 0.0), np.where(side > 0, apart, 0.0), np.asarray(SHARP))
 
 
 def _exactly(step: Step) -> tuple[Array, Array | float] | None:

@@ -56,7 +56,7 @@ def of_fold(
         array, bound, raw = arrays[0], bounds[0], results[0]
         if flips:
             array, raw = np.flip(array, axis), np.flip(raw, axis)
-            bound = Bound(*(np.flip(part, axis) for part in (bound.below, bound.above, bound.kind)))
+            bound = bound.mapped(lambda part: np.flip(part, axis))
         if array.dtype == np.bool_:
             return _lost(op, bounds, axis, reduces)
         if name in _GREATEST:
@@ -67,7 +67,7 @@ def of_fold(
             found = _sum(array, bound, raw, axis, reduces)
         else:
             found = _count(bound, raw, axis, reduces)
-        return Bound(*(np.flip(part, axis) for part in (found.below, found.above, found.kind))) if flips else found
+        return found.mapped(lambda part: np.flip(part, axis) if part.ndim > axis else part) if flips else found
     chooses = {one.name for one in inner} <= _CHOOSES and not any(one.any for one in bounds[1:])
     if reduces and chooses and len(arrays) > 1:
         return _winner(arrays, bounds, results, position, axis)

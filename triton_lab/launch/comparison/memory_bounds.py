@@ -42,7 +42,7 @@ class _Elements:
 
     def kinds(self) -> Array:
         if self.kind is None:
-            self.kind = np.zeros(self.count, np.uint8)
+            self.kind = np.zeros(self.count, np.int8)
         return self.kind
 
     def sums(self) -> tuple[Array, Array]:
@@ -250,7 +250,7 @@ class MemoryBounds:
         """Elements that are made of several values, some of which are no continuous ones."""
         if known.kind is not None or part.kind.any():
             kind = np.broadcast_to(part.kind, at.shape)
-            np.maximum.at(known.kinds(), at, np.where(kind > CONTINUOUS, CHOICE, CONTINUOUS).astype(np.uint8))
+            np.maximum.at(known.kinds(), at, np.where(kind > CONTINUOUS, CHOICE, CONTINUOUS).astype(np.int8))
 
 
 def _ascending(at: Array) -> bool:

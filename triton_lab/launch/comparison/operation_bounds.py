@@ -37,11 +37,12 @@ class OperationBounds:
     """The rules, for one kernel.
 
     With ``same``, both evaluations are of this kernel; with ``only``, they differ only in the operations with these
-    names.
+    names. ``on_gpu``: whether one of them is a GPU's.
     """
 
-    def __init__(self, plan: Plan, same: bool, only: Collection[str] | None) -> None:
+    def __init__(self, plan: Plan, same: bool, only: Collection[str] | None, on_gpu: bool) -> None:
         self._same, self._only = same, only
+        self._on_gpu = on_gpu or same
         self._fused: dict[int, list[int]] = {}
         # How far products that may be fused are from the exact ones, and the operations that give them.
         self._products: Marks[int] = Marks(np.float64)
@@ -126,7 +127,7 @@ class OperationBounds:
             fused = {k: self._off(frame, op, operands, k, rank) for k in self._fused.get(op.index, [])}
             if self._only is not None:
                 fused = {}
-            varies = rounding_rules.varies(op) and (self._only is None or op.name in self._only)
+            varies = rounding_rules.varies(op, self._on_gpu) and (self._only is None or op.name in self._only)
             widens = op.name == "arith.extf" or (
                 op.name == "tt.fp_to_fp" and raw.dtype.itemsize > arrays[0].dtype.itemsize
             )
@@ -192,16 +193,15 @@ class OperationBounds:
         array = frame.spread(op, position, value)
         one = one or NOTHING
         shape = np.broadcast_shapes(array.shape, one.below.shape, one.above.shape)
-        parts = [np.broadcast_to(part, shape) for part in (one.below, one.above, one.kind)]
-        if one.below is one.above:
-            parts[1] = parts[0]
-        return np.broadcast_to(array, shape), Bound(*parts)
+        return np.broadcast_to(array, shape), one.mapped(lambda part: np.broadcast_to(part, shape))
 
     def _of_fold(
         self, frame: Frame, op: Op, operands: Sequence[Value], known: Known, results: Sequence[Value]
     ) -> list[Bound | None]:
         full = [self._full(frame, op, k, value, known[k]) for k, value in enumerate(operands)]
-        arrays, near = [array for array, _ in full], [one for _, one in full]
+        shape = np.broadcast_shapes(*(array.shape for array, _ in full))
+        arrays = [np.broadcast_to(array, shape) for array, _ in full]
+        near = [one.mapped(lambda part: np.broadcast_to(part, shape)) for _, one in full]
         types = [frame.type(number) for number in op.results]
         raw = [spread(value, type) for value, type in zip(results, types, strict=True)]
         with np.errstate(all="ignore"):
@@ -238,15 +238,13 @@ class OperationBounds:
         )
         start = np.abs(wide(lifted(frame.elements(op, 2, operands[2]), 2)))
         error = of_dot((a, b), start, (e_a, e_b, near[2].size), u)
-        kind = CHOICE if dtype.kind == "i" or any(one.kind.any() for one in near) else 0
+        kind = CHOICE if dtype.kind == "i" or any((one.kind > 0).any() for one in near) else 0
         return Bound.around(error, np.where(error > 0, kind, 0))
 
 
 def widened(one: Bound, rank: int) -> Bound:
     """The bound with the block's axes added, if it has one number for each program."""
-    below = lifted(one.below, rank)
-    above = below if one.below is one.above else lifted(one.above, rank)
-    return Bound(below, above, lifted(one.kind, rank))
+    return one.mapped(lambda part: lifted(part, rank))
 
 
 def lifted(array: Array, rank: int) -> Array:

@@ -45,6 +45,7 @@ APPROXIMATE = {
     "math.erf": 2.0,
     "tt.extern_elementwise": 4.0,
 }
+_NEAREST_ON_CPU = frozenset({"arith.divf", "tt.approx_divf", "math.sqrt"})
 # Absolute errors of lg2 and sin. (The operand of ex2, x log2(e), is rounded too: see `own`.)
 _LOG_ERROR, _SINE_ERROR = 2.0**-21, 2.0**-20
 
@@ -97,9 +98,10 @@ def named(op: Op) -> str:
     return _looked_up(_SAME_AS, op) or op.name
 
 
-def varies(op: Op) -> bool:
-    """Whether a GPU approximates the function of ``op``."""
-    return named(op) in APPROXIMATE and stepping(op) is None
+def varies(op: Op, on_gpu: bool = True) -> bool:
+    """Whether the function of ``op`` is approximated: by a GPU, or else by libraries of the CPU."""
+    name = named(op)
+    return name in APPROXIMATE and stepping(op) is None and (on_gpu or name not in _NEAREST_ON_CPU)
 
 
 def _looked_up(table: Mapping[str, Found], op: Op) -> Found | None:

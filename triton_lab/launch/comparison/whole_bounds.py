@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.number_conversion import float_to_integer
 from triton_lab.ir import Op, Type
-from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, WHOLE, Bound, alone
+from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound, alone, decided
 from triton_lab.launch.comparison.number_formats import wide
 
 Array = NDArray[Any]
@@ -77,7 +77,7 @@ def _compared(op: Op, arrays: Sequence[Array], bounds: Sequence[Bound], type: Ty
     a, b = (wide(array) for array in arrays)
     uncertain = bounds[0].uncertain | bounds[1].uncertain
     if integers and (arrays[0].dtype == np.bool_ or not predicate):
-        return Bound.around(np.where(uncertain, 1.0, 0.0), np.where(uncertain, WHOLE, 0))
+        return Bound.around(np.where(uncertain, 1.0, 0.0), np.where(uncertain, CHOICE, 0))
     with np.errstate(invalid="ignore"):
         apart = np.where(a == b, 0.0, a - b)
         low = apart - (bounds[0].below + bounds[1].above)
@@ -102,8 +102,7 @@ def _compared(op: Op, arrays: Sequence[Array], bounds: Sequence[Bound], type: Ty
 
 def _truth(raw: Array, turns: Array, bounds: Sequence[Bound]) -> Bound:
     """A truth value that may be the other one where it ``turns``."""
-    worst = np.maximum.reduce(np.broadcast_arrays(*(np.where(one.uncertain, one.kind, 0) for one in bounds)))
-    kind = np.where(turns, np.where(worst > WHOLE, CHOICE, WHOLE), 0)
+    kind = np.where(turns, alone([Bound(one.below, one.above, decided(one.kind)) for one in bounds]), 0)
     return Bound(np.where(turns & raw, 1.0, 0.0), np.where(turns & ~raw, 1.0, 0.0), kind)
 
 
@@ -120,8 +119,7 @@ def _cut(op: Op, array: Array, bound: Bound, raw: Array, type: Type) -> Bound:
         limits = np.iinfo(target)
         inside = (np.trunc(low) >= limits.min) & (np.trunc(high) <= limits.max)
         known = known & (inside | (np.trunc(low) == np.trunc(high)))
-    kind = np.where(bound.kind > WHOLE, CHOICE, WHOLE)
-    found = Bound.between(ends[0], value, ends[1], kind)
+    found = Bound.between(ends[0], value, ends[1], decided(bound.kind))
     certain = ~bound.uncertain
     return Bound.around(np.zeros(1)).where(certain, found.where(known, LOST))
 

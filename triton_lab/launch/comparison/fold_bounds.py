@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.ops.dot import product
 from triton_lab.ir import Op
 from triton_lab.launch.comparison import rounding_rules
 from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound
@@ -187,52 +188,51 @@ def _winner(
     return Bound.around(np.zeros(1)).where(~touched, LOST.where(unknown, found))
 
 
-def of_dot(factors: tuple[Array, Array], start: Array, errors: tuple[Array, Array, Array], u: float) -> Array:
+def of_dot(factors: tuple[Array, Array], start: Array, errors: tuple[Array | None, Array | None, Array], u: float) -> Array:
     """The error of ``a @ b + start`` in any order, with unit roundoff ``u`` of the sums.
 
-    ``factors`` are the sizes of a and b, ``errors`` those of a, b and of what the sum starts with.
+    ``factors`` are the sizes of a and b, ``errors`` those of a and b, None for exact ones, and of what the sum starts
+    with. Each row of a is first multiplied by what its sums may be off by, so that one product of tiles is enough.
     """
     a, b = factors
+    e_a, e_b, e_start = errors
     with np.errstate(all="ignore"):
-        terms = _terms(a, b)
-        size = a @ b
-        inherited = _inherited(a, b, errors[0], errors[1])
-        if not _rounds_products(a, b, size + start, u):
-            return np.asarray(inherited + errors[2])
+        terms = np.count_nonzero(a, axis=-1, keepdims=True).astype(np.float64)
         # The accumulator is one more term; products that are not exact in it are one more rounding.
-        sums = rounding_rules.times(2 * rounding_rules.gamma(terms + 1, u), size + inherited)
-        total = errors[2] + inherited + sums
-        total = total + 2 * u * np.where((terms > 0) & (start > 0), start + errors[2], 0.0)
+        part = 2 * rounding_rules.gamma(terms + 1, u)
+        if _adds_products_exactly(a, b, start, u):
+            part = np.zeros((1, 1, 1))
+        moved = part * a if e_a is None else part * a + (1 + part) * e_a
+        total = e_start + _upwards(moved, b)
+        if e_b is not None:
+            total = total + _upwards((1 + part) * (a if e_a is None else a + e_a), e_b)
+        some = (terms > 0) & (part > 0) & (start > 0)
+        total = total + 2 * u * np.where(some, start + e_start, 0.0)
     return np.where(np.isnan(total), np.inf, total)
 
 
-def _rounds_products(a: Array, b: Array, most: Array, u: float) -> bool:
-    """Whether sums of these products may be rounded: not if all are whole numbers, and few enough."""
+def _upwards(a: Array, b: Array) -> Array:
+    """``a @ b`` of numbers that are not negative, or somewhat more: computed in float32, if it reaches so far."""
+    if not a.any():
+        return np.zeros((1, 1, 1))
+    length = a.shape[-1]
+    narrow = [(part * (1 + 2.0**-22)).astype(np.float32) for part in (a, b)]
+    least = np.float32(2.0**-126)
+    narrow = [np.where((part > 0) & (one < least), least, one) for part, one in zip((a, b), narrow, strict=True)]
+    found = product(*narrow).astype(np.float64) * (1 + (length + 4) * 2.0**-23) + length * 2.0**-126
+    if not np.isfinite(found).all():
+        return np.asarray(product(np.where(np.isfinite(a), a, 1e300), np.where(np.isfinite(b), b, 1e300)) * (1 + 1e-9))
+    return np.asarray(np.where((a > 0).any(axis=-1, keepdims=True), found, 0.0))
+
+
+def _adds_products_exactly(a: Array, b: Array, start: Array, u: float) -> bool:
+    """Whether no sum of these products is rounded: all numbers are whole, and the sums are small enough."""
     if not u:
-        return False
-    for part in (a, b):
+        return True
+    for part in (a, b, start):
         if not _multiples(part.reshape(-1)[:_LOOK], 1.0) or not _multiples(part, 1.0):
-            return True
-    return bool(not (most * u <= 0.5).all())
-
-
-def _terms(a: Array, b: Array) -> Array | float:
-    """How many products are not zero."""
-    if a.all() and b.all():
-        return float(a.shape[-1])
-    found: Array = (a != 0).astype(np.float32) @ (b != 0).astype(np.float32)
-    return found.astype(np.float64)
-
-
-def _inherited(a: Array, b: Array, e_a: Array, e_b: Array) -> Array | float:
-    found: Array | float = 0.0
-    if e_b.any():
-        found = found + a @ e_b
-    if e_a.any():
-        found = found + e_a @ b
-    if e_a.any() and e_b.any():
-        found = found + e_a @ e_b
-    return found
+            return False
+    return bool(((product(a, b) + start) * u <= 0.5).all())
 
 
 def of_histogram(array: Array, bound: Bound, raw: Array) -> Bound | None:

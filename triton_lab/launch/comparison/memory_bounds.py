@@ -83,10 +83,12 @@ class MemoryBounds:
             at = known.at(here)
             if part.above is not part.below:
                 known.split()
-            repeats = some and len(at) > 1 and not _ascending(at) and len(np.unique(at)) < len(at)
+            repeats = False
             for array, new in self._pairs(known, part):
-                array[at] = 0.0 if repeats else new
-                if repeats:
+                array[at] = new
+                if some and (array[at] != new).any():
+                    repeats = True
+                    array[at] = 0.0
                     np.maximum.at(array, at, new)
             if known.kind is not None or part.kind.any():
                 known.kinds()[at] = np.max(part.kind, initial=0) if repeats else part.kind
@@ -252,7 +254,3 @@ class MemoryBounds:
             kind = np.broadcast_to(part.kind, at.shape)
             np.maximum.at(known.kinds(), at, np.where(kind > CONTINUOUS, CHOICE, CONTINUOUS).astype(np.int8))
 
-
-def _ascending(at: Array) -> bool:
-    """Whether no element occurs twice, as a quick test of the usual order tells."""
-    return bool((at[1:] > at[:-1]).all())

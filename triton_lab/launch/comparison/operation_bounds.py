@@ -230,16 +230,22 @@ class OperationBounds:
                 return None
         if self._only is not None:
             narrowed = 0.0
-        near = [NOTHING if one is None else one for one in known[:3]]
         e_a, e_b = (
-            np.broadcast_to(one.size, (*np.broadcast_shapes(size.shape[:1], one.size.shape[:1]), *size.shape[1:]))
-            + (narrowed * size if narrowed else 0.0)
-            for one, size in zip(near, (a, b), strict=False)
+            None if one is None and not narrowed else _factor_error(one or NOTHING, size, narrowed)
+            for one, size in zip(known[:2], (a, b), strict=True)
         )
+        near = [NOTHING if one is None else one for one in known[:3]]
         start = np.abs(wide(lifted(frame.elements(op, 2, operands[2]), 2)))
         error = of_dot((a, b), start, (e_a, e_b, near[2].size), u)
         kind = CHOICE if dtype.kind == "i" or any((one.kind > 0).any() for one in near) else 0
         return Bound.around(error, np.where(error > 0, kind, 0))
+
+
+def _factor_error(one: Bound, size: Array, narrowed: float) -> Array:
+    """The error of a factor of a product of tiles; ``narrowed`` is the part that is lost in its conversion."""
+    programs = np.broadcast_shapes(size.shape[:1], one.size.shape[:1])
+    error = np.broadcast_to(one.size, (*programs, *size.shape[1:]))
+    return error + narrowed * size if narrowed else error
 
 
 def widened(one: Bound, rank: int) -> Bound:

@@ -22,7 +22,7 @@ Array = NDArray[Any]
 Run = Callable[..., Any]
 
 # How many values of an operand are tried, at most, and how many combinations of those of all operands.
-_WIDEST, _MOST = 4, 25
+_WIDEST, _MOST = 16, 25
 
 _SUMS = frozenset({"arith.addi", "arith.subi"})
 _EXTREMES = {"arith.maxsi": np.maximum, "arith.minsi": np.minimum}

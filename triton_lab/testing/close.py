@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, Compared
+from triton_lab.launch.comparison.bound import Bound
 from triton_lab.launch.comparison.number_formats import as_array, is_float, numpy_type, ulp, unit_roundoff, wide
 
 Array = NDArray[Any]
@@ -68,7 +69,7 @@ def assert_close(
     if is_float(a.dtype) != is_float(b.dtype):
         raise NotClose(f"{name}: of dtype {a.dtype}, and {b.dtype} is expected")
     plain = Compared(name, a, b)
-    compared = Compared(name, a, b, bound=_bound(plain, terms, magnitude, accumulate, ulps))
+    compared = Compared(name, a, b, bound=Bound.around(_bound(plain, terms, magnitude, accumulate, ulps)))
     if compared.verdict == DIFFERENT:
         raise NotClose(_told(compared))
 
@@ -104,7 +105,7 @@ def _told(compared: Compared) -> str:
     for at in wrong[:_SHOWN].tolist():
         index = messages.index(at, compared.a.shape)
         one, other = compared.a[index], compared.b[index]
-        allowed = messages.significant(float(compared.bound[index]))
+        allowed = messages.significant(float(compared.bound.size[index]))
         lines.append(f"  {messages.element_at(compared.name, index)} is {one}, expected {other}, within {allowed}")
     if len(wrong) > _SHOWN:
         lines.append(f"  and {messages.count(len(wrong) - _SHOWN, 'more')}".replace("mores", "more"))

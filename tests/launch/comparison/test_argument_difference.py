@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, Compared
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN, Compared
+from triton_lab.launch.comparison.bound import Bound
 
 some_floats = st.lists(st.floats(width=32), min_size=1, max_size=12)
 INF, NAN = math.inf, math.nan
 
 
 def of(a: list[float], b: list[float], dtype: Any = np.float32, bound: list[float] | None = None) -> Compared:
-    return Compared("x", np.array(a, dtype), np.array(b, dtype), bound=None if bound is None else np.array(bound))
+    return Compared("x", np.array(a, dtype), np.array(b, dtype), bound=None if bound is None else Bound.around(np.array(bound)))
 
 
 @given(some_floats, st.randoms())
@@ -66,7 +67,7 @@ def test_an_error_within_the_bound_is_near_and_beyond_it_different() -> None:
 
 def test_where_a_choice_hangs_on_rounding_nothing_is_called_near() -> None:
     one = of([1.0], [2.0], bound=[INF])
-    assert one.verdict == DIFFERENT and one.undecided == 1
+    assert one.verdict == UNKNOWN and one.undecided == 1
     assert "1 hang on a choice that rounding may turn" in one.told()
 
 

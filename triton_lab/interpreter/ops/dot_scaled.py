@@ -45,7 +45,7 @@ def sides(frame: Frame, op: Op, a: Value, b: Value, *scales: Value) -> tuple[Arr
     has_a, has_b = op.attributes["operandSegmentSizes"][3:]
     attributes = op.attributes
     formats = attributes["a_elem_type"], attributes["b_elem_type"]
-    compute = _HALF if _FP16 in formats else _BFLOAT
+    compute = _format(op)
     x = _unpacked(frame.spread(op, 0, a), formats[0], compute, -1 if attributes["lhs_k_pack"] else -2)
     y = _unpacked(frame.spread(op, 1, b), formats[1], compute, -2 if attributes["rhs_k_pack"] else -1)
     strict = not attributes["fastMath"]

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.launch.comparison import number_formats
+from triton_lab.launch.comparison.bound import CHOICE, CONTINUOUS, WHOLE, Bound
 
 Array = NDArray[Any]
 
 EQUAL = "bit-equal"
 NEAR = "as near as rounding explains"
+UNKNOWN = "not known"
 DIFFERENT = "different"
 # From the best to the worst.
-VERDICTS = (EQUAL, NEAR, DIFFERENT)
+VERDICTS = (EQUAL, NEAR, UNKNOWN, DIFFERENT)
 
 
 @dataclass(frozen=True)
@@ -33,16 +35,16 @@ class Worst:
 class Compared:
     """Argument ``name`` in results ``a`` and ``b``, arrays of one shape.
 
-    ``written`` says whether the launch wrote it. ``bound`` is the largest difference of each element that rounding
-    explains, in float64 (see `error_bounds`), or None if it is not known, with the ``reason``. ``dtype`` is the coarser
-    of the two dtypes: errors are counted in its units in the last place.
+    ``written`` says whether the launch wrote it. ``bound`` says which other values of ``a`` rounding explains (see
+    `error_bounds`); it is None if only equal values are right, or if it is not known, with the ``reason``. ``dtype`` is
+    the coarser of the two dtypes: errors are counted in its units in the last place.
     """
 
     name: str
     a: Array = field(repr=False)
     b: Array = field(repr=False)
     written: bool = True
-    bound: Array | None = field(default=None, repr=False)
+    bound: Bound | None = field(default=None, repr=False)
     reason: str = ""
 
     @property
@@ -118,26 +120,65 @@ class Compared:
         """Where the two are the same, or as near as rounding explains."""
         if self.bound is None or not self.count:
             return self.same
+        return np.asarray(self.same | (self._within & self._attained))
+
+    @cached_property
+    def unknown(self) -> Array:
+        """Where the two differ, and it is not known whether rounding explains it: there is no bound, or another
+        evaluation gives some of the numbers within it, and not all.
+        """
+        if not self.count:
+            return np.zeros(self.a.shape, np.bool_)
+        if self.bound is None:
+            return ~self.same if self.reason else np.zeros(self.a.shape, np.bool_)
+        within = self._within & (self.bound.kind == CHOICE)
+        return np.asarray(~self.same & (within | ~np.isfinite(self._allowed)))
+
+    @cached_property
+    def _allowed(self) -> Array:
+        """The largest difference that rounding explains, on the side on which the other value lies."""
+        assert self.bound is not None
+        if self.bound.below is self.bound.above:
+            return self.bound.below
+        a, b = self.numbers
+        with np.errstate(invalid="ignore"):
+            found: Array = np.where(a < b, self.bound.above, self.bound.below)
+            strange = np.isnan(number_formats.wide(a)) | np.isnan(number_formats.wide(b))
+        return np.where(strange, self.bound.size, found) if strange.any() else found
+
+    @cached_property
+    def _within(self) -> Array:
+        """Where the other value is within a known bound."""
         with np.errstate(all="ignore"):
-            bound = np.where(np.isfinite(self.bound), self.bound, -1.0)
+            bound = np.where(np.isfinite(self._allowed), self._allowed, -1.0)
             near = self.finite & (self.absolute <= bound)
+            if not self.infinite.any():
+                return np.asarray(near)
             # A number just below the largest one may be rounded to infinity.
             left, right = (np.abs(number_formats.wide(one)) for one in self.numbers)
             size = np.where(np.isfinite(left), left, right)
-            over = (
-                self.infinite & (np.isfinite(size)) & (size + bound >= number_formats.largest(self.dtype)) & (bound > 0)
-            )
-        return np.asarray(self.same | near | over)
+            over = self.infinite & np.isfinite(size) & (size + bound >= number_formats.largest(self.dtype))
+            return np.asarray(near | (over & (bound > 0)))
+
+    @cached_property
+    def _attained(self) -> Array:
+        """Where another evaluation may give the other value, if it is within the bound."""
+        assert self.bound is not None
+        kind = self.bound.kind
+        if not kind.any():
+            return np.ones((1,) * self.a.ndim, np.bool_)
+        b = number_formats.wide(self.b)
+        return np.asarray((kind <= CONTINUOUS) | ((kind == WHOLE) & (b == np.rint(b))))
 
     @cached_property
     def undecided(self) -> int:
-        """How many elements differ that depend on a choice which rounding may change, so that they have no bound."""
-        return 0 if self.bound is None else int(np.count_nonzero(~self.same & ~np.isfinite(self.bound)))
+        """How many elements differ of which it is not known whether rounding explains them."""
+        return int(np.count_nonzero(self.unknown))
 
     @cached_property
     def beyond(self) -> int:
         """How many elements differ by more than their known bound."""
-        return 0 if self.bound is None else int(np.count_nonzero(~self.explained & np.isfinite(self.bound)))
+        return int(np.count_nonzero(~self.explained & ~self.unknown))
 
     @cached_property
     def count(self) -> int:
@@ -151,10 +192,12 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """``bit-equal``, ``as near as rounding explains`` or ``different``."""
+        """``bit-equal``, ``as near as rounding explains``, ``not known`` or ``different``."""
         if not self.count:
             return EQUAL
-        return NEAR if bool(self.explained.all()) else DIFFERENT
+        if self.beyond:
+            return DIFFERENT
+        return UNKNOWN if self.undecided else NEAR
 
     def _worst(self, errors: Array) -> Worst | None:
         if not self.finite.any():
@@ -192,7 +235,7 @@ class Compared:
                 f"by {messages.significant(most.value)} at most{unit}, at {messages.element_at(self.name, at.index)}"
             )
         parts += [f"{messages.number(n)} in {what}" for n, what in self._patterns() if n]
-        if self.undecided:
+        if self.undecided and self.bound is not None:
             parts.append(f"{messages.number(self.undecided)} hang on a choice that rounding may turn")
         return f"{self.name}: {self.verdict}: {'; '.join(parts)}"
 

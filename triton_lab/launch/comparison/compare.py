@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.bound import Bound
 from triton_lab.launch.comparison.comparison_result import Comparison
 from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import Results, before, expected, of_launch
@@ -19,9 +19,6 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
-
-Array = NDArray[Any]
-
 
 def compare(
     a: Launch | Launches,
@@ -154,26 +151,23 @@ def _bounded(
 ) -> list[Compared]:
     """The comparisons with their rounding bounds, or with the reason why these are not known."""
     try:
-        mine = bounds(a, same, seconds=seconds)
-        if same:
-            both = mine
-        else:
-            # The expected result is assumed to be as exact as the launch.
-            theirs = mine if b is None else bounds(b, same, seconds=seconds)
-            both = {name: mine[name] + theirs[name if b is None else pairs[name]] for name in pairs}
+        both = bounds(a, same, seconds=seconds)
+        if b is not None and not same:
+            theirs = bounds(b, same, seconds=seconds)
+            both = {name: both[name].joined(theirs[other]) for name, other in pairs.items()}
     except CannotReplay as error:
         reason = f"how far rounding may take them is not known: {error}"
         return [Compared(one.name, one.a, one.b, one.written, None, reason) for one in found]
     return [
-        Compared(one.name, one.a, one.b, one.written, both[one.name] + _stored(one) if one.written else None)
+        Compared(one.name, one.a, one.b, one.written, _stored(one, both[one.name]) if one.written else None)
         for one in found
     ]
 
 
-def _stored(one: Compared) -> Array | float:
-    """The error that rounding to the coarser of two dtypes may add."""
+def _stored(one: Compared, bound: Bound) -> Bound:
+    """The bound, with the error that rounding to the coarser of two dtypes may add."""
     if one.a.dtype == one.b.dtype:
-        return 0.0
+        return bound
     with np.errstate(invalid="ignore"):
-        found: Array = unit_roundoff(one.dtype) * np.abs(np.nan_to_num(wide(one.numbers[1]), posinf=0, neginf=0))
-        return found
+        size = np.abs(np.nan_to_num(wide(one.numbers[1]), posinf=0, neginf=0))
+        return bound.joined(Bound.around(unit_roundoff(one.dtype) * size))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,33 +13,28 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.interpreter.op_registry import REGISTRY
-from triton_lab.interpreter.runtime_values import Descriptor, Value, elements
-from triton_lab.ir import Op, Type, effects
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.effects import Rmw
-from triton_lab.ir.value_flow import HANDS_ON
+from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.checks.analysis.value_marks import MOVES, Marks, inside_of_others
-from triton_lab.launch.comparison import rounding_rules
+from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
+from triton_lab.launch.comparison.bound import CHOICE, LOST, NOTHING, Bound
 from triton_lab.launch.comparison.launch_results import read, tensors
 from triton_lab.launch.comparison.memory_bounds import MemoryBounds
-from triton_lab.launch.comparison.number_formats import smallest, unit_roundoff, wide
+from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
+from triton_lab.launch.comparison.operation_bounds import OperationBounds, lifted, widened
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, within
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
 
-_ADDS = frozenset({"arith.addf", "arith.subf"})
-_CASTS = frozenset({"arith.extf", "arith.truncf", "tt.fp_to_fp", "arith.sitofp", "arith.uitofp"})
-_GREATEST = frozenset({
-    "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "tt.clampf",
-    "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui",
-})  # fmt: skip
-_SAME = frozenset({"arith.negf", "math.absf", "ttg.convert_layout", "tt.unsplat"}) | MOVES
-_FOLDS = {"arith.addf": "sum", "arith.addi": "sum", **dict.fromkeys(_GREATEST, "greatest")}
-_CHOICES = frozenset({"scf.if", "scf.for", "scf.while", "cf.cond_br"})
+_SUMS = (Rmw.FADD, Rmw.ADD)
+_EXTREMES = (Rmw.MAX, Rmw.MIN, Rmw.UMAX, Rmw.UMIN)
+_BELOW, _ABOVE, _KIND = range(3)
+_ZERO = np.zeros(1)
 
 
 def bounds(
@@ -50,50 +43,40 @@ def bounds(
     executable: Executable | None = None,
     only: Collection[str] | None = None,
     seconds: float | None = None,
-) -> dict[str, Array]:
-    """The error bound of each element of each tensor of ``launch``: float64, infinite where it is not known.
+) -> dict[str, Bound]:
+    """The `Bound` of each element of each tensor of ``launch``, in float64, infinite where it is not known.
 
-    With ``same``, the bounds are between two runs of this kernel; otherwise to the exact result. See `rounding_rules`.
-    ``executable`` may replace the launch's own. With ``only``, the two runs differ only in the operations with these
-    names, and only those add errors. Raises CannotReplay, also if it takes longer than ``seconds``.
+    With ``same``, the bounds are between two runs of this kernel; otherwise to what other roundings of the same
+    operations give. See `rounding_rules`. ``executable`` may replace the launch's own. With ``only``, the two runs
+    differ only in the operations with these names, and only those add errors. Raises CannotReplay, also if it takes
+    longer than ``seconds``.
     """
-    watcher = RoundingWatcher(launch, same, executable or launch.executable, only, seconds)
-    memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)
-    return {argument.name: watcher.of(argument, read(memory, argument)) for argument in tensors(launch)}
+    with within(np.inf if seconds is None else seconds):
+        watcher = RoundingWatcher(launch, same, executable or launch.executable, only)
+        memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)
+        return {argument.name: watcher.of(argument, read(memory, argument)) for argument in tensors(launch)}
 
 
 class RoundingWatcher(Watcher):
     """Computes bounds during a replay; `of` returns an argument's bounds at its end."""
 
-    def __init__(
-        self,
-        launch: Recorded,
-        same: bool,
-        executable: Executable,
-        only: Collection[str] | None,
-        seconds: float | None = None,
-    ) -> None:
+    def __init__(self, launch: Recorded, same: bool, executable: Executable, only: Collection[str] | None) -> None:
         plan = executable.plan
-        self._patience = math.inf if seconds is None else seconds
-        self._end = time.monotonic() + self._patience
-        self._same = same
-        self._only = only
+        self._plan, self._same, self._only = plan, same, only
         self._marks: Marks[int] = Marks(np.float64)
         self._inside = inside_of_others(plan)
-        self._made = {
-            name: {number: op.name for op in function.walk() for number in op.results}
-            for name, function in plan.functions.items()
-        }
-        self._held = MemoryBounds()
+        self._operations = OperationBounds(plan, same, only, launch.target == "gpu")
+        self._memory: MemoryBounds | None = None
         self._where: tuple[Any, Any] = (None, None)
-        # Whether control flow or an address may depend on rounding: then nothing is known.
-        self._lost = False
+        # Conditions of loops and of branches, by function and value, and those that may turn out otherwise.
+        self._conditions = _conditions(plan)
+        self._torn = False
 
-    def of(self, argument: Argument, final: Array) -> Array:
-        """The error bound of each element of ``argument``, whose values at the end are ``final``."""
-        if self._lost:
-            return np.full(argument.shape, np.inf)
-        return self._held.of(argument, final, unit_roundoff(final.dtype), self._same)
+    def of(self, argument: Argument, final: Array) -> Bound:
+        """The bound of each element of ``argument``, whose values at the end are ``final``."""
+        if self._memory is None:
+            return Bound.around(np.zeros(argument.shape))
+        return self._memory.of(argument, final, unit_roundoff(final.dtype), self._same)
 
     # --- Events of the replay -----------------------------------------------------------------
 
@@ -102,278 +85,213 @@ class RoundingWatcher(Watcher):
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
         self._marks.handed(frame, numbers, values)
+        if self._marks and numbers:
+            name = self._conditions.get((frame.routine.function.name, numbers[0]))
+            if name is not None and self._uncertain(frame, numbers[0], values[0]) is not None:
+                if name == "cf.cond_br":
+                    self._held(frame).lose()
+                self._torn = True
 
     def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
         self._marks.joined(pieces, programs, result)
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if time.monotonic() > self._end:
-            raise CannotReplay(f"it takes longer than {self._patience:.3g} s; lab.compare(launch) waits for it")
+        if is_late():
+            raise TookTooLong("computing how far rounding may take them took too long")
         if op.index in self._inside:
             return
-        if op.name in _CHOICES and self._any(frame, op, operands):
-            self._lost = True
         if op.name in HANDS_ON:
-            return
-        if effects.is_access(op):
+            self._decided(frame, op, operands, result)
+        elif effects.is_access(op):
             self._access(frame, op, operands, result)
+        elif op.results:
+            known = [self._bound(frame, op, operands, k) for k in range(len(operands))]
+            results = [result] if len(op.results) == 1 else list(result)
+            found = self._operations.of(frame, op, operands, known, results)
+            if found is LOST:
+                self._held(frame).lose()
+                return
+            for value, bound in zip(results, found, strict=True):
+                if bound is not None:
+                    self._put(value, bound)
+
+    def _put(self, value: Value, bound: Bound) -> None:
+        if bound.any:
+            below = np.atleast_1d(bound.below)
+            marks = {_BELOW: below, _ABOVE: below if bound.above is bound.below else np.atleast_1d(bound.above)}
+            if bound.kind.any():
+                marks[_KIND] = np.atleast_1d(np.asarray(bound.kind, np.float64))
+            self._marks.put(value, marks)
+
+    def _held(self, frame: Frame) -> MemoryBounds:
+        if self._memory is None:
+            self._memory = MemoryBounds(frame.machine.memory)
+        return self._memory
+
+    def _of_value(self, frame: Frame, number: int, value: Value) -> Bound | None:
+        """The bound of a value, with the axes of its type; None if it is exact."""
+        marks = self._marks.of(frame, number, value) if self._marks else None
+        if not marks:
+            return None
+        rank = len(frame.type(number).shape)
+        # Where all programs that were merged are exact on one side, that side is missing.
+        below, above, kind = (marks.get(k, _ZERO) for k in (_BELOW, _ABOVE, _KIND))
+        return widened(Bound(below, above, kind), rank)
+
+    def _bound(self, frame: Frame, op: Op, operands: Sequence[Value], position: int) -> Bound | None:
+        return self._of_value(frame, op.operands[position], operands[position])
+
+    # --- Decisions ----------------------------------------------------------------------------
+
+    def _uncertain(self, frame: Frame, number: int, value: Value) -> Array | None:
+        """The programs whose value may differ, None if there are none."""
+        bound = self._of_value(frame, number, value)
+        if bound is None:
+            return None
+        some = bound.uncertain
+        return np.asarray(some.reshape(len(some), -1).any(axis=1)) if some.any() else None
+
+    def _decided(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        """A branch or a loop has ended. Where it may go otherwise, its results and what it stores are not known."""
+        where = None
+        for position in range(min(len(decisive(op)), len(operands))):
+            some = self._uncertain(frame, op.operands[position], operands[position])
+            if some is not None:
+                where = some if where is None else where | some
+        if op.name == "scf.while" and self._torn:
+            where, self._torn = np.ones(1, np.bool_), False
+        if where is None:
             return
-        for position, number in enumerate(op.results):
-            value = result if len(op.results) == 1 else result[position]
-            type = frame.type(number)
-            errors = self._of_result(frame, op, operands, value, type)
-            if errors is not None and np.any(errors > 0):
-                if isinstance(value, (AffineBlock, MaskBox, Descriptor)):
-                    self._lost = True  # an address, a mask or a loop bound computed from rounded numbers
-                else:
-                    self._put(value, errors)
+        for inner in self._within(op):
+            if effects.writes(inner):
+                allowed = getattr(frame.machine, "allowed", None)
+                self._held(frame).lose(None if allowed is None else allowed(inner.index))
+        values = [result] if len(op.results) == 1 else list(result or ())
+        for number, value in zip(op.results, values, strict=True):
+            rank = len(frame.type(number).shape)
+            gone = Bound.around(np.where(where.reshape(-1, *(1,) * rank), np.inf, 0.0), CHOICE)
+            old = self._of_value(frame, number, value) or NOTHING
+            self._put(value, gone.where(gone.uncertain, old))
 
-    def _put(self, value: Value, errors: Array) -> None:
-        self._marks.put(value, {0: np.asarray(errors, np.float64)})
-
-    # --- The rules ----------------------------------------------------------------------------
-
-    def _error(self, frame: Frame, op: Op, operands: Sequence[Value], position: int) -> Array:
-        """An operand's bound, with the axes of the operand's type."""
-        marks = self._marks.of(frame, op.operands[position], operands[position])
-        rank = len(frame.type(op.operands[position]).shape)
-        return _lifted(marks[0], rank) if marks else np.zeros((1,) * (rank + 1))
-
-    def _any(self, frame: Frame, op: Op, operands: Sequence[Value]) -> bool:
-        return any(
-            np.any(self._error(frame, op, operands, k) > 0)
-            for k in range(min(len(operands), 3 if op.name == "scf.for" else 1))
-        )
-
-    def _of_result(self, frame: Frame, op: Op, operands: Sequence[Value], value: Value, type: Type) -> Array | None:
-        """The error bound of a result; None if it is exact."""
-        if isinstance(value, Descriptor) or type.is_descriptor:
-            return None
-        errors = [self._error(frame, op, operands, k) for k in range(len(operands))]
-        some = any(np.any(error > 0) for error in errors)
-        if not some and (op.name in _SAME or not (type.is_float and op.operands)):
-            return None
-        if not some and self._only is not None and op.name not in self._only:
-            return None  # both runs do exactly the same
-        if op.name == "tt.dot":
-            return self._dot(frame, op, operands, errors, value)
-        if op.name in ("tt.reduce", "tt.scan"):
-            return self._folded(frame, op, operands, errors, type)
-        rank = len(type.shape)
-        if op.name in _SAME or op.name in ("tt.split", "tt.gather"):
-            return self._moved(frame, op, operands, errors, type)
-        given = [_lifted(self._plain(frame, op, k, operands[k]), rank) for k in range(len(operands))]
-        errors = [_lifted(error, rank) for error in errors]
-        with np.errstate(all="ignore"):
-            if type.is_float:
-                return self._of_float(frame, op, given, errors, _lifted(_wide(value, type), rank), some, type)
-            return self._of_integer(op, given, errors, type) if some else None
-
-    def _plain(self, frame: Frame, op: Op, position: int, value: Value) -> Array:
-        if isinstance(value, Descriptor):
-            return np.zeros(1)
-        return _wide(value, frame.type(op.operands[position]))
-
-    def _of_float(
-        self, frame: Frame, op: Op, given: list[Array], errors: list[Array], result: Array, some: bool, type: Type
-    ) -> Array:
-        u = unit_roundoff(dtype_of(type))
-        tiny = smallest(dtype_of(type))
-        size = np.where(np.isfinite(result), np.abs(result), 0.0)
-        rounding_here = 2 * u * size + tiny
-        inherited: Array
-        fresh: Array | float = 0.0  # the error that arises even if the operands are equal
-        name = op.name
-        if name in _ADDS:
-            inherited = errors[0] + errors[1]
-            products = rounding_rules.contractible(frame, op, self._made[frame.routine.function.name])
-            for k in products if self._only is None else []:
-                fresh = fresh + u * np.abs(np.where(np.isfinite(given[k]), given[k], 0.0)) + rounding_here
-            rounding_here = rounding_here - tiny  # sums of small numbers are exact
-        elif name == "arith.mulf":
-            inherited = rounding_rules.product(given[0], given[1], errors[0], errors[1])
-        elif name == "math.fma":
-            inherited = rounding_rules.product(given[0], given[1], errors[0], errors[1]) + errors[2]
-        elif name in ("arith.divf", "tt.precise_divf", "tt.approx_divf"):
-            inherited = rounding_rules.quotient(given[0], given[1], result, errors[0], errors[1])
-        elif name in _GREATEST:
-            return np.asarray(np.maximum.reduce(np.broadcast_arrays(*errors)))
-        elif name == "arith.select":
-            chosen = np.where(given[0] != 0, errors[1], errors[2])
-            either = np.abs(given[1] - given[2]) + np.maximum(errors[1], errors[2])
-            return np.where(errors[0] > 0, np.where(np.isnan(either), np.inf, either), chosen)
-        elif name in _CASTS:
-            inherited, fresh = errors[0], 0.0
-            if name == "arith.extf":
-                return inherited
-        elif name in ("math.sin", "math.cos"):
-            inherited = errors[0]
-        elif (function := rounding_rules.rising(op)) is not None and len(given) == 1:
-            inherited = rounding_rules.between(function, given[0], errors[0])
-        else:
-            inherited = np.where(np.maximum.reduce(np.broadcast_arrays(*errors)) > 0, np.inf, 0.0)
-        if name in rounding_rules.APPROXIMATE and (self._only is None or name in self._only):
-            fresh = fresh + rounding_rules.own(op, given[0], result, u) * np.ones_like(size)
-        off = inherited > 0
-        if not self._same:
-            return inherited + np.maximum(fresh, rounding_here)
-        total = inherited + fresh + np.where(off | (np.asarray(fresh) > 0), rounding_here + 2 * u * inherited, 0.0)
-        return np.where(np.isnan(total), np.inf, total)
-
-    def _of_integer(self, op: Op, given: list[Array], errors: list[Array], type: Type) -> Array:
-        whole = errors[0]
-        for error in errors[1:]:
-            whole = whole + error
-        if op.name in ("arith.cmpf", "arith.cmpi"):
-            return np.where((whole > 0) & (np.abs(given[0] - given[1]) <= whole), np.inf, 0.0)
-        if op.name in ("arith.addi", "arith.subi") and type.bits > 1:
-            return whole
-        if op.name in ("arith.fptosi", "arith.fptoui"):
-            return np.where(whole > 0, np.floor(whole) + 1, 0.0)
-        if op.name in ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"):
-            return whole
-        return np.where(whole > 0, np.inf, 0.0)
-
-    def _moved(self, frame: Frame, op: Op, operands: Sequence[Value], errors: list[Array], type: Type) -> Array:
-        """The bounds of operations that only move elements."""
-        if op.name in ("arith.negf", "math.absf", "ttg.convert_layout"):
-            return errors[0]
-        given: list[Any] = []
-        for position, error in enumerate(errors):
-            of = frame.type(op.operands[position])
-            if op.name == "tt.gather" and position:
-                given.append(operands[position])
-            else:
-                given.append(np.broadcast_to(error, (error.shape[0], *of.shape)) if of.shape else error.reshape(-1))
-        found = REGISTRY[op.name].run(frame, op, *given)
-        parts = found if isinstance(found, tuple) else (found,)
-        # Both results of a split get the greater bound.
-        result = np.maximum.reduce([elements(part, type).astype(np.float64) for part in parts])
-        return _lifted(result, len(type.shape))
-
-    def _dot(self, frame: Frame, op: Op, operands: Sequence[Value], errors: list[Array], value: Any) -> Array | None:
-        a, b = (np.abs(_wide(frame.spread(op, k, operands[k]), frame.type(op.operands[k]))) for k in (0, 1))
-        kind = dtype_of(frame.result_type(op))
-        if kind.kind == "i":
-            return None
-        narrowed, u = rounding_rules.dot_inputs(op, dtype_of(frame.type(op.operands[0])), kind)
-        if self._only is not None:
-            narrowed = 0.0
-        e_a, e_b = (
-            np.broadcast_to(error, (error.shape[0], *frame.type(op.operands[k]).shape)) + narrowed * size
-            for k, (error, size) in enumerate(zip(errors, (a, b), strict=False))
-        )
-        with np.errstate(all="ignore"):
-            terms = (a != 0).astype(np.float64) @ (b != 0).astype(np.float64)
-            size = a @ b
-            inherited = a @ e_b + e_a @ b + e_a @ e_b
-            start = np.abs(_wide(frame.elements(op, 2, operands[2]), frame.result_type(op)))
-            # The accumulator is one more term; products that are not exact in it are one more rounding.
-            total = (
-                errors[2] + inherited + rounding_rules.times(2 * rounding_rules.gamma(terms + 1, u), size + inherited)
-            )
-            total = total + 2 * u * np.where((terms > 0) & (start > 0), start + errors[2], 0.0)
-        return np.where(np.isnan(total), np.inf, total)
-
-    def _folded(self, frame: Frame, op: Op, operands: Sequence[Value], errors: list[Array], type: Type) -> Array | None:
-        """The bound of a reduction or scan: sums in any order and maxima are known, other combinations are not."""
-        inner = [one for block in op.regions[0].blocks for one in block.ops[:-1]]
-        fold = _FOLDS.get(inner[0].name) if len(inner) == 1 and len(operands) == 1 else None
-        some = any(np.any(error > 0) for error in errors)
-        axis = op.attributes["axis"] + 1
-        if fold is None:
-            lost = some or not self._same or any(one.name in _ADDS or one.name == "arith.mulf" for one in inner)
-            return np.full((1,) * (1 + len(type.shape)), np.inf) if lost else None
-        shape = frame.type(op.operands[0]).shape
-        error = np.broadcast_to(errors[0], (errors[0].shape[0], *shape))
-        values = _wide(frame.spread(op, 0, operands[0]), frame.type(op.operands[0]))
-        values, error = np.broadcast_arrays(values, error)
-        if op.attributes.get("reverse"):
-            values, error = np.flip(values, axis), np.flip(error, axis)
-        reduces = op.name == "tt.reduce"
-        if fold == "greatest":
-            found = error.max(axis=axis) if reduces else np.maximum.accumulate(error, axis=axis)
-        else:
-            u = unit_roundoff(dtype_of(type)) if type.is_float else 0.0
-            with np.errstate(all="ignore"):
-                finite = np.where(np.isfinite(values), values, 0.0)
-                found = rounding_rules.summed(finite, error, axis, u, _total if reduces else _running)
-        return np.flip(found, axis) if op.attributes.get("reverse") and not reduces else found
+    def _within(self, op: Op) -> Iterator[Op]:
+        """The operations in the regions of ``op``, and in the functions that are called there."""
+        for inner in list(op.walk())[1:]:
+            yield inner
+            if inner.name == "tt.call":
+                yield from self._plan.functions[inner.attributes["callee"]].walk()
 
     # --- Memory -------------------------------------------------------------------------------
 
     def _access(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         at = effects.operands_of(op)
-        pointer, mask = self._where
+        writes = effects.writes(op)
+        if not self._marks and not self._memory and not (writes and effects.updates(op)):
+            return
         where = (at.address, *at.coordinates, *([] if at.mask is None else [at.mask]))
-        if any(np.any(self._error(frame, op, operands, k) > 0) for k in where):
-            self._lost = True
+        moves = [known for k in where for known in [self._bound(frame, op, operands, k)] if known is not None]
+        astray = any(known.any for known in moves)
+        if not writes:
+            if self._memory or astray or at.other is not None:
+                self._loaded(frame, op, operands, moves, result)
             return
-        value = None if at.value is None else self._error(frame, op, operands, at.value)
-        if not effects.writes(op):
-            if self._held:
-                self._loaded(frame, op, operands, pointer, mask, result)
+        if astray:
+            # Elements that it did not store to, it may store to in another evaluation.
+            allowed = getattr(frame.machine, "allowed", None)
+            self._held(frame).lose(None if allowed is None else allowed(op.index))
             return
-        assert at.value is not None and value is not None
+        assert at.value is not None
+        value = self._bound(frame, op, operands, at.value)
         type = frame.type(op.operands[at.value])
-        adds = op.name in ("tt.atomic_rmw", "tt.descriptor_reduce") and type.is_float
+        kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
+        updates = effects.updates(op)
+        adds = updates and type.is_float and op.name in ("tt.atomic_rmw", "tt.descriptor_reduce") and kind in _SUMS
         if adds and self._only is not None:
-            self._lost = True  # the order of programs is another cause
+            self._held(frame).lose()  # the order of programs is another cause
             return
-        if not adds and not np.any(value > 0) and not self._held:
+        if value is None and not adds and not self._memory:
             return
-        shape = (frame.count, *type.shape)
-        places, on = _lanes(pointer, mask, shape)
-        size = dtype_of(type).itemsize
-        error = np.broadcast_to(value, shape)[on]
-        if adds and op.attributes.get("atomic_rmw_op", Rmw.FADD) in (Rmw.FADD, Rmw.ADD):
-            amount = np.abs(_lifted(self._plain(frame, op, at.value, operands[at.value]), len(type.shape)))
-            self._held.added(places, size, error, np.broadcast_to(amount, shape)[on])
-        elif effects.updates(op) and (type.is_float or np.any(value > 0)):
-            self._held.greatest(places, size, error)
-        else:
-            self._held.stored(places, size, error)
-        if effects.updates(op) and op.results and type.is_float:
+        self._written(frame, op, operands, value or NOTHING, adds)
+        if updates and op.results and type.is_float and (adds or value is not None):
             # The value that an atomic found depends on the order of programs.
-            self._put(result, np.full((1,) * (1 + len(type.shape)), np.inf))
+            self._put(result, LOST)
+        elif updates and op.results:
+            self._loaded(frame, op, operands, moves, result)
 
-    def _loaded(self, frame: Frame, op: Op, operands: Sequence[Value], pointer: Any, mask: Any, result: Any) -> None:
+    def _written(self, frame: Frame, op: Op, operands: Sequence[Value], value: Bound, adds: bool) -> None:
+        at, held = effects.operands_of(op), self._held(frame)
+        assert at.value is not None
+        type = frame.type(op.operands[at.value])
+        shape = (frame.count, *type.shape)
+        places, on = lanes(*self._where, shape)
+        size = dtype_of(type).itemsize
+        stored = value.mapped(lambda part: _picked(part, shape, on))
+        kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
+        if adds:
+            amount = np.abs(lifted(wide(frame.elements(op, at.value, operands[at.value])), len(type.shape)))
+            held.added(places, size, stored, _picked(amount, shape, on))
+        elif not effects.updates(op) or (kind == Rmw.XCHG and op.name == "tt.atomic_rmw"):
+            held.stored(places, size, stored)
+        elif op.name != "tt.atomic_cas" and kind in _SUMS:
+            held.added(places, size, stored, None)
+        elif op.name != "tt.atomic_cas" and kind in _EXTREMES:
+            held.chosen(places, size, stored)
+        else:
+            # A compare and swap, or bits: what memory holds then depends on whether it is what was expected.
+            before = held.at(places, size)
+            expected = None if at.expected is None else self._bound(frame, op, operands, at.expected)
+            if before is not None or value.any or expected is not None:
+                held.stored(places, size, LOST)
+
+    def _loaded(self, frame: Frame, op: Op, operands: Sequence[Value], moves: Sequence[Bound], result: Any) -> None:
         type = frame.result_type(op)
         shape = (frame.count, *type.shape)
-        places, on = _lanes(pointer, mask, shape)
-        found = np.zeros(shape)
-        found[on] = self._held.at(places, dtype_of(type).itemsize)
-        other = effects.operands_of(op).other
-        if other is not None:
-            found = np.where(on, found, self._error(frame, op, operands, other))
-        if np.any(found > 0):
-            if isinstance(result, (AffineBlock, MaskBox, Descriptor)):
-                self._lost = True
-            else:
-                self._put(result, found)
+        at = effects.operands_of(op)
+        other = None if at.other is None else self._bound(frame, op, operands, at.other)
+        known: Bound | None = None
+        on: Array | None = None
+        if self._memory:
+            places, on = lanes(*self._where, shape)
+            known = self._memory.at(places, dtype_of(type).itemsize)
+        elif other is not None:
+            _, on = lanes(*self._where, shape)
+        if known is None and other is None and not any(one.any for one in moves):
+            return
+        found = NOTHING
+        if known is not None and on is not None:
+            found = known.mapped(lambda part: _spread(part, on))
+        if other is not None and on is not None:
+            found = found.where(on, other)
+        for one in moves:
+            found = LOST.where(one.uncertain, found)
+        self._put(result, found)
 
 
-def _total(array: Array, axis: int) -> Array:
-    return np.asarray(array.sum(axis=axis))
+def _conditions(plan: Plan) -> dict[tuple[str, int], str]:
+    """The values that decide whether a loop goes on, and where a branch goes, by function and number."""
+    return {
+        (name, op.operands[0]): op.name
+        for name, function in plan.functions.items()
+        for op in function.walk()
+        if op.name in ("scf.condition", "cf.cond_br")
+    }
 
 
-def _running(array: Array, axis: int) -> Array:
-    return np.cumsum(array, axis=axis)
+def _picked(part: Array, shape: tuple[int, ...], on: Array) -> Array:
+    return np.broadcast_to(part, shape)[on] if part.ndim else part
 
 
-def _wide(value: Value, type: Type) -> Array:
-    """A value's elements in float64; integers beyond 2**53 lose digits that bounds do not need."""
-    return wide(elements(value, type))
+def _spread(part: Array, on: Array) -> Array:
+    """A number for each active lane, as a block with zeros elsewhere."""
+    if not part.ndim or on.all():
+        return part.reshape(on.shape) if part.ndim else part
+    whole = np.zeros(on.shape)
+    whole[on] = part
+    return whole
 
 
-def _lifted(array: Array, rank: int) -> Array:
-    """The array with the block's axes added, if it has one number for each program."""
-    return array.reshape(-1, *(1,) * rank) if array.ndim == 1 and rank else array
-
-
-def _lanes(pointer: Any, mask: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def lanes(pointer: Any, mask: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """The addresses of the active lanes, and which lanes are active, bool of ``shape``."""
     where = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
     on = mask.elements() if isinstance(mask, MaskBox) else np.True_ if mask is None else mask
-    on = np.broadcast_to(_lifted(np.asarray(on), len(shape) - 1) if np.ndim(on) else on, shape)
-    return np.broadcast_to(_lifted(where, len(shape) - 1), shape)[on], on
+    on = np.broadcast_to(lifted(np.asarray(on), len(shape) - 1) if np.ndim(on) else on, shape)
+    return np.broadcast_to(lifted(where, len(shape) - 1), shape)[on], on

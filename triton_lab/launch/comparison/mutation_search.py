@@ -22,6 +22,7 @@ from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.bound import Bound
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -46,7 +47,7 @@ class Search:
     runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Array | None]) -> Search:
+    def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Bound | None]) -> Search:
         """A new search; ``allowed`` are the rounding bounds by argument, None if not known. Raises CannotReplay."""
         plain = side.held(replay(side.launch))
         return cls(side, other, [replace(one, bound=allowed[one.name]) for one in plain])

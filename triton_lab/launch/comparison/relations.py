@@ -103,7 +103,10 @@ def _near(one: Compared, a: Array, b: Array) -> bool:
     if not a.size or not (np.isfinite(a).all() and np.isfinite(b).all()) or np.ptp(b) == 0:
         return False
     size = np.maximum(np.abs(a), np.abs(b))
-    known = 0.0 if one.bound is None else float(np.max(one.bound, initial=0.0, where=np.isfinite(one.bound)))
+    known = 0.0
+    if one.bound is not None:
+        size = one.bound.size
+        known = float(np.max(size, initial=0.0, where=np.isfinite(size)))
     roundings = _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 0.0
     return bool((np.abs(a - b) <= roundings * size + 2 * known).all())
 

@@ -18,17 +18,17 @@ the kernel allows it, a product fused with the addition after it, and functions 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.special_functions import erf, rsqrt
+from triton_lab.interpreter.special_functions import erf, round_half_away, rsqrt
 from triton_lab.ir import Op
 
 Array = NDArray[Any]
+Found = TypeVar("Found")
 
 # Functions that a GPU approximates, and their errors in units (2 u) by the PTX manual.
 APPROXIMATE = {
@@ -45,6 +45,7 @@ APPROXIMATE = {
     "math.erf": 2.0,
     "tt.extern_elementwise": 4.0,
 }
+_NEAREST_ON_CPU = frozenset({"arith.divf", "tt.approx_divf", "math.sqrt"})
 # Absolute errors of lg2 and sin. (The operand of ex2, x log2(e), is rounded too: see `own`.)
 _LOG_ERROR, _SINE_ERROR = 2.0**-21, 2.0**-20
 
@@ -57,14 +58,22 @@ RISING: dict[str, Callable[[Array], Array]] = {
     "tt.precise_sqrt": np.sqrt,
     "math.rsqrt": rsqrt,
     "math.erf": erf,
-    "math.floor": np.floor,
-    "math.ceil": np.ceil,
 }
 _OF_LIBRARY: dict[str, Callable[[Array], Array]] = {
                "tanh": np.tanh, "exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt,
                "expm1": np.expm1, "log1p": np.log1p, "sinh": np.sinh, "asinh": np.arcsinh, "atan": np.arctan,
-               "cbrt": np.cbrt, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "trunc": np.trunc,
-               "log10": np.log10, "erf": erf}  # fmt: skip
+               "cbrt": np.cbrt, "log10": np.log10, "erf": erf}  # fmt: skip
+
+# These give whole numbers, by name of the operation or of the library's function.
+_STEPS: dict[str, Callable[[Array], Array]] = {
+    "math.floor": np.floor, "math.ceil": np.ceil, "floor": np.floor, "ceil": np.ceil, "rint": np.rint,
+    "nearbyint": np.rint, "trunc": np.trunc, "round": round_half_away,
+}  # fmt: skip
+# Functions of the library that are operations of Triton, too; the last ones are exact for all operands.
+_SAME_AS = {
+    "fabs": "math.absf", "fmax": "arith.maxnumf", "fmin": "arith.minnumf", "fma": "math.fma",
+    "fmod": "arith.remf", "copysign": "arith.remf", "remainder": "arith.remf", "nextafter": "arith.remf",
+}  # fmt: skip
 
 
 def gamma(terms: Array | float, u: float) -> Array:
@@ -76,10 +85,31 @@ def gamma(terms: Array | float, u: float) -> Array:
 
 def rising(op: Op) -> Callable[[Array], Array] | None:
     """The function of ``op`` in float64 if it is monotonic; else None."""
-    if op.name == "tt.extern_elementwise":
-        symbol = str(op.attributes.get("symbol", "")).removeprefix("__nv_")
-        return _OF_LIBRARY.get(symbol, _OF_LIBRARY.get(symbol.removesuffix("f")))
-    return RISING.get(op.name)
+    return _looked_up(_OF_LIBRARY, op) or RISING.get(op.name)
+
+
+def stepping(op: Op) -> Callable[[Array], Array] | None:
+    """The function of ``op`` in float64 if it rounds to a whole number; else None."""
+    return _looked_up(_STEPS, op) or _STEPS.get(op.name)
+
+
+def named(op: Op) -> str:
+    """The name of ``op``; of a library function, that of the operation which does the same, if there is one."""
+    return _looked_up(_SAME_AS, op) or op.name
+
+
+def varies(op: Op, on_gpu: bool = True) -> bool:
+    """Whether the function of ``op`` is approximated: by a GPU, or else by libraries of the CPU."""
+    name = named(op)
+    return name in APPROXIMATE and stepping(op) is None and (on_gpu or name not in _NEAREST_ON_CPU)
+
+
+def _looked_up(table: Mapping[str, Found], op: Op) -> Found | None:
+    """The entry of a library function, for either width of its operand."""
+    if op.name != "tt.extern_elementwise":
+        return None
+    symbol = str(op.attributes.get("symbol", "")).removeprefix("__nv_")
+    return table.get(symbol, table.get(symbol.removesuffix("f")))
 
 
 def between(function: Callable[[Array], Array], x: Array, error: Array) -> Array:
@@ -145,6 +175,7 @@ def summed(values: Array, errors: Array, axis: int, u: float, fold: Callable[[Ar
     return fold(errors, axis) + times(2 * gamma(np.maximum(terms - 1, 0), u), magnitudes + fold(errors, axis))
 
 
-def contractible(frame: Frame, op: Op, made_by: dict[int, str]) -> list[int]:
+def contractible(op: Op, made_by: Mapping[int, Op]) -> list[int]:
     """The positions of an addition's operands that are products, which a GPU may fuse with it."""
-    return [position for position, number in enumerate(op.operands) if made_by.get(number) == "arith.mulf"]
+    makers = [made_by.get(number) for number in op.operands]
+    return [position for position, maker in enumerate(makers) if maker is not None and maker.name == "arith.mulf"]

@@ -1,0 +1,231 @@
+"""Bounds of elementwise operations whose result is a float: see `rounding_rules` for the mathematics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.ir import Op
+from triton_lab.launch.comparison import rounding_rules
+from triton_lab.launch.comparison.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
+from triton_lab.launch.comparison.number_formats import bits, smallest, unit_roundoff, wide
+
+Array = NDArray[Any]
+
+ADDS = frozenset({"arith.addf", "arith.subf"})
+_QUOTIENTS = frozenset({"arith.divf", "tt.precise_divf", "tt.approx_divf"})
+_CASTS = frozenset({"arith.extf", "arith.truncf", "tt.fp_to_fp"})
+_OF_INTEGERS = frozenset({"arith.sitofp", "arith.uitofp"})
+_ROOTS = frozenset({"math.sqrt", "tt.precise_sqrt"})
+# Both bounds of the result are the function of both bounds of the operands.
+_EXTREMES: dict[str, Any] = {
+    "arith.maximumf": np.maximum, "arith.maxnumf": np.fmax, "arith.minimumf": np.minimum, "arith.minnumf": np.fmin,
+    "tt.clampf": lambda x, low, high: np.fmin(np.fmax(x, low), high),
+}  # fmt: skip
+# Exact if their operands are.
+EXACT = frozenset({*_EXTREMES, "math.absf", "arith.remf", "arith.bitcast", "tt.bitcast", "arith.extf"})
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """An operation that has run: its operands ``given`` and its ``result`` in float64, and ``raw`` as computed.
+
+    ``bounds`` are those of the operands, None for exact ones. ``fused`` are the positions of products that a GPU may fuse with
+    this addition, and how far these are from the exact ones, if that is known. ``varies``: whether targets round it differently, even if its operands are equal.
+    ``widens``: whether it is a cast that loses nothing.
+    """
+
+    op: Op
+    given: Sequence[Array]
+    bounds: Sequence[Bound | None]
+    result: Array
+    raw: Array
+    fused: Mapping[int, Array | None] = field(default_factory=dict)
+    varies: bool = False
+    widens: bool = False
+
+    @property
+    def name(self) -> str:
+        """The operation's name, for library functions that of the same operation."""
+        return rounding_rules.named(self.op)
+
+    @property
+    def known(self) -> list[Bound]:
+        """The bounds, zeros for exact operands."""
+        return [NOTHING if one is None else one for one in self.bounds]
+
+    @property
+    def exact(self) -> bool:
+        """Whether all operands are exact."""
+        return all(one is None for one in self.bounds)
+
+
+def of_float(step: Step, same: bool) -> Bound | None:
+    """The bound of a float result; None if it is exact.
+
+    With ``same``, both evaluations are of this kernel on any target; otherwise each operation may round to either of
+    its neighbours.
+    """
+    name = step.name
+    if name in _EXTREMES:
+        return None if step.exact else _of_extremes(step)
+    if name == "arith.negf":
+        return None if step.exact else Bound(step.known[0].above, step.known[0].below, step.known[0].kind)
+    if name == "math.absf":
+        return None if step.exact else _of_size(step)
+    if step.widens:
+        return step.bounds[0]
+    if (function := rounding_rules.stepping(step.op)) is not None:
+        return None if step.exact else _of_steps(step, function)
+    if name in _OF_INTEGERS and not step.exact:
+        return _of_integers(step)
+    if step.exact and name in EXACT:
+        return None
+    if step.exact and not step.fused and not step.varies:
+        return None if same else _rounded_once(step)
+    return _propagated(step, same)
+
+
+def _propagated(step: Step, same: bool) -> Bound:
+    """The error that comes from the operands, and that of this operation's own rounding."""
+    op, name, result = step.op, step.name, step.result
+    u, tiny = unit_roundoff(step.raw.dtype), smallest(step.raw.dtype)
+    errors = [one.size for one in step.known]
+    size = np.where(np.isfinite(result), np.abs(result), 0.0)
+    here = 2 * u * size if name in ADDS else 2 * u * size + tiny  # sums of small numbers are exact
+    fresh: Any = 0.0
+    for k, off in step.fused.items():
+        if off is None:
+            off = u * np.abs(np.where(np.isfinite(step.given[k]), step.given[k], 0.0)) + tiny
+        fresh = fresh + np.where(off > 0, off + here + tiny, 0.0)
+    if step.varies:
+        fresh = fresh + rounding_rules.own(op, step.given[0], result, u)
+    inherited = np.zeros(1) if step.exact else _inherited(step, errors)
+    if not same:
+        # This result is the nearest number, the other one may be either neighbour of its exact result.
+        total = inherited + np.maximum(fresh, 1.5 * here + 3 * u * inherited)
+        quiet = np.asarray((inherited == 0) & (np.asarray(fresh) == 0))
+        found = Bound.around(np.where(np.isnan(total), np.inf, total), kinds(step.known))
+        return (_rounded_once(step) or NOTHING).where(quiet, found) if quiet.any() else found
+    off = (inherited > 0) | (np.asarray(fresh) > 0)
+    total = inherited + fresh + np.where(off, here + 2 * u * inherited, 0.0)
+    return Bound.around(np.where(np.isnan(total), np.inf, total), kinds(step.known))
+
+
+def _inherited(step: Step, errors: Sequence[Array]) -> Array:
+    op, name, given = step.op, step.name, step.given
+    if name in ADDS:
+        if op.name == "arith.subf" and op.operands[0] == op.operands[1]:
+            return np.zeros(1)
+        return errors[0] + errors[1]
+    if name == "arith.mulf":
+        return rounding_rules.product(given[0], given[1], errors[0], errors[1])
+    if name == "math.fma":
+        return rounding_rules.product(given[0], given[1], errors[0], errors[1]) + errors[2]
+    if name in _QUOTIENTS:
+        return rounding_rules.quotient(given[0], given[1], step.result, errors[0], errors[1])
+    if name in _CASTS:
+        return errors[0]
+    if name in ("math.sin", "math.cos"):
+        return errors[0]
+    if (function := rounding_rules.rising(op)) is not None and len(given) == 1:
+        return rounding_rules.between(function, given[0], errors[0])
+    most: Array = np.maximum.reduce(np.broadcast_arrays(*errors))
+    return np.where(most > 0, np.inf, 0.0)
+
+
+def _ends(step: Step) -> tuple[list[Array], list[Array]]:
+    """The least and the greatest value of each operand."""
+    pairs = list(zip(step.given, step.known, strict=True))
+    return [x - one.below for x, one in pairs], [x + one.above for x, one in pairs]
+
+
+def _of_extremes(step: Step) -> Bound:
+    function = _EXTREMES[step.name]
+    low, high = _ends(step)
+    kind = np.maximum.reduce(np.broadcast_arrays(*(one.kind for one in step.known)))
+    return Bound.between(function(*low), step.result, function(*high), np.where(kind > 0, alone(step.known), 0))
+
+
+def _of_size(step: Step) -> Bound:
+    (low,), (high,) = _ends(step)
+    least = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+    return Bound.between(least, step.result, np.maximum(np.abs(low), np.abs(high)), step.known[0].kind)
+
+
+def _of_steps(step: Step, function: Any) -> Bound:
+    """Whole numbers that a float was rounded to: they are exact unless the float's bound reaches another one."""
+    (low,), (high,) = _ends(step)
+    return Bound.between(function(low), step.result, function(high), decided(step.known[0].kind))
+
+
+def _of_integers(step: Step) -> Bound:
+    one, u = step.known[0], unit_roundoff(step.raw.dtype)
+    x = step.given[0]
+    most = np.abs(x) + one.size
+    small = most * u <= 0.5  # these are exact in the result's dtype
+    rounding = np.where(small | (one.size == 0), 0.0, 2 * u * most)
+    kind = np.where(small, one.kind, np.where(one.uncertain, CHOICE, 0))
+    return Bound(one.below + rounding, one.above + rounding, kind)
+
+
+# --- Operations on exact operands, in another evaluation -------------------------------------------
+
+
+def _rounded_once(step: Step) -> Bound | None:
+    """The bound of one rounding: the result's neighbour on the other side of the exact result."""
+    u = unit_roundoff(step.raw.dtype)
+    exact = _exactly(step) if step.raw.dtype.itemsize <= 4 else None
+    if exact is None:
+        return Bound.around(2 * u * np.where(np.isfinite(step.result), np.abs(step.result), 0.0))
+    value, rest = exact  # the exact result is their sum, or lies between them
+    side = np.sign(value - step.result)
+    side = np.where(side == 0, np.sign(rest), side)
+    side = np.where(np.isfinite(step.result) & np.isfinite(value), side, 0.0)
+    if not side.any():
+        return None
+    apart = np.abs(wide(neighbour(step.raw, side)) - step.result)
+    return Bound(np.where(side < 0, apart, 0.0), np.where(side > 0, apart, 0.0), np.asarray(SHARP))
+
+
+def _exactly(step: Step) -> tuple[Array, Array | float] | None:
+    """The result of exact arithmetic in float64, and the sign of what is left; None if it is not known."""
+    name, given = step.name, step.given
+    if name in ADDS:
+        a, b = given[0], given[1] if name == "arith.addf" else -given[1]
+        return _sum(a, b)
+    if name == "arith.mulf":
+        return given[0] * given[1], 0.0
+    if name == "math.fma":
+        return _sum(given[0] * given[1], given[2])
+    if name in _QUOTIENTS:
+        a, b = np.broadcast_arrays(given[0], given[1])
+        return a / b, 0.0
+    if name in _ROOTS:
+        return np.sqrt(given[0]), 0.0
+    if name in _CASTS or name in _OF_INTEGERS:
+        return given[0], 0.0
+    return None
+
+
+def _sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """The sum in float64 and its error (Knuth's TwoSum)."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+def neighbour(values: Array, side: Array) -> Array:
+    """The next number of the dtype in the direction of ``side``: 1, -1, or 0 for the number itself."""
+    raw = bits(np.broadcast_to(values, np.broadcast_shapes(values.shape, side.shape)))
+    kind = np.dtype(f"i{raw.dtype.itemsize}")
+    sign = raw.dtype.type(1 << (8 * raw.dtype.itemsize - 1))
+    # As a signed number, the bits of floats are in order once those of negative ones are turned.
+    turned = raw.view(kind).astype(np.int64)
+    turned = np.where(turned < 0, -(turned & (int(sign) - 1)), turned) + side.astype(np.int64)
+    back = np.where(turned < 0, (-turned) | int(sign), turned).astype(np.uint64).astype(raw.dtype)
+    return back.view(values.dtype)

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 PICTURES = frozenset(
     f"triton_lab/views/{folder}/{name}.py"
     for folder, names in {
-        "drawing": "drawing figure histogram_figure figure_pieces",
+        "drawing": "drawing drawing_figure figure histogram_figure figure_pieces",
         "launch/values": "variable_view",
         "lazy": "buffers_picture graph_layout lazy_report",
-        "polyhedral": "array_panels canvas border_labels legend_box page_view plane_plot ragged_view formula_figure "
-        "three_ways_view",
+        "polyhedral": "array_panels border_labels dependence_arrows legend_box page_view plane_plot ragged_view "
+        "formula_figure three_ways_view",
     }.items()
     for name in names.split()
 )

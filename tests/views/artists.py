@@ -29,7 +29,7 @@ class Words:
     size: float  # points
     colour: str
     align: str
-    look: tuple[str, ...]  # of bold, italic, mono, ground
+    look: tuple[str, ...]  # of bold, mono, halo
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,8 @@ def _word(text: Text, x: float, y: float) -> Words:
     look = [
         name for name, there in (
             ("bold", text.get_fontweight() == "bold"),
-            ("italic", text.get_fontstyle() == "italic"),
             ("mono", "Mono" in text.get_fontfamily()[0]),
-            ("ground", text.get_bbox_patch() is not None),
+            ("halo", bool(text.get_path_effects())),
         ) if there
     ]  # fmt: skip
     assert text.get_va() == "center_baseline" and not text.get_parse_math(), text
@@ -161,9 +160,9 @@ def _read(artist: Any) -> Drawn:
                 radius, width = artist.get_markersize() / 2 / POINTS, artist.get_markeredgewidth() / POINTS
                 return Dots(artist.get_xydata(), radius, (to_hex(fill),), to_hex(ring), width)
             opacity = 1.0 if artist.get_alpha() is None else artist.get_alpha()
-            return Strokes(
-                (artist.get_xydata(),), to_hex(artist.get_color()), opacity, artist.get_linewidth() / POINTS, ()
-            )
+            dashes = (1.0,) if artist.is_dashed() else ()
+            colour, width = to_hex(artist.get_color()), artist.get_linewidth() / POINTS
+            return Strokes((artist.get_xydata(),), colour, opacity, width, dashes)
         case Polygon():
             fill, edge = artist.get_facecolor(), artist.get_edgecolor()
             return Areas(
@@ -181,7 +180,8 @@ def _read(artist: Any) -> Drawn:
             style = type(artist.get_arrowstyle()).__name__
             colour, width = artist.get_edgecolor(), artist.get_linewidth() / POINTS
             points = np.asarray(artist._path_original.vertices, dtype=float)
-            return Strokes((points,), _hex(colour), 1.0, width, dashes, style != "Curve")
+            opacity = 1.0 if artist.get_alpha() is None else artist.get_alpha()
+            return Strokes((points,), _hex(colour), opacity, width, dashes, style != "Curve")
         case AxesImage():
             left, right, bottom, top = artist.get_extent()
             values = np.asarray(artist.get_array(), dtype=float)

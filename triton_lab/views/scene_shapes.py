@@ -6,7 +6,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from triton_lab.views.drawing import scene_bounds
-from triton_lab.views.drawing.scene_bounds import CanvasBound, Most, Numbers, Png, Product, Rows, Runs, Times, Within
+from triton_lab.views.drawing.scene_bounds import CanvasBound, Most, Numbers, Product, Rows, Runs, Times, Within
 from triton_lab.views.scenes import Scene
 
 # Bounds of a whole scene, by their names in `check.js`.
@@ -97,8 +97,6 @@ def _further(found: dict[type, Any]) -> dict[str, Any]:
                 more["runs"] = items
             case CanvasBound():
                 more["canvas"] = True
-            case Png():
-                more["png"] = True
             case Rows():
                 more["rows"] = True
     return more

@@ -15,6 +15,7 @@ from triton_lab.views.scenes import NotedSource, Picked, Scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from triton_lab.views.drawing.drawing import Drawing
     from triton_lab.views.drawing.figure_pieces import FigurePiece
     from triton_lab.views.widget import SceneWidget
 
@@ -65,9 +66,11 @@ class View(ABC):
         """The scene with everything that can be shown without a running kernel."""
         return self.live()
 
-    @abstractmethod
     def figure(self) -> Figure:
-        """A new matplotlib figure; the caller owns it."""
+        """A new matplotlib figure, of the pieces; the caller owns it."""
+        from triton_lab.views.drawing.figure_pieces import stack
+
+        return stack(self.pieces())
 
     def pieces(self) -> list[FigurePiece]:
         """The figure in pieces that stand below each other, for a card that has other pieces, too."""
@@ -125,3 +128,14 @@ class View(ABC):
             if not is_for_readers(error):
                 raise
             return {"text/plain": f"not drawn: {reason(error)}"}, {}
+
+
+class DrawnView(View):
+    """A picture whose static form is one drawing."""
+
+    @abstractmethod
+    def drawing(self) -> Drawing:
+        """The picture with its words and its margins."""
+
+    def figure(self) -> Figure:
+        return self.drawing().figure()

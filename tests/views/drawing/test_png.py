@@ -11,18 +11,19 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
+from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Circles, Drawing
 from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png
 from triton_lab.views.launch.tiling.tiling_view import Tiling
-from triton_lab.views.polyhedral.canvas import Canvas, mixed
 
 
 def decoded(data: bytes) -> npt.NDArray[np.int64]:
     return np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(np.int64)
 
 
-def drawn(canvas: Canvas) -> npt.NDArray[np.uint8]:
+def drawn(drawing: Drawing) -> npt.NDArray[np.uint8]:
     """(height, width, 4)"""
-    agg = canvas.finish().canvas
+    agg = drawing.figure().canvas
     assert isinstance(agg, FigureCanvasAgg)
     agg.draw()  # type: ignore[no-untyped-call]
     return np.array(agg.buffer_rgba())  # type: ignore[no-untyped-call]
@@ -68,10 +69,9 @@ def test_a_figure_is_as_matplotlib_draws_it_in_a_fraction_of_the_bytes() -> None
 
 def test_shades_of_edges_are_few_where_areas_are_flat() -> None:
     """Dots on a ramp's colours: these stay as they are, and what smooths the dots is packed in half the bytes."""
-    canvas = Canvas(640, 480)
     places = np.random.default_rng(0).uniform(20, 460, (400, 2))
-    canvas.circles(places, 6, mixed(("#fff5d6", "#7a0403"), 400), "#333333", 1)
-    pixels = drawn(canvas)
+    fills = [style.hexadecimal(one) for one in style.ramp(("#fff5d6", "#7a0403"), 400).tolist()]
+    pixels = drawn(Drawing(640, 480, [Circles(places, 6, fills, "#333333", 1, np.arange(400))]))
     seen = Image.open(io.BytesIO(encoded(pixels, 96)))
     colours = len(seen.getcolors() or ())
     assert colours < 256
@@ -82,15 +82,14 @@ def test_shades_of_edges_are_few_where_areas_are_flat() -> None:
 
 
 def test_dots_look_alike_wherever_they_stand() -> None:
-    canvas = Canvas(200, 40)
-    canvas.circles(np.array([[10.1, 20.2], [60.37, 20.2], [110.21, 20.2]]), 6, np.full((3, 3), 0.5), "#333333", 1)
-    pixels = drawn(canvas)
+    places, grey = np.array([[10.1, 20.2], [60.37, 20.2], [110.21, 20.2]]), ["#808080"]
+    pixels = drawn(Drawing(200, 40, [Circles(places, 6, grey, "#333333", 1, np.zeros(3, dtype=np.int64))]))
     dots = [pixels[:, 2 * x - 18 : 2 * x + 18] for x in (10, 60, 110)]
     first, *others = (dot[:, np.flatnonzero((dot != 255).any(axis=(0, 2)))] for dot in dots)
     assert all((first == other).all() for other in others)
 
 
 def test_a_wide_picture_has_no_more_pixels_than_are_shown() -> None:
-    assert drawn(Canvas(900, 10)).shape[1] == 900 * SCALE == WIDEST
-    wide = drawn(Canvas(2400, 100))
+    assert drawn(Drawing(900, 10)).shape[1] == 900 * SCALE == WIDEST
+    wide = drawn(Drawing(2400, 100))
     assert wide.shape[1] == WIDEST and wide.shape[0] == 75

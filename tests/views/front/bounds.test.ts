@@ -75,20 +75,6 @@ test("runs begin one after the other, within what they are of", () => {
   for (const starts of [[0, 4_000_000_000], [2, 1], [0, 4]]) assert.match(touches(...starts)!.told, /does not ascend/);
 });
 
-test("a picture in a scene is a PNG of so many pixels", () => {
-  const png = (wide: number, high: number) => {
-    const bytes = new Uint8Array(24);
-    bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-    new DataView(bytes.buffer).setUint32(16, wide);
-    new DataView(bytes.buffer).setUint32(20, high);
-    return bytes;
-  };
-  const { picture } = SHAPES.types.ColumnScene!;
-  assert.equal(wrongOf(png(300, 200), picture), null);
-  assert.equal(wrongOf(png(30_000, 20_000), picture)?.large, true);
-  for (const bytes of [new Uint8Array(30), new Uint8Array(3), png(0, 5)]) assert.equal(wrongOf(bytes, picture)?.large, false);
-});
-
 test("what is in all of a scene is counted, and each part for itself", () => {
   const words = { kind: "words", text: "x".repeat(100_000) };
   const card = (parts: object) => ({

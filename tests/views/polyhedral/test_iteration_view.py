@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.views.drawing.drawing import DrawnText
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.array_panels import grids, touched
 from triton_lab.views.polyhedral.border_labels import clip
-from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.formula_figure import width_of
 from triton_lab.views.polyhedral.iteration_picture import Border, picture
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
@@ -42,9 +42,7 @@ def pixels(figure: Figure) -> Pixels:
 
 def drawn(plot: Plot | SpacePlot) -> Pixels:
     """The plot alone, its upper left corner at (0, 0)."""
-    canvas = Canvas(*plot.size)
-    plot.draw(canvas, 0, 0)
-    return pixels(canvas.finish())
+    return pixels(plot.drawing().figure())
 
 
 def at(image: Pixels, place: NDArray[np.float64]) -> tuple[int, ...]:
@@ -275,9 +273,7 @@ def test_what_an_instance_touches_is_what_its_subscripts_say() -> None:
 
 def test_the_irregular_nest_has_the_colours_and_rows_of_the_page() -> None:
     view = RaggedView()
-    canvas = Canvas(*view.size)
-    view.draw(canvas, 0, 0)
-    image = pixels(canvas.finish())
+    image = pixels(view.matrices().figure())
     for i, row in enumerate(view.ragged.columns):
         for column in range(view.ragged.width):
             place = np.array([(column + 0.08) * view.cell + 1, (2 + i + 0.12) * view.cell])
@@ -399,18 +395,12 @@ def test_a_point_that_stands_for_several_visits_is_chosen_with_all() -> None:
 
 def _number_marks(plot: Plot) -> list[tuple[float, float, float, float]]:
     """Where the axes' numbers and names stand: (left, top, right, bottom) in pixels, as `Plot._axes` sets them."""
-    marks, texts = [], []
-
-    class Ear(Canvas):
-        def text(self, x: float, y: float, words: str, *rest: Any, **more: Any) -> None:
-            texts.append((x, y, words, rest[0]))
-
-    plot.draw(Ear(*plot.size), 0, 0)
+    marks = []
     names = {line.border.excluded for line in plot.lines}
-    for x, y, words, size in texts:
-        if words not in names:
-            wide, high = width_of(words, size) / 2, size * 0.6
-            marks.append((x - wide, y - high, x + wide, y + high))
+    for one in plot.drawing().items:
+        if isinstance(one, DrawnText) and one.text not in names:
+            wide, high = width_of(one.text, one.size) / 2, one.size * 0.6
+            marks.append((one.x - wide, one.y - high, one.x + wide, one.y + high))
     return marks
 
 
@@ -442,11 +432,6 @@ def test_labels_of_borders_cover_no_number_and_no_number_is_missing(text: str) -
 
 
 def test_the_name_of_the_ragged_matrix_stands_clear_of_its_rows() -> None:
-    view, texts = RaggedView(), {}
-
-    class Ear(Canvas):
-        def text(self, x: float, y: float, words: str, *rest: Any, **more: Any) -> None:
-            texts[words] = (x, y)
-
-    view.draw(Ear(*view.size), 0, 0)
-    assert texts["A"][1] < texts["K[i] = 4"][1] - view.cell / 2
+    view = RaggedView()
+    height = {one.text: one.y for one in view.matrices().items if isinstance(one, DrawnText)}
+    assert height["A"] < height["K[i] = 4"] - view.cell / 2

@@ -103,11 +103,11 @@ def test_a_dark_page_has_a_dark_picture_and_another_theme_paints_anew(show: Open
 
 def test_pictures_of_the_ways_follow_the_theme(show: Open) -> None:
     page = show(WaysView(ragged_ways()), theme=style.DARK)
-    image = page.locator(".tl-column img").first
-    dark = image.get_attribute("src")
+    box = page.locator(".tl-column rect").first
+    expect(box).to_have_attribute("fill", look.DARK.rows[0])
     page.evaluate("() => { document.body.dataset.jpThemeLight = 'true' }")
     page.wait_for_selector(".tl-view[data-theme=light]")
-    assert image.get_attribute("src") != dark
+    expect(box).to_have_attribute("fill", look.LIGHT.rows[0])
 
 
 def test_a_step_tells_the_instance_and_what_it_touches(show: Open) -> None:
@@ -337,4 +337,4 @@ def test_the_other_views_draw_and_step(show: Open) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_label("visits made")).to_have_value("0")
     page = show(WaysView(ragged_ways()))
-    expect(page.locator(".tl-column img")).to_have_count(3)
+    expect(page.locator(".tl-column svg")).to_have_count(3)

@@ -14,7 +14,6 @@ from tests.views.artists import Areas, Dots, Drawn, Places, Strokes, Words, arti
 from triton_lab.polyhedral import scop
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.polyhedral import polyhedral_style as look
-from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.iteration_view import IterationView
 from triton_lab.views.polyhedral.plane_plot import NUMBER, Plot
 from triton_lab.views.polyhedral.polyhedral_style import LIGHT
@@ -115,9 +114,7 @@ def read(name: str, order: bool = False, dependences: str | None = "value") -> R
     view = IterationView(scop(NESTS[name].text).schedule, order=order, dependences=dependences)
     plot = view.plot
     assert isinstance(plot, Plot)
-    canvas = Canvas(*plot.size)
-    plot.draw(canvas, 0, 0)
-    drawn = artists(canvas.finish())
+    drawn = artists(plot.drawing().figure())
     numbers = [one for one in drawn if isinstance(one, Words) and one.size == NUMBER]
     below = max(one.y for one in numbers)
     right = _axis([(one.x, float(one.text)) for one in numbers if one.y == below])

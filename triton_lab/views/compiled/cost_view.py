@@ -13,8 +13,6 @@ from triton_lab.views.compiled.compiled_scenes import CostScene, RoofScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
@@ -89,11 +87,6 @@ class CostView(View):
         from triton_lab.views.compiled.cost_figure import cost_pieces
 
         return cost_pieces(self)
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 def _roof(one: Roof) -> RoofScene:

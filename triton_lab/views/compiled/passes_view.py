@@ -12,8 +12,6 @@ from triton_lab.views.drawing.scene_bounds import Code, Many, Most, Sentence, Wh
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.compiled.passes import Pass
     from triton_lab.views.drawing.figure_pieces import FigurePiece
@@ -106,11 +104,6 @@ class PassesView(View):
         told_first = lines([(self.summary(), style.LIGHT.faint)])
         table = FigurePiece(LINE * len(shown) + 8, draw, wide + BAR + 76 + words)
         return [title(self.title()), told_first, table]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 def told(one: Pass) -> str:

@@ -11,8 +11,6 @@ from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
@@ -61,11 +59,6 @@ class ResourceTable(View):
 
         told = [lines([(problem, style.LIGHT.error) for problem in self.problems()])] if self.problems() else []
         return [title(self.title()), *told, table_piece(table(self.compiled))]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 class SummaryPanel(Panel):

@@ -22,8 +22,6 @@ from triton_lab.views.drawing.heatmap import buffer, narrow
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
@@ -143,11 +141,6 @@ class Stages(View):
         from triton_lab.views.compiled.stages_figure import stages_pieces
 
         return stages_pieces(self)
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 def told(trail: Trail) -> str:

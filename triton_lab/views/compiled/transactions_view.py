@@ -19,8 +19,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
@@ -162,11 +160,6 @@ class TransactionsView(View):
                 made.append(one_row([shown.heatmap], 8))
             made.append(lines([(line, style.LIGHT.faint) for line in _wrapped(shown.note)]))
         return made
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 def _wrapped(told: str) -> list[str]:

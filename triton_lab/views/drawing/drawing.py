@@ -1,28 +1,32 @@
-"""A drawing as plain data: boxes, words and lines in CSS pixels, for matplotlib and for the browser alike.
+"""A drawing as plain data: boxes, words, lines and circles in CSS pixels, for matplotlib and for the browser alike.
 
-A colour is a name from the theme (`style.Theme`) or "#rrggbb". A box may be tinted with a colour at low opacity, so
-that it can be read on a light and on a dark ground.
+A colour is a name from the theme (`style.Theme`), "#rrggbb", "none", or two of these with a slash between them: for a
+light and for a dark page. A box may be tinted with a colour at low opacity, so that it can be read on a light and on a
+dark ground.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict, cast
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.scene_bounds import Coordinate, Many, Most, Name, Sentence, Text, Within
+from triton_lab.views.drawing.scene_bounds import Coordinate, Few, Many, Most, Name, Sentence, Text, Whole, Within
 
 if TYPE_CHECKING:  # a scene is shown before matplotlib has been imported
     from matplotlib.figure import Figure
-    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+Places = npt.NDArray[np.float64]
+Place = tuple[Coordinate, Coordinate]
 
 POINTS = 0.75  # points in a CSS pixel
 
 
 class BoxItem(TypedDict):
-    """A box. A colour is a name from the theme, or "#rrggbb"."""
-
     what: Literal["box"]
     x: Coordinate
     y: Coordinate
@@ -37,7 +41,13 @@ class BoxItem(TypedDict):
     tag: Name
 
 
-class WordsItem(TypedDict):
+class _Haloed(TypedDict, total=False):
+    halo: Name
+
+
+class WordsItem(_Haloed):
+    """Words. ``halo``: the colour around the letters, "" for none."""
+
     what: Literal["words"]
     x: Coordinate
     y: Coordinate
@@ -49,9 +59,13 @@ class WordsItem(TypedDict):
     mono: bool
 
 
-class LineItem(TypedDict):
+class _Translucent(TypedDict, total=False):
+    opacity: Annotated[float, Within(0, 1)]
+
+
+class LineItem(_Translucent):
     what: Literal["line"]
-    points: Many[tuple[Coordinate, Coordinate]]
+    points: Many[Place]
     colour: Name
     width: Coordinate
     curved: bool
@@ -59,7 +73,38 @@ class LineItem(TypedDict):
     arrow: bool
 
 
-Item = BoxItem | WordsItem | LineItem
+class SegmentsItem(TypedDict):
+    """Straight lines. ``dashes``: how much is drawn and how much is left out, in turns."""
+
+    what: Literal["segments"]
+    ends: Many[tuple[Place, Place]]
+    colour: Name
+    width: Coordinate
+    dashes: Few[Coordinate]
+
+
+class PolygonsItem(TypedDict):
+    what: Literal["polygons"]
+    corners: Many[Many[Place]]
+    fill: Name
+    opacity: Annotated[float, Within(0, 1)]
+    edge: Name
+    line: Coordinate
+
+
+class CirclesItem(TypedDict):
+    """Circles. ``which``: the index in ``fills`` for each of them; empty if all have the first fill."""
+
+    what: Literal["circles"]
+    centres: Many[Place]
+    radius: Coordinate
+    fills: Many[Name]
+    which: Many[Whole]
+    ring: Name
+    line: Coordinate
+
+
+Item = BoxItem | WordsItem | LineItem | SegmentsItem | PolygonsItem | CirclesItem
 
 
 class DrawingScene(TypedDict):
@@ -98,10 +143,14 @@ class Rectangle:
     def bottom(self) -> float:
         return self.y + self.height
 
+    def moved(self, x: float, y: float) -> Rectangle:
+        return replace(self, x=self.x + x, y=self.y + y)
+
 
 @dataclass(frozen=True)
 class DrawnText:
-    """One line of text, centred vertically at y."""
+    """One line of text, centred vertically at y. `halo`: a colour around the letters, so that they can be read across
+    lines."""
 
     what: ClassVar = "words"
     x: float
@@ -112,6 +161,10 @@ class DrawnText:
     align: str = "left"
     bold: bool = False
     mono: bool = False
+    halo: str = ""
+
+    def moved(self, x: float, y: float) -> DrawnText:
+        return replace(self, x=self.x + x, y=self.y + y)
 
 
 @dataclass(frozen=True)
@@ -125,6 +178,58 @@ class Line:
     curved: bool = False
     dashed: bool = False
     arrow: bool = True
+    opacity: float = 1.0
+
+    def moved(self, x: float, y: float) -> Line:
+        return replace(self, points=tuple((x + px, y + py) for px, py in self.points))
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Straight lines of one look: `ends` is (count, 2, 2). `dashes`: drawn and left out, in turns, in CSS pixels."""
+
+    what: ClassVar = "segments"
+    ends: Places
+    colour: str
+    width: float = 1.0
+    dashes: tuple[float, ...] = ()
+
+    def moved(self, x: float, y: float) -> Segments:
+        return replace(self, ends=self.ends + np.array([x, y]))
+
+
+@dataclass(frozen=True)
+class Polygons:
+    """Polygons of one look, each as its corners (count, 2)."""
+
+    what: ClassVar = "polygons"
+    corners: Sequence[Places]
+    fill: str
+    opacity: float = 1.0
+    edge: str = "none"
+    line: float = 0.0
+
+    def moved(self, x: float, y: float) -> Polygons:
+        return replace(self, corners=tuple(each + np.array([x, y]) for each in self.corners))
+
+
+@dataclass(frozen=True)
+class Circles:
+    """Circles of one size around `centres`, (count, 2). `which`, (count,): the index in `fills` of each."""
+
+    what: ClassVar = "circles"
+    centres: Places
+    radius: float
+    fills: Sequence[str]
+    ring: str
+    line: float
+    which: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def moved(self, x: float, y: float) -> Circles:
+        return replace(self, centres=self.centres + np.array([x, y]))
+
+
+DrawnItem = Rectangle | DrawnText | Line | Segments | Polygons | Circles
 
 
 @dataclass
@@ -133,21 +238,23 @@ class Drawing:
 
     width: float = 0.0
     height: float = 0.0
-    items: list[Rectangle | DrawnText | Line] = field(default_factory=list)
+    items: list[DrawnItem] = field(default_factory=list)
 
-    def add(self, *items: Rectangle | DrawnText | Line) -> None:
+    def add(self, *items: DrawnItem) -> None:
         self.items += items
 
     def place(self, other: Drawing, x: float, y: float) -> None:
         """Put another drawing here, its corner at (x, y), and grow to hold it."""
-        for item in other.items:
-            if isinstance(item, Line):
-                points = tuple((x + px, y + py) for px, py in item.points)
-                self.items.append(Line(**{**vars(item), "points": points}))
-            else:
-                self.items.append(type(item)(**{**vars(item), "x": item.x + x, "y": item.y + y}))
+        self.items += [item.moved(x, y) for item in other.items]
         self.width = max(self.width, x + other.width)
         self.height = max(self.height, y + other.height)
+
+    def framed(self, margin: float = 16.0) -> Drawing:
+        """The drawing with so much room around it."""
+        page = Drawing()
+        page.place(self, margin, margin)
+        page.width, page.height = page.width + margin, page.height + margin
+        return page
 
     def scene(self, source: str, label: str) -> DrawingScene:
         """The drawing for `front/drawing/drawing.js`, with its kernels and a label."""
@@ -155,83 +262,34 @@ class Drawing:
             "kind": "drawing",
             "width": self.width,
             "height": self.height,
-            "items": [cast(Item, {"what": item.what, **asdict(item)}) for item in self.items],
+            "items": [cast(Item, {"what": item.what, **_plain(asdict(item))}) for item in self.items],
             "source": source,
             "label": label,
         }
 
     def figure(self) -> Figure:
         """The drawing as a matplotlib figure of its size."""
-        from triton_lab.views.drawing.fonts import family, weight
-        from triton_lab.views.drawing.png import blank
+        from triton_lab.views.drawing.drawing_figure import figure_of
 
-        figure = blank(self.width, self.height)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set_xlim(0, self.width)
-        axes.set_ylim(self.height, 0)
-        axes.set_axis_off()
-        for level, item in enumerate(self.items):
-            if isinstance(item, DrawnText):
-                axes.text(
-                    item.x,
-                    item.y,
-                    item.text,
-                    fontsize=item.size,
-                    color=colour(item.colour),
-                    ha=item.align,
-                    va="center_baseline",
-                    family=family(item.text, item.mono),
-                    weight=weight(item.text, item.bold),
-                    parse_math=False,
-                    zorder=level,
-                )
-            else:
-                axes.add_patch(_box(item, level) if isinstance(item, Rectangle) else _line(item, level))
-        return figure
+        return figure_of(self)
 
 
-def colour(name: str) -> str:
-    """The value of a theme's colour given by name; other colours stay as they are."""
-    return name if name.startswith("#") else str(getattr(style.LIGHT, name))
+def _plain(value: Any) -> Any:
+    """Arrays as lists, to hundredths of a pixel."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return np.round(value, 2).tolist() if isinstance(value, np.ndarray) else value
+
+
+def colour(name: str, theme: style.Theme = style.LIGHT) -> str:
+    """The value of a colour of a drawing in a theme, as matplotlib reads it."""
+    light, _, dark = name.partition("/")
+    one = dark if dark and theme is style.DARK else light
+    return one if one.startswith("#") or one == "none" else str(getattr(theme, one))
 
 
 def widest(lines: Iterable[tuple[str, float, bool]]) -> float:
     """The approximate width in CSS pixels of the widest of some (text, size, mono)."""
     return max((len(text) * size / POINTS * (0.605 if mono else 0.56) for text, size, mono in lines), default=0)
-
-
-def _box(box: Rectangle, level: int) -> FancyBboxPatch:
-    from matplotlib.colors import to_rgba
-    from matplotlib.patches import FancyBboxPatch
-
-    return FancyBboxPatch(
-        (box.x + box.radius, box.y + box.radius),
-        box.width - 2 * box.radius,
-        box.height - 2 * box.radius,
-        boxstyle=f"round,pad={box.radius},rounding_size={box.radius}",
-        facecolor=to_rgba(colour(box.fill), box.opacity),
-        edgecolor=colour(box.edge),
-        linewidth=box.line * POINTS,
-        linestyle=(0, (4, 3)) if box.dashed else "solid",
-        zorder=level,
-    )
-
-
-def _line(line: Line, level: int) -> FancyArrowPatch:
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path
-
-    middle = Path.CURVE4 if line.curved else Path.LINETO
-    return FancyArrowPatch(
-        path=Path(line.points, [Path.MOVETO] + [middle] * (len(line.points) - 1)),
-        arrowstyle="-|>,head_length=4.5,head_width=2.6" if line.arrow else "-",
-        color=colour(line.colour),
-        linewidth=line.width * POINTS,
-        linestyle=(0, (4, 3)) if line.dashed else "solid",
-        mutation_scale=1.0,
-        shrinkA=0,
-        shrinkB=0,
-        joinstyle="round",
-        capstyle="butt",
-        zorder=level,
-    )

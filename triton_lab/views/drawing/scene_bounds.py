@@ -65,11 +65,6 @@ class CanvasBound:
 
 
 @dataclass(frozen=True)
-class Png:
-    """Bytes of a PNG with at most `MOST_PIXELS`."""
-
-
-@dataclass(frozen=True)
 class Rows:
     """A text of which only the visible lines are drawn: it counts for `MOST_CODE`, not for `MOST_LETTERS`."""
 

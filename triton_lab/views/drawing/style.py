@@ -147,6 +147,11 @@ def rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
+def hexadecimal(parts: Sequence[int]) -> str:
+    """Three numbers from 0 to 255 as ``"#rrggbb"``."""
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
 def label_colour(look: Sequence[int], theme: Theme = LIGHT) -> str:
     """Black or white, whichever is readable on a style's first colour."""
     return DARK_LABEL if luminance(palette(theme)[look[0]].tolist()) >= DARKEST_UNDER_INK else LIGHT_LABEL
@@ -168,8 +173,7 @@ def ramp(anchors: tuple[str, ...], levels: int) -> npt.NDArray[np.uint8]:
 
 
 def _mixed(colour: str, other: str, share: float) -> str:
-    parts = (round(a + (b - a) * share) for a, b in zip(rgb(colour), rgb(other), strict=True))
-    return "#" + "".join(f"{part:02x}" for part in parts)
+    return hexadecimal([round(a + (b - a) * share) for a, b in zip(rgb(colour), rgb(other), strict=True)])
 
 
 @cache

@@ -8,9 +8,9 @@ import { SHAPES } from "./shapes.js";
  * A type as data, with its bounds: a plain one by name, "scene" for any scene, `of` a record by name, `is` one of these
  * words; `whole` and `number` have a number's ends, `text` and `bytes` how many there may be, as `most` has for lists and
  * maps. `times` and `area` bound the product with other fields, `product` that of a list's numbers (or of a `field` of
- * its records), `numbers` a buffer's; `runs` names what a buffer has beginnings of, and of a `canvas` and a `png` the
- * pixels are counted; of a text with `rows` only the lines in sight are drawn.
- * @typedef {{times?: string[], area?: number, product?: number, field?: string, numbers?: number, runs?: string, canvas?: true, png?: true, rows?: true}} Further
+ * its records), `numbers` a buffer's; `runs` names what a buffer has beginnings of, and of a `canvas` the pixels
+ * are counted; of a text with `rows` only the lines in sight are drawn.
+ * @typedef {{times?: string[], area?: number, product?: number, field?: string, numbers?: number, runs?: string, canvas?: true, rows?: true}} Further
  * @typedef {string | Further & ({whole: number[]} | {number: number[]} | {text: number} | {bytes: number} | {of: string}
  *   | {is: (string | number)[]} | {any: Shape[]} | {list: Shape, most: number, least?: number} | {tuple: Shape[]}
  *   | {map: Shape, most: number})} Shape
@@ -108,10 +108,7 @@ class Check {
   /** @param {unknown} value @param {Further & {bytes: number}} shape @param {string} at @returns {Wrong | null} */
   bytes(value, shape, at) {
     if (!(value instanceof Uint8Array || value instanceof DataView)) return odd(`${at} is no bytes`);
-    const wrong = within(value.byteLength, shape.bytes, `${at} has`, "bytes") ?? this.more("values", 1);
-    if (wrong || !shape.png) return wrong;
-    const [across, down] = sizeOfPng(value) ?? [0, 0];
-    return across ? within(across * down, SHAPES.most.pixels, `${at} has`, "pixels") : odd(`${at} is no PNG`);
+    return within(value.byteLength, shape.bytes, `${at} has`, "bytes") ?? this.more("values", 1);
   }
 
   /** Of several wrongs, one that says which bound was passed. @param {unknown} value @param {Shape[]} shapes @param {string} at @param {number} deep */
@@ -200,15 +197,6 @@ function ascends(starts, end) {
     before = start;
   }
   return true;
-}
-
-const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-
-/** How wide and high a PNG says that it is; null where it is none. @param {Uint8Array | DataView} bytes @returns {[number, number] | null} */
-function sizeOfPng({ buffer, byteOffset, byteLength }) {
-  const view = new DataView(buffer, byteOffset, byteLength);
-  if (byteLength < 24 || PNG.some((byte, k) => view.getUint8(k) !== byte)) return null;
-  return [view.getUint32(16), view.getUint32(20)];
 }
 
 /** @param {unknown} value @returns {value is Record<string, unknown>} */

@@ -105,7 +105,6 @@ export interface BorderLine {
   key: string;
 }
 
-/** A box. A colour is a name from the theme, or "#rrggbb". */
 export interface BoxItem {
   what: "box";
   x: number;
@@ -175,13 +174,20 @@ export interface ChoiceScene {
   items: ItemScene[];
 }
 
-/** ``picture`` is a PNG for light pages, ``dark`` for dark ones. */
+/** Circles. ``which``: the index in ``fills`` for each of them; empty if all have the first fill. */
+export interface CirclesItem {
+  what: "circles";
+  centres: [number, number][];
+  radius: number;
+  fills: string[];
+  which: number[];
+  ring: string;
+  line: number;
+}
+
 export interface ColumnScene {
   title: string;
-  picture: Bytes;
-  dark: Bytes;
-  width: number;
-  alt: string;
+  picture: DrawingScene;
   program: string;
   can: string[];
   cannot: string[];
@@ -298,7 +304,7 @@ export interface DrawingScene {
   kind: "drawing";
   width: number;
   height: number;
-  items: (BoxItem | WordsItem | LineItem)[];
+  items: (BoxItem | WordsItem | LineItem | SegmentsItem | PolygonsItem | CirclesItem)[];
   source: string;
   label: string;
 }
@@ -583,6 +589,7 @@ export interface LayoutsScene {
 }
 
 export interface LineItem {
+  opacity?: number;
   what: "line";
   points: [number, number][];
   colour: string;
@@ -783,6 +790,15 @@ export interface PlaneScene {
   fronts: boolean;
 }
 
+export interface PolygonsItem {
+  what: "polygons";
+  corners: [number, number][][];
+  fill: string;
+  opacity: number;
+  edge: string;
+  line: number;
+}
+
 export interface ProgramLine {
   text: string;
   part: number | null;
@@ -828,6 +844,15 @@ export interface Saved {
   scene?: string;
   view?: string;
   annotations?: NotedSource[];
+}
+
+/** Straight lines. ``dashes``: how much is drawn and how much is left out, in turns. */
+export interface SegmentsItem {
+  what: "segments";
+  ends: [[number, number], [number, number]][];
+  colour: string;
+  width: number;
+  dashes: number[];
 }
 
 /** A picture in the form of an output, to be shown beside the notebook. */
@@ -1196,7 +1221,9 @@ export interface WindowScene {
   heatmap: StorageHeatmap;
 }
 
+/** Words. ``halo``: the colour around the letters, "" for none. */
 export interface WordsItem {
+  halo?: string;
   what: "words";
   x: number;
   y: number;

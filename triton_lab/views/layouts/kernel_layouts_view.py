@@ -17,8 +17,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 SAVED_BYTES = 200_000  # all pictures in a notebook's output
@@ -134,11 +132,6 @@ class KernelLayoutsView(View):
         listed = pieces.table([HEADINGS, *rows])
         more = [pieces.lines([(f"and {left} more", style.LIGHT.faint)])] if left > 0 else []
         return [pieces.title(self.title()), listed, *more, *self.view(self.first).pieces()]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 def _key(each: LaidOut) -> Any:

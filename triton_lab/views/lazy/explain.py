@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
-
 from triton_lab.lazy.step import Step
 from triton_lab.lazy.step_text import describe, verdict
 from triton_lab.views.drawing import style
@@ -11,13 +9,13 @@ from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText
 from triton_lab.views.lazy.buffers_picture import draw_buffers
 from triton_lab.views.lazy.graph_picture import draw_graph
 from triton_lab.views.lazy.hash_table import draw_card
-from triton_lab.views.view import View
+from triton_lab.views.view import DrawnView
 
 MARGIN, GUTTER = 16.0, 30.0
 WIDE = 1100.0  # CSS pixels; a wider picture is shown too small to read
 
 
-class StepView(View):
+class StepView(DrawnView):
     """One step. `source` holds its kernels, `step` everything else."""
 
     def __init__(self, step: Step):
@@ -44,9 +42,6 @@ class StepView(View):
         page.width += MARGIN
         page.height += 4
         return page
-
-    def figure(self) -> Figure:
-        return self.drawing().figure()
 
     def scene(self) -> DrawingScene:
         return self.drawing().scene(self.source, verdict(self.step))

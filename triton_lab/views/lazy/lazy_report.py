@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
-
 from triton_lab import messages
 from triton_lab.lazy.step_totals import Totals, Use
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, widest
-from triton_lab.views.view import View
+from triton_lab.views.view import DrawnView
 
 MARGIN, LINE, GAP = 16.0, 22.0, 22.0
 ROWS = 30  # of the table: the graphs that took longest
 NAMES = 3  # kernels named in a row
 
 
-class LazyReport(View):
+class LazyReport(DrawnView):
     """The cost of steps. `totals` holds the numbers."""
 
     HEADINGS = ("graph", "kernels", "runs", "compiling", "running", "a run")
@@ -75,9 +73,6 @@ class LazyReport(View):
         page.width = max(x, MARGIN + max(said_width, widest([(self.title(), style.TITLE, False)]))) + MARGIN
         page.height = top + LINE * len(rows)
         return page
-
-    def figure(self) -> Figure:
-        return self.drawing().figure()
 
     def scene(self) -> DrawingScene:
         return self.drawing().scene("", self.title())

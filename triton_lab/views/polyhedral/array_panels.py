@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.access_visits import touches
 from triton_lab.polyhedral.execute import extent
-from triton_lab.views.polyhedral.canvas import Canvas
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle, Segments
+from triton_lab.views.polyhedral.polyhedral_style import BOTH
 
 GAP = 26.0  # CSS pixels between two arrays
 NAME = 20.0
@@ -97,49 +98,38 @@ class Shelf:
         row, column = divmod(cell, grid.columns)
         return np.array([(column + 0.5) * side, self.corner(number) + (row + 0.5) * side])
 
-    def draw(
-        self,
-        canvas: Canvas,
-        x: float,
-        y: float,
-        marked: Sequence[tuple[int, int, str]],
-        start: NDArray[np.float64] | None,
-    ) -> None:
-        """Draw the grids with the upper left corner at (x, y).
+    def drawing(self, marked: Sequence[tuple[int, int, str]] = (), start: NDArray[np.float64] | None = None) -> Drawing:
+        """The grids below each other.
 
         ``marked``: (grid, cell, kind) of each marked cell; lines join ``start`` to them.
         """
+        made = Drawing(*self.size)
         for number, grid in enumerate(self.grids):
-            side, top = self.cell(grid), y + self.corner(number)
-            label = f"{grid.name}[{', '.join(f'{a}..{a + n - 1}' for a, n in zip(grid.low, grid.shape, strict=True))}]"
-            canvas.text(x, top - 10, label if grid.shape else grid.name, 9.0, canvas.look.ink, bold=True)
-            canvas.rectangle(
-                x, top, side * grid.columns, side * grid.rows, canvas.look.statement, canvas.look.axis, 1.2
-            )
-            if side >= 4:
-                upright = [
-                    [(x + c * side, top), (x + c * side, top + grid.rows * side)] for c in range(1, grid.columns)
-                ]
-                level = [[(x, top + r * side), (x + grid.columns * side, top + r * side)] for r in range(1, grid.rows)]
-                if upright or level:
-                    canvas.lines(upright + level, canvas.look.ground, 1.0)
+            self._grid(made, number, grid)
         for number, cell, kind in marked:
             side = self.cell(self.grids[number])
-            left, top = self.centre(number, cell) + np.array([x, y]) - side / 2
-            canvas.rectangle(
-                left,
-                top,
-                side,
-                side,
-                canvas.look.written if kind == "write" else canvas.look.read,
-                canvas.look.axis,
-                1.0,
-            )
-        if start is None:
+            left, top = self.centre(number, cell) - side / 2
+            fill = BOTH.written if kind == "write" else BOTH.read
+            made.add(Rectangle(left, top, side, side, fill, BOTH.axis, radius=0))
+        if start is not None:
+            for number, cell, kind in marked:
+                (x0, y0), (x1, y1) = start.tolist(), self.centre(number, cell).tolist()
+                middle = (x0 + x1) / 2
+                colour = BOTH.writing if kind == "write" else BOTH.reading
+                points = ((x0, y0), (middle, y0), (middle, y1), (x1, y1))
+                made.add(Line(points, colour, 1.4, curved=True, arrow=False))
+        return made
+
+    def _grid(self, made: Drawing, number: int, grid: ArrayGrid) -> None:
+        """An array's name and cells."""
+        side, top = self.cell(grid), self.corner(number)
+        wide, tall = side * grid.columns, side * grid.rows
+        label = f"{grid.name}[{', '.join(f'{a}..{a + n - 1}' for a, n in zip(grid.low, grid.shape, strict=True))}]"
+        made.add(DrawnText(0, top - 10, label if grid.shape else grid.name, 9.0, bold=True))
+        made.add(Rectangle(0, top, wide, tall, BOTH.statement, BOTH.axis, line=1.2, radius=0))
+        if side < 4:
             return
-        for number, cell, kind in marked:
-            end = self.centre(number, cell) + np.array([x, y])
-            t = np.linspace(0, 1, 25)[:, None]
-            bend = np.array([(start[0] + end[0]) / 2, start[1]]), np.array([(start[0] + end[0]) / 2, end[1]])
-            curve = (1 - t) ** 3 * start + 3 * t * (1 - t) ** 2 * bend[0] + 3 * t**2 * (1 - t) * bend[1] + t**3 * end
-            canvas.path(curve, "#b45f06" if kind == "write" else "#1155cc", 1.4)
+        upright = [[(c * side, top), (c * side, top + tall)] for c in range(1, grid.columns)]
+        level = [[(0, top + r * side), (wide, top + r * side)] for r in range(1, grid.rows)]
+        if upright or level:
+            made.add(Segments(np.array(upright + level, dtype=np.float64), "ground"))

@@ -1,4 +1,4 @@
-"""Formulas and programs on a canvas."""
+"""Formulas and programs as drawings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, cast
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.font_manager import FontProperties
 
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line
 from triton_lab.views.drawing.fonts import family
-from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part
 
 SIZE = 10.0  # points
@@ -45,49 +45,41 @@ def part_height(part: Part) -> float:
     return len(part.rows) * ROW + 4 if isinstance(part, MatrixBlock) else ROW
 
 
-def formula_size(formula: Formula) -> tuple[float, float]:
-    """The width and height in CSS pixels, including the formula's name."""
-    widths = [sum(part_width(p) + GAP for p in line) for line in formula.lines]
-    heights = [max(part_height(p) for p in line) + 5 for line in formula.lines]
-    return max([*widths, width_of(formula.name, 8.0)]), sum(heights) + NAME
-
-
-def draw_formula(canvas: Canvas, formula: Formula, x: float, y: float) -> None:
-    """Draw the formula with its upper left corner at (x, y)."""
-    canvas.text(x, y + NAME / 2, formula.name, 8.0, canvas.look.faint)
-    y += NAME
+def formula_drawing(formula: Formula) -> Drawing:
+    """The formula below its name."""
+    made = Drawing(width_of(formula.name, 8.0), NAME)
+    made.add(DrawnText(0, NAME / 2, formula.name, 8.0, "faint"))
     for line in formula.lines:
-        height = max(part_height(p) for p in line)
-        at = x
+        height = max(part_height(part) for part in line)
+        x, middle = 0.0, made.height + height / 2
         for part in line:
             if isinstance(part, MatrixBlock):
-                _draw_block(canvas, part, at, y + height / 2)
+                _add_block(made, part, x, middle)
             else:
-                canvas.text(at, y + height / 2, part.text, SIZE)
-            at += part_width(part) + GAP
-        y += height + 5
+                made.add(DrawnText(x, middle, part.text, SIZE))
+            x += part_width(part) + GAP
+        made.width = max(made.width, x)
+        made.height += height + 5
+    return made
 
 
-def _draw_block(canvas: Canvas, block: MatrixBlock, x: float, middle: float) -> None:
+def _add_block(made: Drawing, block: MatrixBlock, x: float, middle: float) -> None:
     columns = _columns(block)
     height = part_height(block)
-    width = part_width(block)
     top = middle - height / 2
-    for side, at in ((1, x), (-1, x + width)):
-        curve = [(at + side * 5 * (2 * t - 1) ** 2 + side * 0.5, top + height * t) for t in (k / 16 for k in range(17))]
-        canvas.path(curve, canvas.look.ink, 1.0)
+    for side, at in ((1, x), (-1, x + part_width(block))):
+        bend = [(at + side * 5 * (2 * t - 1) ** 2 + side * 0.5, top + height * t) for t in (k / 16 for k in range(17))]
+        made.add(Line(tuple(bend), "ink", arrow=False))
     for r, row in enumerate(block.rows):
         left = x + 8
         for entry, room in zip(row, columns, strict=True):
-            canvas.text(left + room / 2, top + 2 + ROW * (r + 0.5), entry, SIZE, align="center")
+            made.add(DrawnText(left + room / 2, top + 2 + ROW * (r + 0.5), entry, SIZE, align="center"))
             left += room + 8
 
 
-def program_size(lines: Sequence[str], size: float = 8.0) -> tuple[float, float]:
-    """The width and height of a program's lines in CSS pixels."""
-    return max((width_of(line, size, True) for line in lines), default=0.0) + 4, len(lines) * size * 2.0
-
-
-def draw_program(canvas: Canvas, lines: Sequence[str], x: float, y: float, size: float = 8.0) -> None:
-    for k, line in enumerate(lines):
-        canvas.text(x, y + (k + 0.5) * size * 2.0, line, size, mono=True)
+def program_drawing(lines: Sequence[str], size: float = 8.0) -> Drawing:
+    """The lines of a program, one below the other."""
+    tall = size * 2.0
+    made = Drawing(max((width_of(line, size, True) for line in lines), default=0.0) + 4, len(lines) * tall)
+    made.add(*(DrawnText(0, (k + 0.5) * tall, line, size, mono=True) for k, line in enumerate(lines)))
+    return made

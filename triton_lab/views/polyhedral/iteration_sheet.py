@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText
 from triton_lab.views.polyhedral.array_panels import Shelf
-from triton_lab.views.polyhedral.canvas import Canvas
-from triton_lab.views.polyhedral.formula_figure import draw_formula, draw_program, formula_size, program_size, width_of
+from triton_lab.views.polyhedral.formula_figure import formula_drawing, program_drawing, width_of
 from triton_lab.views.polyhedral.formulas import Formula
-from triton_lab.views.polyhedral.legend_box import draw_legend, entries, legend_size
+from triton_lab.views.polyhedral.legend_box import entries, legend_drawing
 from triton_lab.views.polyhedral.plane_plot import Plot
-from triton_lab.views.polyhedral.polyhedral_style import Note
+from triton_lab.views.polyhedral.polyhedral_style import BOTH, Note
 from triton_lab.views.polyhedral.space_plot import SpacePlot
 
 MARGIN = 16.0
@@ -42,51 +41,61 @@ class IterationSheet:
     links: Links | None = None
     time: Plot | None = None  # the transformed space
 
-    def figure(self) -> Figure:
+    def drawing(self) -> Drawing:
+        """The whole sheet."""
+        beside = self._beside()
+        made = Drawing()
+        made.add(DrawnText(MARGIN, MARGIN + 6, self.title, 11.0, bold=True))
+        top = MARGIN + 26
+        self._plots(made, top)
+        left = max([made.width - MARGIN, *(width_of(text, 8.5) for text, _ in self.notes)])
+        y = made.height + 6
+        if self.program:
+            made.add(DrawnText(MARGIN, y + 9, "Program", 8.0, "faint"))
+            made.place(program_drawing(self.program), MARGIN, y + 20)
+            left = max(left, made.width - MARGIN)
+            y = made.height + 4
+        for text, tone in self.notes:
+            made.add(DrawnText(MARGIN, y + 9, text, 8.5, getattr(BOTH, tone)))
+            y += 18
+        made.height = max(made.height, y)
+        made.place(beside, MARGIN + left + 12, top)
+        made.width = max(made.width, MARGIN + width_of(self.title, 11.0)) + MARGIN
+        made.height += MARGIN
+        return made
+
+    def _beside(self) -> Drawing:
+        """The legend, and the formulas below it."""
         signs = entries(self.plot.picture, self.plot.coloured)
         if self.time:
             every = entries(self.time.picture, self.time.coloured)
             rest = (sign for sign in signs if sign.sign != "circle")  # the picture of time has all statements already
             signs = tuple(dict.fromkeys((*every, *rest)))
-        legend = legend_size(signs)
-        sizes = [formula_size(f) for f in self.formulas]
-        code = program_size(self.program)
-        notes = max((width_of(text, 8.5) for text, _ in self.notes), default=0.0)
-        column = max([legend[0], *(w for w, _ in sizes)])
-        arrays = self.links.shelf.size if self.links else (0.0, 0.0)
-        time = self.time.size if self.time else (0.0, 0.0)
-        left = max(self.plot.size[0] + time[0] + arrays[0] + 20 * bool(self.links), code[0], notes)
-        top = MARGIN + 26
+        made = legend_drawing(signs)
+        made.height += 10
+        for formula in self.formulas:
+            made.place(formula_drawing(formula), 0, made.height)
+            made.height += 6
+        return made
+
+    def _plots(self, made: Drawing, top: float) -> None:
+        """The domain, time, and the arrays, side by side."""
         head = 18.0 if self.time else 0.0
-        plotted = max(self.plot.size[1] + head, time[1] + head, arrays[1])
-        below = plotted + (code[1] + 30 if self.program else 0) + 18 * len(self.notes)
-        height = top + max(below, legend[1] + 10 + sum(h + 6 for _, h in sizes)) + MARGIN
-        width = max(2 * MARGIN + left + 12 + column, 2 * MARGIN + width_of(self.title, 11.0))
-        canvas = Canvas(width, height)
-        canvas.text(MARGIN, MARGIN + 6, self.title, 11.0, bold=True)
+        made.place(self.plot.drawing(), MARGIN, top + head)
+        links = self.links
+        beside = made.width
+        tall = max(self.plot.size[1], self.time.size[1] if self.time else 0.0) + head
+        if links:
+            tall = max(tall, links.shelf.size[1])
         if self.time:
-            canvas.text(MARGIN, top + 6, "Domain", 8.0, canvas.look.faint)
-            canvas.text(MARGIN + self.plot.size[0], top + 6, "Time", 8.0, canvas.look.faint)
-            self.time.draw(canvas, MARGIN + self.plot.size[0], top + plotted - time[1])
-        self.plot.draw(canvas, MARGIN, top + head)
-        if self.links:
-            corner = np.array([MARGIN, top + head])
-            start = self.plot.place(self.links.point) + corner
-            beside = MARGIN + self.plot.size[0] + time[0] + 10
-            self.links.shelf.draw(canvas, beside, top, self.links.marked, start)
-            canvas.circles(start[None], 1.3 * self.plot.radius, canvas.look.written, canvas.look.ring, 1.8)
-        y = top + plotted + 6
-        if self.program:
-            canvas.text(MARGIN, y + 9, "Program", 8.0, canvas.look.faint)
-            draw_program(canvas, self.program, MARGIN, y + 20)
-            y += code[1] + 24
-        for text, tone in self.notes:
-            canvas.text(MARGIN, y + 9, text, 8.5, getattr(canvas.look, tone))
-            y += 18
-        x, y = MARGIN + left + 12, top
-        draw_legend(canvas, signs, x, y)
-        y += legend[1] + 10
-        for formula, (_, tall) in zip(self.formulas, sizes, strict=True):
-            draw_formula(canvas, formula, x, y)
-            y += tall + 6
-        return canvas.finish()
+            made.add(
+                DrawnText(MARGIN, top + 6, "Domain", 8.0, "faint"), DrawnText(beside, top + 6, "Time", 8.0, "faint")
+            )
+            made.place(self.time.drawing(), beside, top + tall - self.time.size[1])
+        if links:
+            start = self.plot.place(links.point) + np.array([MARGIN, top + head])
+            corner = np.array([made.width + 10, top])
+            made.place(links.shelf.drawing(links.marked, start - corner), *corner.tolist())
+            made.width += 10
+            made.add(Circles(start[None], 1.3 * self.plot.radius, (BOTH.written,), BOTH.ring, 1.8))
+        made.height = max(made.height, top + tall)

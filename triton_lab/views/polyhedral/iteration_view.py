@@ -21,16 +21,15 @@ from triton_lab.views.polyhedral.polyhedral_style import Note
 from triton_lab.views.polyhedral.space_plot import SpacePlot
 from triton_lab.views.polyhedral.time_space import time_picture
 from triton_lab.views.scenes import Picked, Scene
-from triton_lab.views.view import View
+from triton_lab.views.view import DrawnView
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from triton_lab.views.drawing.drawing import Drawing
     from triton_lab.views.polyhedral.iteration_sheet import Links
     from triton_lab.views.widget import SceneWidget
 
 
-class IterationView(View):
+class IterationView(DrawnView):
     """The instances of a schedule as points, in the style of Triton's related-work page.
 
     ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the rest
@@ -99,14 +98,14 @@ class IterationView(View):
             return (*out, ("legal: every dependence is kept", "legal"))
         return (*out, ("illegal:", "violated"), *((str(v), "violated") for v in violations[:4]))
 
-    def figure(self) -> Figure:
+    def drawing(self) -> Drawing:
         from triton_lab.views.polyhedral.iteration_sheet import IterationSheet
 
         scop = self.schedule.scop
         shown = scop[self.picture.layers[-1].statement]
         program = self.schedule.program().splitlines()
         beside = formulas(self.schedule, shown)
-        return IterationSheet(self.title(), self.plot, beside, program, self.notes, self._links(), self.time).figure()
+        return IterationSheet(self.title(), self.plot, beside, program, self.notes, self._links(), self.time).drawing()
 
     def _links(self) -> Links | None:
         """The arrays, and the cells that the chosen instance touches."""

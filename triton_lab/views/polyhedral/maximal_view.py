@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from itertools import islice, product
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from triton_lab import messages
 from triton_lab.polyhedral import Maximal, Part, Scop
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence, Whole
-from triton_lab.views.polyhedral.canvas import Canvas
 from triton_lab.views.polyhedral.formula_figure import width_of
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
 from triton_lab.views.polyhedral.polyhedral_scenes import IterationScene
-from triton_lab.views.polyhedral.polyhedral_style import LIGHT, Look
-from triton_lab.views.view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from triton_lab.views.polyhedral.polyhedral_style import BOTH
+from triton_lab.views.view import DrawnView
 
 MARGIN, ROW, SIZE, BAR = 16.0, 18.0, 8.0, 40.0
 MISSING = 6, 2  # values tried for a parameter that has none: the first with instances is drawn
@@ -39,7 +36,7 @@ class MaximalScene(TypedDict):
     scenes: Few[IterationScene | None]
 
 
-class MaximalView(View):
+class MaximalView(DrawnView):
     """A program's lines; a bar beside each has the colour of the line's part.
 
     The reason why parts are separate stands below its line. Beside the program stand the domains of the parts; the live
@@ -62,47 +59,45 @@ class MaximalView(View):
         """The domain of each part; None for a part without loops."""
         return tuple(map(_domain, self.parts.parts, range(len(self.parts.parts))))
 
-    def colour(self, part: int, look: Look = LIGHT) -> str:
-        return look.parts[part % len(look.parts)]
+    def drawing(self) -> Drawing:
+        """The program with its bars, and the domains beside it."""
+        program, domains = self._program(), self._domains()
+        made = Drawing()
+        made.add(DrawnText(MARGIN, MARGIN + 6, self.title(), 11.0, bold=True))
+        made.place(program, MARGIN, MARGIN + 30)
+        made.place(domains, MARGIN + program.width + 28, MARGIN + 30)
+        made.width = max(made.width, MARGIN + width_of(self.title(), 11.0)) + MARGIN
+        made.height += MARGIN
+        return made
 
-    def figure(self) -> Figure:
-        lines = [(text, part, _wrapped(reasons)) for text, part, reasons in self.parts.marks()]
-        shown = [(k, view) for k, view in enumerate(self.views()) if view is not None][:MOST_DRAWN]
-        wide = max(
-            [width_of(text, SIZE, True) for text, _, _ in lines]
-            + [width_of(reason, SIZE) + 16 for _, _, reasons in lines for reason in reasons]
-        )
-        tall = ROW * sum(1 + len(reasons) for _, _, reasons in lines)
-        plots = [(k, view, view.plot) for k, view in shown]
-        beside = max((plot.size[0] for _, _, plot in plots), default=0.0)
-        beside = max([beside, *(width_of(view.title(), 9.0) for _, view, _ in plots)])
-        stacked = sum(plot.size[1] + 24 for _, _, plot in plots)
-        canvas = Canvas(
-            max(2 * MARGIN + BAR + wide + 28 + beside, 2 * MARGIN + width_of(self.title(), 11.0)),
-            MARGIN + 30 + max(tall, stacked) + MARGIN,
-        )
-        canvas.text(MARGIN, MARGIN + 6, self.title(), 11.0, bold=True)
-        y = MARGIN + 30
+    def _program(self) -> Drawing:
+        """The program's lines, each behind the bar of its part and above the reasons why it is in none."""
+        made = Drawing()
         before: int | None = None
-        for text, part, reasons in lines:
+        for text, part, reasons in self.parts.marks():
+            y = made.height
             if part is not None:
-                canvas.rectangle(MARGIN, y, 6, ROW, self.colour(part, canvas.look))
+                made.add(_bar(part, y, ROW))
                 if part != before:
-                    canvas.text(MARGIN + 12, y + ROW / 2, str(part), SIZE, bold=True)
+                    made.add(DrawnText(12, y + ROW / 2, str(part), SIZE, bold=True))
             before = part
-            tone = canvas.look.ink if part is not None else canvas.look.faint
-            canvas.text(MARGIN + BAR, y + ROW / 2, text, SIZE, tone, mono=True)
-            y += ROW
-            for reason in reasons:
-                canvas.text(MARGIN + BAR + 16, y + ROW / 2, reason, SIZE, canvas.look.border)
-                y += ROW
-        x, y = MARGIN + BAR + wide + 28, MARGIN + 30
-        for part, view, plot in plots:
-            canvas.rectangle(x, y + 2, 6, ROW - 4, self.colour(part, canvas.look))
-            canvas.text(x + 12, y + ROW / 2, view.title(), 9.0, bold=True)
-            plot.draw(canvas, x, y + 24)
-            y += plot.size[1] + 24
-        return canvas.finish()
+            made.add(DrawnText(BAR, y + ROW / 2, text, SIZE, "ink" if part is not None else "faint", mono=True))
+            made.width = max(made.width, BAR + width_of(text, SIZE, True))
+            for number, reason in enumerate(_wrapped(reasons), 1):
+                made.add(DrawnText(BAR + 16, y + ROW * (number + 0.5), reason, SIZE, BOTH.border))
+                made.width = max(made.width, BAR + 16 + width_of(reason, SIZE))
+            made.height += ROW * (1 + len(_wrapped(reasons)))
+        return made
+
+    def _domains(self) -> Drawing:
+        """The domains of the first parts that have one."""
+        made = Drawing()
+        for part, view in [(k, view) for k, view in enumerate(self.views()) if view is not None][:MOST_DRAWN]:
+            y = made.height
+            made.add(_bar(part, y + 2, ROW - 4), DrawnText(12, y + ROW / 2, view.title(), 9.0, bold=True))
+            made.place(view.plot.drawing(), 0, y + 24)
+            made.width = max(made.width, width_of(view.title(), 9.0))
+        return made
 
     def scene(self) -> MaximalScene:
         return {
@@ -118,6 +113,11 @@ class MaximalView(View):
 def maximal_view(parts: Maximal) -> MaximalView:
     """The `MaximalView` of what ``scop(text, maximal=True)`` returns."""
     return MaximalView(parts)
+
+
+def _bar(part: int, y: float, height: float) -> Rectangle:
+    """A bar in the colour of a part."""
+    return Rectangle(0, y, 6, height, BOTH.parts[part % len(BOTH.parts)], "none", radius=0)
 
 
 def _wrapped(reasons: tuple[str, ...]) -> list[str]:

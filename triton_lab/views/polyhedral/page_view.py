@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from triton_lab import messages
 from triton_lab.polyhedral.related_work.page_domain import PageDomain, page_domain
 from triton_lab.polyhedral.related_work.page_nests import PAGE, PAGE_FIGURE
+from triton_lab.views.drawing.drawing import Drawing, DrawnText
 from triton_lab.views.drawing.scene_bounds import Many, Most, Sentence
-from triton_lab.views.polyhedral.canvas import Canvas
-from triton_lab.views.polyhedral.formula_figure import draw_program, width_of
+from triton_lab.views.polyhedral.formula_figure import program_drawing, width_of
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
-from triton_lab.views.polyhedral.legend_box import draw_legend, entries, legend_size
+from triton_lab.views.polyhedral.legend_box import entries, legend_drawing
 from triton_lab.views.polyhedral.polyhedral_scenes import IterationScene
-from triton_lab.views.view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from triton_lab.views.polyhedral.polyhedral_style import BOTH
+from triton_lab.views.view import DrawnView
 
 MARGIN, GAP = 16.0, 28.0
+PROGRAM = 64.0  # CSS pixels for a program
 
 
 class PairScene(TypedDict):
@@ -27,7 +26,7 @@ class PairScene(TypedDict):
     remarks: Many[Sentence]
 
 
-class PageFigures(View):
+class PageFigures(DrawnView):
     """Both domains side by side. Code and matrix agree on 12 instances; the figure draws 26."""
 
     def __init__(self, page: PageDomain | None = None) -> None:
@@ -52,27 +51,24 @@ class PageFigures(View):
     def text(self) -> str:
         return "\n".join([self.title(), *self.remarks, "", PAGE, PAGE_FIGURE])
 
-    def figure(self) -> Figure:
+    def drawing(self) -> Drawing:
+        """Both domains above their programs, and the remarks below."""
         views = self.views
         plots = [view.plot for view in views]
-        program = 64.0
-        height = MARGIN + 30 + max(p.size[1] for p in plots) + program + 20 * len(self.remarks) + MARGIN
-        signs = entries(views[0].picture, False)
-        legend = legend_size(signs)
-        width = 2 * MARGIN + sum(p.size[0] for p in plots) + GAP + legend[0]
-        canvas = Canvas(max(width, 2 * MARGIN + max(width_of(r, 9.0) for r in self.remarks)), height)
-        x = MARGIN
-        foot = MARGIN + 30 + max(p.size[1] for p in plots)
+        made = Drawing()
+        x, foot = MARGIN, MARGIN + 30 + max(plot.size[1] for plot in plots)
         for view, plot, text in zip(views, plots, (PAGE, PAGE_FIGURE), strict=True):
-            canvas.text(x, MARGIN + 6, view.title(), 10.5, bold=True)
-            plot.draw(canvas, x, foot - plot.size[1])
-            draw_program(canvas, text.splitlines(), x + 10, foot + 4)
+            made.add(DrawnText(x, MARGIN + 6, view.title(), 10.5, bold=True))
+            made.place(plot.drawing(), x, foot - plot.size[1])
+            made.place(program_drawing(text.splitlines()), x + 10, foot + 4)
             x += plot.size[0] + GAP
-        draw_legend(canvas, signs, x - GAP, MARGIN)
+        made.place(legend_drawing(entries(views[0].picture, False)), x - GAP, MARGIN)
+        y = foot + PROGRAM
         for k, remark in enumerate(self.remarks):
-            tone = canvas.look.border if k == 2 else canvas.look.ink
-            canvas.text(MARGIN, foot + program + 20 * (k + 0.5), remark, 9.0, tone)
-        return canvas.finish()
+            made.add(DrawnText(MARGIN, y + 20 * (k + 0.5), remark, 9.0, BOTH.border if k == 2 else "ink"))
+        made.width = max(made.width, MARGIN + max(width_of(remark, 9.0) for remark in self.remarks)) + MARGIN
+        made.height = y + 20 * len(self.remarks) + MARGIN
+        return made
 
     def scene(self) -> PairScene:
         return {"kind": "pair", "scenes": [view.scene() for view in self.views], "remarks": list(self.remarks)}

@@ -8,15 +8,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText, Line, Polygons, Segments
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.border_labels import Box, LabelledBorder, place_lines
-from triton_lab.views.polyhedral.canvas import Canvas, mixed
+from triton_lab.views.polyhedral.dependence_arrows import dependence
 from triton_lab.views.polyhedral.formula_figure import width_of
-from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture
+from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.outlines import hull
+from triton_lab.views.polyhedral.polyhedral_style import BOTH, order_colours
 
 LABEL, NUMBER = 12.5, 7.5  # points
 MOST_STEPS = 600  # most visits for which the way between them, or through those of one instant, is drawn
+MOST_SHADES = 1024  # from the first visit to the last
 BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # CSS pixels, at least
 BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
@@ -160,38 +163,37 @@ class Plot:
         shift: NDArray[np.float64] = self.shifts[layer]
         return self.place(self.picture.layers[layer].points) + shift
 
-    def draw(self, canvas: Canvas, x: float, y: float) -> None:
-        """Draw with the upper left corner at (x, y)."""
-        corner = np.array([x, y])
-        self._grid(canvas, corner)
-        layers = range(len(self.picture.layers))
+    def drawing(self) -> Drawing:
+        """All of the plot, its upper left corner at (0, 0)."""
+        made = Drawing(*self.size)
+        self._grid(made)
         if not self.coloured:
-            for k in layers:
-                fill = canvas.look.statements[k % len(canvas.look.statements)] if self.rings else canvas.look.faint
-                canvas.circles(self.centres(k) + corner, self.radius, fill, canvas.look.ring, self.ring)
+            for k in range(len(self.picture.layers)):
+                fill = BOTH.statements[k % len(BOTH.statements)] if self.rings else BOTH.faint
+                made.add(Circles(self.centres(k), self.radius, (fill,), BOTH.ring, self.ring))
         # Two statements with the same domain share its polygon.
         every = {polygon.tobytes(): polygon for layer in self.picture.layers for polygon in layer.corners}
         for polygon in every.values():
-            outline = hull(self.place(polygon)) + corner
+            outline = hull(self.place(polygon))
             if len(outline) > 2:
-                canvas.polygon(outline, canvas.look.polygon, look.POLYGON_OPACITY)
+                made.add(Polygons((outline,), BOTH.polygon, look.POLYGON_OPACITY))
             elif len(outline) == 2:
-                canvas.lines(outline[None], canvas.look.polygon, max(2.0, self.radius))
-        self._axes(canvas, corner)
+                made.add(Segments(outline[None], BOTH.polygon, max(2.0, self.radius)))
+        self._axes(made)
         for tile in self.picture.tiles:
-            outline = self.pixels(tile[:, ::-1]) + corner
-            canvas.path(np.concatenate([outline, outline[:1]]), canvas.look.tile, 1.4)
+            made.add(Polygons((self.pixels(tile[:, ::-1]),), "none", edge=BOTH.tile, line=1.4))
         if self.lines:
-            canvas.lines([self.pixels(line.ends) + corner for line in self.lines], canvas.look.border, 1.6)
+            made.add(Segments(np.stack([self.pixels(line.ends) for line in self.lines]), BOTH.border, 1.6))
         if self.coloured:
-            self._order(canvas, corner)
-        self._fronts(canvas, corner)
-        self._arrows(canvas, corner)
+            self._order(made)
+        self._fronts(made)
+        self._arrows(made)
         for line in self.lines:
-            right, down = self.pixels(np.array(line.label)) + corner
-            canvas.text(right, down, line.border.excluded, LABEL, canvas.look.border, "center")
+            x, y = self.pixels(np.array(line.label)).tolist()
+            made.add(DrawnText(x, y, line.border.excluded, LABEL, BOTH.border, "center"))
+        return made
 
-    def _grid(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _grid(self, made: Drawing) -> None:
         left, bottom, right, top = self.box
         step = tick_step(self.unit)
         columns = np.arange(np.ceil(left / step) * step, right, step)
@@ -199,65 +201,56 @@ class Plot:
         upright = [[(c, bottom), (c, top)] for c in columns]
         level = [[(left, r), (right, r)] for r in rows]
         if upright or level:
-            canvas.lines(
-                self.pixels(np.array(upright + level, dtype=float)) + corner, canvas.look.grid, 1.0, (4.0, 3.0)
-            )
+            made.add(Segments(self.pixels(np.array(upright + level, dtype=float)), BOTH.grid, 1.0, (4.0, 3.0)))
 
-    def _axes(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _axes(self, made: Drawing) -> None:
         left, bottom, right, top = self.box
         x0, y0 = max(left, 0.0), max(bottom, 0.0)
         ends = [[(left, y0), (right, y0)]] + ([] if self.flat else [[(x0, bottom), (x0, top)]])
-        places = self.pixels(np.array(ends)) + corner
-        canvas.lines(places, canvas.look.axis, 1.0)
+        places = self.pixels(np.array(ends))
+        made.add(Segments(places, BOTH.axis))
         tips = [(places[0, 1], np.array([1.0, 0.0]))] + ([] if self.flat else [(places[1, 1], np.array([0.0, -1.0]))])
         for tip, along in tips:
             side = np.array([-along[1], along[0]])
-            canvas.polygon([tip + along * 9, tip + side * 4, tip - side * 4], canvas.look.axis)
-        origin = self.pixels(np.array([left, bottom])) + corner
-        end = self.pixels(np.array([right, top])) + corner
+            made.add(Polygons((np.array([tip + along * 9, tip + side * 4, tip - side * 4]),), BOTH.axis))
+        x, y = self.pixels(np.array([left, bottom])).tolist()
+        end = self.pixels(np.array([right, top])).tolist()
         names = self.picture.dims if self.flat else self.picture.dims[::-1]
-        canvas.text((origin[0] + end[0]) / 2, origin[1] + 42, names[0], 15, canvas.look.ink, "center")
+        made.add(DrawnText((x + end[0]) / 2, y + 42, names[0], 15, align="center"))
         if not self.flat:
-            canvas.text(origin[0] - self._aside, (origin[1] + end[1]) / 2, names[1], 15, canvas.look.ink, "center")
-        self._numbers(canvas, corner)
+            made.add(DrawnText(x - self._aside, (y + end[1]) / 2, names[1], 15, align="center"))
+        self._numbers(made)
 
-    def _numbers(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _numbers(self, made: Drawing) -> None:
         left, bottom, right, top = self.box
         step = tick_step(self.unit) * (1 if self.unit > 24 else 2)
         names = [(self.pixels(np.array(line.label)), width_of(line.border.excluded, LABEL) / 2) for line in self.lines]
 
-        def named(at: NDArray[np.float64]) -> bool:
+        def named(x: float, y: float) -> bool:
             """Whether a border's name stands at this place because there was no room elsewhere."""
-            return any(abs(at[0] - n[0]) < wide + 9 and abs(at[1] - n[1]) < 14 for n, wide in names)
+            return any(abs(x - at[0]) < wide + 9 and abs(y - at[1]) < 14 for at, wide in names)
 
         for column in np.arange(np.ceil(left / step) * step, right - 0.5, step):
-            at = self.pixels(np.array([column, bottom])) + corner
-            size, colour = (15.0, canvas.look.ink) if column == 0 == left else (NUMBER, canvas.look.faint)
-            shift = -10 if column == 0 == left else 0
-            if not named(at - corner + np.array([0, 16])):
-                canvas.text(at[0] + shift, at[1] + 16, _number(column), size, colour, "center")
+            x, y = self.pixels(np.array([column, bottom])).tolist()
+            size, colour, shift = (15.0, "ink", -10) if column == 0 == left else (NUMBER, "faint", 0)
+            if not named(x, y + 16):
+                made.add(DrawnText(x + shift, y + 16, _number(column), size, colour, "center"))
         if self.flat:
             return
         for row in np.arange(np.ceil(bottom / step) * step, top - 0.5, step):
             if row or bottom < 0:
-                at = self.pixels(np.array([left, row])) + corner
-                if not named(at - corner - np.array([BESIDE, 0])):
-                    canvas.text(at[0] - BESIDE, at[1], _number(row), NUMBER, canvas.look.faint, "center")
+                x, y = self.pixels(np.array([left, row])).tolist()
+                if not named(x - BESIDE, y):
+                    made.add(DrawnText(x - BESIDE, y, _number(row), NUMBER, "faint", "center"))
 
-    def _order(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _order(self, made: Drawing) -> None:
         """Draw circles coloured from the first visit to the last, and the way between them."""
         visits = self.picture.visits
-        places = self.visited + corner
-        _, turns = np.unique(self.picture.instants, return_inverse=True)
-        turns = turns.reshape(-1) if len(turns) else np.arange(len(visits))
-        colours = mixed(canvas.look.order, int(turns.max(initial=0)) + 1)[turns]
         if 1 < len(visits) <= MOST_STEPS and not self.picture.fronts:
-            canvas.path(places, canvas.look.axis, 1.1, 0.75)
-        for k, layer in enumerate(self.picture.layers):
-            own = np.flatnonzero(visits[:, 0] == k)
-            first = np.full(len(layer.points), -1)
-            first[visits[own[::-1], 1]] = own[::-1]
-            canvas.circles(self.centres(k) + corner, self.radius, colours[first], canvas.look.ring, self.ring)
+            made.add(Line(tuple(map(tuple, self.visited.tolist())), BOTH.axis, 1.1, arrow=False, opacity=0.75))
+        for k in range(len(self.picture.layers)):
+            which, fills = in_order(self.picture, k)
+            made.add(Circles(self.centres(k), self.radius, fills, BOTH.ring, self.ring, which))
 
     @cached_property
     def visited(self) -> NDArray[np.float64]:
@@ -269,29 +262,33 @@ class Plot:
             places[own] = self.centres(k)[visits[own, 1]]
         return places
 
-    def _fronts(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _fronts(self, made: Drawing) -> None:
         """Draw a line through the visits of each instant."""
         if len(self.picture.visits) > MOST_STEPS:
             return
         for front in self.picture.fronts:
-            places = self.visited[front] + corner
-            canvas.path(places[np.lexsort((places[:, 1], places[:, 0]))], canvas.look.axis, 2.2, 0.75)
+            places = self.visited[front]
+            places = places[np.lexsort((places[:, 1], places[:, 0]))]
+            made.add(Line(tuple(map(tuple, places.tolist())), BOTH.axis, 2.2, arrow=False, opacity=0.75))
 
-    def _arrows(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _arrows(self, made: Drawing) -> None:
         number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}
         for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
             shift = np.stack([self.shifts[number[arrows.source]], self.shifts[number[arrows.target]]])
             head = max(3.0, min(9.0, self.unit * 0.17))
-            draw_arrows(canvas, arrows, self.place(arrows.ends) + shift + corner, head, self.radius + 1)
+            made.add(*dependence(arrows, self.place(arrows.ends) + shift, head, self.radius + 1))
 
 
-def draw_arrows(canvas: Canvas, arrows: Arrows, places: NDArray[np.float64], head: float, gap: float) -> None:
-    """Draw the pairs of one dependence as arrows; ``places`` are their ends, (count, 2, 2) pixels."""
-    if arrows.violated:
-        canvas.arrows(places, canvas.look.violated, 2.0, head, gap)
-        return
-    kind = arrows.kind
-    canvas.arrows(places, canvas.look.arrows[kind], 1.3, head, gap, look.DASHES[kind], look.BESIDE[kind])
+def in_order(picture: Picture, layer: int) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """The colour of each point of a layer, by its first visit, as an index in the colours from first to last."""
+    visits, (_, turns) = picture.visits, np.unique(picture.instants, return_inverse=True)
+    turns = turns.reshape(-1) if len(turns) else np.arange(len(visits))
+    last = int(turns.max(initial=0))
+    shades = min(last + 1, MOST_SHADES)
+    own = np.flatnonzero(visits[:, 0] == layer)
+    first = np.zeros(len(picture.layers[layer].points), dtype=np.int64)
+    first[visits[own[::-1], 1]] = turns[own[::-1]]
+    return first * (shades - 1) // max(1, last), order_colours(shades)
 
 
 def _number(place: float) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.scene_bounds import Sentence
@@ -109,6 +109,23 @@ DARK = Look(
     parts=("#4a9fd8", "#e69f00", "#2fbf92", "#dd96bd", "#7cc8f0", "#f07a30"),
     arrows={"flow": "#56b4e9", "anti": "#e69f00", "output": "#2fbf92"},
 )
+
+
+def _paired(light: Any, dark: Any) -> Any:
+    if isinstance(light, Mapping):
+        return {name: _paired(light[name], dark[name]) for name in light}
+    return f"{light}/{dark}" if isinstance(light, str) else tuple(map(_paired, light, dark))
+
+
+# The colours of drawings: each for a light page and for a dark one.
+BOTH = Look(**{one.name: _paired(getattr(LIGHT, one.name), getattr(DARK, one.name)) for one in fields(Look)})
+
+
+def order_colours(count: int) -> tuple[str, ...]:
+    """``count`` colours from that of the first visit to that of the last."""
+    light, dark = (style.ramp(look.order, max(count, 2))[:count].tolist() for look in (LIGHT, DARK))
+    return tuple(f"{style.hexadecimal(one)}/{style.hexadecimal(other)}" for one, other in zip(light, dark, strict=True))
+
 
 Tone = Literal["faint", "legal", "violated"]  # names of colours for words in a scene
 Note = tuple[Sentence, Tone]  # words and their tone

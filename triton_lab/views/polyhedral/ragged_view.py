@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from triton_lab import messages
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work.page_nests import PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.scene_bounds import Few, Sentence, Text, Within
-from triton_lab.views.polyhedral.canvas import Canvas
-from triton_lab.views.polyhedral.formula_figure import draw_program, width_of
-from triton_lab.views.view import View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from triton_lab.views.polyhedral.formula_figure import program_drawing, width_of
+from triton_lab.views.polyhedral.polyhedral_style import BOTH
+from triton_lab.views.view import DrawnView
 
 MARGIN, GAP = 16.0, 56.0
 DENSE_COLUMNS = 4
@@ -32,7 +30,7 @@ class RaggedScene(TypedDict):
     program: Text
 
 
-class RaggedView(View):
+class RaggedView(DrawnView):
     """The rows of ``A``, with as many entries as the data say, times a dense ``B``; why it is no scop stands below."""
 
     def __init__(self, ragged: Ragged = PAGE_RAGGED, program: str = PAGE_SPARSE, cell: float = 40.0) -> None:
@@ -74,43 +72,49 @@ class RaggedView(View):
         """The distance from the top of B down to the top of A, which stands in the middle with room for its name."""
         return max(NAME, (self.ragged.width - len(self.ragged.columns)) / 2 * self.cell)
 
-    def draw(self, canvas: Canvas, x: float, y: float) -> None:
-        """Draw the two matrices, their upper left corner at (x, y)."""
-        ragged, cell = self.ragged, self.cell
+    def matrices(self) -> Drawing:
+        """The two matrices."""
+        ragged, cell, top = self.ragged, self.cell, self._down
         rows, width = len(ragged.columns), ragged.width * cell
-        top = y + self._down
+        made = Drawing(*self.size)
         for i, row in enumerate(ragged.columns):
+            colour = BOTH.rows[i % len(BOTH.rows)]
             for column in row:
-                colour = canvas.look.rows[i % len(canvas.look.rows)]
-                canvas.rectangle(x + column * cell, top + i * cell, cell, cell, colour, colour, 0.4)
-        canvas.rectangle(x, top, width, rows * cell, "none", canvas.look.axis, 1.5)
-        left = x + width + GAP
-        canvas.rectangle(left, y, DENSE_COLUMNS * cell, ragged.width * cell, canvas.look.dense, canvas.look.axis, 1.5)
+                made.add(Rectangle(column * cell, top + i * cell, cell, cell, colour, colour, line=0.4, radius=0))
+        left, wide, deep = width + GAP, DENSE_COLUMNS * cell, ragged.width * cell
+        made.add(
+            Rectangle(0, top, width, rows * cell, "none", BOTH.axis, line=1.5, radius=0),
+            Rectangle(left, 0, wide, deep, BOTH.dense, BOTH.axis, line=1.5, radius=0),
+        )
         size = cell * 0.33
         for i, row in enumerate(ragged.columns):
-            canvas.text(
-                x + 2.1 * cell, top + (i + 0.5) * cell, f"K[i] = {len(row)}", size, canvas.look.strong, "center"
-            )
-        above = top - 14  # the rows already have words in them
-        canvas.text(x + width / 2, above, "A", size * 1.15, canvas.look.strong, "center", bold=True)
-        middle = y + ragged.width * cell / 2
-        canvas.text(x + width + GAP / 2, middle, "x", size * 1.15, canvas.look.strong, "center")
-        canvas.text(left + DENSE_COLUMNS * cell / 2, middle, "B", size * 1.15, canvas.look.strong, "center", bold=True)
+            words = f"K[i] = {len(row)}"
+            made.add(DrawnText(2.1 * cell, top + (i + 0.5) * cell, words, size, BOTH.strong, "center"))
+        # A stands above the matrix: its rows already have words in them.
+        for x, y, name in (
+            (width / 2, top - 14, "A"),
+            (width + GAP / 2, deep / 2, "x"),
+            (left + wide / 2, deep / 2, "B"),
+        ):
+            made.add(DrawnText(x, y, name, size * 1.15, BOTH.strong, "center", bold=name != "x"))
+        return made
 
-    def figure(self) -> Figure:
-        program, refusal = self.program.splitlines(), self.refusal.splitlines()
-        wide = [width_of(line, 8.0, True) for line in program + refusal] + [self.size[0], width_of(self.remark, 9.0)]
-        below = 26 + 16 * len(program) + 12 + 16 * len(refusal)
-        canvas = Canvas(2 * MARGIN + max(wide), MARGIN + 30 + self.size[1] + below + MARGIN)
-        canvas.text(MARGIN, MARGIN + 6, self.title(), 11.0, bold=True)
-        self.draw(canvas, MARGIN, MARGIN + 30)
-        y = MARGIN + 30 + self.size[1] + 8
-        canvas.text(MARGIN, y + 8, self.remark, 9.0)
-        draw_program(canvas, program, MARGIN, y + 22)
-        y += 22 + 16 * len(program) + 8
+    def drawing(self) -> Drawing:
+        """The matrices above the program and the reason why it is refused."""
+        made = Drawing()
+        made.add(DrawnText(MARGIN, MARGIN + 6, self.title(), 11.0, bold=True))
+        made.place(self.matrices(), MARGIN, MARGIN + 30)
+        y = made.height + 8
+        made.add(DrawnText(MARGIN, y + 8, self.remark, 9.0))
+        made.place(program_drawing(self.program.splitlines()), MARGIN, y + 22)
+        y = made.height + 8
+        refusal = self.refusal.splitlines()
         for k, line in enumerate(refusal):
-            canvas.text(MARGIN, y + 16 * (k + 0.5), line, 8.0, canvas.look.border, mono=True)
-        return canvas.finish()
+            made.add(DrawnText(MARGIN, y + 16 * (k + 0.5), line, 8.0, BOTH.border, mono=True))
+        wide = [width_of(self.remark, 9.0), *(width_of(line, 8.0, True) for line in refusal)]
+        made.width = max(made.width, MARGIN + max(wide)) + MARGIN
+        made.height = y + 16 * len(refusal) + MARGIN
+        return made
 
     def scene(self) -> RaggedScene:
         return {

@@ -8,11 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText, Polygons, Segments
 from triton_lab.views.polyhedral import polyhedral_style as look
-from triton_lab.views.polyhedral.canvas import Canvas, mixed
+from triton_lab.views.polyhedral.dependence_arrows import dependence
 from triton_lab.views.polyhedral.iteration_picture import Border, Picture, StatementLayer
 from triton_lab.views.polyhedral.outlines import hull
-from triton_lab.views.polyhedral.plane_plot import draw_arrows
+from triton_lab.views.polyhedral.plane_plot import in_order
+from triton_lab.views.polyhedral.polyhedral_style import BOTH
 
 LABEL = 11.0
 
@@ -70,28 +72,32 @@ class SpacePlot:
         away: NDArray[np.float64] = np.asarray(points, dtype=np.float64) @ self._turn[2]
         return away
 
-    def draw(self, canvas: Canvas, x: float, y: float) -> None:
-        corner = np.array([x, y])
+    def drawing(self) -> Drawing:
+        """All of the plot, its upper left corner at (0, 0)."""
+        made = Drawing(*self.size)
         low, high = self._reach
         for d, name in enumerate(self.picture.dims):
             end = low.copy()
             end[d] = high[d]
-            ends = self.place(np.stack([low, end])) + corner
-            canvas.lines(ends[None], canvas.look.axis, 1.0)
+            ends = self.place(np.stack([low, end]))
             along = (ends[1] - ends[0]) / max(np.hypot(*(ends[1] - ends[0])), 1e-9)
             side = np.array([-along[1], along[0]])
-            canvas.polygon([ends[1] + along * 9, ends[1] + side * 4, ends[1] - side * 4], canvas.look.axis)
-            at = ends[1] + along * 22
-            canvas.text(at[0], at[1], name, 15, canvas.look.ink, "center")
+            x, y = (ends[1] + along * 22).tolist()
+            made.add(
+                Segments(ends[None], BOTH.axis),
+                Polygons((np.array([ends[1] + along * 9, ends[1] + side * 4, ends[1] - side * 4]),), BOTH.axis),
+                DrawnText(x, y, name, 15, align="center"),
+            )
         for layer in self.picture.layers:
             for _, face in faces(layer, self.picture.borders):
-                outline = hull(self.place(face)) + corner
+                outline = hull(self.place(face))
                 if len(outline) > 2:
-                    canvas.polygon(outline, canvas.look.polygon, look.POLYGON_OPACITY / 3)
-                    canvas.path(np.concatenate([outline, outline[:1]]), canvas.look.border, 1.0, 0.65)
-        self._points(canvas, corner)
-        self._arrows(canvas, corner)
-        self._labels(canvas, corner)
+                    made.add(Polygons((outline,), BOTH.polygon, look.POLYGON_OPACITY / 3))
+                    made.add(Polygons((outline,), "none", 0.65, BOTH.border, 1.0))
+        self._points(made)
+        self._arrows(made)
+        self._labels(made)
+        return made
 
     @property
     def radius(self) -> float:
@@ -103,35 +109,32 @@ class SpacePlot:
         steps = np.arange(len(self.picture.layers)) - (len(self.picture.layers) - 1) / 2
         return np.stack([steps, -steps], axis=1) * self.radius * 1.5
 
-    def _points(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
-        visits = self.picture.visits
-        colours = mixed(canvas.look.order, len(visits))
+    def _points(self, made: Drawing) -> None:
         for k, layer in enumerate(self.picture.layers):
             back_to_front = np.argsort(self.depth(layer.points), kind="stable")
-            fill: str | NDArray[np.float64] = canvas.look.statements[k % len(canvas.look.statements)]
+            places, ring = self.place(layer.points[back_to_front]) + self.shifts[k], max(0.4, self.radius / 5)
             if self.coloured:
-                own = np.flatnonzero(visits[:, 0] == k)
-                first = np.full(len(layer.points), -1)
-                first[visits[own[::-1], 1]] = own[::-1]
-                fill = colours[first][back_to_front]
-            places = self.place(layer.points[back_to_front]) + self.shifts[k] + corner
-            canvas.circles(places, self.radius, fill, canvas.look.ring, max(0.4, self.radius / 5))
+                which, fills = in_order(self.picture, k)
+                made.add(Circles(places, self.radius, fills, BOTH.ring, ring, which[back_to_front]))
+            else:
+                fill = BOTH.statements[k % len(BOTH.statements)]
+                made.add(Circles(places, self.radius, (fill,), BOTH.ring, ring))
 
-    def _arrows(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _arrows(self, made: Drawing) -> None:
         number = {layer.statement: k for k, layer in enumerate(self.picture.layers)}
         for arrows in sorted(self.picture.arrows, key=lambda a: a.violated):
             shift = np.stack([self.shifts[number[arrows.source]], self.shifts[number[arrows.target]]])
-            draw_arrows(canvas, arrows, self.place(arrows.ends) + shift + corner, 7.0, self.radius)
+            made.add(*dependence(arrows, self.place(arrows.ends) + shift, 7.0, self.radius))
 
-    def _labels(self, canvas: Canvas, corner: NDArray[np.float64]) -> None:
+    def _labels(self, made: Drawing) -> None:
         """Draw the excluded side of each face that looks towards the reader, outwards from its middle."""
         for layer in self.picture.layers:
             for border, face in faces(layer, self.picture.borders):
                 outward = -np.array(border.coefficients) / np.hypot.reduce(border.coefficients)
                 if outward @ self._turn[2] < -0.05 and abs(outward @ self._turn[1]) < 0.5:
                     continue
-                at = self.place(face.mean(axis=0) + outward * 24 / self._frame[0]) + corner
-                canvas.text(at[0], at[1], border.excluded, LABEL, canvas.look.border, "center", ground=True)
+                x, y = self.place(face.mean(axis=0) + outward * 24 / self._frame[0]).tolist()
+                made.add(DrawnText(x, y, border.excluded, LABEL, BOTH.border, "center", halo="ground"))
 
 
 def faces(layer: StatementLayer, borders: tuple[Border, ...]) -> list[tuple[Border, NDArray[np.float64]]]:

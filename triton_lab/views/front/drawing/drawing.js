@@ -1,10 +1,11 @@
-/** A drawing as SVG: a step of the lazy graph, bars, a chart; point at a part and its lines in the kernels light up. */
+/** A drawing as SVG: a graph, bars, a chart, a domain; point at a part and its lines in the kernels light up. */
 
 import { make, passage, shape } from "./dom.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 
+const HALO = 0.4; // pixels around letters for each point of their size, as in `drawing_figure.py`
 const LEAST = 0.7; // of its size, at which a picture's words can be read
 
 /**
@@ -50,12 +51,32 @@ export function tagAt(at, step, length) {
   return at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
 }
 
+/** The value of a drawing's colour: a name, "#rrggbb", or one for light and one for dark pages. @param {string} name @param {"light" | "dark"} theme */
+export function colourOf(name, theme) {
+  const [light, dark] = name.split("/");
+  const one = (theme === "dark" && dark) || light;
+  return one.startsWith("#") || one === "none" ? one : String(STYLE.themes[theme][/** @type {keyof typeof STYLE.themes.light} */ (one)]);
+}
+
 /**
  * @param {import("../scenes.js").DrawingScene["items"][number]} item
  * @param {(colour: string) => string} colour
  * @returns {SVGElement[]}
  */
 function drawnItem(item, colour) {
+  if (item.what === "segments") {
+    const d = item.ends.map(([from, to]) => `M ${from} L ${to}`).join(" ");
+    return [shape("path", { d, fill: "none", stroke: colour(item.colour), "stroke-width": item.width, "stroke-dasharray": item.dashes.join(" ") || "none" })];
+  }
+  if (item.what === "polygons") {
+    const d = item.corners.map((corners) => `M ${corners.join(" L ")} Z`).join(" ");
+    return [shape("path", { d, fill: colour(item.fill), opacity: item.opacity, stroke: colour(item.edge), "stroke-width": item.line, "stroke-linejoin": "round" })];
+  }
+  if (item.what === "circles") {
+    const all = shape("g", { stroke: colour(item.ring), "stroke-width": item.line });
+    all.append(...item.centres.map(([cx, cy], k) => shape("circle", { cx, cy, r: item.radius, fill: colour(item.fills[item.which[k] ?? 0] ?? "none") })));
+    return [all];
+  }
   /** @type {Record<string, string>} */
   const dash = "dashed" in item && item.dashed ? { "stroke-dasharray": "4 3" } : {};
   if (item.what === "box") {
@@ -73,9 +94,13 @@ function drawnItem(item, colour) {
       "font-size": (item.size * 4) / 3, "font-weight": item.bold ? 600 : 400, "pointer-events": "none",
     }, item.text);
     words.style.fontFamily = item.mono ? STYLE.mono : STYLE.font;
+    if (item.halo) {
+      const halo = { stroke: colour(item.halo), "stroke-width": item.size * HALO, "stroke-linejoin": "round", "paint-order": "stroke" };
+      for (const [name, value] of Object.entries(halo)) words.setAttribute(name, String(value));
+    }
     return [words];
   }
-  const line = shape("path", { d: pathOf(item), fill: "none", stroke: colour(item.colour), "stroke-width": item.width, ...dash });
+  const line = shape("path", { d: pathOf(item), fill: "none", stroke: colour(item.colour), "stroke-width": item.width, opacity: item.opacity ?? 1, ...dash });
   if (!item.arrow) return [line];
   return [line, shape("polygon", { points: headOf(item), fill: colour(item.colour) })];
 }
@@ -123,15 +148,13 @@ export function drawingOf(scene, selection) {
   return {
     node,
     draw() {
-      const theme = STYLE.themes[themeOf(node)];
-      /** @param {string} name */
-      const colour = (name) => (name.startsWith("#") ? name : String(theme[/** @type {keyof typeof theme} */ (name)]));
+      const theme = themeOf(node);
       // Wider than its place, it shrinks, as far as its words can be read: then it is scrolled.
       const picture = shape("svg", {
         width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: `max-width: 100%; min-width: ${Math.round(scene.width * LEAST)}px; height: auto`,
         role: "img", "aria-label": scene.label,
       });
-      picture.append(...scene.items.flatMap((item) => drawnItem(item, colour)));
+      picture.append(...scene.items.flatMap((item) => drawnItem(item, (name) => colourOf(name, theme))));
       picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
       picture.addEventListener("pointerleave", () => light(pinned()));
       picture.addEventListener("click", (event) => pin(tagOf(event)));

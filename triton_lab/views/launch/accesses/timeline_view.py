@@ -29,8 +29,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.figure_pieces import FigurePiece
@@ -228,11 +226,6 @@ class TimelineView(View):
         if not self.events:
             return [title(self.title()), lines([(self.nobody, style.LIGHT.faint)])]
         return [title(self.title()), one_row([self.heatmap], 8)]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 class TimelinePanel(Panel):

@@ -166,10 +166,7 @@ class Autotune(View):
         return self.drawing.scene("", self.text())
 
     def figure(self) -> Figure:
-        made = Drawing()
-        made.place(self.drawing, 16, 16)
-        made.width, made.height = made.width + 16, made.height + 16
-        return made.figure()
+        return self.drawing.framed().figure()
 
     def pieces(self) -> list[FigurePiece]:
         """The drawing as a piece of a card's sheet."""

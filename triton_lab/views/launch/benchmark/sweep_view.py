@@ -243,10 +243,7 @@ class SweepView(View):
         }
 
     def figure(self) -> Figure:
-        made = Drawing()
-        made.place(self.drawing, 16, 16)
-        made.width, made.height = made.width + 16, made.height + 16
-        return made.figure()
+        return self.drawing.framed().figure()
 
 
 def _look(number: int) -> tuple[str, bool, float]:

@@ -16,8 +16,6 @@ from triton_lab.views.launch.comparison.difference_heatmaps import HEADINGS, Com
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.comparison.comparison_result import Comparison
     from triton_lab.launch.comparison.experiment_results import Pairs
     from triton_lab.views.drawing.figure_pieces import FigurePiece
@@ -96,11 +94,6 @@ class CausesView(View):
 
         said = [lines([(part, _faint()) for part in _wrapped(self.title())])]
         return [*said, table([TRIED, *self.table()])] if self.table() else said
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 class ComparisonView(View):
@@ -227,11 +220,6 @@ class ComparisonView(View):
             pieces.append(table([TRIED, *_briefly(self.causes())]))
         return pieces
 
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
-
 
 class Beside(View):
     """Two blocks of values, or any two arrays of one shape, and their error."""
@@ -272,11 +260,6 @@ class Beside(View):
         return [
             title(self.title()), table([HEADINGS, row(self.picture.one)]), one_row(self.picture.heatmaps, 8)
         ]  # fmt: skip
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 class ComparisonPanel(Panel):

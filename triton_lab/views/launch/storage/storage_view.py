@@ -49,7 +49,6 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     import torch
-    from matplotlib.figure import Figure
 
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
@@ -383,11 +382,6 @@ class StorageView(View):
         from triton_lab.views.launch.storage.storage_figure import storage_pieces
 
         return storage_pieces(self)
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
 
 def _numbers(shown: CellLayout, numbers: Callable[[], Ints], room: tuple[float, float]) -> list[Label]:

@@ -38,8 +38,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.replay.value_origin import Origin
@@ -160,11 +158,6 @@ class Origins(View):
         if not self.origins:
             lines.append("from no load: it was computed from scalars and program numbers alone")
         return "\n".join(lines)
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
     def pieces(self) -> list[FigurePiece]:
         """The arguments side by side."""

@@ -20,8 +20,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
@@ -64,11 +62,6 @@ class ProgramVariables(View):
         alive = self._alive()
         told = [table([("", "Line", "Value"), *alive])] if alive else []
         return [title(self.title()), *side_by_side(self.heatmaps()), *told]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
     def scene(self) -> Scene:
         return self.steps.live()

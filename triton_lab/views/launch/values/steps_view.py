@@ -24,8 +24,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.replay.program_trace import TraceStep
     from triton_lab.views.drawing.figure_pieces import FigurePiece
@@ -153,11 +151,6 @@ class Steps(View):
     def source(self) -> list[str]:
         """The kernel's lines."""
         return self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces())
 
     def pieces(self) -> list[FigurePiece]:
         """Source, variables, and the step's block."""

@@ -111,7 +111,11 @@ def source(rng: random.Random, statements: int) -> tuple[str, dict[str, int]]:
         if kind < 0.12:
             limit = filled(rng.choice(("(tl.max({f32}, 0)).to(tl.int32) & 3", "tl.max({i32}, 0) & 3")))
             value = filled("{f32}")
-            lines += [f"v{number} = {value}", f"for _ in range({limit}):", filled(f"    v{number} = v{number} * 0.5 + {{f32}}")]
+            lines += [
+                f"v{number} = {value}",
+                f"for _ in range({limit}):",
+                filled(f"    v{number} = v{number} * 0.5 + {{f32}}"),
+            ]
             type = "f32"
         elif kind < 0.18:
             value, test = filled("{i32}"), filled(rng.choice(("tl.sum({f32}, 0) > 0.5", "tl.max({i32}, 0) > 3")))
@@ -151,9 +155,7 @@ def program(seed: int, statements: int = 14) -> Launch:
     order = {name: output for name, output in zip(TYPES, outputs, strict=True)}
     names = ["f32", "f64", "f16", "bf16", "i32", "i64", "i8", "u8", "i1"]
     kernel = kernel_from(text)
-    return recorded(
-        lambda: kernel[(PROGRAMS,)](x, y, n, count, total, *(order[name] for name in names), WIDTH=width)
-    )
+    return recorded(lambda: kernel[(PROGRAMS,)](x, y, n, count, total, *(order[name] for name in names), WIDTH=width))
 
 
 # --- Other roundings -----------------------------------------------------------------------------------

@@ -19,7 +19,9 @@ INF, NAN = math.inf, math.nan
 
 
 def of(a: list[float], b: list[float], dtype: Any = np.float32, bound: list[float] | None = None) -> Compared:
-    return Compared("x", np.array(a, dtype), np.array(b, dtype), bound=None if bound is None else Bound.around(np.array(bound)))
+    return Compared(
+        "x", np.array(a, dtype), np.array(b, dtype), bound=None if bound is None else Bound.around(np.array(bound))
+    )
 
 
 @given(some_floats, st.randoms())

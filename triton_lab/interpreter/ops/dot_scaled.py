@@ -34,18 +34,18 @@ _NAN_SCALE = 0xFF
 
 @impl("tt.dot_scaled")
 def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *scales: Value) -> Value:
-    x, y, compute = sides(frame, op, a, b, *scales)
+    x, y, compute = scaled_factors(frame, op, a, b, *scales)
     dtype = dtype_of(frame.result_type(op))
     total = product_sum(x, y, widen(frame.elements(op, 2, accumulator)), compute)
     return total.astype(dtype, copy=False)
 
 
-def sides(frame: Frame, op: Op, a: Value, b: Value, *scales: Value) -> tuple[Array, Array, np.dtype[Any]]:
+def scaled_factors(frame: Frame, op: Op, a: Value, b: Value, *scales: Value) -> tuple[Array, Array, np.dtype[Any]]:
     """Both sides scaled, as float32, and the format that they are rounded to."""
     has_a, has_b = op.attributes["operandSegmentSizes"][3:]
     attributes = op.attributes
     formats = attributes["a_elem_type"], attributes["b_elem_type"]
-    compute = _format(op)
+    compute = _HALF if _FP16 in formats else _BFLOAT
     x = _unpacked(frame.spread(op, 0, a), formats[0], compute, -1 if attributes["lhs_k_pack"] else -2)
     y = _unpacked(frame.spread(op, 1, b), formats[1], compute, -2 if attributes["rhs_k_pack"] else -1)
     strict = not attributes["fastMath"]

@@ -27,7 +27,7 @@ from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.exact_arithmetic import multiply_add
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.number_conversion import float_to_float, widen
-from triton_lab.interpreter.ops.dot_scaled import sides
+from triton_lab.interpreter.ops.dot_scaled import scaled_factors
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.interpreter.variants.arithmetic_variants import Table, ordinary, to_tf32
 from triton_lab.ir import Op
@@ -138,7 +138,7 @@ def dots(instructions: frozenset[str]) -> Table:
         return core(x[..., order], y[..., order, :], start).astype(result, copy=False)
 
     def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *scales: Value) -> Value:
-        x, y, _ = sides(frame, op, a, b, *scales)
+        x, y, _ = scaled_factors(frame, op, a, b, *scales)
         start = widen(frame.elements(op, 2, accumulator))
         return _HALVES(x, y, start).astype(dtype_of(frame.result_type(op)), copy=False)
 

@@ -20,6 +20,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
 
+
 def compare(
     a: Launch | Launches,
     b: Launch | Launches | Callable[..., Any] | Mapping[str, Any] | Any = None,

@@ -188,7 +188,9 @@ def _winner(
     return Bound.around(np.zeros(1)).where(~touched, LOST.where(unknown, found))
 
 
-def of_dot(factors: tuple[Array, Array], start: Array, errors: tuple[Array | None, Array | None, Array], u: float) -> Array:
+def of_dot(
+    factors: tuple[Array, Array], start: Array, errors: tuple[Array | None, Array | None, Array], u: float
+) -> Array:
     """The error of ``a @ b + start`` in any order, with unit roundoff ``u`` of the sums.
 
     ``factors`` are the sizes of a and b, ``errors`` those of a and b, None for exact ones, and of what the sum starts

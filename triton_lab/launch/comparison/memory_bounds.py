@@ -253,4 +253,3 @@ class MemoryBounds:
         if known.kind is not None or part.kind.any():
             kind = np.broadcast_to(part.kind, at.shape)
             np.maximum.at(known.kinds(), at, np.where(kind > CONTINUOUS, CHOICE, CONTINUOUS).astype(np.int8))
-

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.bound import Bound
 from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
 from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
-from triton_lab.launch.comparison.bound import Bound
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
 from triton_lab.launch.recording.replay_error import CannotReplay

@@ -219,7 +219,9 @@ class OperationBounds:
         if scaled and any(one is not None for one in (*known[:2], *known[3:])):
             return LOST
         if scaled:
-            a, b = (np.abs(wide(factor)) for factor in scaled_factors(frame, op, *operands))
+            first, second, _accumulator, *scales = operands
+            factors = scaled_factors(frame, op, first, second, *scales)[:2]
+            a, b = (np.abs(wide(factor)) for factor in factors)
             narrowed, u = 0.0, 2.0**-13 if dtype.itemsize >= 4 else 2.0**-10
         else:
             a, b = (np.abs(wide(frame.spread(op, k, operands[k]))) for k in (0, 1))

@@ -6,6 +6,7 @@ A script with a race must not end with exit code 0, however it ends; an innocent
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -234,14 +235,20 @@ def tries(seed: int) -> Iterator[Try]:
         yield tried(case)
 
 
+def _hear_of_hang_ups() -> None:
+    """Undo `nohup`, under which a long run of all scripts is started."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def tried(case: Case) -> Try:
     """What becomes of one script."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "script.py").write_text(HEAD + "# the end of the head\n" + case.text + "\n")
         command = [sys.executable, "-m", "triton_lab", "check", "script.py", *case.options]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NO_COLOR": "1"}
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         process = subprocess.Popen(
-            command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+            command, cwd=folder, env=env, stdout=pipe, stderr=pipe, stdin=nothing, preexec_fn=_hear_of_hang_ups
         )
         try:
             if case.signal:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from contextlib import ExitStack
 
 from triton_lab.command.launch_journal import JournalPlace, journal, open_journal
 
-_forever = ExitStack()  # open until the process ends
+_forever = ExitStack()  # open until the process ends, while its modules are still whole
 
 
 def join(text: str) -> None:
@@ -27,5 +28,6 @@ def join(text: str) -> None:
         from triton_lab.command.launch_listener import listening
 
         _forever.enter_context(listening(mine))
+        atexit.register(_forever.close)
     except Exception as error:  # Triton's interpreter is set there, for example
         mine.write("unseen", what=f"launches in process {os.getpid()}, which the script started: {error}")

@@ -147,9 +147,12 @@ def failed(ended: ScriptEnd) -> str:
         return f"exit code {ended.code}"
     if isinstance(ended.error, KeyboardInterrupt):
         return "interrupted"
-    from triton_lab.notebook.mistakes.error_hints import hint_for
-
-    said, hint = traceback.format_exception_only(ended.error)[-1].strip(), hint_for(ended.error)
+    said = traceback.format_exception_only(ended.error)[-1].strip()
+    try:
+        from triton_lab.notebook.mistakes.error_hints import hint_for
+    except (OSError, MemoryError):  # the script has left no file descriptor, or no memory
+        return said
+    hint = hint_for(ended.error)
     return f"{said} ({hint})" if hint else said
 
 

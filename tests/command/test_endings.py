@@ -19,8 +19,10 @@ NAMES = (
     "a pool by spawn",
     "a raw fork",
     "another Python with a bare environment",
+    "no descriptors",
     "a report without its end",
     "innocent: os._exit(0)",
+    "innocent: another Python",
     "innocent: a pool",
 )
 CASES = {case.name: case for case in cases()}

@@ -15,8 +15,16 @@ _COMPARISON = partial(Trait, kind=Kind.COMPARES, lanes=rules.lane_by_lane)
 TRAITS = table(
     Trait("arith.constant", Kind.CREATES, rules.nothing),
     # Integers.
-    _INTEGER("arith.addi", symbol="+", commutative=True, wraps=True, inverse="arith.subi", siblings=("arith.subi",)),
-    _INTEGER("arith.subi", symbol="-", wraps=True, inverse="arith.addi", siblings=("arith.addi",)),
+    _INTEGER(
+        "arith.addi",
+        sums=True,
+        symbol="+",
+        commutative=True,
+        wraps=True,
+        inverse="arith.subi",
+        siblings=("arith.subi",),
+    ),
+    _INTEGER("arith.subi", sums=True, symbol="-", wraps=True, inverse="arith.addi", siblings=("arith.addi",)),
     _INTEGER(
         "arith.muli", symbol="*", commutative=True, wraps=True, absorbing=0, siblings=("arith.divsi", "arith.divui")
     ),
@@ -81,9 +89,15 @@ TRAITS = table(
     _INTEGER("arith.mului_extended", signed=False, commutative=True),
     # Floats. A GPU divides float32 as div.full does: PTX allows 2 ulp.
     _FLOAT(
-        "arith.addf", symbol="+", rounding=CORRECT, commutative=True, inverse="arith.subf", siblings=("arith.subf",)
+        "arith.addf",
+        sums=True,
+        symbol="+",
+        rounding=CORRECT,
+        commutative=True,
+        inverse="arith.subf",
+        siblings=("arith.subf",),
     ),
-    _FLOAT("arith.subf", symbol="-", rounding=CORRECT, inverse="arith.addf", siblings=("arith.addf",)),
+    _FLOAT("arith.subf", sums=True, symbol="-", rounding=CORRECT, inverse="arith.addf", siblings=("arith.addf",)),
     _FLOAT(
         "arith.mulf",
         symbol="*",

@@ -45,8 +45,8 @@ TRAITS = table(
     Trait("tt.reduce", Kind.REDUCES, rules.reduce, rounding=ANY_ORDER),
     Trait("tt.scan", Kind.SCANS, rules.scan, rounding=ANY_ORDER),
     Trait("tt.histogram", Kind.REDUCES, rules.histogram, numbers="integer"),
-    Trait("tt.dot", Kind.CONTRACTS, rules.dot, rounding=ANY_ORDER, siblings=("tt.dot_scaled",)),
-    Trait("tt.dot_scaled", Kind.CONTRACTS, rules.dot_scaled, rounding=ANY_ORDER, siblings=("tt.dot",)),
+    Trait("tt.dot", Kind.CONTRACTS, rules.dot, sums=True, rounding=ANY_ORDER, siblings=("tt.dot_scaled",)),
+    Trait("tt.dot_scaled", Kind.CONTRACTS, rules.dot_scaled, sums=True, rounding=ANY_ORDER, siblings=("tt.dot",)),
     # From attributes, the grid, or scalars.
     _CREATED("tt.make_range"),
     _CREATED("tt.get_program_id"),

@@ -108,7 +108,7 @@ TRAITS = table(
         siblings=("arith.divf",),
     ),
     _FLOAT("arith.divf", symbol="/", rounding=approximate(2.0), inverse="arith.mulf", siblings=("arith.mulf",)),
-    _FLOAT("arith.remf", symbol="%", rounding=CORRECT),
+    _FLOAT("arith.remf", symbol="%"),
     _FLOAT("arith.negf", inverse="arith.negf"),
     _FLOAT(
         "arith.minimumf", extreme=-1, commutative=True, idempotent=True, siblings=("arith.minnumf", "arith.maximumf")

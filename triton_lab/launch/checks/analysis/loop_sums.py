@@ -224,7 +224,7 @@ class CarriedSums(Watcher):
             return Exact(product + parts[2].sum, product * product + parts[2].squares)
         if op.name in _SCALES:
             carried, factor = (0, 1) if id(operands[0]) in self._exact else (1, 0)
-            if op.name == "arith.divf":
+            if traits.of(op.name).symbol == "/":
                 return Exact(parts[0].sum / parts[1].sum, parts[0].squares / parts[1].sum ** 2)
             return Exact(parts[0].sum * parts[1].sum, parts[carried].squares * parts[factor].sum ** 2)
         if op.name == "arith.negf":

@@ -9,28 +9,16 @@ from dataclasses import dataclass
 from triton_lab.compiled.layouts import LayoutError, Linear
 from triton_lab.compiled.layouts.layout_parser import types_of
 from triton_lab.compiled.transactions.ptx_parser import Chain
+from triton_lab.ir import traits
+from triton_lab.ir.effects import ACCESSES
 from triton_lab.ir.locations import Locations
 
 # How PTX moves each access, by its operation's name.
+_COPIES = traits.names(lambda trait: trait.kind is traits.Kind.ACCESSES and trait.name.startswith("ttng.async_tma_"))
 WAYS = {
-    "tt.load": "load",
-    "tt.store": "store",
-    "tt.atomic_rmw": "atomic",
-    "tt.atomic_cas": "atomic",
-    "tt.atomic_load": "atomic",
-    "tt.atomic_store": "atomic",
-    "tt.atomic_poll": "atomic",
+    **{name: "descriptor" if effect.described else effect.kind for name, effect in ACCESSES.items()},
+    **dict.fromkeys(_COPIES, "descriptor"),
     "ttg.async_copy_global_to_local": "async copy",
-    "tt.descriptor_load": "descriptor",
-    "tt.descriptor_store": "descriptor",
-    "tt.descriptor_reduce": "descriptor",
-    "tt.descriptor_gather": "descriptor",
-    "tt.descriptor_scatter": "descriptor",
-    "ttng.async_tma_copy_global_to_local": "descriptor",
-    "ttng.async_tma_copy_local_to_global": "descriptor",
-    "ttng.async_tma_reduce": "descriptor",
-    "ttng.async_tma_gather": "descriptor",
-    "ttng.async_tma_scatter": "descriptor",
 }
 _OP = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?((?:tt|ttg|ttng)\.\w+)\"?\b")
 _LOC = re.compile(r"\bloc\((#loc\d*|.*)\)\s*$")

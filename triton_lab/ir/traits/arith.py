@@ -15,8 +15,16 @@ _COMPARISON = partial(Trait, kind=Kind.COMPARES, lanes=rules.lane_by_lane)
 TRAITS = table(
     Trait("arith.constant", Kind.CREATES, rules.nothing),
     # Integers.
-    _INTEGER("arith.addi", symbol="+", commutative=True, wraps=True, inverse="arith.subi", siblings=("arith.subi",)),
-    _INTEGER("arith.subi", symbol="-", wraps=True, inverse="arith.addi", siblings=("arith.addi",)),
+    _INTEGER(
+        "arith.addi",
+        sums=True,
+        symbol="+",
+        commutative=True,
+        wraps=True,
+        inverse="arith.subi",
+        siblings=("arith.subi",),
+    ),
+    _INTEGER("arith.subi", sums=True, symbol="-", wraps=True, inverse="arith.addi", siblings=("arith.addi",)),
     _INTEGER(
         "arith.muli", symbol="*", commutative=True, wraps=True, absorbing=0, siblings=("arith.divsi", "arith.divui")
     ),
@@ -81,9 +89,15 @@ TRAITS = table(
     _INTEGER("arith.mului_extended", signed=False, commutative=True),
     # Floats. A GPU divides float32 as div.full does: PTX allows 2 ulp.
     _FLOAT(
-        "arith.addf", symbol="+", rounding=CORRECT, commutative=True, inverse="arith.subf", siblings=("arith.subf",)
+        "arith.addf",
+        sums=True,
+        symbol="+",
+        rounding=CORRECT,
+        commutative=True,
+        inverse="arith.subf",
+        siblings=("arith.subf",),
     ),
-    _FLOAT("arith.subf", symbol="-", rounding=CORRECT, inverse="arith.addf", siblings=("arith.addf",)),
+    _FLOAT("arith.subf", sums=True, symbol="-", rounding=CORRECT, inverse="arith.addf", siblings=("arith.addf",)),
     _FLOAT(
         "arith.mulf",
         symbol="*",
@@ -94,7 +108,7 @@ TRAITS = table(
         siblings=("arith.divf",),
     ),
     _FLOAT("arith.divf", symbol="/", rounding=approximate(2.0), inverse="arith.mulf", siblings=("arith.mulf",)),
-    _FLOAT("arith.remf", symbol="%", rounding=CORRECT),
+    _FLOAT("arith.remf", symbol="%"),
     _FLOAT("arith.negf", inverse="arith.negf"),
     _FLOAT(
         "arith.minimumf", extreme=-1, commutative=True, idempotent=True, siblings=("arith.minnumf", "arith.maximumf")

@@ -24,7 +24,7 @@ TRAITS = table(
     _INTEGER("math.absi", idempotent=True, wraps=True, signed=True),
     _FLOAT("math.ceil", idempotent=True, siblings=("math.floor",)),
     _FLOAT("math.floor", idempotent=True, siblings=("math.ceil",)),
-    _FLOAT("math.fma", rounding=CORRECT, commutative=True),
+    _FLOAT("math.fma", sums=True, rounding=CORRECT, commutative=True),
     _FLOAT("math.exp", rounding=approximate(2.0), inverse="math.log", siblings=("math.exp2",)),
     _FLOAT("math.exp2", rounding=approximate(2.0, flushes=True), inverse="math.log2", siblings=("math.exp",)),
     _FLOAT("math.log", rounding=approximate(None), inverse="math.exp", siblings=("math.log2",)),

@@ -75,13 +75,13 @@ class Trait:
     """What is declared of the operation ``name``.
 
     ``lanes`` gives its lane maps. ``numbers``: whether it computes with floats or integers; ``makes``: what its result
-    is, for a cast that changes that. ``commutative``: its first two
-    operands may change places. ``idempotent``: of equal operands, or done again, it gives the same. ``keeps``: each
-    element of a result is an element of an operand, bit for bit. ``wraps``: an integer result may not fit its type.
-    ``signed``: how it reads integers; None if that makes no difference. ``bitwise``: it works on bits, not on numbers.
-    ``absorbing``: an operand of this value decides the result whatever the other is (for floats, if that is finite).
-    ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``symbol`` is its operator in Python.
-    ``inverse`` undoes it, and ``siblings`` are what is written in its place by mistake, or on purpose.
+    is, for a cast that changes that. ``commutative``: its first two operands may change places. ``idempotent``: of
+    equal operands, or done again, it gives the same. ``keeps``: each element of a result is one of an operand, bit for
+    bit. ``wraps``: an integer result may not fit its type. ``sums``: it adds or subtracts its operands, or products of
+    them. ``signed``: how it reads integers; None if that makes no difference. ``bitwise``: it works on bits, not on
+    numbers. ``absorbing``: an operand of this value decides the result whatever the other is (for floats, if that is
+    finite). ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``symbol`` is its operator
+    in Python. ``inverse`` undoes it, and ``siblings`` are what is written in its place by mistake, or on purpose.
     """
 
     name: str
@@ -94,6 +94,7 @@ class Trait:
     idempotent: bool = False
     keeps: bool = False
     wraps: bool = False
+    sums: bool = False
     signed: bool | None = None
     bitwise: bool = False
     absorbing: int | None = None

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison import rounding_rules
 from triton_lab.launch.comparison.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
 from triton_lab.launch.comparison.number_formats import bits, smallest, unit_roundoff, wide
 
 Array = NDArray[Any]
 
-ADDS = frozenset({"arith.addf", "arith.subf"})
-_QUOTIENTS = frozenset({"arith.divf", "tt.precise_divf", "tt.approx_divf"})
-_CASTS = frozenset({"arith.extf", "arith.truncf", "tt.fp_to_fp"})
-_OF_INTEGERS = frozenset({"arith.sitofp", "arith.uitofp"})
+ADDS = traits.names(lambda trait: trait.numbers == "float" and trait.symbol in ("+", "-"))
+_QUOTIENTS = traits.names(lambda trait: trait.numbers == "float" and trait.symbol == "/")
+_CASTS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.numbers == "float" and not trait.makes)
+_OF_INTEGERS = traits.names(lambda trait: trait.makes == "float")
 _ROOTS = frozenset({"math.sqrt", "tt.precise_sqrt"})
 # Both bounds of the result are the function of both bounds of the operands.
 _EXTREMES: dict[str, Any] = {

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.ops.dot import product
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
+from triton_lab.ir.traits import Accuracy
+from triton_lab.ir.traits.trait import ANY_ORDER
 from triton_lab.launch.comparison import rounding_rules
 from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
@@ -17,7 +19,7 @@ from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff,
 Array = NDArray[Any]
 Along = Callable[..., Array]
 
-_SUMS = frozenset({"arith.addf", "arith.addi"})
+_SUMS = traits.names(lambda trait: trait.sums and trait.symbol == "+")
 _PRODUCT = "arith.mulf"
 _GREATEST = {
     "arith.maximumf": np.maximum, "arith.maxnumf": np.fmax, "arith.maxsi": np.maximum,
@@ -25,7 +27,8 @@ _GREATEST = {
 }  # fmt: skip
 # A combine function of these alone gives one of its operands, unchanged.
 _CHOOSES = frozenset({"arith.cmpf", "arith.cmpi", "arith.select", "arith.andi", "arith.ori", "arith.xori"})
-_ROUNDS = frozenset({"arith.addf", "arith.subf", "arith.mulf", "arith.divf", "math.fma"})
+_ROUNDS = traits.names(lambda trait: trait.is_lane_by_lane and trait.rounding.accuracy is not Accuracy.EXACT)
+_ROUNDS -= traits.names(lambda trait: trait.rounding is ANY_ORDER)
 _LOOK = 64
 _WIDEST = 8  # how many bins a value may fall into
 

@@ -13,7 +13,7 @@ from triton_lab.interpreter.variants import arithmetic_variants, tensor_cores
 from triton_lab.interpreter.variants.arithmetic_variants import Table
 from triton_lab.interpreter.variants.thread_reductions import Shares, fused_in_order_of, in_order_of
 from triton_lab.interpreter.variants.thread_scans import Turns, scans_in_order_of
-from triton_lab.ir import Op, Plan, Type
+from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
 from triton_lab.launch.comparison.rounding_rules import APPROXIMATE
@@ -105,7 +105,7 @@ def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
     """
     yield from emulations(plan)
     yield from threads
-    sums = [op for op in plan.walk() if op.name in ("tt.reduce", "tt.scan", "tt.dot") and _of_floats(plan, op)]
+    sums = [op for op in plan.walk() if op.name in traits.FOLDS | {"tt.dot"} and _of_floats(plan, op)]
     if sums:
         for name, table in arithmetic_variants.ORDERS.items():
             yield Switch(f"sums {name}", "the order of summation", table)

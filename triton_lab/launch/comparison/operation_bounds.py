@@ -13,7 +13,8 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import REGISTRY
 from triton_lab.interpreter.ops.dot_scaled import scaled_factors
 from triton_lab.interpreter.runtime_values import Descriptor, Value, elements, spread
-from triton_lab.ir import Op, Plan, Type
+from triton_lab.ir import Op, Plan, Type, traits
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.checks.analysis.value_marks import MOVES, Marks
 from triton_lab.launch.comparison import rounding_rules
 from triton_lab.launch.comparison.bound import CHOICE, LOST, NOTHING, Bound, alone
@@ -25,12 +26,10 @@ from triton_lab.launch.comparison.whole_bounds import of_whole
 Array = NDArray[Any]
 Known = Sequence[Bound | None]
 
-_MOVES = MOVES | {"tt.split", "tt.gather", "ttg.convert_layout", "tt.unsplat"}
-_FOLDS = frozenset({"tt.reduce", "tt.scan"})
-_DOTS = frozenset({"tt.dot", "tt.dot_scaled"})
-_BITS = frozenset({"arith.bitcast", "tt.bitcast"})
+_MOVES = MOVES | {"tt.split", "tt.gather"}
+_BITS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.bitwise)
 # The kinds of operations that round differently on different targets, although their operands are equal.
-_VARY = _FOLDS | _DOTS | {"tt.map_elementwise"}
+_VARY = traits.FOLDS | traits.DOTS | {"tt.map_elementwise"}
 
 
 class OperationBounds:
@@ -68,9 +67,9 @@ class OperationBounds:
             self._lost_digits(frame, op, operands, results[0], types[0])
         if not op.operands or (not some and not self._rounds(op, types)):
             return nothing
-        if op.name in _DOTS:
+        if op.name in traits.DOTS:
             return [self._of_dot(frame, op, operands, known)]
-        if op.name in _FOLDS:
+        if op.name in traits.FOLDS:
             return self._of_fold(frame, op, operands, known, results)
         if op.name in _MOVES:
             return self._moved(frame, op, operands, known, types) if some else nothing

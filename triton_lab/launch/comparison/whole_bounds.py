@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.number_conversion import float_to_integer
-from triton_lab.ir import Op, Type
+from triton_lab.ir import Op, Type, traits
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound, alone, decided
 from triton_lab.launch.comparison.number_formats import wide
 
@@ -24,9 +25,9 @@ Run = Callable[..., Any]
 # How many values of an operand are tried, at most, and how many combinations of those of all operands.
 _WIDEST, _MOST = 16, 25
 
-_SUMS = frozenset({"arith.addi", "arith.subi"})
+_SUMS = traits.names(lambda trait: trait.numbers == "integer" and trait.symbol in ("+", "-"))
 _EXTREMES = {"arith.maxsi": np.maximum, "arith.minsi": np.minimum}
-_WIDENS = frozenset({"arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"})
+_WIDENS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.numbers == "integer" and not trait.makes)
 _ORDERS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 # The predicates of comparisons by number; "": only NaN decides.
 _OF_INTEGERS = ("eq", "ne", "lt", "le", "gt", "ge", "lt", "le", "gt", "ge")
@@ -46,9 +47,9 @@ def of_whole(
     type = types[-1]
     if type.is_pointer or type.element == "index":
         found = _lost_where(bounds)
-    elif op.name in ("arith.cmpf", "arith.cmpi"):
+    elif traits.of(op.name).kind is Kind.COMPARES:
         found = _compared(op, arrays, bounds, types[0], raw)
-    elif op.name in ("arith.fptosi", "arith.fptoui"):
+    elif traits.of(op.name).makes == "integer":
         found = _cut(op, arrays[0], bounds[0], raw, type)
     elif not type.is_float and raw.dtype.kind in "iu" and op.name in _SUMS:
         found = _added(op, bounds, raw)

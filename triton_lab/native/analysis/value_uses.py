@@ -159,7 +159,7 @@ class Analysis:
         """The integers that addresses, masks, and the remainders in them are computed from."""
         todo = []
         for op in self.places:
-            if op.name in ("tt.addptr", "arith.remsi", "arith.remui"):
+            if op.name == "tt.addptr" or (traits.of(op.name).symbol == "%" and traits.of(op.name).numbers == "integer"):
                 todo += list(op.operands)
             elif is_access(op):
                 at = operands_of(op)

@@ -45,8 +45,18 @@ def losses(launch: Launch) -> dict[int, Loss]:
     return {loss.program: loss for worst in told for loss in worst}
 
 
+def _turned(s: np.ndarray) -> np.ndarray:
+    return np.swapaxes(s.reshape(-1, 2, 2), 1, 2).reshape(s.shape)
+
+
+def _flipped(x: np.ndarray) -> np.ndarray:
+    return x.reshape(-1, LANES)[:, ::-1].reshape(x.shape)
+
+
 FORMS: dict[str, Step] = {
     "s + x": lambda s, x, t: s + x,
+    "tl.reshape(tl.trans(tl.reshape(s, (2, 2))), (4,)) + x": lambda s, x, t: _turned(s) + x,
+    "tl.flip(x) + tl.reshape(tl.expand_dims(s, 1), (4,))": lambda s, x, t: s + _flipped(x),
     "x + s": lambda s, x, t: s + x,
     "s - x": lambda s, x, t: s - x,
     "tl.where(t % 2 == 0, s + x, s)": lambda s, x, t: s + x if t % 2 == 0 else s,

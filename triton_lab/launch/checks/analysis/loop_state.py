@@ -6,11 +6,16 @@ be followed by identity from one iteration to the next; a carried value is recog
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.op_registry import REGISTRY
+from triton_lab.ir import Op
 
 Array = NDArray[Any]
 
@@ -62,3 +67,21 @@ class LoopState:
 
 def _rows(array: Array, rows: Array) -> Array:
     return array if array.shape[0] == 1 else array[rows]
+
+
+def block(array: Array, rank: int) -> Array:
+    """``array`` with the axes of a block; scalars belong to all lanes."""
+    return array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array
+
+
+def moved(frame: Frame, op: Op, parts: Sequence[Exact]) -> Exact:
+    """The numbers of the operands, moved as ``op`` moves their elements."""
+    found = []
+    for arrays in ([part.sum for part in parts], [part.squares for part in parts]):
+        shapes = [frame.type(number).shape for number in op.operands]
+        whole = [
+            np.broadcast_to(array, (array.shape[0], *shape)) if shape else array.reshape(-1)
+            for array, shape in zip(arrays, shapes, strict=True)
+        ]
+        found.append(block(np.asarray(REGISTRY[op.name].run(frame, op, *whole)), len(frame.result_type(op).shape)))
+    return Exact(*found)

@@ -13,8 +13,11 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.number_conversion import widen
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op, dataflow
-from triton_lab.launch.checks.analysis.loop_state import Exact, LoopState
+from triton_lab.ir import Op, dataflow, traits
+from triton_lab.ir.traits import Kind
+from triton_lab.ir.value_flow import LOOPS
+from triton_lab.launch.checks.analysis.loop_state import Exact, LoopState, block, moved
+from triton_lab.launch.checks.analysis.value_marks import MOVES
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
 
@@ -25,10 +28,11 @@ FRACTION = {"f16": 11, "bf16": 8}
 # A sum is reported if it is off by more than `COSTLY` roundings and has at least `MANY` terms.
 COSTLY, MANY = 8.0, 8
 
-_ADDS = frozenset({"arith.addf", "arith.subf", "math.fma", "tt.dot"})
-_CASTS = frozenset({"arith.extf", "arith.truncf", "tt.fp_to_fp"})
+_ADDS = traits.names(lambda trait: trait.sums and trait.numbers != "integer") - {"tt.dot_scaled"}
+_CASTS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.numbers == "float" and not trait.makes)
+_SCALES = traits.names(lambda trait: trait.numbers == "float" and trait.symbol in ("*", "/"))
 # Operations that a sum may pass through in the loop.
-_ROUND = _ADDS | _CASTS | {"arith.mulf", "arith.divf", "arith.negf", "arith.select", "tt.broadcast", "tt.splat"}
+_ROUND = _ADDS | _CASTS | _SCALES | MOVES | {"arith.negf", "arith.select"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class CarriedSums(Watcher):
         self._told: dict[int, int | None] = {}
         # The values of such sums that control flow carries, such as loop arguments.
         self._parts: set[dataflow.Value] = set()
-        loops = any(op.name in ("scf.for", "scf.while") for op in plan.walk())
+        loops = any(op.name in LOOPS for op in plan.walk())
         if loops and any(type.is_float for function in plan.functions.values() for type in function.types):
             self._look(dataflow.Flow.of(plan))
         # By object identity, in the order of computation; a sum is needed at most one iteration later.
@@ -159,7 +163,7 @@ class CarriedSums(Watcher):
         if whole.programs[0] > self._until and not waits:
             self._carried.clear()  # a new batch begins
         self._until = max(self._until, int(whole.programs[-1]))
-        value = _block(np.asarray(result), len(frame.result_type(op).shape))
+        value = block(np.asarray(result), len(frame.result_type(op).shape))
         now = LoopState(frame.programs, value, exact)
         before = self._carried.pop(op.index, None)
         if before is not None:
@@ -208,8 +212,8 @@ class CarriedSums(Watcher):
             a, b = (self._of(frame, op, position, operands, True) for position in (1, 2))
             return Exact(np.where(chosen, a.sum, b.sum), np.where(chosen, a.squares, b.squares))
         parts = [self._of(frame, op, position, operands, op.name in _ADDS) for position in range(len(operands))]
-        if op.name in ("arith.addf", "arith.subf"):
-            sign = 1 if op.name == "arith.addf" else -1
+        if op.name in _ADDS and traits.of(op.name).symbol:
+            sign = 1 if traits.of(op.name).symbol == "+" else -1
             return Exact(parts[0].sum + sign * parts[1].sum, parts[0].squares + parts[1].squares)
         if op.name == "math.fma":
             product = parts[0].sum * parts[1].sum
@@ -218,13 +222,15 @@ class CarriedSums(Watcher):
             left, right = (frame.spread(op, position, operands[position]) for position in (0, 1))
             product = np.matmul(widen(left).astype(np.float64), widen(right).astype(np.float64))
             return Exact(product + parts[2].sum, product * product + parts[2].squares)
-        if op.name in ("arith.mulf", "arith.divf"):
+        if op.name in _SCALES:
             carried, factor = (0, 1) if id(operands[0]) in self._exact else (1, 0)
-            if op.name == "arith.divf":
+            if traits.of(op.name).symbol == "/":
                 return Exact(parts[0].sum / parts[1].sum, parts[0].squares / parts[1].sum ** 2)
             return Exact(parts[0].sum * parts[1].sum, parts[carried].squares * parts[factor].sum ** 2)
         if op.name == "arith.negf":
             return Exact(-parts[0].sum, parts[0].squares)
+        if op.name in MOVES:
+            return moved(frame, op, parts)
         return parts[0]
 
     def _compare(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, exact: Exact) -> None:
@@ -237,7 +243,7 @@ class CarriedSums(Watcher):
         step = self._told[op.index]
         worst = self._worst[op.index]
         if step is not None:
-            both = [_block(frame.elements(op, position, operands[position]), rank) for position in (0, 1)]
+            both = [block(frame.elements(op, position, operands[position]), rank) for position in (0, 1)]
             sum_, added = both[1 - step], both[step]
             stuck = (narrow == sum_) & (added != 0) & np.isfinite(widen(narrow))
             cost = np.where(stuck, np.inf, 0.0)
@@ -260,7 +266,7 @@ class CarriedSums(Watcher):
         exacts = np.broadcast_to(exact.sum, shape).reshape(frame.count, -1)[chosen, lanes[chosen]]
         steps = None
         if step is not None:
-            steps = np.broadcast_to(_block(frame.elements(op, step, operands[step]), rank), shape)
+            steps = np.broadcast_to(block(frame.elements(op, step, operands[step]), rank), shape)
             steps = steps.reshape(frame.count, -1)[chosen, lanes[chosen]]
         for k, row in enumerate(chosen.tolist()):
             program = int(frame.programs[row])
@@ -291,7 +297,3 @@ class CarriedSums(Watcher):
         counts = [terms[frame.programs] for terms in self._terms.values()]
         found: NDArray[np.int64] = np.max(counts, axis=0)
         return found
-
-
-def _block(array: Array, rank: int) -> Array:
-    return array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array

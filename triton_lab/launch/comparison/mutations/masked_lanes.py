@@ -14,7 +14,7 @@ from triton_lab.interpreter.min_max import fmax, fmin, maximum, minimum
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.ops.combine_functions import folding
 from triton_lab.interpreter.runtime_values import Value as Held
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.effects import operands_of
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
@@ -32,7 +32,7 @@ def masked_off(launch: Launch) -> list[tuple[Op, Access]]:
     """The loads with masked-off lanes that reach other lanes or memory."""
     ops = {op.index: op for op in ops_of(launch, "tt.load") if operands_of(op).mask is not None}
     flow = Flow.of(launch.executable.plan)
-    mixed = [op for op in launch.executable.plan.walk() if op.name in ("tt.reduce", "tt.scan", "tt.dot")]
+    mixed = [op for op in launch.executable.plan.walk() if op.name in traits.FOLDS | {"tt.dot"}]
     mixing = behind(flow, [(op, number) for op in mixed for number in op.operands])
     stores = [(store, operands_of(store)) for store in ops_of(launch, "tt.store")]
     found = []

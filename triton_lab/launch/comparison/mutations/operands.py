@@ -15,7 +15,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.memory_regions import Reachable
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, changed
 from triton_lab.launch.comparison.mutations.ir_query import constant, indices, lines_of, makers, ops_of
 from triton_lab.launch.comparison.mutations.operators import given, held_by, switch_of
@@ -36,7 +36,7 @@ def integers(launch: Launch) -> Iterator[Switch]:
         yield switch_of(title, f"{sign} of negative integers, which is cut and not floored", op, _floored)
     for function in launch.executable.plan.functions.values():
         made = makers(function)
-        for op in [op for op in made.values() if op.name in ("arith.addi", "arith.subi")]:
+        for op in [op for op in made.values() if traits.of(op.name).sums and traits.of(op.name).numbers == "integer"]:
             for k, number in enumerate(op.operands):
                 held = constant(made, number)
                 if held is None or launch.lines.get(op.index) is None:

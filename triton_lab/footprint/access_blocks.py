@@ -61,6 +61,12 @@ class Blocks:
             return blocks.where(np.array(np.broadcast_to(mask.reshape(-1), (count,))))
         return blocks
 
+    @classmethod
+    def of_lanes(cls, addresses: Ints, active: Flags | None, programs: Ints, role: Role, size: int) -> Blocks:
+        """The blocks of single lanes, as runs of bytes: see `runs_of_lanes`."""
+        start, stop, program = runs_of_lanes(addresses, active, programs, size)
+        return cls(program, role, start, (stop - start)[:, None], (1,), 1)
+
     def where(self, chosen: Flags) -> Blocks:
         """The blocks for which ``chosen`` is True."""
         if bool(chosen.all()):
@@ -122,6 +128,26 @@ class Blocks:
             chosen = np.flatnonzero(np.broadcast_to(on, start.shape).reshape(-1))
             starts, row = starts[chosen], row[chosen]
         return starts, starts + length[row], blocks.programs[row]
+
+
+def runs_of_lanes(addresses: Ints, active: Flags | None, programs: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """The bytes of lanes that are ``active`` (None: all) as runs, as from `Blocks.runs`.
+
+    ``addresses`` are ``(programs, *block)``. Consecutive lanes of one program with adjacent bytes share a run.
+    """
+    lanes = addresses.size // max(1, len(programs))
+    addresses = addresses.reshape(-1)
+    if active is None:
+        program = np.repeat(programs, lanes)
+    else:
+        chosen = np.flatnonzero(active)
+        addresses, program = addresses[chosen], programs[chosen // lanes]
+    if not len(addresses):
+        return addresses, addresses, program
+    joins = (addresses[1:] == addresses[:-1] + size) & (program[1:] == program[:-1])
+    heads = np.concatenate([[True], ~joins])
+    last = np.append(np.flatnonzero(heads)[1:] - 1, len(addresses) - 1)
+    return addresses[heads], addresses[last] + size, program[heads]
 
 
 def span_of(strides: Sequence[int], extents: Sequence[int], size: int) -> int | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from triton_lab.footprint.access_blocks import Blocks
+from triton_lab.footprint.access_blocks import Blocks, runs_of_lanes
 from triton_lab.footprint.access_roles import Role
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
@@ -60,7 +60,8 @@ def runs(event: AccessEvent, itemsize: int) -> ByteRuns:
     """The runs of one event, without its masked-off lanes."""
     if isinstance(event.pointer, AffineBlock) and not isinstance(event.mask, np.ndarray):
         return ByteRuns(*_compact(event, itemsize).runs())
-    return _scattered(event, itemsize)
+    active = None if event.mask is None else event.active()
+    return ByteRuns(*runs_of_lanes(event.addresses(), active, event.programs, itemsize))
 
 
 def around(event: AccessEvent, role: Role, itemsize: int) -> Blocks | None:
@@ -80,20 +81,3 @@ def tensor_bytes(address: int, shape: tuple[int, ...], strides: tuple[int, ...],
         return NOTHING
     block = AffineBlock(np.array([address], np.int64), tuple(stride * itemsize for stride in strides), shape)
     return runs(AccessEvent(0, np.zeros(1, np.int64), block, None, shape), itemsize).bytes()
-
-
-def _scattered(event: AccessEvent, itemsize: int) -> ByteRuns:
-    """The runs found lane by lane; consecutive lanes of one program with adjacent bytes are joined."""
-    lanes = max(1, int(np.prod(event.shape)))
-    addresses = event.addresses().reshape(-1)
-    if event.mask is None:
-        program = np.repeat(event.programs, lanes)
-    else:
-        chosen = np.flatnonzero(event.active().reshape(-1))
-        addresses, program = addresses[chosen], event.programs[chosen // lanes]
-    if not len(addresses):
-        return ByteRuns(addresses, addresses, program)
-    joins = (addresses[1:] == addresses[:-1] + itemsize) & (program[1:] == program[:-1])
-    heads = np.concatenate([[True], ~joins])
-    last = np.append(np.flatnonzero(heads)[1:] - 1, len(addresses) - 1)
-    return ByteRuns(addresses[heads], addresses[last] + itemsize, program[heads])

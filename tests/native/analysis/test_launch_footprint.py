@@ -95,11 +95,11 @@ def before_launches(ask: Callable[[Machine], Any]) -> Iterator[list[Any]]:
 
 
 def told_and_true(machine: Machine) -> tuple[bool, bool]:
-    """Whether the programs of a launch are said to keep apart, and whether they do, for it is run once to see that."""
+    """Whether programs are said to keep apart if a launch comes twice, and whether they do: it is run to see that."""
     regions = regions_of(machine, machine.executable.roots)
     assert not isinstance(regions, str)
     footprints = Footprints(machine.executable.plan, groups_of(regions))
-    told = footprints.are_apart(machine, regions)
+    told = footprints.are_apart(machine, regions) or footprints.are_apart(machine, regions)
     touches = Touches()
     watched = Machine(machine.executable, machine.arguments, machine.grid, machine.memory, access_observer=touches)  # type: ignore[arg-type]
     watched.run()
@@ -212,9 +212,7 @@ def test_where_tensors_lie_and_what_does_not_matter_is_not_asked_again(monkeypat
 
     asked: list[Machine] = []
     are_apart = launch_footprint._are_apart
-    monkeypatch.setattr(
-        launch_footprint, "_are_apart", lambda of, machine: asked.append(machine) or are_apart(of, machine)
-    )
+    monkeypatch.setattr(launch_footprint, "_are_apart", lambda *how: asked.append(how[1]) or are_apart(*how))
     kernel = kernel_from(SCALED)
     known: list[Footprints] = []
 
@@ -244,6 +242,15 @@ def test_a_short_launch_is_looked_into_when_one_like_it_comes_again() -> None:
         for count in (99, 98, 99, 97, 98, 99):
             kernel[(7,)](out, x, 2.5, count, B=16)
     assert found == [False, False, True, False, True, True]
+
+
+def test_lanes_are_looked_at_one_by_one_only_if_a_launch_comes_again() -> None:
+    source = "@triton.jit\ndef kernel(out):\n    tl.store(out + 8 * tl.program_id(0) + (tl.arange(0, 8) ^ 3), 1)\n"
+    kernel, out = kernel_from(source), torch.zeros(64, dtype=torch.int32)
+    with before_launches(Remembering()) as found:
+        for programs in (3, 3, 4, 3, 4):
+            kernel[(programs,)](out)
+    assert found == [False, True, False, True, True]
 
 
 SCALED = """
@@ -293,6 +300,8 @@ def returns(x, out, n, B: tl.constexpr):
 
 
 MEETING = {
+    "where addresses are not affine": "tl.store(out + 8 * p + i * 5 % 11, p)",
+    "in rows that a program goes on in": "k = 7 * p + i\n    tl.store(out + k // 5 * 7 + k % 5, p, mask=k < 20)",
     "in a while loop": "k = 0\n    while k < p * 2:\n        tl.store(out + k, p)\n        k += 1",
     "through a pointer that was loaded": (
         "q = tl.load(at).to(tl.pointer_type(tl.int32))\n    tl.store(q + i, p)\n    tl.store(out + 8 * p + i, p)"
@@ -324,6 +333,9 @@ def test_programs_that_meet_are_not_said_to_keep_apart(how: str, told: list[tupl
 
 
 KEEPING_APART = {
+    "where addresses are not affine": "tl.store(out + 8 * p + (i ^ 3), p)",
+    "in rows that a program goes on in": "k = 8 * p + i\n    tl.store(out + k // 5 * 7 + k % 5, p, mask=k < 20)",
+    "where two programs take turns": "tl.store(out + (2 * i + p % 2) % 16 + p // 2 * 16, p)",
     "in a while loop": "k = p\n    while k < 50:\n        tl.store(out + k, p)\n        k += 3",
     "where a loop ended": "at = i\n    for j in range(1, 4):\n        at = i + 8 * j * p\n    tl.store(out + at, p)",
     "where a while loop ended": "k = 1\n    while k < 9:\n        k += p + 1\n    tl.store(out + 8 * p + k % 8, p)",

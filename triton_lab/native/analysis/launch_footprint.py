@@ -5,6 +5,7 @@ The NumPy engine runs the kernel's `Outline` for all programs at once; its marks
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -28,29 +29,40 @@ if TYPE_CHECKING:
 
 # With more rounds of loops or blocks than this, the check takes longer than it saves.
 _MOST_ROUNDS, _MOST_BLOCKS = 256, 1 << 19
+# The same for lanes with addresses of their own, in launches that come again.
+_MOST_LANES = 1 << 20
 _MOST_KNOWN = 1000
 
 
 @dataclass
 class _Found:
-    """What the marks have reported so far."""
+    """What the marks have reported so far. At most ``most`` lanes are examined one by one."""
 
     accesses: Mapping[int, SliceAccess]
+    most: int
     blocks: dict[int, list[Blocks]] = field(default_factory=dict)
     count: int = 0
+    lanes: int = 0
 
     def mark(self, frame: Frame, op: Op) -> None:
-        """Record a mark's blocks. Raises KernelError if there is no compact form, or if there are too many."""
+        """Record a mark's blocks. Raises KernelError if they are too many."""
         pointer: Held = frame.environment[op.operands[0]]
         mask: Held | None = frame.environment[op.operands[1]] if len(op.operands) > 1 else None
-        assert isinstance(pointer, (AffineBlock, np.ndarray)) and (
-            mask is None or isinstance(mask, (MaskBox, np.ndarray))
-        )
-        known = self.accesses[op.index]
-        found = Blocks.around(pointer, mask, frame.programs, known.role, known.size)
+        assert isinstance(pointer, (AffineBlock, np.ndarray))
+        assert mask is None or isinstance(mask, (MaskBox, np.ndarray))
+        known, programs = self.accesses[op.index], frame.programs
+        found = Blocks.around(pointer, mask, programs, known.role, known.size)
         self.count += frame.count
-        if found is None or self.count > _MOST_BLOCKS:
+        if found is None:
+            shape = (frame.count, *frame.type(op.operands[0]).shape)
+            self.lanes += math.prod(shape)
+        if self.count > _MOST_BLOCKS or self.lanes > self.most:
             raise KernelError("where it touches memory is not known")
+        if found is None:
+            on = mask.elements() if isinstance(mask, MaskBox) else mask
+            active = None if on is None else np.broadcast_to(on, shape)
+            addresses = np.broadcast_to(np.asarray(pointer), shape)
+            found = Blocks.of_lanes(addresses, active, programs, known.role, known.size)
         self.blocks.setdefault(known.group, []).append(found)
 
 
@@ -65,7 +77,7 @@ class Footprints:
     def are_apart(self, machine: Machine, regions: Regions, at_once: bool = True) -> bool:
         """Whether no program of the launch touches what another one writes. False if that is unknown.
 
-        With ``at_once``, compute it for the first launch of a kind, else only for the second.
+        With ``at_once``, compute it for the first launch of a kind, else (and for scattered lanes) only for the second.
         """
         if self._outline is None:
             return False
@@ -74,8 +86,9 @@ class Footprints:
         if found is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            find = at_once or key in self._known
-            found = self._known[key] = _are_apart(self._outline, machine) if find else None
+            again = key in self._known
+            found = _are_apart(self._outline, machine, _MOST_LANES if again else 0) if at_once or again else None
+            self._known[key] = found
         return bool(found)
 
     def known(self, grid: tuple[int, int, int], place: Callable[[int], int]) -> bool | None:
@@ -103,12 +116,13 @@ def _place(of: Outline, machine: Machine, regions: Regions) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _are_apart(of: Outline, machine: Machine) -> bool:
-    found = _Found(of.accesses)
+def _are_apart(of: Outline, machine: Machine, most: int) -> bool | None:
+    """Whether the programs keep apart; None if ``most`` is 0, and lanes must be examined to know."""
+    found = _Found(of.accesses, most)
     limits = Limits(steps=_MOST_ROUNDS, memory=machine.limits.memory)
     walking = Machine(of.executable, machine.arguments, machine.grid, Memory([]), limits=limits, marks=found.mark)
     try:
         walking.run()
     except KernelError:
-        return False
+        return None if found.lanes and not most else False
     return all(map(apart, found.blocks.values()))

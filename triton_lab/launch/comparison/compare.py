@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ import numpy as np
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bound import Bound
 from triton_lab.launch.comparison.comparison_result import Comparison
-from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.error_bounds import bounds_so_far
 from triton_lab.launch.comparison.launch_results import Results, before, expected, of_launch
 from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
 from triton_lab.launch.recording.launch_list import Launches
@@ -35,10 +37,11 @@ def compare(
     returns an expected result, or changes its tensors and returns None. Without ``b``, the GPU's results of a launch on
     the GPU are compared with the CPU's. Arguments of two launches are matched by name, and the rest by order.
 
-    The verdict is ``bit-equal``; ``as near as rounding explains``, if each element is within a bound that follows from
-    the operations that computed it, their dtypes and the lengths of their sums; or ``different``. Any NaN equals any
-    other, and zeros of two signs differ. ``seconds`` limits the time for computing the bounds, which may take a hundred
-    times as long as the launch; after that, all differences count as different, and the result says so. Raises
+    The verdict is ``bit-equal``; ``as near as rounding explains``, if other roundings of the operations that computed
+    an element may give the other result; ``different``, if none can; or ``not known``, if that depends on a choice, or
+    was not looked at, and nothing is certainly different. Any NaN equals any other, and zeros of two signs differ.
+    ``seconds`` limits the time: how far rounding may take what was not looked at by then is not known, and the result
+    says so. Raises
     ValueError if nothing can be compared, CannotReplay if the record lacks the launch's results.
 
     >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
@@ -47,18 +50,19 @@ def compare(
     >>> comparison.first.line, comparison.first.program, comparison.first.index
     (23, 0, (1,))
     """
+    end = math.inf if seconds is None else time.monotonic() + seconds
     a, b = _only(a), _only(b)
     if not isinstance(a, Recorded):
         raise TypeError(f"compare takes a launch first, as record() gives it, and not {type(a).__name__}")
     if b is None:
         if a.target != "gpu":
             raise ValueError(f"the launch of {a.kernel} ran on the CPU alone: name what it is to be compared with")
-        return _compared(a, a, of_launch(a), of_launch(a, "cpu"), {}, (), True, seconds)
+        return _compared(a, a, of_launch(a), of_launch(a, "cpu"), {}, (), True, end)
     if isinstance(b, Recorded):
-        return _of_launches(a, b, seconds)
+        return _of_launches(a, b, end)
     mine = of_launch(a)
     theirs = expected(a, b, mine.written)
-    return _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False, seconds)
+    return _compared(a, None, mine, theirs, {name: name for name in theirs.arrays}, (), False, end)
 
 
 def _only(given: Any) -> Any:
@@ -76,7 +80,7 @@ def _only(given: Any) -> Any:
     return given[0]
 
 
-def _of_launches(a: Launch, b: Any, seconds: float | None) -> Comparison:
+def _of_launches(a: Launch, b: Any, end: float) -> Comparison:
     mine, theirs = of_launch(a), of_launch(b)
     pairs, remarks = _pairs(mine, theirs)
     if not pairs:
@@ -84,7 +88,7 @@ def _of_launches(a: Launch, b: Any, seconds: float | None) -> Comparison:
     same = a.executable.plan.text == b.executable.plan.text
     if same:
         remarks += _inputs(a, b, pairs)
-    return _compared(a, b, mine, theirs, pairs, tuple(remarks), same, seconds)
+    return _compared(a, b, mine, theirs, pairs, tuple(remarks), same, end)
 
 
 def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
@@ -126,14 +130,14 @@ def _compared(
     pairs: Mapping[str, str],
     remarks: tuple[str, ...],
     same: bool,
-    seconds: float | None,
+    end: float,
 ) -> Comparison:
     pairs = pairs or {name: name for name in mine.arrays if name in theirs.arrays}
     written = {*mine.written, *(name for name, other in pairs.items() if other in theirs.written)}
     ordered = sorted(pairs, key=lambda name: (name not in written, list(mine.arrays).index(name)))
     found = [Compared(name, mine.arrays[name], theirs.arrays[pairs[name]], name in written) for name in ordered]
     if any(one.count and one.written for one in found):
-        found = _bounded(a, b, found, pairs, same, seconds)
+        found = _bounded(a, b, found, pairs, same, end)
     titles = (mine.title, theirs.title)
     if titles[0] == titles[1]:
         titles = (f"{titles[0][:-1]}, a)", f"{titles[1][:-1]}, b)")
@@ -148,21 +152,30 @@ def _compared(
 
 
 def _bounded(
-    a: Launch, b: Launch | None, found: list[Compared], pairs: Mapping[str, str], same: bool, seconds: float | None
+    a: Launch, b: Launch | None, found: list[Compared], pairs: Mapping[str, str], same: bool, end: float
 ) -> list[Compared]:
     """The comparisons with their rounding bounds, or with the reason why these are not known."""
+    reasons = []
     try:
-        both = bounds(a, same, seconds=seconds)
+        both, reason = bounds_so_far(a, same, seconds=_left(end))
+        reasons.append(reason)
         if b is not None and not same:
-            theirs = bounds(b, same, seconds=seconds)
+            theirs, reason = bounds_so_far(b, same, seconds=_left(end))
             both = {name: both[name].joined(theirs[other]) for name, other in pairs.items()}
+            reasons.append(reason)
     except CannotReplay as error:
-        reason = f"how far rounding may take them is not known: {error}"
-        return [Compared(one.name, one.a, one.b, one.written, None, reason) for one in found]
+        told = f"how far rounding may take them is not known: {error}"
+        return [Compared(one.name, one.a, one.b, one.written, None, told) for one in found]
+    late = "".join(f"how far rounding may take some of them is not known: {one}" for one in set(reasons) if one)
     return [
-        Compared(one.name, one.a, one.b, one.written, _stored(one, both[one.name]) if one.written else None)
+        Compared(one.name, one.a, one.b, one.written, _stored(one, both[one.name]) if one.written else None, late)
         for one in found
     ]
+
+
+def _left(end: float) -> float:
+    """The seconds that are left until ``end`` of `time.monotonic`."""
+    return max(0.0, end - time.monotonic())
 
 
 def _stored(one: Compared, bound: Bound) -> Bound:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.effects import Rmw
@@ -26,7 +28,9 @@ from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
 from triton_lab.launch.comparison.operation_bounds import OperationBounds, lifted, widened
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, within
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.parallel_replay import keep_apart, replay_in_threads
 from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
@@ -51,32 +55,71 @@ def bounds(
     differ only in the operations with these names, and only those add errors. Raises CannotReplay, also if it takes
     longer than ``seconds``.
     """
+    found, reason = bounds_so_far(launch, same, executable, only, seconds)
+    if reason:
+        raise TookTooLong(reason)
+    return found
+
+
+def bounds_so_far(
+    launch: Recorded,
+    same: bool = True,
+    executable: Executable | None = None,
+    only: Collection[str] | None = None,
+    seconds: float | None = None,
+) -> tuple[dict[str, Bound], str]:
+    """As `bounds`, and why some elements were not looked at, "" if all were. Raises CannotReplay if none could be."""
+    runs = executable or launch.executable
     with within(np.inf if seconds is None else seconds):
-        watcher = RoundingWatcher(launch, same, executable or launch.executable, only)
-        memory = replay(launch, executable=executable, observer=watcher, access_observer=watcher)
-        return {argument.name: watcher.of(argument, read(memory, argument)) for argument in tensors(launch)}
+        if launch.snapshot is None:
+            raise CannotReplay("the launch was not recorded with what it needs to be run again")
+        memory = launch.snapshot.memory()
+        if launch.programs > 1 and keep_apart(launch, runs, memory):
+            held = MemoryBounds(memory, shared=True)
+            stopped = replay_in_threads(
+                launch, runs, memory, lambda stop: RoundingWatcher(launch, same, runs, only, held, stop)
+            )
+            if not held.overlaps:
+                found = {
+                    argument.name: _of(held, argument, memory, same, stopped is None) for argument in tensors(launch)
+                }
+                return found, "" if stopped is None else str(stopped)
+            if stopped is not None:
+                raise stopped
+            memory = launch.snapshot.memory()
+        held = MemoryBounds(memory)
+        watcher = RoundingWatcher(launch, same, runs, only, held)
+        replay(launch, executable=executable, observer=watcher, access_observer=watcher, memory=memory)
+        return {argument.name: _of(held, argument, memory, same) for argument in tensors(launch)}, ""
+
+
+def _of(held: MemoryBounds, argument: Argument, memory: Memory, same: bool, whole: bool = True) -> Bound:
+    final = read(memory, argument)
+    return held.of(argument, final, unit_roundoff(final.dtype), same, whole)
 
 
 class RoundingWatcher(Watcher):
-    """Computes bounds during a replay; `of` returns an argument's bounds at its end."""
+    """Computes bounds during a replay, notes stored ones in ``held``, and raises CannotReplay after ``stop``."""
 
-    def __init__(self, launch: Recorded, same: bool, executable: Executable, only: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        launch: Recorded,
+        same: bool,
+        executable: Executable,
+        only: Collection[str] | None,
+        held: MemoryBounds,
+        stop: threading.Event | None = None,
+    ) -> None:
         plan = executable.plan
         self._plan, self._same, self._only = plan, same, only
         self._marks: Marks[int] = Marks(np.float64)
         self._inside = inside_of_others(plan)
         self._operations = OperationBounds(plan, same, only, launch.target == "gpu")
-        self._memory: MemoryBounds | None = None
+        self._held, self._stop = held, stop
         self._where: tuple[Any, Any] = (None, None)
         # Conditions of loops and of branches, by function and value, and those that may turn out otherwise.
         self._conditions = _conditions(plan)
         self._torn = False
-
-    def of(self, argument: Argument, final: Array) -> Bound:
-        """The bound of each element of ``argument``, whose values at the end are ``final``."""
-        if self._memory is None:
-            return Bound.around(np.zeros(argument.shape))
-        return self._memory.of(argument, final, unit_roundoff(final.dtype), self._same)
 
     # --- Events of the replay -----------------------------------------------------------------
 
@@ -89,14 +132,14 @@ class RoundingWatcher(Watcher):
             name = self._conditions.get((frame.routine.function.name, numbers[0]))
             if name is not None and self._uncertain(frame, numbers[0], values[0]) is not None:
                 if name == "cf.cond_br":
-                    self._held(frame).lose()
+                    self._held.lose()
                 self._torn = True
 
     def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
         self._marks.joined(pieces, programs, result)
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if is_late():
+        if is_late() or (self._stop is not None and self._stop.is_set()):
             raise TookTooLong("computing how far rounding may take them took too long")
         if op.index in self._inside:
             return
@@ -109,7 +152,7 @@ class RoundingWatcher(Watcher):
             results = [result] if len(op.results) == 1 else list(result)
             found = self._operations.of(frame, op, operands, known, results)
             if found is LOST:
-                self._held(frame).lose()
+                self._held.lose()
                 return
             for value, bound in zip(results, found, strict=True):
                 if bound is not None:
@@ -122,11 +165,6 @@ class RoundingWatcher(Watcher):
             if bound.kind.any():
                 marks[_KIND] = np.atleast_1d(np.asarray(bound.kind, np.float64))
             self._marks.put(value, marks)
-
-    def _held(self, frame: Frame) -> MemoryBounds:
-        if self._memory is None:
-            self._memory = MemoryBounds(frame.machine.memory)
-        return self._memory
 
     def _of_value(self, frame: Frame, number: int, value: Value) -> Bound | None:
         """The bound of a value, with the axes of its type; None if it is exact."""
@@ -165,7 +203,7 @@ class RoundingWatcher(Watcher):
         for inner in self._within(op):
             if effects.writes(inner):
                 allowed = getattr(frame.machine, "allowed", None)
-                self._held(frame).lose(None if allowed is None else allowed(inner.index))
+                self._held.lose(None if allowed is None else allowed(inner.index))
         values = [result] if len(op.results) == 1 else list(result or ())
         for number, value in zip(op.results, values, strict=True):
             rank = len(frame.type(number).shape)
@@ -185,19 +223,19 @@ class RoundingWatcher(Watcher):
     def _access(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         at = effects.operands_of(op)
         writes = effects.writes(op)
-        if not self._marks and not self._memory and not (writes and effects.updates(op)):
+        if not self._marks and not self._held and not (writes and effects.updates(op)):
             return
         where = (at.address, *at.coordinates, *([] if at.mask is None else [at.mask]))
         moves = [known for k in where for known in [self._bound(frame, op, operands, k)] if known is not None]
         astray = any(known.any for known in moves)
         if not writes:
-            if self._memory or astray or at.other is not None:
+            if self._held or astray or at.other is not None:
                 self._loaded(frame, op, operands, moves, result)
             return
         if astray:
             # Elements that it did not store to, it may store to in another evaluation.
             allowed = getattr(frame.machine, "allowed", None)
-            self._held(frame).lose(None if allowed is None else allowed(op.index))
+            self._held.lose(None if allowed is None else allowed(op.index))
             return
         assert at.value is not None
         value = self._bound(frame, op, operands, at.value)
@@ -206,9 +244,9 @@ class RoundingWatcher(Watcher):
         updates = effects.updates(op)
         adds = updates and type.is_float and op.name in ("tt.atomic_rmw", "tt.descriptor_reduce") and kind in _SUMS
         if adds and self._only is not None:
-            self._held(frame).lose()  # the order of programs is another cause
+            self._held.lose()  # the order of programs is another cause
             return
-        if value is None and not adds and not self._memory:
+        if value is None and not adds and not self._held:
             return
         self._written(frame, op, operands, value or NOTHING, adds)
         if updates and op.results and type.is_float and (adds or value is not None):
@@ -218,7 +256,7 @@ class RoundingWatcher(Watcher):
             self._loaded(frame, op, operands, moves, result)
 
     def _written(self, frame: Frame, op: Op, operands: Sequence[Value], value: Bound, adds: bool) -> None:
-        at, held = effects.operands_of(op), self._held(frame)
+        at, held = effects.operands_of(op), self._held
         assert at.value is not None
         type = frame.type(op.operands[at.value])
         shape = (frame.count, *type.shape)
@@ -249,9 +287,9 @@ class RoundingWatcher(Watcher):
         other = None if at.other is None else self._bound(frame, op, operands, at.other)
         known: Bound | None = None
         on: Array | None = None
-        if self._memory:
+        if self._held:
             places, on = lanes(*self._where, shape)
-            known = self._memory.at(places, dtype_of(type).itemsize)
+            known = self._held.at(places, dtype_of(type).itemsize)
         elif other is not None:
             _, on = lanes(*self._where, shape)
         if known is None and other is None and not any(one.any for one in moves):

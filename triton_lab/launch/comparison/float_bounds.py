@@ -35,8 +35,9 @@ EXACT = frozenset({*_EXTREMES, "math.absf", "arith.remf", "arith.bitcast", "tt.b
 class Step:
     """An operation that has run: its operands ``given`` and its ``result`` in float64, and ``raw`` as computed.
 
-    ``bounds`` are those of the operands, None for exact ones. ``fused`` are the positions of products that a GPU may fuse with
-    this addition, and how far these are from the exact ones, if that is known. ``varies``: whether targets round it differently, even if its operands are equal.
+    ``bounds`` are those of the operands, None for exact ones. ``fused`` are the positions of products that a GPU may
+    fuse with this addition, and how far these are from the exact ones, if that is known. ``varies``: whether targets
+    round it differently, even if its operands are equal.
     ``widens``: whether it is a cast that loses nothing.
     """
 

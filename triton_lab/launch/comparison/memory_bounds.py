@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,20 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.rounding_rules import gamma, times
 
 Array = NDArray[Any]
+_MAKES = threading.Lock()
 
 
 class _Elements:
     """The bounds of a region's elements of one size, each array dense over the region; ``above`` may be ``below``."""
 
-    def __init__(self, region: MemoryRegion, size: int, phase: int) -> None:
+    def __init__(self, region: MemoryRegion, size: int, phase: int, shared: bool) -> None:
         self.start, self.size = region.start + phase, size
         self.count = max(0, region.size - phase) // size
         self.below = self.above = np.zeros(self.count)
+        if shared:  # one thread must not exchange the array that another one writes to
+            self.above = np.zeros(self.count)
+        # Which elements were stored to, for `MemoryBounds.looked_at`.
+        self.stored = np.zeros(self.count, np.bool_) if shared else None
         self.kind: Array | None = None
         self.amount: Array | None = None  # the sum of magnitudes that atomics added; `terms` counts them
         self.terms: Array | None = None
@@ -41,9 +47,10 @@ class _Elements:
             self.above = self.below.copy()
 
     def kinds(self) -> Array:
-        if self.kind is None:
-            self.kind = np.zeros(self.count, np.int8)
-        return self.kind
+        with _MAKES:
+            if self.kind is None:
+                self.kind = np.zeros(self.count, np.int8)
+            return self.kind
 
     def sums(self) -> tuple[Array, Array]:
         if self.amount is None or self.terms is None:
@@ -54,11 +61,14 @@ class _Elements:
 class MemoryBounds:
     """Bounds by region and element, of stored values and of values that atomics add in any order.
 
-    False while all of memory is exact.
+    False while all of memory is exact. With ``shared``, several threads note what programs store that keep apart.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, shared: bool = False) -> None:
         self._memory = memory
+        self._shared = shared
+        self._lock = threading.Lock()
+        self._lanes = 0  # how many were stored, if it is shared
         self._known: dict[int, _Elements] = {}
         self._lost: set[int] = set()  # the starts of regions of which nothing is known
         self.all_lost = False
@@ -77,10 +87,14 @@ class MemoryBounds:
         """Set the bounds of stored elements; if several lanes store to one element, the largest error counts."""
         some = bound.any
         for region, here, part in self._regions(places, bound):
-            known = self._elements(region, here, size, some)
+            known = self._elements(region, here, size, some or self._shared)
             if known is None:
                 continue
             at = known.at(here)
+            if known.stored is not None:
+                known.stored[at] = True
+                with self._lock:
+                    self._lanes += len(at)
             if part.above is not part.below:
                 known.split()
             repeats = False
@@ -127,6 +141,12 @@ class MemoryBounds:
                 np.add.at(terms, at, 1.0)
             self._mixed(known, at, part)
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether an element was stored to more than once, if this is shared: its bound is then not known."""
+        distinct = sum(int(np.count_nonzero(one.stored)) for one in self._known.values() if one.stored is not None)
+        return distinct != self._lanes or any(one.unlike for one in self._known.values())
+
     def at(self, places: Array, size: int) -> Bound | None:
         """The bounds of loaded values, None if all are exact; infinite for elements with several atomic additions."""
         found = Bound.around(np.zeros(len(places)))
@@ -158,11 +178,12 @@ class MemoryBounds:
             found = Bound(*whole)
         return found if found.any else None
 
-    def of(self, argument: Argument, final: Array, u: float, same: bool) -> Bound:
+    def of(self, argument: Argument, final: Array, u: float, same: bool, whole: bool = True) -> Bound:
         """The bound of each element of an argument, whose values at the end are ``final``.
 
         For ``n`` additions it is gamma_n times all magnitudes. The start value is at most the final value plus all
         magnitudes that were added. A single addition is rounded once, in the same way in runs of the ``same`` kernel.
+        If not the ``whole`` launch was looked at, nothing is known of elements that were not stored to.
         """
         shape = argument.shape
         region = self._memory.holding(argument.address) if final.size else None
@@ -170,7 +191,7 @@ class MemoryBounds:
             return Bound.around(np.full(shape, np.inf))
         known = None if region is None else self._known.get(region.start)
         if known is None or not final.size:
-            return Bound.around(np.zeros(shape))
+            return Bound.around(np.full(shape, 0.0 if whole else np.inf))
         if known.unlike or known.size != argument.itemsize or (argument.address - known.start) % known.size:
             lost = bool(known.below.any() or known.above.any())
             return Bound.around(np.full(shape, np.inf if lost else 0.0))
@@ -183,6 +204,8 @@ class MemoryBounds:
         below = seen(known.below)
         above = below if known.above is known.below else seen(known.above)
         kind = np.asarray(0) if known.kind is None else seen(known.kind)
+        if not whole and known.stored is not None:
+            below, above = (np.where(seen(known.stored), part, np.inf) for part in (below, above))
         if known.terms is None or known.amount is None:
             return Bound(below, above, kind)
         terms, amount, now = seen(known.terms), seen(known.amount), np.abs(wide(final))
@@ -233,10 +256,13 @@ class MemoryBounds:
             if not some:
                 return None
             phase = int(places[0] - region.start) % size if len(places) else 0
-            known = self._known[region.start] = _Elements(region, size, phase)
+            with self._lock:
+                known = self._known.get(region.start)
+                if known is None:
+                    known = self._known[region.start] = _Elements(region, size, phase, self._shared)
         if not known.fits(places, size):
             known.unlike = True
-            if some or known.below.any() or known.above.any():
+            if self._shared or some or known.below.any() or known.above.any():
                 self._lost.add(region.start)
             return None
         return known

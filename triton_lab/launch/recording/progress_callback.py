@@ -45,6 +45,11 @@ def is_late() -> bool:
     return time.monotonic() > _until.get()
 
 
+def left() -> float:
+    """How many seconds are left of the time limit; infinite without one."""
+    return _until.get() - time.monotonic()
+
+
 @contextlib.contextmanager
 def waiting(until: float, then: Callable[[], None]) -> Iterator[None]:
     """Call ``then`` once if the checks inside run past ``until`` (of `time.monotonic`)."""

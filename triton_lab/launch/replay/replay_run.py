@@ -86,14 +86,15 @@ def replay(
     limits: Limits | None = None,
     strict: bool = False,
     held: tuple[Ranges, int] | None = None,
+    memory: Memory | None = None,
 ) -> Memory:
     """Run ``launch`` again on a copy of its memory from before it, and return that memory after the run.
 
     The user's tensors are not touched. ``executable`` may replace the launch's own if it takes the same arguments. A
     launch that failed fails again at the same place, silently unless ``strict``. The grid is cut into the same batches
     as before, unless ``limits`` say otherwise. Only ``programs`` are run and observed; if programs wait for others, all
-    run and only ``programs`` are observed. ``held`` gives addresses and the byte to put there before the run. Raises
-    CannotReplay.
+    run and only ``programs`` are observed. ``held`` gives addresses and the byte to put there before the run, and
+    ``memory`` is a copy of the launch's memory to run in, by default a new one. Raises CannotReplay.
 
     Every replay ends: it obeys the launch's own limit on iterations; a launch that was stopped in a loop is stopped
     there again; and after a time limit (`progress_callback.within`) the replay raises CannotReplay.
@@ -101,7 +102,7 @@ def replay(
     snapshot = launch.snapshot
     if snapshot is None:
         raise CannotReplay("the launch was not recorded with what it needs to be run again")
-    memory = snapshot.memory(held)
+    memory = snapshot.memory(held) if memory is None else memory
     runs = executable or launch.executable
     if programs is not None and runs.waiting_loops:
         observer = observer and _Only(observer, programs)

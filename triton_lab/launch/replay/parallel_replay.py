@@ -1,0 +1,87 @@
+"""`replay_in_threads`: runs a recorded launch again, its programs on several threads, if they keep apart in memory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextvars import Context
+
+import numpy as np
+
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.frame import Observer
+from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.ir import effects
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.progress_callback import breathe, left, within
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
+
+_MOST = 16  # threads: with more of them Python's lock is what they wait for
+_SHARES = 4  # how many ranges of programs each thread runs
+_LOOK = 0.05  # seconds between two looks at the time
+
+
+def keep_apart(launch: Recorded, executable: Executable, memory: Memory) -> bool:
+    """Whether no program can load what another one stores: loads and stores go to different regions of memory.
+
+    Two programs may still store to one element.
+    """
+    if executable.waiting_loops or executable.updates or launch.error is not None or launch.snapshot is None:
+        return False
+    reach = executable.reach(memory.beginning_at(launch.snapshot.owners))
+    loaded, stored = set(), set()
+    for op in executable.plan.walk():
+        if effects.is_access(op):
+            regions = reach.get(op.index)
+            if regions is None:
+                return False
+            (stored if effects.writes(op) else loaded).update(regions)
+    return not loaded & stored
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def replay_in_threads(
+    launch: Recorded, executable: Executable, memory: Memory, observer: Callable[[threading.Event], Observer]
+) -> CannotReplay | None:
+    """Run the programs of a launch that `keep_apart` in ``memory``, each range of them with an observer of its own.
+
+    Returns the error that ended it early, None if all programs have run. ``observer`` is given an event: once it is
+    set, the observer should raise CannotReplay. Raises KernelError as `replay` does.
+    """
+    programs = np.asarray(launch.own, np.int64)
+    threads = min(_MOST, processors(), len(programs))
+    ranges = [part for part in np.array_split(programs, threads * _SHARES) if len(part)]
+    stop, seconds = threading.Event(), left()
+
+    def run(part: np.ndarray) -> None:
+        watcher = observer(stop)
+        with within(seconds):
+            replay(
+                launch, executable=executable, observer=watcher, access_observer=watcher, programs=part, memory=memory
+            )
+
+    # In a context of their own: only this thread shows progress.
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: set[Future[None]] = {pool.submit(Context().run, run, part) for part in ranges}
+        failed: BaseException | None = None
+        try:
+            while waiting and failed is None:
+                done, waiting = wait(waiting, _LOOK, FIRST_EXCEPTION)
+                failed = next((one.exception() for one in done if one.exception() is not None), None)
+                breathe()
+        except CannotReplay as error:
+            failed = failed or error
+        finally:
+            stop.set() if failed is not None or waiting else None
+            for one in waiting:
+                one.cancel()
+    if failed is not None and not isinstance(failed, CannotReplay):
+        raise failed
+    return failed

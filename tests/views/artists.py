@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.artist import Artist
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon
 from matplotlib.text import Text
+
+from triton_lab.views.drawing.figure import Backdrop
 
 Places = npt.NDArray[np.float64]  # (count, 2)
 POINTS = 0.75  # to a CSS pixel
@@ -89,15 +89,8 @@ def size(figure: Figure) -> tuple[float, float]:
 
 def artists(figure: Figure) -> list[Drawn]:
     """All that is drawn. Raises TypeError for what is none of the above."""
-    width, height = size(figure)
-    found = [_words(text, width, height) for text in figure.texts]
-    below = [_backdrop(artist, width, height) for artist in figure.artists]
-    inside: list[Artist] = []
-    for axes in figure.axes:
-        limits = (*axes.get_xlim(), *axes.get_ylim())
-        assert np.allclose(limits, (0, width, height, 0)), "an axes in CSS pixels, over everything"
-        inside += [*axes.collections, *axes.lines, *axes.patches, *axes.images, *axes.texts]
-    return [*below, *(_read(one) for one in sorted(inside, key=lambda one: one.get_zorder())), *found]
+    assert not figure.axes, "everything is in CSS pixels of the figure"
+    return [_read(one, size(figure)) for one in sorted(figure.artists, key=lambda one: one.get_zorder())]
 
 
 def words(figure: Figure) -> list[Words]:
@@ -108,12 +101,6 @@ def _hex(colour: Any) -> str:
     """``none`` for what is not to be seen."""
     rgba = np.asarray(colour, dtype=float).reshape(-1)
     return "none" if rgba.size < 3 or (rgba.size == 4 and rgba[3] == 0) else to_hex(rgba[:3].tolist())
-
-
-def _words(text: Text, width: float, height: float) -> Words:
-    """In parts of the figure, as `Sheet` places them."""
-    x, y = text.get_position()
-    return _word(text, x * width, (1 - y) * height)
 
 
 def _word(text: Text, x: float, y: float) -> Words:
@@ -129,14 +116,12 @@ def _word(text: Text, x: float, y: float) -> Words:
     return Words(x, y, text.get_text(), float(size), to_hex(text.get_color()), text.get_ha(), tuple(look))
 
 
-def _backdrop(artist: Any, width: float, height: float) -> Pixels:
-    packed = np.ascontiguousarray(artist._pixels)
-    rgb = packed.view(np.uint8).reshape(*packed.shape, 4)[..., :3].astype(np.int64)
-    return Pixels(0, 0, width, height, rgb)
-
-
-def _read(artist: Any) -> Drawn:
+def _read(artist: Any, whole: tuple[float, float]) -> Drawn:
     match artist:
+        case Backdrop():
+            packed = np.ascontiguousarray(artist._pixels)
+            rgb = packed.view(np.uint8).reshape(*packed.shape, 4)[..., :3].astype(np.int64)
+            return Pixels(0, 0, *whole, rgb)
         case Text():
             return _word(artist, *map(float, artist.get_position()))
         case LineCollection():
@@ -182,9 +167,4 @@ def _read(artist: Any) -> Drawn:
             points = np.asarray(artist._path_original.vertices, dtype=float)
             opacity = 1.0 if artist.get_alpha() is None else artist.get_alpha()
             return Strokes((points,), _hex(colour), opacity, width, dashes, style != "Curve")
-        case AxesImage():
-            left, right, bottom, top = artist.get_extent()
-            values = np.asarray(artist.get_array(), dtype=float)
-            pixels = np.rint(values[..., :3] * (255 if values.max() <= 1 else 1)).astype(np.int64)
-            return Pixels(left, top, right - left, bottom - top, pixels)
     raise TypeError(f"{artist!r} is drawn, and nobody reads it back")

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Affine2D, Bbox
 
 from tests.views.artists import Areas, Dots, Strokes, artists, size, words
@@ -24,7 +25,7 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
     """All words and where they stand, in CSS pixels from the lower left corner."""
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     pixels = Affine2D().scale(96 / figure.dpi)
-    texts = [*figure.texts, *(text for axes in figure.axes for text in axes.texts)]
+    texts = [one for one in figure.artists if isinstance(one, Text)]
     there = [text for text in texts if text.get_text().strip()]
     return [(text.get_text(), text.get_window_extent(renderer).transformed(pixels)) for text in there]
 

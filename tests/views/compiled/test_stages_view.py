@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.views.artists import words as words_of
 from tests.views.contract import wrongs
 from triton_lab.compiled.compiled import Compiled
 from triton_lab.compiled.explanations import operation
@@ -85,7 +86,7 @@ def test_words_count_instructions_and_give_reasons(made) -> None:
 
 def test_the_picture_has_both_columns(made) -> None:
     figure = made["sm_90"].plot.stages().figure()
-    words = [text.get_text() for text in figure.texts]
+    words = [one.text for one in words_of(figure)]
     assert any("tl.dot(" in word for word in words) and any("tt.load" in word for word in words)
     assert not any(word.strip().startswith("stride_qh") for word in words), "parameters stay out"
 

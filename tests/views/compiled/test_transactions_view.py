@@ -8,6 +8,7 @@ import torch
 
 import triton_lab as lab
 from tests.compiled.transactions.kernels import CASES
+from tests.views.artists import words
 from triton_lab.compiled.transactions import worst
 from triton_lab.examples import all_examples
 from triton_lab.examples.vector_add import add, add_kernel
@@ -155,7 +156,7 @@ def test_the_picture_of_several_targets_has_the_transactions_of_those_that_have_
     with lab.record() as launches:
         add(torch.zeros(1000), torch.zeros(1000), block=128)
     made = launches[0].compile(targets)
-    drawn = " ".join(text.get_text() for text in CompilationCard(made).figure().texts)
+    drawn = " ".join(one.text for one in words(CompilationCard(made).figure()))
     assert ("what memory is asked for" in drawn) == ("sm_90" in targets)
     assert "gfx942: compiled.plot.transactions()" not in drawn
     launches[0].plot().figure()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
-from triton_lab.views.drawing.drawing import DrawnText
+from triton_lab.views.drawing.drawing import Circles, DrawnText
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.notebook_output import SCENE
@@ -352,8 +352,8 @@ def test_fifty_thousand_points_are_one_shape() -> None:
     """`bench/` measures how long they take."""
     nest = scop("for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) A[i][j] = 0;", n=316)
     assert nest.count() == 50_086
-    (axes,) = IterationView(nest.schedule).figure().axes
-    assert [np.size(line.get_xdata()) for line in axes.lines if line.get_marker() == "o"] == [50_086, 1]  # the legend's
+    circles = [one for one in IterationView(nest.schedule).drawing().items if isinstance(one, Circles)]
+    assert [len(one.centres) for one in circles] == [50_086, 1]  # the legend's
 
 
 def test_lines_are_clipped_to_the_box() -> None:

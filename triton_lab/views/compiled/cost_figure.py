@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from triton_lab.compiled.cost.cost import SHARES
 from triton_lab.messages import count
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Align
 from triton_lab.views.drawing.figure import MARGIN, Sheet
 from triton_lab.views.drawing.figure_pieces import LINE, FigurePiece, lines, title
 
@@ -76,8 +77,9 @@ def roofline(roof: Roof) -> FigurePiece:
             x, top = at(roof.intensity, min(roof.peak, roof.intensity * roof.gpu.bytes))
             sheet.line(x, top, x, y + 10 + HIGH, style.LIGHT.error)
             sheet.rectangle(x - 4, top - 4, 9, 9, style.LIGHT.error)
-            side, align = (10, "left") if x < MARGIN + LEFT + WIDE * 0.6 else (-10, "right")
-            sheet.text(x + side, top + 14, "this launch, at best", style.SMALL, style.LIGHT.error, align)
+            near = x < MARGIN + LEFT + WIDE * 0.6
+            side, align = 10 if near else -10, "left" if near else "right"
+            sheet.text(x + side, top + 14, "this launch, at best", style.SMALL, style.LIGHT.error, cast(Align, align))
         sheet.text(corner[0] + 8, corner[1] - 9, f"{roof.gpu.name}, {roof.kind}", style.SMALL, style.LIGHT.accent)
         middle = MARGIN + LEFT + WIDE / 2
         words = "intensity: operations on floating-point numbers for each byte that must be moved"

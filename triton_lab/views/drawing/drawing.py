@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # a scene is shown before matplotlib has been imported
 
 Places = npt.NDArray[np.float64]
 Place = tuple[Coordinate, Coordinate]
+Align = Literal["left", "center", "right"]
 
 POINTS = 0.75  # points in a CSS pixel
 
@@ -54,7 +55,7 @@ class WordsItem(_Haloed):
     text: Sentence
     size: Coordinate
     colour: Name
-    align: Literal["left", "center", "right"]
+    align: Align
     bold: bool
     mono: bool
 
@@ -158,7 +159,7 @@ class DrawnText:
     text: str
     size: float = style.TEXT
     colour: str = "ink"
-    align: str = "left"
+    align: Align = "left"
     bold: bool = False
     mono: bool = False
     halo: str = ""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -16,6 +15,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
+from matplotlib.transforms import Affine2D, IdentityTransform, Transform
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import (
@@ -39,49 +39,60 @@ _DASHES = (0, (4, 3))
 
 
 def figure_of(drawing: Drawing) -> Figure:
-    """The drawing as a figure of its size, on a light ground."""
+    """The drawing as a figure of its size, on a light ground.
+
+    The figure has no axes: to make one takes as long as to draw a hundred words.
+    """
     figure = blank(drawing.width, drawing.height)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, drawing.width)
-    axes.set_ylim(drawing.height, 0)
-    axes.set_axis_off()
+    pixels = Affine2D().scale(1 / drawing.width, -1 / drawing.height).translate(0, 1) + figure.transFigure
     for level, item in enumerate(drawing.items):
-        _add(axes, item).set_zorder(level)
+        artist = _artist(item, pixels, figure.dpi / 96)
+        artist.set_zorder(level)
+        figure.add_artist(artist)
     return figure
 
 
-def _add(axes: Axes, item: DrawnItem) -> Artist:
+def _artist(item: DrawnItem, pixels: Transform, dots: float) -> Artist:
+    """What draws an item. ``pixels`` leads from CSS pixels to the figure, in which each has so many ``dots``."""
+    if isinstance(item, Circles) and len(item.which):
+        return _coloured_circles(item, pixels, dots)
+    artist = _plain(item)
+    artist.set_transform(pixels)
+    return artist
+
+
+def _plain(item: DrawnItem) -> Artist:
     match item:
         case DrawnText():
-            return _text(axes, item)
+            return _text(item)
         case Rectangle():
-            return axes.add_patch(_box(item))
+            return _box(item)
         case Line(arrow=False, curved=False):
-            return axes.add_line(_line(item))
+            return _line(item)
         case Line():
-            return axes.add_patch(_arrow(item))
+            return _arrow(item)
         case Segments():
-            return axes.add_collection(_segments(item), autolim=False)
+            return _segments(item)
         case Polygons(corners=[one]):
-            return axes.add_patch(_polygon(item, one))
+            return _polygon(item, one)
         case Polygons():
-            return axes.add_collection(_polygons(item), autolim=False)
+            return _polygons(item)
         case Circles():
-            return _circles(axes, item)
+            return _circles(item)
 
 
-def _text(axes: Axes, text: DrawnText) -> Text:
+def _text(text: DrawnText) -> Text:
     """One line of words; a dollar sign is a dollar sign, not mathematics."""
-    written = axes.text(
+    written = Text(
         text.x,
         text.y,
         text.text,
         fontsize=text.size,
         color=colour(text.colour),
-        ha=text.align,
-        va="center_baseline",
-        family=family(text.text, text.mono),
-        weight=weight(text.text, text.bold),
+        horizontalalignment=text.align,
+        verticalalignment="center_baseline",
+        fontfamily=family(text.text, text.mono),
+        fontweight=weight(text.text, text.bold),
         parse_math=False,
     )
     if text.halo:
@@ -157,18 +168,32 @@ def _polygons(shapes: Polygons) -> PolyCollection:
     )
 
 
-def _circles(axes: Axes, dots: Circles) -> Artist:
-    ring, width = colour(dots.ring), dots.line * POINTS
-    if not len(dots.which):
-        # `plot` draws one marker many times, in a tenth of the time that `scatter` takes.
-        (plotted,) = axes.plot(
-            dots.centres[:, 0], dots.centres[:, 1], "o", markersize=2 * dots.radius * POINTS, linestyle="none",
-            markerfacecolor=colour(dots.fills[0]), markeredgecolor=ring, markeredgewidth=width,
-        )  # fmt: skip
-        return plotted
-    fills = np.array([style.rgb(colour(fill)) for fill in dots.fills])[dots.which] / 255
+def _circles(dots: Circles) -> Line2D:
+    """Markers of one look, which are drawn in a tenth of the time that a collection takes."""
+    x, y = dots.centres.T
+    return Line2D(
+        x.tolist(),
+        y.tolist(),
+        linestyle="none",
+        marker="o",
+        markersize=2 * dots.radius * POINTS,
+        markerfacecolor=colour(dots.fills[0]),
+        markeredgecolor=colour(dots.ring),
+        markeredgewidth=dots.line * POINTS,
+    )
+
+
+def _coloured_circles(circles: Circles, pixels: Transform, dots: float) -> PathCollection:
+    fills = np.array([style.rgb(colour(fill)) for fill in circles.fills])[circles.which] / 255
     # In the middle of pixels all circles have the same pixels, as markers do, and equal pixels compress well.
-    pixels = axes.figure.dpi / 96
-    x, y = (np.round(dots.centres * pixels) / pixels).T
-    area = (2 * dots.radius * POINTS) ** 2
-    return axes.scatter(x, y, s=area, c=fills, edgecolors=ring, linewidths=width)
+    made = PathCollection(
+        [Path.unit_circle().transformed(Affine2D().scale(0.5))],
+        [(2 * circles.radius * POINTS) ** 2],
+        facecolors=fills,
+        edgecolors=colour(circles.ring),
+        linewidths=circles.line * POINTS,
+        offsets=np.round(circles.centres * dots) / dots,
+        offset_transform=pixels,
+    )
+    made.set_transform(IdentityTransform())
+    return made

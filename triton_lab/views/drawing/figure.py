@@ -13,21 +13,19 @@ from matplotlib.artist import Artist
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_frame import CellFrame, ticks
 from triton_lab.views.drawing.cell_layout import layout
+from triton_lab.views.drawing.drawing import Align, Drawing, DrawnText
 from triton_lab.views.drawing.drawing_text import number_text
-from triton_lab.views.drawing.fonts import family, letters, weight
+from triton_lab.views.drawing.fonts import letters
 from triton_lab.views.drawing.heatmap import Heatmap, Key
-from triton_lab.views.drawing.png import blank
 from triton_lab.views.drawing.raster import DIMMED, paint
 
 MARGIN = 16.0
 LEFT = 46.0  # room for row numbers
 TOP = 18.0  # room for column numbers
-HALO = 2.2  # points around letters: three pixels
 
 
 class Sheet:
@@ -38,8 +36,7 @@ class Sheet:
     """
 
     def __init__(self, width: float, height: float) -> None:
-        self.width, self.height = width, height
-        self._figure = blank(width, height)
+        self._over = Drawing(width, height)
         self._pixels = np.full((round(height), round(width), 3), style.rgb(style.LIGHT.ground), dtype=np.uint8)
 
     def text(
@@ -49,29 +46,20 @@ class Sheet:
         words: str,
         size: float = style.TEXT,
         colour: str = style.LIGHT.ink,
-        align: str = "left",
+        align: Align = "left",
         bold: bool = False,
         mono: bool = False,
         halo: str = "",
     ) -> None:
-        """Draw one line of words, centred vertically at y; a dollar sign is a dollar sign, not mathematics.
+        """Add one line of words, centred vertically at y.
 
         ``halo`` is a colour around the letters, so that they can be read across a line.
         """
-        written = self._figure.text(
-            x / self.width,
-            1 - y / self.height,
-            words,
-            fontsize=size,
-            color=colour,
-            ha=align,
-            va="center_baseline",
-            family=family(words, mono),
-            weight=weight(words, bold),
-            parse_math=False,
-        )
-        if halo:
-            written.set_path_effects([withStroke(linewidth=HALO, foreground=halo)])
+        self._over.add(DrawnText(x, y, words, size, colour, align, bold, mono, halo))
+
+    def place(self, drawing: Drawing, x: float, y: float) -> None:
+        """Add a drawing over the raster, its upper left corner at (x, y)."""
+        self._over.place(drawing, x, y)
 
     def image(self, x: float, y: float, pixels: npt.NDArray[np.uint8]) -> None:
         """Add an RGB image at its own size, with a thin line around it."""
@@ -113,12 +101,13 @@ class Sheet:
 
     def finish(self) -> Figure:
         """The figure, with everything in it."""
-        self._figure.patch.set_visible(False)
-        self._figure.add_artist(_Backdrop(self._pixels))
-        return self._figure
+        figure = self._over.figure()
+        figure.patch.set_visible(False)
+        figure.add_artist(Backdrop(self._pixels))
+        return figure
 
 
-class _Backdrop(Artist):
+class Backdrop(Artist):
     """An image over the whole figure, without matplotlib's resampling, which takes half a second."""
 
     def __init__(self, pixels: npt.NDArray[np.uint8]) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Drawing
 from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
 from triton_lab.views.drawing.heatmap import Heatmap
 
@@ -39,6 +40,11 @@ def stack(pieces: Sequence[FigurePiece], least: float = WIDTH) -> Figure:
         piece.draw(sheet, y)
         y += piece.height
     return sheet.finish()
+
+
+def drawn(made: Drawing) -> FigurePiece:
+    """A drawing."""
+    return FigurePiece(made.height + 14, lambda sheet, y: sheet.place(made, MARGIN, y), made.width)
 
 
 def title(words: str) -> FigurePiece:

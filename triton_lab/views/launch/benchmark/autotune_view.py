@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab import messages
 from triton_lab.messages import seconds_text
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle, colour, widest
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle, widest
 from triton_lab.views.drawing.style import SMALL, TEXT
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure import Sheet
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST = 40  # configurations that are drawn
@@ -170,21 +169,9 @@ class Autotune(View):
 
     def pieces(self) -> list[FigurePiece]:
         """The drawing as a piece of a card's sheet."""
-        from triton_lab.views.drawing.figure_pieces import FigurePiece
+        from triton_lab.views.drawing.figure_pieces import drawn
 
-        return [FigurePiece(self.drawing.height + 14, self._on_sheet, self.drawing.width)]
-
-    def _on_sheet(self, sheet: Sheet, y: float) -> None:
-        from triton_lab.views.drawing.figure import MARGIN
-
-        for item in self.drawing.items:
-            if isinstance(item, Rectangle):
-                sheet.rectangle(MARGIN + item.x, y + item.y, max(1.0, item.width), item.height, colour(item.fill))
-            elif isinstance(item, DrawnText):
-                sheet.text(
-                    MARGIN + item.x, y + item.y, item.text, item.size, colour(item.colour),
-                    item.align, item.bold, item.mono,
-                )  # fmt: skip
+        return [drawn(self.drawing)]
 
 
 class AutotunePanel(Panel):

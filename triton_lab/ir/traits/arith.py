@@ -45,7 +45,7 @@ TRAITS = table(
         "arith.mulf", rounding=CORRECT, commutative=True, absorbing=0, inverse="arith.divf", siblings=("arith.divf",)
     ),
     _FLOAT("arith.divf", rounding=approximate(2.0), inverse="arith.mulf", siblings=("arith.mulf",)),
-    _FLOAT("arith.remf", rounding=CORRECT),
+    _FLOAT("arith.remf", rounding=approximate(None)),
     _FLOAT("arith.negf", inverse="arith.negf"),
     _FLOAT("arith.minimumf", commutative=True, idempotent=True, siblings=("arith.minnumf", "arith.maximumf")),
     _FLOAT("arith.maximumf", commutative=True, idempotent=True, siblings=("arith.maxnumf", "arith.minimumf")),

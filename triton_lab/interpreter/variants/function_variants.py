@@ -1,24 +1,27 @@
 """Functions as a GPU computes them, as a variant (see `arithmetic_variants`): by their PTX.
 
-`Called` is what a kernel calls; for each of them PTX text enters, and a table of functions leaves.
+`Called` is what a kernel calls; for each of them PTX text enters, and layers over the interpreter's functions leave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.exact_arithmetic import to_odd, two_sum
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.variants.arithmetic_variants import Table, ordinary
-from triton_lab.interpreter.variants.ptx import Function, parse
+from triton_lab.interpreter.variants.ptx import Function, parse, special_unit
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.traits import Accuracy
+
+Array = NDArray[Any]
 
 _TITLES = {
     "arith.divf": "division",
@@ -58,26 +61,66 @@ def called(op: Op, types: tuple[Type, ...]) -> Called | None:
     return Called(op.name, str(op.attributes.get("symbol", "")), operands, result)
 
 
-def as_ptx(texts: Mapping[Called, str]) -> Table:
-    """The operations that call these functions, by their PTX; all others as they are. Raises NotEmulated."""
+def as_ptx(texts: Mapping[Called, str]) -> Mapping[str, Callable[[Implementation], Implementation]]:
+    """For each operation that calls these functions, what makes the function that runs it from the one that runs it
+    otherwise: these functions by their PTX, all others as they are. Raises NotEmulated.
+    """
     functions = {
         one: Function(parse(text), [_DTYPES[type] for type in (*one.operands, one.result)])
         for one, text in texts.items()
     }
 
-    def through(name: str) -> Implementation:
+    def layer(inner: Implementation) -> Implementation:
         def run(frame: Frame, op: Op, *operands: Value) -> Any:
             symbol = str(op.attributes.get("symbol", ""))
             kinds = tuple(str(frame.type(k).element) for k in op.operands)
-            function = functions.get(Called(name, symbol, kinds, str(frame.result_type(op).element)))
+            function = functions.get(Called(op.name, symbol, kinds, str(frame.result_type(op).element)))
             if function is None:
-                return ordinary(name)(frame, op, *operands)
+                return inner(frame, op, *operands)
             arrays = [frame.elements(op, k, value) for k, value in enumerate(operands)]
             return function(*arrays).astype(dtype_of(frame.result_type(op)), copy=False)
 
         return run
 
-    return {name: through(name) for name in {one.name for one in functions}}
+    return {one.name: layer for one in functions}
+
+
+def fused_division() -> Mapping[str, Callable[[Implementation], Implementation]]:
+    """Layers for quotients of float32 as a GPU computes them, each fused with the addition or subtraction after it: a
+    quotient is a product with a reciprocal.
+    """
+    unrounded: dict[int, tuple[Array, Array]] = {}  # each division's last result, and its exact product
+
+    def divide(inner: Implementation) -> Implementation:
+        def run(frame: Frame, op: Op, *operands: Value) -> Any:
+            x, y = (frame.elements(op, k, value) for k, value in enumerate(operands))
+            if x.dtype != np.float32:
+                return inner(frame, op, *operands)
+            found = special_unit.divide_full(x, y)
+            unrounded[op.results[0]] = found, special_unit.quotient(x, y)
+            return found
+
+        return run
+
+    def add(sign: float) -> Callable[[Implementation], Implementation]:
+        def layer(inner: Implementation) -> Implementation:
+            def run(frame: Frame, op: Op, *operands: Value) -> Any:
+                for position, number in enumerate(op.operands):
+                    found, product = unrounded.get(number, (None, None))
+                    if product is None or found is not operands[position]:
+                        continue
+                    other = frame.elements(op, 1 - position, operands[1 - position]).astype(np.float64)
+                    terms = (product, sign * other) if position == 0 else (sign * product, other)
+                    with np.errstate(all="ignore"):
+                        total, error = two_sum(*np.broadcast_arrays(*terms))
+                        return to_odd(total, np.where(np.isfinite(error), error, 0.0)).astype(np.float32)
+                return inner(frame, op, *operands)
+
+            return run
+
+        return layer
+
+    return {"arith.divf": divide, "arith.addf": add(1.0), "arith.subf": add(-1.0)}
 
 
 _DTYPES = {

@@ -131,8 +131,12 @@ def emulations(launch: Launch) -> list[Switch]:
         found.append(Switch("fused multiply-add", "fused multiply-add", {}, fuses=True))
     for title, texts in functions(plan).items():
         with contextlib.suppress(NotEmulated):
-            table = function_variants.as_ptx(texts)
-            found.append(Switch(f"{title} of the GPU", f"the GPU's {title}", table))
+            layers = (function_variants.as_ptx(texts),)
+            found.append(Switch(f"{title} of the GPU", f"the GPU's {title}", layers=layers))
+    if _fused_quotients(plan):
+        layers = (function_variants.fused_division(),)
+        words = "the GPU's division, which it fuses with the addition after it"
+        found.append(Switch("fused division of the GPU", words, layers=layers))
     if any(op.name == "tt.atomic_rmw" and op.attributes.get("atomic_rmw_op") == Rmw.FADD for op in plan.walk()):
         words = "atomic additions, which take subnormal numbers for zero on a GPU"
         found.append(Switch("atomic additions of the GPU", words, arithmetic_variants.FLUSHED_ATOMICS))
@@ -154,6 +158,17 @@ def functions(plan: Plan) -> dict[str, dict[Called, str]]:
                 text = provided("Function.ptx")(one.name, one.symbol, one.operands, one.result)
                 found.setdefault(one.title, {})[one] = text
     return found
+
+
+def _fused_quotients(plan: Plan) -> bool:
+    """Whether a quotient of float32 is added to something, or something subtracted from it."""
+    quotients = {op.results[0] for op in plan.walk() if op.name == "arith.divf"}
+    sums = (op for op in plan.walk() if op.name in ("arith.addf", "arith.subf"))
+    return any(quotients & set(op.operands) and _of_singles(plan, op) for op in sums)
+
+
+def _of_singles(plan: Plan, op: Op) -> bool:
+    return types_of(plan, op, lambda one: one.results)[0].element == "f32"
 
 
 def _instructions(launch: Launch) -> frozenset[str]:

@@ -68,8 +68,10 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
             break
         if is_rounding:
             nearer = _experiments(comparison)
-            # A rounding that is known not to be the cause must not be named for reducing the error.
-            found += tuple(replace(one, telling=False) if bounded and slips else one for one in nearer)
+            # A rounding that is known not to be the cause must not be named for reducing the error. What a GPU does to
+            # its own kernel is no such rounding: it may flush and spill.
+            twin = comparison.other is comparison.launch
+            found += tuple(replace(one, telling=False) if bounded and slips and not twin else one for one in nearer)
         elif slips:
             singles, pairs = _on_slips(comparison, seconds)
             found += singles
@@ -260,7 +262,7 @@ def _documented(
     They end with the first that does.
     """
     plan = side.launch.executable.plan
-    functions = documented(plan, {name for one in known for name in one.table})
+    functions = documented(plan, {name for one in known for layers in one.layers for name in layers})
     for base in exact(known, threads) if functions else ():
         executable = base.executable(plan)
         found = side.held(replay(side.launch, executable=executable))

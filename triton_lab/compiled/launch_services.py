@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 PROVIDED = {
+    "Function.ptx": "triton_lab.compiled.function_code:ptx_of",
     "Launch.compile": "triton_lab.compiled.launch_compilation:compiled_launch",
+    "Launch.instructions": "triton_lab.compiled.sm90_kernels:instructions_of",
     "Launch.read_compilations": "triton_lab.compiled.serialization:read",
     "Launch.reduced_layouts": "triton_lab.compiled.sm90_kernels:reduced_of",
     "Launch.saved_compilations": "triton_lab.compiled.serialization:told",

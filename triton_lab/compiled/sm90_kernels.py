@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import threading
 from typing import Any
 
@@ -35,6 +36,11 @@ def reduced_of(source: Any, metadata: Any) -> list[Linear | None]:
 def scanned_of(source: Any, metadata: Any) -> list[Linear | None]:
     """The same of what each scan takes."""
     return list(_taken(*_told(source, metadata))[1])
+
+
+def instructions_of(source: Any, metadata: Any) -> frozenset[str]:
+    """The mnemonics of the PTX instructions that multiply tiles and put bytes together."""
+    return _instructions(*_told(source, metadata))
 
 
 def _told(source: Any, metadata: Any) -> tuple[str, str, str]:
@@ -72,6 +78,20 @@ def _taken(name: str, ttir: str, options: str) -> tuple[tuple[Linear | None, ...
     if not isinstance(text, str):
         raise _refusal(name, outcome, "the order of its sums is not known")
     return tuple(reductions(text)), tuple(scans(text))
+
+
+_MNEMONIC = re.compile(
+    r"^\s*(?:@!?%p\d+\s+)?((?:wgmma\.mma_async|mma\.sync|shl\.b16|or\.b16|and\.b16)[\w.:]*)", re.MULTILINE
+)
+
+
+@functools.lru_cache(maxsize=256)
+def _instructions(name: str, ttir: str, options: str) -> frozenset[str]:
+    outcome = _outcome(name, ttir, options)
+    text = outcome.stages.get("ptx")
+    if not isinstance(text, str):
+        raise _refusal(name, outcome, "its instructions are not known")
+    return frozenset(_MNEMONIC.findall(text))
 
 
 def _refusal(name: str, outcome: CompileOutcome, unknown: str) -> RuntimeError:

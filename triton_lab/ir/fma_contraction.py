@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from triton_lab.ir import traits
 from triton_lab.ir.plan import Block, Dense, Function, Op, Plan, Region
 from triton_lab.ir.types import Type
 
@@ -17,8 +18,8 @@ _ADDS = frozenset({"arith.addf", "arith.subf"})
 def contracted(plan: Plan) -> Plan:
     """``plan`` with ``a * b + c`` as ``math.fma``. Returns ``plan`` itself if nothing is fused.
 
-    The product stays in the plan, since other operations may use it. If two products are added, the first one is fused,
-    as LLVM does. Operations keep their indices; the negation that ``a * b - c`` needs gets a new one.
+    The product stays in the plan, since other operations may use it. If two products are added, the one with fewer uses
+    is fused; of two with as many, the one whose operands are known first, as LLVM orders them. Operations keep their indices; the negation that ``a * b - c`` needs gets a new one.
     """
     last = max((op.index for op in plan.walk()), default=0)
     functions = {}
@@ -37,6 +38,8 @@ def contracted(plan: Plan) -> Plan:
 class _Rewriter:
     def __init__(self, function: Function, last: int) -> None:
         self.products = {op.results[0]: op for op in function.walk() if op.name == "arith.mulf"}
+        self.uses = Counter(number for op in function.walk() for number in op.operands)
+        self.ranks = _Ranks(function)
         self.function = function
         self.last = last
         self.types: list[Type] = []
@@ -60,6 +63,10 @@ class _Rewriter:
     def _fused(self, op: Op) -> list[Op]:
         left, right = op.operands
         position = 0 if left in self.products else 1
+        if left in self.products and right in self.products:
+            uses = self.uses[right] - self.uses[left]
+            later = op.name == "arith.addf" and self.ranks.of(right) < self.ranks.of(left)
+            position = int(uses < 0 or (uses == 0 and later))
         product = self.products[op.operands[position]]
         a, b = product.operands
         if op.name == "arith.addf":
@@ -75,6 +82,43 @@ class _Rewriter:
     def _new(self, type: Type) -> int:
         self.types.append(type)
         return len(self.function.types) + len(self.types) - 1
+
+
+class _Ranks:
+    """The order in which LLVM writes the operands of an addition (its pass Reassociate): by their ranks.
+
+    What memory, other threads or a branch give has a rank by its place in the program; what is computed from other
+    values has one more than the greatest of theirs, but a negation as much as its operand; constants have none.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self._found: dict[int, int] = {number: 2 + k for k, number in enumerate(function.arguments)}
+        block = 1
+        first: dict[object, int] = {}  # of equal computations, LLVM keeps the first
+        same: dict[int, int] = {}
+        for place, op in enumerate(function.walk()):
+            block += 1 if op.regions or _branches(op) else 0
+            arguments = [number for region in op.regions for one in region.blocks for number in one.arguments]
+            fixed = bool(op.regions) or _branches(op) or not traits.of(op.name).is_lane_by_lane
+            above = max((self._found.get(number, 0) for number in op.operands), default=0)
+            computed = above + (op.name != "arith.negf")
+            moved = traits.of(op.name).kind in (traits.Kind.MOVES, traits.Kind.CREATES)
+            key = op.name, tuple(same.get(number, number) for number in op.operands), str(op.attributes)
+            for number in op.results:
+                self._found[number] = above if moved else (block << 16) + place if fixed else computed
+                if traits.of(op.name).is_lane_by_lane and len(op.results) == 1:
+                    same[number] = first.setdefault(key, number)
+                    self._found[number] = self._found[same[number]]
+            for number in arguments:
+                self._found[number] = (block << 16) + place
+
+    def of(self, number: int) -> int:
+        return self._found.get(number, 0)
+
+
+def _branches(op: Op) -> bool:
+    """Whether a GPU's compiler makes blocks of it, as it does of most functions of CUDA's library."""
+    return op.name in ("tt.extern_elementwise", "math.sin", "math.cos", "math.erf", "math.log", "math.log2")
 
 
 def accumulated(plan: Plan) -> Plan:

@@ -16,6 +16,7 @@ from typing import Any
 from triton_lab.ir.attributes import read_dictionary
 from triton_lab.ir.locations import Locations
 from triton_lab.ir.plan import Block, Function, Location, Op, Plan, Region, Successor
+from triton_lab.ir.symmetric_clamp import marked
 from triton_lab.ir.text_cursor import Cursor
 from triton_lab.ir.types import Type
 from triton_lab.ir.verify import verify
@@ -42,7 +43,8 @@ def parse_plan(text: str) -> Plan:
     try:
         locations = Locations(text)
         cursor.position = text.index('"builtin.module"')
-        plan = Plan(_Parser(cursor, locations).module(), text)
+        functions = {name: marked(one) for name, one in _Parser(cursor, locations).module().items()}
+        plan = Plan(functions, text)
     except (ValueError, KeyError, IndexError) as error:
         raise ParseError(f"line {cursor.line()} of the module: {error}") from error
     if os.environ.get(VERIFY):

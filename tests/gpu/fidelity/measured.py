@@ -129,7 +129,7 @@ def _emulated(name: str, operation: str, rows: np.ndarray, kept: int, dtype: str
         left = _run(kernel_of(operation), rows, kept, dtype, "cpu")
     (launch,) = launches
     plan = launch.executable.plan
-    every = {one.name: one for one in [*emulations(plan), *in_threads(launch)]}
+    every = {one.name: one for one in [*emulations(launch), *in_threads(launch)]}
     if name not in every:
         return None
     memory = replay(launch, executable=every[name].executable(plan))

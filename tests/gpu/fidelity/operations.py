@@ -117,9 +117,19 @@ EMULATED = {
 }
 
 
+_TITLES = {"sqrt(a)": "square root", "rsqrt(a)": "reciprocal square root"}
+
+
 def known(operation: str) -> str:
     """The switch of `lab.compare` that may make the very bits of the GPU, where that is not held; "" for none."""
-    if operation.startswith("dot") and not operation.startswith("dot_scaled"):
+    if operation in _DIVISIONS:
+        return "division of the GPU"
+    if operation in _APPROXIMATE and operation != "sigmoid(a)":
+        title = _TITLES.get(operation) or operation.removeprefix("libdevice.").removesuffix("(a)")
+        return f"{title} of the GPU"
+    if "atomic_add" in operation:
+        return "atomic additions of the GPU"
+    if operation.startswith("dot"):
         return "dots of the GPU"
     if operation.startswith(_SCANS):
         return "scans as threads of a GPU do"
@@ -149,7 +159,7 @@ def switch(operation: str, dtype: str) -> str:
         return "functions of CUDA's library" if dtype == "fp64" else "the function is approximate, that of float64 not"
     if operation.startswith("dot"):
         if dtype == "fp32" and operation != "dot by ieee":
-            return 'inputs are rounded to tf32: `input_precision="ieee"`'
+            return 'inputs are cut to tf32: `input_precision="ieee"`'
         return "products are added up in another order"
     if operation.startswith(_IN_ORDER):
         return "the order of summation"

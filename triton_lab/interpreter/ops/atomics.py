@@ -44,10 +44,19 @@ def atomic_rmw(frame: Frame, op: Op, *operands: Value) -> Value:
 
 
 def modify(
-    frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, value: Array, kind: int
+    frame: Frame,
+    op: Op,
+    pointer: memory_access.Pointer,
+    mask: memory_access.Mask,
+    value: Array,
+    kind: int,
+    update: Update | None = None,
 ) -> Array:
-    """Each lane in turn stores ``update(old, value)`` at its address. Returns the old value that each lane found."""
-    update = UPDATES[kind]
+    """Each lane in turn stores ``update(old, value)`` at its address; the update is that of ``kind`` if none is given.
+
+    Returns the old value that each lane found.
+    """
+    update = update or UPDATES[kind]
     position = operands_of(op).value
     assert position is not None
     shape = (frame.count, *frame.type(op.operands[position]).shape)

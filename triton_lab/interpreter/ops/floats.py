@@ -19,6 +19,7 @@ from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.interpreter.special_functions import fmod
 from triton_lab.ir import Op
+from triton_lab.ir.symmetric_clamp import SYMMETRIC
 
 Array = NDArray[Any]
 
@@ -94,7 +95,22 @@ def maxnumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
 
 @impl("tt.clampf")
 def clampf(frame: Frame, op: Op, x: Value, low: Value, high: Value) -> Value:
-    """``x`` between the bounds. ``propagateNan`` 0xFFFF keeps a NaN; otherwise a NaN becomes the lower bound."""
-    if op.attributes.get("propagateNan", 0):
+    """``x`` between the bounds. ``propagateNan`` 0xFFFF keeps a NaN; otherwise a NaN becomes the lower bound.
+
+    With limits that Triton knows for negatives of each other (see `ir.symmetric_clamp`) the result is the lesser size
+    of ``x`` and the upper bound, with the product of their signs; a NaN has the bound's size.
+    """
+    keeps = bool(op.attributes.get("propagateNan", 0))
+    if op.attributes.get(SYMMETRIC):
+        smaller = minimum if keeps else fmin
+        return _elementwise(
+            frame, op, lambda x, _, b: _with_both_signs(smaller(np.abs(x), np.abs(b)), x, b), x, low, high
+        )
+    if keeps:
         return _elementwise(frame, op, lambda x, a, b: minimum(maximum(x, a), b), x, low, high)
     return _elementwise(frame, op, lambda x, a, b: fmin(fmax(x, a), b), x, low, high)
+
+
+def _with_both_signs(size: Array, x: Array, y: Array) -> Array:
+    """Sizes with the product of the signs of ``x`` and ``y``."""
+    return np.where(np.signbit(x) ^ np.signbit(y), -size, size)

@@ -32,6 +32,9 @@ class Update:
         line = np.concatenate([np.array([start], values.dtype), values])
         if isinstance(self.function, np.ufunc):
             return self.function.accumulate(line, dtype=line.dtype)
+        if self.function is not exchange:
+            for k in range(1, len(line)):
+                line[k] = self.function(line[k - 1 : k], line[k : k + 1])[0]
         return line
 
 

@@ -13,16 +13,18 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter import exact_arithmetic, logarithms
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.number_conversion import float_to_float, widen
+from triton_lab.interpreter.number_conversion import float_to_float, float_to_integer, flushed, widen
 from triton_lab.interpreter.op_registry import REGISTRY, Implementation
+from triton_lab.interpreter.ops.atomics import modify
 from triton_lab.interpreter.ops.combine_functions import Folding, folded
 from triton_lab.interpreter.ops.dot import product
+from triton_lab.interpreter.ops.memory import as_pointer, masking
+from triton_lab.interpreter.ops.serialized_lanes import Update
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
-from triton_lab.ir.effects import operands_of
+from triton_lab.ir.effects import Rmw, operands_of
 
 Array = NDArray[Any]
 Table = Mapping[str, Implementation]
@@ -105,56 +107,40 @@ def _given(ops: Collection[int], instead: Callable[[Array, tuple[int, ...]], Arr
     return {"tt.load": load}
 
 
-# --- Approximated functions -----------------------------------------------------------------------
+# --- What a GPU does to subnormal numbers, and to bytes in one register -------------------------------
 
 
-def _single(name: str, function: Callable[..., Array]) -> Implementation:
-    """``function`` on float32, and on narrower types by way of float32; the ordinary function on other types."""
-
-    def run(frame: Frame, op: Op, *operands: Value) -> Value:
-        arrays = [frame.elements(op, k, value) for k, value in enumerate(operands)]
-        if arrays[0].dtype.itemsize > 4:
-            return ordinary(name)(frame, op, *operands)  # type: ignore[no-any-return]
-        return function(*map(widen, arrays)).astype(arrays[0].dtype)
-
-    return run
+def _flushed_sum(x: Array, y: Array) -> Array:
+    found: Array = flushed(flushed(x) + flushed(y))
+    return found
 
 
-def _flushed(x: Array) -> Array:
-    """``x`` with subnormal numbers as zeros of their sign (``ftz``)."""
-    return np.where(np.abs(x) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), x), x)
+def _atomic(frame: Frame, op: Op, *operands: Value) -> Value:
+    at = operands_of(op)
+    assert at.value is not None
+    value = frame.elements(op, at.value, operands[at.value])
+    if op.attributes["atomic_rmw_op"] != Rmw.FADD or value.dtype != _F32:
+        return ordinary("tt.atomic_rmw")(frame, op, *operands)  # type: ignore[no-any-return]
+    pointer, mask = as_pointer(operands[at.address]), masking(operands, at)
+    return modify(frame, op, pointer, mask, value, Rmw.FADD, Update(_flushed_sum))
 
 
-def _by_power(x: Array) -> Array:
-    return _flushed(np.exp2(x * np.float32(np.log2(np.e))))
+# Atomic additions of float32 read and leave subnormal numbers as zeros.
+FLUSHED_ATOMICS: Table = {"tt.atomic_rmw": _atomic}
 
 
-# exp(x) is ex2.approx(x log2 e), and x / y is x times rcp.approx(y) (div.full). A square root is x times the reciprocal
-# of the root. Most of their error comes from the rounding in between. A logarithm is a polynomial of libdevice.
-APPROXIMATE_EXP: Table = {
-    "math.exp": _single("math.exp", _by_power),
-    "math.exp2": _single("math.exp2", lambda x: _flushed(np.exp2(x))),
-}
-APPROXIMATE_LOG: Table = {
-    "math.log": _single("math.log", logarithms.log),
-    "math.log2": _single("math.log2", logarithms.log2),
-}
-APPROXIMATE_DIVISION: Table = {
-    name: _single(name, lambda x, y: x * (np.float32(1) / y)) for name in ("arith.divf", "tt.approx_divf")
-}
+def _in_pairs(frame: Frame, op: Op, x: Value) -> Value:
+    found: Array = ordinary("arith.fptoui")(frame, op, x)
+    if found.dtype.itemsize != 1 or found.shape[-1] % 2:
+        return found
+    wide = float_to_integer(frame.spread(op, 0, x), np.dtype(np.uint16))
+    spilt = found.copy()
+    spilt[..., 1::2] |= (wide[..., ::2] >> np.uint16(8)).astype(np.uint8).view(found.dtype)
+    return spilt
 
 
-def _remainder(frame: Frame, op: Op, *operands: Value) -> Value:
-    x, y = (frame.elements(op, k, value) for k, value in enumerate(operands))
-    a, b = (x, y) if x.dtype.itemsize == 8 else (widen(x), widen(y))
-    left = float_to_float(exact_arithmetic.multiply_add(-np.trunc(a / b), b, a), a.dtype)
-    return np.where(np.isinf(b), a, left).astype(x.dtype)
-
-
-# LLVM computes a remainder as x - trunc(x / y) y, with the quotient rounded and the rest in one fused step; for an
-# infinite y it is x. If the quotient is rounded up to an integer, or is too great for all its bits, the result is
-# wrong.
-REMAINDER: Table = {"arith.remf": _remainder}
+# Of two floats that a thread converts to bytes of one register, the upper bits of the first are added to the second.
+PAIRED_BYTES: Table = {"arith.fptoui": _in_pairs}
 
 
 # --- Orders of summation --------------------------------------------------------------------------

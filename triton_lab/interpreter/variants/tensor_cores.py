@@ -140,6 +140,10 @@ def dots(instructions: frozenset[str]) -> Table:
     def dot_scaled(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *scales: Value) -> Value:
         x, y, _ = scaled_factors(frame, op, a, b, *scales)
         start = widen(frame.elements(op, 2, accumulator))
+        eights = all(frame.type(op.operands[k]).element in _EIGHTS for k in (0, 1))
+        if eights and not any(one.startswith("wgmma") for one in instructions):
+            order = _pairs_first(x.shape[-1])
+            x, y = x[..., order], y[..., order, :]
         return _HALVES(x, y, start).astype(dtype_of(frame.result_type(op)), copy=False)
 
     return {"tt.dot": dot, "tt.dot_scaled": dot_scaled}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
 from triton_lab.interpreter.bound_plan import Executable
-from triton_lab.interpreter.variants import arithmetic_variants, tensor_cores
+from triton_lab.interpreter.variants import arithmetic_variants, function_variants, tensor_cores
 from triton_lab.interpreter.variants.arithmetic_variants import Table
+from triton_lab.interpreter.variants.function_variants import Called
+from triton_lab.interpreter.variants.ptx import NotEmulated
 from triton_lab.interpreter.variants.thread_reductions import Shares, fused_in_order_of, in_order_of
 from triton_lab.interpreter.variants.thread_scans import Turns, scans_in_order_of
 from triton_lab.ir import Op, Plan, Type, traits
+from triton_lab.ir.effects import Rmw
 from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
 from triton_lab.launch.comparison.rounding_rules import APPROXIMATE
@@ -98,13 +102,8 @@ def _extent(argument: Argument) -> tuple[int, int]:
     return argument.address, argument.address + (reach + 1) * argument.itemsize
 
 
-def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
-    """The switches that affect this kernel: first what a GPU does differently, then orders, then more bits.
-
-    ``threads`` are the orders in which a GPU's threads may sum.
-    """
-    yield from emulations(plan)
-    yield from threads
+def roundings(plan: Plan) -> Iterator[Switch]:
+    """The switches that affect this kernel and are no GPU's ways: orders of sums, and more bits."""
     sums = [op for op in plan.walk() if op.name in traits.FOLDS | {"tt.dot"} and _of_floats(plan, op)]
     if sums:
         for name, table in arithmetic_variants.ORDERS.items():
@@ -117,26 +116,77 @@ def switches(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
         yield Switch("all in float64", "rounding", arithmetic_variants.THROUGHOUT)
 
 
-def emulations(plan: Plan) -> Iterator[Switch]:
-    """Switches for what a GPU does differently."""
-    names = {op.name for op in plan.walk()}
-    if any(op.name == "tt.dot" and _in_tf32(plan, op) for op in plan.walk()):
-        yield Switch("tf32", "tf32 inputs of tl.dot", arithmetic_variants.tf32(nearest=True))
-        yield Switch("tf32, cut", "tf32 inputs of tl.dot, cut and not rounded", arithmetic_variants.tf32(nearest=False))
+def emulations(launch: Launch) -> list[Switch]:
+    """Switches for what a GPU does differently, each with the bits of an H100.
+
+    Those that need Triton's compiler for sm_90 are left out where it refuses the kernel.
+    """
+    plan = launch.executable.plan
+    found = []
     cause = _of_dots(plan)
+    instructions = _instructions(launch) if cause or _bytes_of_floats(plan) else frozenset()
     if cause:
-        yield Switch("dots of the GPU", cause, tensor_cores.DOTS, accumulates=True)
+        found.append(Switch("dots of the GPU", cause, tensor_cores.dots(instructions), accumulates=True))
     if contracted(plan) is not plan:
-        yield Switch("fused multiply-add", "fused multiply-add", {}, fuses=True)
-    tables: list[tuple[str, str, Table]] = [
-        ("approximate exp", "the GPU's approximate exp2", arithmetic_variants.APPROXIMATE_EXP),
-        ("log of the GPU", "the GPU's logarithm", arithmetic_variants.APPROXIMATE_LOG),
-        ("approximate division", "the GPU's approximate division", arithmetic_variants.APPROXIMATE_DIVISION),
-        ("remainder of the GPU", "the GPU's remainder, which is x - trunc(x / y) * y", arithmetic_variants.REMAINDER),
-    ]
-    for name, cause, table in tables:
-        if names & set(table):
-            yield Switch(name, cause, table)
+        found.append(Switch("fused multiply-add", "fused multiply-add", {}, fuses=True))
+    for title, texts in functions(plan).items():
+        with contextlib.suppress(NotEmulated):
+            layers = (function_variants.as_ptx(texts),)
+            found.append(Switch(f"{title} of the GPU", f"the GPU's {title}", layers=layers))
+    if _fused_quotients(plan):
+        layers = (function_variants.fused_division(),)
+        words = "the GPU's division, which it fuses with the addition after it"
+        found.append(Switch("fused division of the GPU", words, layers=layers))
+    if any(op.name == "tt.atomic_rmw" and op.attributes.get("atomic_rmw_op") == Rmw.FADD for op in plan.walk()):
+        words = "atomic additions, which take subnormal numbers for zero on a GPU"
+        found.append(Switch("atomic additions of the GPU", words, arithmetic_variants.FLUSHED_ATOMICS))
+    if {"shl.b16", "or.b16"} <= instructions and "and.b16" not in instructions and _bytes_of_floats(plan):
+        words = "a cast to unsigned bytes, two to a register, where a number above 255 changes its neighbour"
+        found.append(Switch("pairs of bytes as a GPU casts them", words, arithmetic_variants.PAIRED_BYTES))
+    return found
+
+
+def functions(plan: Plan) -> dict[str, dict[Called, str]]:
+    """The PTX of the functions that a GPU approximates in this kernel, by what users call them."""
+    found: dict[str, dict[Called, str]] = {}
+    for function in plan.functions.values():
+        for op in function.walk():
+            one = function_variants.called(op, function.types)
+            if one is None or one in found.get(one.title, {}):
+                continue
+            with contextlib.suppress(RuntimeError):
+                text = provided("Function.ptx")(one.name, one.symbol, one.operands, one.result)
+                found.setdefault(one.title, {})[one] = text
+    return found
+
+
+def _fused_quotients(plan: Plan) -> bool:
+    """Whether a quotient of float32 is added to something, or something subtracted from it."""
+    quotients = {op.results[0] for op in plan.walk() if op.name == "arith.divf"}
+    sums = (op for op in plan.walk() if op.name in ("arith.addf", "arith.subf"))
+    return any(quotients & set(op.operands) and _of_singles(plan, op) for op in sums)
+
+
+def _of_singles(plan: Plan, op: Op) -> bool:
+    return types_of(plan, op, lambda one: one.results)[0].element == "f32"
+
+
+def _instructions(launch: Launch) -> frozenset[str]:
+    """The instructions of the kernel for sm_90 that `sm90_kernels` looks for; none where they are not known."""
+    if launch.compiled[0] is None:
+        return frozenset()
+    try:
+        found: frozenset[str] = provided("Launch.instructions")(*launch.compiled)
+    except RuntimeError:
+        return frozenset()
+    return found
+
+
+def _bytes_of_floats(plan: Plan) -> bool:
+    """Whether the kernel casts floats to unsigned bytes."""
+    return any(
+        op.name == "arith.fptoui" and types_of(plan, op, lambda one: one.results)[0].bits == 8 for op in plan.walk()
+    )
 
 
 def in_threads(launch: Launch) -> list[Switch]:
@@ -197,17 +247,17 @@ def _summed_products(plan: Plan) -> frozenset[int]:
     return frozenset(products & reduced)
 
 
-# Less exact switches, which are not combined with others: another switch changes the same operations.
-_LESS = ("tf32", "tf32, cut")
-
-
-def together(plan: Plan, threads: Sequence[Switch] = ()) -> Iterator[Switch]:
+def together(known: Sequence[Switch], threads: Sequence[Switch] = ()) -> Iterator[list[Switch]]:
     """All that a GPU does differently at once, also with each of the orders; at least two changes."""
-    found = [switch for switch in emulations(plan) if switch.name not in _LESS]
     for order in [[], *([one] for one in threads)]:
-        every = [*found, *order]
+        every = [*known, *order]
         if len(every) > 1:
-            yield functools.reduce(Switch.with_, every)
+            yield every
+
+
+def combined(parts: Sequence[Switch]) -> Switch:
+    """One switch with all changes."""
+    return functools.reduce(Switch.with_, parts)
 
 
 @dataclass(frozen=True)
@@ -231,9 +281,16 @@ _DOCUMENTED = {
 }
 
 
-def documented(plan: Plan) -> list[Documented]:
-    """The documented functions that the kernel calls, each alone and then all at once."""
-    used = {op.name for op in plan.walk()}
+def documented(plan: Plan, emulated: Collection[str]) -> list[Documented]:
+    """The documented functions of float32 that the kernel calls and whose bits are not ``emulated`` (operations by
+    name), each alone and then all at once.
+    """
+    used = {
+        op.name
+        for function in plan.functions.values()
+        for op in function.walk()
+        if op.results and function.types[op.results[0]].element == "f32"
+    } - set(emulated)
     found = []
     for name, ops in _DOCUMENTED.items():
         there = used & set(ops)
@@ -247,13 +304,12 @@ def documented(plan: Plan) -> list[Documented]:
     return found
 
 
-def exact(plan: Plan, threads: Sequence[Switch]) -> Iterator[Switch]:
+def exact(known: Sequence[Switch], threads: Sequence[Switch]) -> Iterator[Switch]:
     """All that a GPU does differently and is known to the bit, at once, with each of the orders; first no change."""
     yield Switch("", "", {})
-    known = [one for one in emulations(plan) if not one.name.startswith("approximate") and one.name not in _LESS]
     for order in [[], *([one] for one in threads)]:
         if known or order:
-            yield functools.reduce(Switch.with_, [*known, *order])
+            yield combined([*known, *order])
 
 
 def _of_floats(plan: Plan, op: Op) -> bool:
@@ -262,17 +318,30 @@ def _of_floats(plan: Plan, op: Op) -> bool:
 
 def _of_dots(plan: Plan) -> str:
     """What a GPU does differently in a kernel's dots, in words; "" without float dots."""
-    dots = [op for op in plan.walk() if op.name == "tt.dot" and _of_floats(plan, op)]
+    dots = [op for op in plan.walk() if op.name in ("tt.dot", "tt.dot_scaled") and _of_floats(plan, op)]
     if any(_in_tf32(plan, op) for op in dots):
         return "tf32 inputs of tl.dot, cut and added up as tensor cores do"
+    if any(_precision(plan, op) in ("tf32x3", "bf16x3", "bf16x6") for op in dots):
+        return "float32 inputs of tl.dot, split into parts and added up as tensor cores do"
+    if any(types_of(plan, op, lambda one: one.operands)[0].element == "f64" for op in dots):
+        return "the products of tl.dot, which a GPU fuses with their sum one after the other"
     if any(types_of(plan, op, lambda one: one.operands)[0].element != "f32" for op in dots):
         return "how tensor cores add up the products of tl.dot"
     return "the products of tl.dot, which a GPU fuses with their sum one after the other" if dots else ""
 
 
-def _in_tf32(plan: Plan, op: Op) -> bool:
+_PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")  # by Triton's numbers
+
+
+def _precision(plan: Plan, op: Op) -> str:
+    """The precision of a float32 dot's inputs; "" for other types."""
     first = types_of(plan, op, lambda one: one.operands)[0]
-    return first.element == "f32" and op.attributes.get("inputPrecision", 0) == 0
+    number = int(op.attributes.get("inputPrecision", 0))
+    return _PRECISIONS[number] if first.element == "f32" and number < len(_PRECISIONS) else ""
+
+
+def _in_tf32(plan: Plan, op: Op) -> bool:
+    return op.name == "tt.dot" and _precision(plan, op) == "tf32"
 
 
 def types_of(plan: Plan, op: Op, which: Callable[[Op], tuple[int, ...]]) -> list[Type]:

@@ -14,7 +14,16 @@ from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, C
 from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.mutation_search import Search
-from triton_lab.launch.comparison.numerics import Switch, documented, exact, in_threads, switches, together
+from triton_lab.launch.comparison.numerics import (
+    Switch,
+    combined,
+    documented,
+    emulations,
+    exact,
+    in_threads,
+    roundings,
+    together,
+)
 from triton_lab.launch.comparison.rerun import Side, measured, tried
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
@@ -54,13 +63,15 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     bounded = all(one.bound is not None for one in differing) and any(one.beyond for one in differing)
     found: tuple[Experiment, ...] = ()
     pairs: tuple[Pairs, ...] = ()
-    for roundings in (False, True) if bounded else (True, False):
+    for is_rounding in (False, True) if bounded else (True, False):
         if any(one.names_it for one in found) or any(one.found for one in pairs):
             break
-        if roundings:
+        if is_rounding:
             nearer = _experiments(comparison)
-            # A rounding that is known not to be the cause must not be named for reducing the error.
-            found += tuple(replace(one, telling=False) if bounded and slips else one for one in nearer)
+            # A rounding that is known not to be the cause must not be named for reducing the error. What a GPU does to
+            # its own kernel is no such rounding: it may flush and spill.
+            twin = comparison.other is comparison.launch
+            found += tuple(replace(one, telling=False) if bounded and slips and not twin else one for one in nearer)
         elif slips:
             singles, pairs = _on_slips(comparison, seconds)
             found += singles
@@ -165,10 +176,14 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
             threads = in_threads(side.launch)
         except RuntimeError as error:
             yield measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
-        found = [tried(side, switch, plain)[0] for switch in [*switches(plan, threads), *together(plan, threads)]]
+        known = emulations(side.launch)
+        found = [tried(side, switch, plain)[0] for switch in [*known, *threads]]
+        found += _in_combination(side, known, threads, plain, found)
+        if not (on_gpu and any(one.removes for one in found)):
+            found += [tried(side, switch, plain)[0] for switch in roundings(plan)]
         yield from found
         if on_gpu and not any(one.removes for one in found):
-            yield from _documented(side, threads, plain)
+            yield from _documented(side, known, threads, plain)
     if on_gpu:
         from triton_lab.launch.comparison.gpu_experiments import gpu_experiments
 
@@ -209,14 +224,46 @@ def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment,
     return tuple(found), tuple(made)
 
 
-def _documented(side: Side, threads: Sequence[Switch], plain: Sequence[Compared]) -> Iterator[Experiment]:
+def _in_combination(
+    side: Side,
+    known: Sequence[Switch],
+    threads: Sequence[Switch],
+    plain: Sequence[Compared],
+    alone: Sequence[Experiment],
+) -> list[Experiment]:
+    """Experiments with several of a GPU's ways at once, if none removes the difference ``alone``.
+
+    They end with the first that does, without the ways that it does not need: only what changes the result is a cause.
+    """
+    found: list[Experiment] = []
+    for parts in together(known, threads) if not any(one.removes for one in alone) else ():
+        done, _ = tried(side, combined(parts), plain)
+        if done.removes:
+            return [*found, tried(side, combined(_needed(side, parts, plain)), plain)[0]]
+        found.append(done)
+    return found
+
+
+def _needed(side: Side, parts: Sequence[Switch], plain: Sequence[Compared]) -> list[Switch]:
+    """``parts``, which remove the difference together, without those that can be left out."""
+    needed = list(parts)
+    for one in parts:
+        less = [other for other in needed if other is not one]
+        if less and tried(side, combined(less), plain)[0].removes:
+            needed = less
+    return needed
+
+
+def _documented(
+    side: Side, known: Sequence[Switch], threads: Sequence[Switch], plain: Sequence[Compared]
+) -> Iterator[Experiment]:
     """Experiments whether the documented error of approximate functions covers what exact emulation leaves.
 
     They end with the first that does.
     """
     plan = side.launch.executable.plan
-    functions = documented(plan)
-    for base in exact(plan, threads) if functions else ():
+    functions = documented(plan, {name for one in known for layers in one.layers for name in layers})
+    for base in exact(known, threads) if functions else ():
         executable = base.executable(plan)
         found = side.held(replay(side.launch, executable=executable))
         made = measured(base.name, base.cause, side.title, plain, found)

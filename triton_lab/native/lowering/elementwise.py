@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from triton_lab.ir import Bits, Dense, Op
+from triton_lab.ir.symmetric_clamp import SYMMETRIC
 from triton_lab.native.blocks.elements import Indices, at, position, widened_at
 from triton_lab.native.blocks.value_repr import AffineValue
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
@@ -146,8 +147,20 @@ def float_extreme(emitter: Emitter, op: Op, index: Indices) -> Reg:
 def clampf(emitter: Emitter, op: Op, index: Indices) -> Reg:
     x, low, high = (widened_at(emitter, value, index) for value in op.operands)
     keep = bool(op.attributes.get("propagateNan", 0))
+    if op.attributes.get(SYMMETRIC):
+        return rounded(emitter, op, _lesser_size(emitter, x, high, keep))
     above = extreme(emitter.code, "arith.maximumf" if keep else "arith.maxnumf", x, low)
     return rounded(emitter, op, extreme(emitter.code, "arith.minimumf" if keep else "arith.minnumf", above, high))
+
+
+def _lesser_size(emitter: Emitter, x: Reg, limit: Reg, keep: bool) -> Reg:
+    """The lesser size of both, with the product of their signs."""
+    code = emitter.code
+    sizes = (code.intrinsic("llvm.fabs", one) for one in (x, limit))
+    size = extreme(code, "arith.minimumf" if keep else "arith.minnumf", *sizes)
+    whole = f"i{bits_of(x.kind)}"
+    signs = code.op("xor", *(code.cast("bitcast", one, whole) for one in (x, limit)))
+    return code.select(code.compare("slt", signs, code.constant(whole, 0)), code.op("fneg", size), size)
 
 
 def _sign_changed(emitter: Emitter, op: Op, index: Indices, name: str, mask: Callable[[int], int]) -> Reg:

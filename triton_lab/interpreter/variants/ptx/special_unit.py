@@ -179,11 +179,17 @@ def ex2_full(x: Array) -> Array:
 
 def divide_full(x: Array, y: Array) -> Array:
     """``div.full.f32``: x times the reciprocal of y, both scaled if y is near an end of the range."""
+    with np.errstate(all="ignore"):
+        return quotient(x, y).astype(_F32)
+
+
+def quotient(x: Array, y: Array) -> Array:
+    """The same before it is rounded, in float64: exact."""
     size = np.abs(y)
     scale = np.where(size > np.float32(2.0**126), np.float32(0.25), np.float32(1))
     scale = np.where(size < np.finfo(_F32).tiny, np.float32(2.0**24), scale)
     with np.errstate(all="ignore"):
-        return (x * scale) * rcp(y * scale)
+        return (x * scale).astype(np.float64) * rcp(y * scale)
 
 
 def divide_approx(x: Array, y: Array) -> Array:

@@ -97,7 +97,6 @@ TRAITS = table(
         inverse="arith.subf",
         siblings=("arith.subf",),
     ),
-<<<<<<< HEAD
     _FLOAT("arith.subf", sums=True, symbol="-", rounding=CORRECT, inverse="arith.addf", siblings=("arith.addf",)),
     _FLOAT(
         "arith.mulf",
@@ -109,11 +108,7 @@ TRAITS = table(
         siblings=("arith.divf",),
     ),
     _FLOAT("arith.divf", symbol="/", rounding=approximate(2.0), inverse="arith.mulf", siblings=("arith.mulf",)),
-    _FLOAT("arith.remf", symbol="%"),
-=======
-    _FLOAT("arith.divf", rounding=approximate(2.0), inverse="arith.mulf", siblings=("arith.mulf",)),
-    _FLOAT("arith.remf", rounding=approximate(None)),
->>>>>>> gpu
+    _FLOAT("arith.remf", symbol="%", rounding=approximate(None)),
     _FLOAT("arith.negf", inverse="arith.negf"),
     _FLOAT(
         "arith.minimumf", extreme=-1, commutative=True, idempotent=True, siblings=("arith.minnumf", "arith.maximumf")

@@ -17,6 +17,7 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.variants import arithmetic_variants
 from triton_lab.ir.fma_contraction import contracted
 from triton_lab.launch.comparison.launch_results import of_launch, read
+from triton_lab.launch.comparison.numerics import combined, emulations
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay.replay_run import replay
 
@@ -31,7 +32,17 @@ def recorded(run: Callable[[], Any], side: str = "cpu") -> Launch:
 def as_of_a_gpu(launch: Launch, table: arithmetic_variants.Table, fuses: bool = False) -> Launch:
     """The launch as if a GPU had run it that does so."""
     plan = launch.executable.plan
-    memory = replay(launch, executable=Executable.of(contracted(plan) if fuses else plan, table))
+    return _made_by(launch, Executable.of(contracted(plan) if fuses else plan, table))
+
+
+def with_ways_of_a_gpu(launch: Launch, *names: str) -> Launch:
+    """The launch as if a GPU had run it that differs from the CPU by the switches called ``names`` alone."""
+    known = {one.name: one for one in emulations(launch)}
+    return _made_by(launch, combined([known[name] for name in names]).executable(launch.executable.plan))
+
+
+def _made_by(launch: Launch, executable: Executable) -> Launch:
+    memory = replay(launch, executable=executable)
     found = of_launch(launch)
     outputs = [
         (name, torch.from_numpy(read(memory, launch.argument(name))), torch.from_numpy(found.arrays[name]))

@@ -12,6 +12,7 @@ from triton_lab import messages
 from triton_lab.backend.source.kernel_source import KernelSource
 from triton_lab.interpreter.kernel_errors import Unsupported
 from triton_lab.ir import Function, Op, Plan, Type
+from triton_lab.ir.symmetric_clamp import SYMMETRIC
 
 _FP8 = {"f8E4M3FN": "tl.float8e4nv", "f8E5M2": "tl.float8e5"}
 _NAMES = {
@@ -48,7 +49,7 @@ class NotCompilable(Unsupported, RuntimeError):
 
 def may_be_refused(text: str) -> bool:
     """Whether a module's text contains anything that `refuse` checks."""
-    return any(word in text for word in ("f8E", '"tt.fp_to_fp"', '"tt.dot"', '"tt.histogram"'))
+    return any(word in text for word in ("f8E", '"tt.fp_to_fp"', '"tt.dot"', '"tt.histogram"', '"tt.clampf"'))
 
 
 def refuse(plan: Plan, kernel: str) -> None:
@@ -120,6 +121,16 @@ def _product(op: Op, function: Function) -> tuple[str, str] | None:
     return None
 
 
+def _limits(op: Op, function: Function) -> tuple[str, str] | None:
+    """Refuse a clamp of float64 to a number and its negative, for which Triton uses an instruction of float32."""
+    if not op.attributes.get(SYMMETRIC) or function.types[op.results[0]].element != "f64":
+        return None
+    return (
+        f"tl.clamp of tl.float64 to a limit and its negative, which Triton does not compile for sm_90 ({op.name})",
+        "Write tl.minimum(tl.maximum(x, low), high).",
+    )
+
+
 def _counts(op: Op, function: Function) -> tuple[str, str] | None:
     """Refuse a histogram of integers other than 32-bit ones, which Triton 3.6 cannot count."""
     if op.name != "tt.histogram" or not _version().startswith("3.6."):
@@ -144,4 +155,4 @@ def _types(op: Op, function: Function) -> Iterator[Type]:
         yield function.types[value]
 
 
-_RULES: tuple[Callable[[Op, Function], tuple[str, str] | None], ...] = (_arithmetic, _conversion, _product, _counts)
+_RULES: tuple[Callable[[Op, Function], tuple[str, str] | None], ...] = (_arithmetic, _conversion, _product, _limits, _counts)

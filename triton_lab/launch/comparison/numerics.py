@@ -103,7 +103,10 @@ def _extent(argument: Argument) -> tuple[int, int]:
 
 
 def roundings(plan: Plan) -> Iterator[Switch]:
-    """The switches that affect this kernel and are no GPU's ways: orders of sums, and more bits."""
+    """The switches that affect this kernel and are no GPU's ways: other inputs of dots, orders of sums, more bits."""
+    if any(op.name == "tt.dot" and _in_tf32(plan, op) for op in plan.walk()):
+        yield Switch("tf32", "tf32 inputs of tl.dot", arithmetic_variants.tf32(nearest=True))
+        yield Switch("tf32, cut", "tf32 inputs of tl.dot, cut and not rounded", arithmetic_variants.tf32(nearest=False))
     sums = [op for op in plan.walk() if op.name in traits.FOLDS | {"tt.dot"} and _of_floats(plan, op)]
     if sums:
         for name, table in arithmetic_variants.ORDERS.items():
@@ -338,6 +341,11 @@ def _precision(plan: Plan, op: Op) -> str:
     first = types_of(plan, op, lambda one: one.operands)[0]
     number = int(op.attributes.get("inputPrecision", 0))
     return _PRECISIONS[number] if first.element == "f32" and number < len(_PRECISIONS) else ""
+
+
+def precisions(plan: Plan) -> set[str]:
+    """The precisions of the inputs of a kernel's float32 dots, by Triton's names."""
+    return {_precision(plan, op) for op in plan.walk() if op.name == "tt.dot"} - {""}
 
 
 def _in_tf32(plan: Plan, op: Op) -> bool:

@@ -99,11 +99,23 @@ def _named(comparison: Comparison) -> Iterator[str]:
         if not seen and (line := _taken_in_turn(launch, differing)) is not None:
             seen.add("turns")
             yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
+    yield from _precisions(comparison)
     first = comparison.first
     lead = None if first is None else first.turned
     if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
         here, there = comparison.titles
         yield f"{lead.name} on line {lead.line} is {lead.types[0]} in {here} and {lead.types[1]} in {there}"
+
+
+def _precisions(comparison: Comparison) -> Iterator[str]:
+    """Dots of two launches on GPUs whose inputs have another precision; the interpreter's are those of float32."""
+    both = [comparison.launch, comparison.other]
+    if comparison.other in (None, comparison.launch) or any(one.target != "gpu" for one in both if one):
+        return
+    here, there = (sorted(precisions(one.executable.plan)) for one in both if one)
+    if here != there and "tf32" in {*here, *there}:
+        title, other = comparison.titles
+        yield f"tf32 inputs of tl.dot: {', '.join(here)} in {title}, {', '.join(there)} in {other}"
 
 
 def _float_atomics(launch: Launch, differing: set[str]) -> int | None:

@@ -102,7 +102,7 @@ class _Run:
         code = self.program.functions[self.program.entry]
         frame = _Frame(code, self.count)
         for number, name in enumerate(code.parameters):
-            frame.registers[name] = np.full(self.count, _PARAMETER + number * _RANGE, np.uint64)
+            frame.registers[f"{name}+0"] = np.full(self.count, _PARAMETER + number * _RANGE, np.uint64)
         self._run(frame, np.arange(self.count), 0)
         return self.out.view(self.dtype)
 
@@ -219,28 +219,38 @@ class _Run:
         result, name, given = one.operands
         code = self.program.functions[name]
         inner = _Frame(code, self.count)
-        for parameter, passed in zip(code.parameters, given.strip("() ").split(","), strict=True):
-            inner.registers[parameter] = frame.passed[passed.strip()]
+        pairs = list(zip(code.parameters, given.strip("() ").split(","), strict=True))
+        for parameter, passed in pairs:
+            inner.registers |= _renamed(frame.passed, passed.strip(), parameter)
         self._run(inner, lanes, depth + 1)
-        frame.passed[result.strip("() ")] = inner.passed[code.result]
+        frame.passed |= _renamed(inner.passed, code.result, result.strip("() "))
 
     def _memory(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
         loads = one.name.startswith("ld.")
         register, address = one.operands if loads else one.operands[::-1]
         size = _WIDTHS[one.name.rsplit(".", 1)[1]]
         found = _ADDRESS.match(address)
-        if found is None or register.count(","):
+        if found is None:
             raise NotEmulated(f"{one.name} {', '.join(one.operands)}")
-        register = register.strip("{} ")
-        base, offset = found["base"], int(found["offset"] or 0)
-        if ".param." in one.name:
-            if loads:
-                held = frame.passed if base in frame.passed else frame.registers
-                _put(frame, register, lanes, held[base][lanes])
+        for number, register in enumerate(register.strip("{} ").split(",")):
+            offset = int(found["offset"] or 0) + number * size
+            if ".param." in one.name:
+                self._parameter(frame, loads, f"{found['base']}+{offset}", register.strip(), size, lanes)
             else:
-                value = self._value(frame, register, lanes, f"b{8 * size}")
-                frame.passed.setdefault(base, np.zeros(self.count, f"u{size}"))[lanes] = value
-            return
+                self._access(frame, loads, found["base"], offset, register.strip(), size, lanes)
+
+    def _parameter(self, frame: _Frame, loads: bool, name: str, register: str, size: int, lanes: Array) -> None:
+        """Read a parameter or what a call returned, or set what a call gets or a function returns."""
+        if loads:
+            held = frame.passed if name in frame.passed else frame.registers
+            _put(frame, register, lanes, held[name][lanes])
+        else:
+            value = self._value(frame, register, lanes, f"b{8 * size}")
+            frame.passed.setdefault(name, np.zeros(self.count, f"u{size}"))[lanes] = value
+
+    def _access(
+        self, frame: _Frame, loads: bool, base: str, offset: int, register: str, size: int, lanes: Array
+    ) -> None:
         places = self._value(frame, base, lanes, "b64").astype(np.int64) + offset
         if int(places[0]) < _TABLE:
             places &= _RANGE - 1  # addresses of local arrays have 32 bits, and wrap
@@ -281,6 +291,11 @@ class _Run:
         if text in self.tables:
             return np.full(len(lanes), self.tables[text], dtype)
         return np.full(len(lanes), _constant(text, dtype), dtype)
+
+
+def _renamed(values: dict[str, Array], name: str, other: str) -> dict[str, Array]:
+    """The parts of one parameter under another name."""
+    return {f"{other}{key[len(name) :]}": value for key, value in values.items() if key.startswith(f"{name}+")}
 
 
 def _constant(text: str, dtype: np.dtype[Any]) -> Any:
@@ -328,7 +343,7 @@ def _known(one: Instruction) -> None:
     name = one.name
     if name in _RUNS or name in ("ret", "exit") or name.startswith(("bra", "call.uni", "mov.", "cvta.local")):
         return
-    if re.match(r"^(ld\.(global(\.nc)?|local|param)|st\.(global|local|param))\.[bus]\d+$", name):
+    if re.match(r"^(ld\.(global(\.nc)?|local|param)|st\.(global|local|param))(\.v[24])?\.[bus]\d+$", name):
         return
     if name in ("ld.b32", "st.b32", "ld.b64", "st.b64") or re.match(r"^cvt\.[us]\d+\.[us]\d+$", name):
         return

@@ -109,8 +109,13 @@ def _code(body: str, parameters: str, result: str) -> Code:
             raise NotEmulated(f"the statement {statement[:60]}")
         operands = tuple(one.strip() for one in _OPERAND.findall(found["rest"]))
         instructions.append(Instruction(found["name"], operands, found["guard"] or "", found["unless"] == "!"))
-    names = tuple(one.split()[-1] for one in parameters.split(",") if one.strip())
-    return Code(tuple(instructions), labels, names, result.strip("() \n\t").split(" ")[-1].strip(), arrays)
+    names = tuple(_name(one) for one in parameters.split(",") if one.strip())
+    return Code(tuple(instructions), labels, names, _name(result.strip("() \n\t")), arrays)
+
+
+def _name(parameter: str) -> str:
+    """The name at the end of a parameter's declaration, without the size of an array."""
+    return parameter.split()[-1].partition("[")[0] if parameter.strip() else ""
 
 
 def _statements(body: str) -> list[str]:

@@ -139,7 +139,7 @@ def emulations(launch: Launch) -> list[Switch]:
     if _fused_quotients(plan):
         layers = (function_variants.fused_division(),)
         words = "the GPU's division, which it fuses with the addition after it"
-        found.append(Switch("fused division of the GPU", words, layers=layers))
+        found.append(Switch(_FUSED, words, layers=layers))
     if any(op.name == "tt.atomic_rmw" and op.attributes.get("atomic_rmw_op") == Rmw.FADD for op in plan.walk()):
         words = "atomic additions, which take subnormal numbers for zero on a GPU"
         found.append(Switch("atomic additions of the GPU", words, arithmetic_variants.FLUSHED_ATOMICS))
@@ -250,12 +250,20 @@ def _summed_products(plan: Plan) -> frozenset[int]:
     return frozenset(products & reduced)
 
 
+_PLAIN, _FUSED = "division of the GPU", "fused division of the GPU"
+
+
 def together(known: Sequence[Switch], threads: Sequence[Switch] = ()) -> Iterator[list[Switch]]:
-    """All that a GPU does differently at once, also with each of the orders; at least two changes."""
-    for order in [[], *([one] for one in threads)]:
-        every = [*known, *order]
-        if len(every) > 1:
-            yield every
+    """All that a GPU does differently at once, also with each of the orders; at least two changes.
+
+    Where quotients may be fused with a sum, once with each of the two divisions.
+    """
+    both = {_PLAIN, _FUSED} <= {one.name for one in known}
+    for left_out in (_FUSED, _PLAIN) if both else ("",):
+        for order in [[], *([one] for one in threads)]:
+            every = [*(one for one in known if one.name != left_out), *order]
+            if len(every) > 1:
+                yield every
 
 
 def combined(parts: Sequence[Switch]) -> Switch:

@@ -31,8 +31,8 @@ from tests.launch.comparison.kernels import (
     row_sum,
     scale_and_shift,
     tile_product,
+    with_ways_of_a_gpu,
 )
-from triton_lab.interpreter.variants import arithmetic_variants
 from triton_lab.launch.comparison.comparison_result import Comparison
 from triton_lab.launch.comparison.numerics import in_threads
 from triton_lab.launch.launch import Launch
@@ -41,7 +41,7 @@ from triton_lab.launch.launch import Launch
 SAID = {
     "fma": "fused multiply-add",
     "tf32": "tf32 inputs of tl.dot",
-    "approximate exp": "approximate exp2",
+    "approximate exp": "the GPU's exp",
     "summation order": "the order ",
     "race": "a race",
     "uninitialised": "memory that nobody had written",
@@ -58,21 +58,20 @@ class Case:
     """``run`` launches the kernel that is off. ``against`` is what it should make: None is the interpreter's result,
     another run that of a right kernel, and a tensor or function what `lab.compare` takes.
 
-    ``table`` and ``fuses`` are what the interpreter does where there is no GPU and the GPU's side is to be had.
+    ``stands_in`` makes the GPU's side from the interpreter's launch where there is no GPU.
     """
 
     cause: str
     name: str
     run: Run
     against: Any = None
-    table: Callable[[Launch], arithmetic_variants.Table] = lambda launch: {}
-    fuses: bool = False
+    stands_in: Callable[[Launch], Launch] = lambda launch: as_of_a_gpu(launch, {})
 
     def compared(self, side: str) -> Comparison:
         """Both sides, the first on the GPU if ``side`` is "gpu"."""
         launch = recorded(self.run, side)
         if self.against is None:
-            return lab.compare(launch if side == "gpu" else as_of_a_gpu(launch, self.table(launch), self.fuses))
+            return lab.compare(launch if side == "gpu" else self.stands_in(launch))
         if isinstance(self.against, Other):
             return lab.compare(launch, recorded(self.against.run, side))
         return lab.compare(launch, self.against)
@@ -171,23 +170,27 @@ def sums(number: int) -> Run:
     return lambda: kernel[(16,)](x, torch.empty(16), n, BLOCK=n)
 
 
+def way(name: str) -> Callable[[Launch], Launch]:
+    return lambda launch: with_ways_of_a_gpu(launch, name)
+
+
 ARITHMETIC = [
-    *(Case("fma", f"{number}", fused(number), fuses=True) for number in range(7)),
+    *(Case("fma", f"{number}", fused(number), stands_in=way("fused multiply-add")) for number in range(7)),
     *(
-        Case("tf32", f"{n} x {k}", products(n, k, n + k), table=lambda launch: arithmetic_variants.tf32(nearest=True))
+        Case("tf32", f"{n} x {k}", products(n, k, n + k), stands_in=way("dots of the GPU"))
         for n, k in ((16, 16), (16, 32), (16, 64), (32, 32), (32, 64), (32, 16), (64, 32))
     ),
     *(
-        Case(
-            "approximate exp",
-            f"{number}",
-            exponentials(number),
-            table=lambda launch: arithmetic_variants.APPROXIMATE_EXP,
-        )
+        Case("approximate exp", f"{number}", exponentials(number), stands_in=way("exp of the GPU"))
         for number in range(7)
     ),
     *(
-        Case("summation order", f"{number}", sums(number), table=lambda launch: in_threads(launch)[0].table)
+        Case(
+            "summation order",
+            f"{number}",
+            sums(number),
+            stands_in=lambda launch: as_of_a_gpu(launch, in_threads(launch)[0].table),
+        )
         for number in range(7)
     ),
 ]

@@ -2,7 +2,8 @@
 
 A thread first reduces its own elements, register by register. Then the lanes of a warp combine theirs in a butterfly
 whose offsets go from large to small. Then the warps do the same. A thread's own value comes before the other's, and the
-first thread's value is the result. That matters for functions that are not symmetric, such as on numbers and NaNs.
+first thread's value is the result; where the result moves to other threads, it may be that of the thread in the middle.
+That matters for functions that are not symmetric, such as on numbers and NaNs.
 Triton 3.6 takes a thread's registers one after another, Triton 3.9 in pairs of neighbours.
 """
 
@@ -76,13 +77,18 @@ def reduced(ufunc: _Step, array: Array, axis: int, shares: Shares, pairs: bool) 
     return reduced_together(lambda a, b: [np.asarray(ufunc(*a, *b))], [array], axis, shares, pairs)[0]
 
 
-def reduced_together(step: Steps, arrays: Sequence[Array], axis: int, shares: Shares, pairs: bool) -> list[Array]:
+def reduced_together(
+    step: Steps, arrays: Sequence[Array], axis: int, shares: Shares, pairs: bool, middle: bool = False
+) -> list[Array]:
     """Reduce several arrays that ``step`` combines together. ``step`` gets arrays with extra axes before those of
-    ``arrays``.
+    ``arrays``. With ``middle`` the result is that of the thread in the middle of a row, not of the first.
     """
     terms = [np.moveaxis(np.moveaxis(array, axis, 0)[shares.places()], 2, 0) for array in arrays]
     thread = _in_pairs(step, terms) if pairs else _one_by_one(step, terms)
-    warp = _butterfly(step, [np.moveaxis(one, 1, 0) for one in thread])
+    lanes = [np.moveaxis(one, 1, 0) for one in thread]
+    if middle:  # each thread's own value comes before the other's
+        lanes = [one[np.arange(len(one)) ^ (len(one) // 2)] for one in lanes]
+    warp = _butterfly(step, lanes)
     return _butterfly(step, warp)
 
 
@@ -121,7 +127,7 @@ def by_region(frame: Frame, code: BoundBlock, axes: int) -> Steps:
     return step
 
 
-def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
+def in_order_of(shares: Mapping[int, Shares], pairs: bool, middle: bool = False) -> Table:
     """Reductions in the order of the threads that hold ``shares``, which are given by the operation's index."""
 
     def reduce(frame: Frame, op: Op, *operands: Value) -> Any:
@@ -137,7 +143,7 @@ def in_order_of(shares: Mapping[int, Shares], pairs: bool) -> Table:
             if found is not None:
                 return found
         step = by_region(frame, code, arrays[0].ndim - 1)
-        results = reduced_together(step, same_programs(arrays), axis, own, pairs)
+        results = reduced_together(step, same_programs(arrays), axis, own, pairs, middle)
         return results[0] if len(results) == 1 else tuple(results)
 
     return {"tt.reduce": reduce}

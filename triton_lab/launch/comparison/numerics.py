@@ -216,6 +216,9 @@ def in_threads(launch: Launch) -> list[Switch]:
         orders.append((True, f"{orders[0][1]}, in pairs"))
     scans = scans_in_order_of(turns)
     tried = [Switch(name, cause, {**in_order_of(shares, pairs), **scans}) for pairs, name in orders]
+    if any(len(op.operands) > 1 for op in every):  # argmax and the like, which are not symmetric beside a NaN
+        table = {**in_order_of(shares, False, middle=True), **scans}
+        tried.append(Switch(f"{orders[0][1]}, seen by a thread in the middle", cause, table))
     if shares and (products := _summed_products(plan)):
         fused = f"{cause}, and that it fuses products with their sum"
         tables = [(name, {**fused_in_order_of(shares, pairs, products), **scans}) for pairs, name in orders]

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import triton_lab as lab
+from tests.launch.comparison.kernels import with_ways_of_a_gpu
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.variants import arithmetic_variants
-from triton_lab.interpreter.variants.tensor_cores import tensor_core
 from triton_lab.interpreter.variants.thread_reductions import Shares, in_order_of
 from triton_lab.ir import parse_plan
 from triton_lab.ir.fma_contraction import accumulated, contracted
@@ -237,9 +237,11 @@ def test_a_remainder_of_a_gpu_is_what_the_quotient_cut_leaves(kind: type[np.floa
         remainder_kernel[(1,)](
             torch.from_numpy(x), torch.from_numpy(y), torch.zeros(128, dtype=torch.from_numpy(x).dtype), B=128
         )
+    (launch,) = launches
     with np.errstate(all="ignore"):
-        assert np.array_equal(of_launch(launches[0]).arrays["out_ptr"], np.fmod(x, y), equal_nan=True)
-        found = under(launches[0], arithmetic_variants.REMAINDER)["out_ptr"]
+        assert np.array_equal(of_launch(launch).arrays["out_ptr"], np.fmod(x, y), equal_nan=True)
+        made = with_ways_of_a_gpu(launch, "remainder of the GPU")
+        found = of_launch(made).arrays["out_ptr"]
         quotients = x / y
     for a, b, quotient, got in zip(x[:-3], y[:-3], quotients, found, strict=False):
         left = Fraction(float(a)) - Fraction(int(quotient)) * Fraction(float(b))
@@ -249,55 +251,23 @@ def test_a_remainder_of_a_gpu_is_what_the_quotient_cut_leaves(kind: type[np.floa
 
 
 @triton.jit
-def functions_kernel(x_ptr, y_ptr, out_ptr, N: tl.constexpr):
-    lane = tl.arange(0, N)
-    x, y = tl.load(x_ptr + lane), tl.load(y_ptr + lane)
-    tl.store(out_ptr + lane, tl.exp(x))
-    tl.store(out_ptr + N + lane, tl.exp2(x))
-    tl.store(out_ptr + 2 * N + lane, tl.log(y))
-    tl.store(out_ptr + 3 * N + lane, tl.log2(y))
-    tl.store(out_ptr + 4 * N + lane, x / y)
+def cast_kernel(x_ptr, out_ptr, B: tl.constexpr):
+    lane = tl.arange(0, B)
+    tl.store(out_ptr + lane, tl.load(x_ptr + lane).to(tl.uint8))
 
 
-APPROXIMATE = [
-    (arithmetic_variants.APPROXIMATE_EXP, (0, 1)),
-    (arithmetic_variants.APPROXIMATE_LOG, (2, 3)),
-    (arithmetic_variants.APPROXIMATE_DIVISION, (4,)),
-]
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("which", range(len(APPROXIMATE)))
-def test_approximated_functions_are_near_and_of_single_precision_alone(which: int, dtype: torch.dtype) -> None:
-    table, changed = APPROXIMATE[which]
-    x, y = torch.linspace(-140, 80, 64, dtype=dtype), torch.linspace(0.01, 300, 64, dtype=dtype)
+def test_of_two_bytes_in_one_register_the_first_spills_into_the_second() -> None:
+    """As an H100 made of them: 918 is 3 * 256 + 150, and 5 | 3 is 7."""
+    x = torch.tensor([918.1, 5.0, 539.0, 205.0, 256.0, 0.0, 12.0, 255.0] * 32)
     with lab.record() as launches:
-        functions_kernel[(1,)](x, y, torch.zeros(5, 64, dtype=dtype), N=64)
-    plain, found = of_launch(launches[0]).arrays["out_ptr"], under(launches[0], table)["out_ptr"]
-    for row in range(5):
-        if dtype == torch.float64 or row not in changed:
-            assert np.array_equal(found[row], plain[row])
-            continue
-        tiny = np.abs(plain[row]) < np.finfo(np.float32).tiny
-        assert row > 1 or tiny.any()
-        assert not found[row][tiny].any() or row > 1, "subnormal numbers are zero"
-        np.testing.assert_allclose(found[row][~tiny], plain[row][~tiny], rtol=3e-5, atol=1e-7)
-        assert row in (2, 3) or (found[row] != plain[row]).any(), "it is another arithmetic"
-
-
-def test_a_tensor_core_cuts_what_it_adds_up() -> None:
-    """1 and seven numbers a little below or above the last place that is kept, which is 2^-25 of it."""
-
-    def total(small: float) -> float:
-        x = np.array([[1.0] + [small] * 7], np.float32)
-        return float(tensor_core(x, np.ones((8, 1), np.float32), np.zeros((1, 1), np.float32), 8)[0, 0])
-
-    assert total(2.0**-25 - 2.0**-48) == 1.0 and total(-(2.0**-26)) == 1.0
-    assert total(2.0**-25) == 1 + 2.0**-23 and total(2.0**-25 * 1.9) == 1 + 2.0**-23, "7/4 of a last place are cut"
-    assert total(2.0**-24) == 1 + 3 * 2.0**-23
-    zeros, start = np.zeros((2, 8), np.float32), np.full((2, 2), 3.5, np.float32)
-    assert (tensor_core(zeros, zeros.T, start, 8) == 3.5).all()
-    assert tensor_core(np.full((1, 8), 1e30, np.float32), np.full((8, 1), 1e30, np.float32), start[:1, :1], 8) == np.inf
+        cast_kernel[(1,)](x, torch.zeros(256, dtype=torch.uint8), B=256)
+    made = with_ways_of_a_gpu(launches[0], "pairs of bytes as a GPU casts them")
+    assert of_launch(made).arrays["out_ptr"][:8].tolist() == [150, 7, 27, 207, 0, 1, 12, 255]
+    assert "changes its neighbour" in lab.compare(made).cause
+    with lab.record() as launches:  # four to a thread do not spill
+        cast_kernel[(1,)](x.repeat(2), torch.zeros(512, dtype=torch.uint8), B=512)
+    with pytest.raises(KeyError):
+        with_ways_of_a_gpu(launches[0], "pairs of bytes as a GPU casts them")
 
 
 @triton.jit

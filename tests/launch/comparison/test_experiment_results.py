@@ -152,7 +152,9 @@ def nudged(launch: Launch, ops: tuple[str, ...], ulps: int) -> Launch:
 
 
 @pytest.mark.parametrize(("make", "op", "name"), [(ratio, "arith.divf", "division"), (exp, "math.exp", "exp2")])
-def test_a_documented_error_that_covers_the_difference_is_named(make: Any, op: str, name: str, unknown_functions: None) -> None:
+def test_a_documented_error_that_covers_the_difference_is_named(
+    make: Any, op: str, name: str, unknown_functions: None
+) -> None:
     comparison = lab.compare(nudged(make(0), (op,), 2))
     assert comparison.cause.startswith(
         f"the GPU's approximate {name}, as far as its documented error explains (2 ulp): "
@@ -170,7 +172,9 @@ def test_a_documented_error_explains_what_exact_emulations_leave(unknown_functio
     launch = launches_of(example("layer_norm"))[0]
     kept = nudged(launch, ("math.sqrt", "tt.precise_sqrt", "math.rsqrt"), 1)
     causes = lab.compare(kept).causes()
-    assert "approximate square root" in causes.cause and "as far as its documented error explains (2 ulp)" in causes.cause
+    assert (
+        "approximate square root" in causes.cause and "as far as its documented error explains (2 ulp)" in causes.cause
+    )
 
 
 def test_rows_are_counted_where_there_are_rows() -> None:

@@ -155,4 +155,10 @@ def _types(op: Op, function: Function) -> Iterator[Type]:
         yield function.types[value]
 
 
-_RULES: tuple[Callable[[Op, Function], tuple[str, str] | None], ...] = (_arithmetic, _conversion, _product, _limits, _counts)
+_RULES: tuple[Callable[[Op, Function], tuple[str, str] | None], ...] = (
+    _arithmetic,
+    _conversion,
+    _product,
+    _limits,
+    _counts,
+)

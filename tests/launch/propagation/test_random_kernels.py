@@ -1,0 +1,31 @@
+"""Origins and wrapped offsets in random kernels, against brute force: a few of the hostile corpora."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import triton_lab as lab
+from tests.hostile import origins, overflows
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_an_element_that_changes_what_is_stored_is_among_its_origins(number: int) -> None:
+    random = np.random.default_rng((0, number))
+    with lab.limits(engine="numpy"):
+        assert not origins.unsound(origins.source(random), random)
+
+
+@pytest.mark.filterwarnings("ignore:tl.cat")
+@pytest.mark.parametrize("line", [*overflows.MOVES, *overflows.OTHERS])
+def test_a_wrapped_offset_is_found_behind_each_move_in_the_right_lanes(line: str) -> None:
+    assert not overflows.faults([line], np.random.default_rng(4))
+
+
+@pytest.mark.parametrize("line", ["s, t = s + 1, s", "i = tl.load(I + (i & 63))"])
+def test_what_decides_a_load_is_an_origin(line: str) -> None:
+    random = np.random.default_rng(9)
+    text = f"{origins.HEAD}    {line}\n    for c in range(s & 3):\n        f = f + tl.load(X + (i & 15) * 4 + c)\n"
+    text += "    tl.store(OUT + k, f)\n    tl.store(OUT + 16 + k, i.to(tl.float32))\n"
+    with lab.limits(engine="numpy"):
+        assert not origins.unsound(text, random)

@@ -18,6 +18,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, Plan, traits
 from triton_lab.ir.dataflow import Value as PlanValue
+from triton_lab.ir.traits import LaneMap
 from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.propagation import lane_sets
 from triton_lab.launch.propagation.element_functions import inside_of_others
@@ -25,6 +26,7 @@ from triton_lab.launch.recording.watcher import Watcher
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
+Maps = tuple[tuple[LaneMap, ...], ...]
 
 
 @dataclass(eq=False)
@@ -119,6 +121,7 @@ class RunRecord(Watcher):
 
     def pass_back(self, start: int) -> Iterator[Step]:
         """Pass needs back from the step ``start``, exclusive, to the first; yields the steps of which any is needed."""
+        maps: dict[Op, Maps] = {}
         for position in range(start - 1, -1, -1):
             step = self.steps[position]
             if not any(need is not None and need.any() for need in step.need):
@@ -130,13 +133,15 @@ class RunRecord(Watcher):
                 for value in step.decided_by:
                     self._need(position, value, (), np.ones(1, np.bool_))
             else:
-                for operand, need in enumerate(needs_of(step)):
+                if step.op not in maps:
+                    maps[step.op] = traits.lanes(step.op, step.frame.routine.types)
+                for operand, need in enumerate(_needs(step, maps[step.op])):
                     if need.any():
                         self.ask(position, step, operand, need)
             yield step
 
 
-def needs_of(step: Step) -> list[Array]:
+def _needs(step: Step, lanes: Maps) -> list[Array]:
     """The elements of each operand that the needed elements of the results depend on."""
     op = step.op
 
@@ -144,12 +149,12 @@ def needs_of(step: Step) -> list[Array]:
         return elements(step.operands[position], step.frame.type(op.operands[position]))
 
     found = [np.zeros((1, *step.shape(number)), np.bool_) for number in op.operands]
-    for need, result, maps in zip(step.need, op.results, traits.lanes(op, step.frame.routine.types), strict=True):
+    for need, result, maps in zip(step.need, op.results, lanes, strict=True):
         if need is None or not need.any():
             continue
         for position, (number, rule) in enumerate(zip(op.operands, maps, strict=True)):
-            lanes = lane_sets.operands(rule, need, step.shape(number), step.shape(result), value)
-            found[position] = found[position] | lanes
+            some = lane_sets.operands(rule, need, step.shape(number), step.shape(result), value)
+            found[position] = found[position] | some
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a program does with unwritten memory, marked while it runs, against runs with other numbers there: brute force."""
+"""Uses of unwritten memory, marked while a program runs, against runs with other numbers there: brute force."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Maps = tuple[tuple[LaneMap, ...], ...]
 
 
 @dataclass(eq=False)
-class Step:
+class ExecutedStep:
     """One executed operation; ``need`` are the elements needed of each result, ``(1, *block)``, or None.
 
     ``decided_by`` are the values that decided where control went.
@@ -52,7 +52,7 @@ class RunRecord(Watcher):
     """Observes the run of one program."""
 
     def __init__(self, plan: Plan) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[ExecutedStep] = []
         self._inside = inside_of_others(plan)
         # For each object, by identity: the steps and results that made it, in order, and their shapes. An operation may
         # return its operand as it is, for another shape.
@@ -81,7 +81,7 @@ class RunRecord(Watcher):
         if op.name in HANDS_ON:
             owner = op.attributes["callee"] if op.name == "tt.call" else op.index
             decided = [*operands[: len(decisive(op))], *self._decided.pop(owner, ())]
-        step = Step(op, frame, tuple(operands), tuple(results), [None] * len(results), decided)
+        step = ExecutedStep(op, frame, tuple(operands), tuple(results), [None] * len(results), decided)
         for number, (value, made) in enumerate(zip(step.results, op.results, strict=True)):
             self._makers.setdefault(id(value), []).append((len(self.steps), number, step.shape(made)))
         self.steps.append(step)
@@ -101,7 +101,7 @@ class RunRecord(Watcher):
                 self._alive.append(result)
                 self._makers.setdefault(id(result), []).extend(self._makers.get(id(source), ()))
 
-    def ask(self, before: int, step: Step, position: int, need: Array) -> None:
+    def ask(self, before: int, step: ExecutedStep, position: int, need: Array) -> None:
         """Note that the elements ``need`` of an operand of ``step`` are needed."""
         number = step.op.operands[position]
         self._need(before, step.operands[position], step.shape(number), need)
@@ -119,7 +119,7 @@ class RunRecord(Watcher):
                 self.steps[position].need[number] = need if old is None else old | need
                 return
 
-    def pass_back(self, start: int) -> Iterator[Step]:
+    def pass_back(self, start: int) -> Iterator[ExecutedStep]:
         """Pass needs back from the step ``start``, exclusive, to the first; yields the steps of which any is needed."""
         maps: dict[Op, Maps] = {}
         for position in range(start - 1, -1, -1):
@@ -141,7 +141,7 @@ class RunRecord(Watcher):
             yield step
 
 
-def _needs(step: Step, lanes: Maps) -> list[Array]:
+def _needs(step: ExecutedStep, lanes: Maps) -> list[Array]:
     """The elements of each operand that the needed elements of the results depend on."""
     op = step.op
 

@@ -32,7 +32,7 @@ def pointer_roots(plan: Plan) -> dict[int, Roots]:
 
 
 class _Addresses(SparseAnalysis[Roots]):
-    """Sets of arguments, which only grow; None is the top of the lattice. Only pointers and descriptors are followed."""
+    """Sets of arguments, with None as the top of the lattice. Only pointers and descriptors are followed."""
 
     bottom = _NOTHING
 

@@ -27,7 +27,7 @@ def test_a_wrapped_offset_is_found_behind_each_move_in_the_right_lanes(line: str
 @pytest.mark.parametrize(
     "line",
     [
-        "y = tl.flip(y)",
+        "y = tl.flip(y, 0)",
         "y = tl.gather(y, 15 - k, 0)",
         "y = tl.reshape(tl.trans(tl.reshape(y, (4, 4))), (16,))",
         "a, b = tl.split(tl.reshape(y, (8, 2)))\n    y = tl.reshape(tl.join(b, a), (16,))",

@@ -35,7 +35,7 @@ FLOATS = [
     "f = f - tl.max(g, 0)",
     "f = tl.reshape(tl.reshape(f, (4, 4)) + tl.sum(tl.reshape(g, (4, 4)), 1)[:, None], (16,))",
     "f = tl.sort(f)",
-    "f = tl.flip(f)",
+    "f = tl.flip(f, 0)",
     "f = f + tl.histogram(i & 15, 16).to(tl.float32)",
     "f = f + tl.histogram(i & 15, 16, mask=m).to(tl.float32)",
     "f = f + tl.argmax(g, 0).to(tl.float32)",

@@ -47,3 +47,15 @@ def test_loops_and_descriptors_pass_it_on():
 
     found = roots(kernel, {"x": "*i32", "y": "*i32", "n": "i32"})
     assert found == [frozenset([0]), frozenset([0, 1])]
+
+
+def test_a_split_gives_the_arguments_of_both_and_a_choice_not_those_of_its_condition():
+    @triton.jit
+    def kernel(x, y, z):
+        k = tl.arange(0, 8)
+        a, b = tl.split(tl.reshape(tl.trans(tl.join(x + k, y + k)), (8, 2)))
+        tl.store(tl.where(tl.load(z + k) > 0, a, b), 1)
+        tl.store(a, 2)
+
+    signature = {"x": "*i32", "y": "*i32", "z": "*i32"}
+    assert sorted(map(sorted, roots(kernel, signature))) == [[0, 1], [0, 1], [2]]

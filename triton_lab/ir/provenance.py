@@ -6,10 +6,13 @@ An access through a pointer that was itself loaded may go anywhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from triton_lab.ir import effects, traits
 from triton_lab.ir.plan import Op, Plan
+from triton_lab.ir.sparse_analysis import SparseAnalysis
 from triton_lab.ir.traits import Kind
-from triton_lab.ir.value_flow import HANDS_ON, Value, edges
+from triton_lab.ir.value_flow import Value
 
 # The kernel's arguments (by position) that a value can come from. None: unknown.
 Roots = frozenset[int] | None
@@ -18,72 +21,52 @@ _NOTHING: Roots = frozenset()
 
 def pointer_roots(plan: Plan) -> dict[int, Roots]:
     """For each access, by operation index: the kernel's arguments its pointer can come from."""
-    analysis = _Analysis(plan)
+    analysis = _Addresses(plan)
     analysis.settle()
-    return analysis.accesses
+    return {
+        op.index: analysis.of(Value(name, op.operands[effects.operands_of(op).address]))
+        for name, function in plan.functions.items()
+        for op in function.walk()
+        if effects.is_access(op)
+    }
 
 
-class _Analysis:
-    """A fixed point over all values. Sets only grow; None is the top of the lattice."""
+class _Addresses(SparseAnalysis[Roots]):
+    """Sets of arguments, with None as the top of the lattice. Only pointers and descriptors are followed."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.roots: dict[Value, Roots] = {}
-        self.accesses: dict[int, Roots] = {}
-        self.changed = False
-        self.handed = [edge for edge in edges(plan) if self.is_address(edge.target)]
-        kernel = plan.kernel
-        for position, number in enumerate(kernel.arguments):
-            value = Value(kernel.name, number)
-            if self.is_address(value):
-                self.roots[value] = frozenset([position])
+    bottom = _NOTHING
 
-    def is_address(self, value: Value) -> bool:
+    def joined(self, one: Roots, other: Roots) -> Roots:
+        return None if one is None or other is None else one | other
+
+    def follows(self, value: Value) -> bool:
         type = self.plan.functions[value.function].types[value.number]
         return type.is_pointer or type.is_descriptor
 
-    def settle(self) -> None:
-        self.changed = True
-        while self.changed:
-            self.changed = False
-            for source, target in self.handed:
-                self.flow(target, self.of(source))
-            for function in self.plan.functions.values():
-                for op in function.walk():
-                    self.visit(function.name, op)
+    def starting(self) -> Iterator[tuple[Value, Roots]]:
+        kernel = self.plan.kernel
+        for position, number in enumerate(kernel.arguments):
+            yield Value(kernel.name, number), frozenset([position])
 
-    def of(self, value: Value) -> Roots:
-        return self.roots.get(value, _NOTHING)
+    def transferred(self, function: str, op: Op, operands: Sequence[Roots]) -> Sequence[Roots]:
+        return [
+            self._of_result(
+                op,
+                [
+                    roots
+                    for number, roots, rule in zip(op.operands, operands, maps, strict=True)
+                    if not rule.decides and self.follows(Value(function, number))
+                ],
+            )
+            for maps in traits.lanes(op, self.plan.functions[function].types)
+        ]
 
-    def flow(self, value: Value, roots: Roots) -> None:
-        """Record that ``value`` may also come from ``roots``."""
-        if not self.is_address(value):
-            return
-        old = self.of(value)
-        new = None if old is None or roots is None else old | roots
-        if new != old:
-            self.roots[value] = new
-            self.changed = True
-
-    def visit(self, function: str, op: Op) -> None:
-        if effects.is_access(op):
-            self.accesses[op.index] = self.of(Value(function, op.operands[effects.operands_of(op).address]))
-        if op.name in HANDS_ON:
-            return
-        types = self.plan.functions[function].types
-        for result, maps in zip(op.results, traits.lanes(op, types), strict=True):
-            sources = [
-                Value(function, number) for number, rule in zip(op.operands, maps, strict=True) if not rule.decides
-            ]
-            addresses = [source for source in sources if self.is_address(source)]
-            # An address that is computed from numbers alone may be any.
-            if not _passes_on(op) or not addresses:
-                self.flow(Value(function, result), None)
-            for source in addresses:
-                self.flow(Value(function, result), self.of(source))
-
-
-def _passes_on(op: Op) -> bool:
-    """Whether addresses in the result come from those in the operands."""
-    trait = traits.of(op.name)
-    return trait.keeps or trait.kind is Kind.CREATES or op.name == "tt.addptr"
+    def _of_result(self, op: Op, addresses: Sequence[Roots]) -> Roots:
+        trait = traits.of(op.name)
+        passes = trait.keeps or trait.kind is Kind.CREATES or op.name == "tt.addptr"
+        if not passes or not addresses:
+            return None  # loaded, or computed from numbers alone: it may be any address
+        found: Roots = _NOTHING
+        for roots in addresses:
+            found = self.joined(found, roots)
+        return found

@@ -27,7 +27,7 @@ DIALECTS = sorted({trait.dialect for trait in traits.TRAITS.values()} - {"llvm",
 NAME = re.compile(rf"(?:{'|'.join(DIALECTS)})\.[a-z_0-9]+(?:\.[a-z_0-9]+)*")
 # Attributes of arguments and of layouts, and MLIR's prefixes, that look like names of operations.
 NO_OPERATIONS = re.compile(
-    r"tt\.(?:divisibility|pointer_range)|tt\.\w+_|ttg\.\w+_|ttn?g\.\w*(?:shared|mma|mfma|wmma|slice|linear|blocked|dot_op)"
+    r"tt\.(?:divisibility|pointer_range)|(?:tt|ttg|ttng)\.\w+_|ttn?g\.\w*(?:shared|mma|mfma|wmma|slice|linear|blocked|dot_op)"
     r"|ttng\.tensor_memory\w*"
 )
 

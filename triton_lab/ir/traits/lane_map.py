@@ -6,6 +6,7 @@ A map is data, with no NumPy: it is read from the result to the operand (origins
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -86,6 +87,7 @@ class LaneMap:
         return self.group is None and self.within is None and self.axes == same(len(self.axes)).axes
 
 
+@functools.cache
 def same(rank: int, decides: bool = False) -> LaneMap:
     """Each lane depends on the operand's same lane."""
     return LaneMap(tuple(At(axis) for axis in range(rank)), decides=decides)

@@ -33,7 +33,8 @@ TRAITS = table(
     _FLOAT("tt.precise_divf", symbol="/", rounding=CORRECT, siblings=("arith.divf",)),
     _FLOAT("tt.precise_sqrt", rounding=CORRECT, siblings=("math.sqrt",)),
     _FLOAT("tt.approx_divf", symbol="/", rounding=approximate(2.0), siblings=("arith.divf",)),
-    _FLOAT("tt.extern_elementwise", rounding=approximate(None, flushes=None)),
+    # A function of a library: of floats or of integers.
+    Trait("tt.extern_elementwise", Kind.ELEMENTWISE, rules.lane_by_lane, rounding=approximate(None, flushes=None)),
     Trait("tt.elementwise_inline_asm", Kind.ELEMENTWISE, rules.unknown, rounding=approximate(None, flushes=None)),
     Trait("tt.map_elementwise", Kind.ELEMENTWISE, rules.packed, rounding=ANY_ORDER),
     # Casts.

@@ -15,7 +15,7 @@ from triton_lab.interpreter.ops.dot_scaled import scaled_factors
 from triton_lab.interpreter.runtime_values import Descriptor, Value, elements, spread
 from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.checks.analysis.value_marks import MOVES, Marks
+from triton_lab.launch.checks.analysis.value_marks import Marks
 from triton_lab.launch.comparison import rounding_rules
 from triton_lab.launch.comparison.bound import CHOICE, LOST, NOTHING, Bound, alone
 from triton_lab.launch.comparison.float_bounds import ADDS, Step, of_float
@@ -26,7 +26,7 @@ from triton_lab.launch.comparison.whole_bounds import of_whole
 Array = NDArray[Any]
 Known = Sequence[Bound | None]
 
-_MOVES = MOVES | {"tt.split", "tt.gather"}
+_MOVES = traits.names(lambda trait: trait.kind is Kind.MOVES and trait.keeps) | {"tt.gather"}
 _BITS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.bitwise)
 # The kinds of operations that round differently on different targets, although their operands are equal.
 _VARY = traits.FOLDS | traits.DOTS | {"tt.map_elementwise"}

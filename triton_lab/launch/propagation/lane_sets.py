@@ -46,6 +46,8 @@ def operands(rule: LaneMap, lanes: Array, shape: Shape, result: Shape, value: Va
     All axes of the block have their full extent in what is returned.
     """
     lanes = _restricted(rule, _block(lanes, len(result)), result, value)
+    if shape == result and len(rule.axes) == len(shape) and rule.stays:
+        return _whole(lanes, shape)
     if rule.group is not None:
         return _whole(_grouped(lanes, rule.group, result, shape), shape)
     if any(isinstance(axis, Picked) for axis in rule.axes):

@@ -18,6 +18,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, Plan, traits
 from triton_lab.ir.dataflow import Value as PlanValue
+from triton_lab.ir.traits import LaneMap
 from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.propagation import lane_sets
 from triton_lab.launch.propagation.element_functions import inside_of_others
@@ -25,10 +26,11 @@ from triton_lab.launch.recording.watcher import Watcher
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
+Maps = tuple[tuple[LaneMap, ...], ...]
 
 
 @dataclass(eq=False)
-class Step:
+class ExecutedStep:
     """One executed operation; ``need`` are the elements needed of each result, ``(1, *block)``, or None.
 
     ``decided_by`` are the values that decided where control went.
@@ -50,7 +52,7 @@ class RunRecord(Watcher):
     """Observes the run of one program."""
 
     def __init__(self, plan: Plan) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[ExecutedStep] = []
         self._inside = inside_of_others(plan)
         # For each object, by identity: the steps and results that made it, in order, and their shapes. An operation may
         # return its operand as it is, for another shape.
@@ -79,7 +81,7 @@ class RunRecord(Watcher):
         if op.name in HANDS_ON:
             owner = op.attributes["callee"] if op.name == "tt.call" else op.index
             decided = [*operands[: len(decisive(op))], *self._decided.pop(owner, ())]
-        step = Step(op, frame, tuple(operands), tuple(results), [None] * len(results), decided)
+        step = ExecutedStep(op, frame, tuple(operands), tuple(results), [None] * len(results), decided)
         for number, (value, made) in enumerate(zip(step.results, op.results, strict=True)):
             self._makers.setdefault(id(value), []).append((len(self.steps), number, step.shape(made)))
         self.steps.append(step)
@@ -99,7 +101,7 @@ class RunRecord(Watcher):
                 self._alive.append(result)
                 self._makers.setdefault(id(result), []).extend(self._makers.get(id(source), ()))
 
-    def ask(self, before: int, step: Step, position: int, need: Array) -> None:
+    def ask(self, before: int, step: ExecutedStep, position: int, need: Array) -> None:
         """Note that the elements ``need`` of an operand of ``step`` are needed."""
         number = step.op.operands[position]
         self._need(before, step.operands[position], step.shape(number), need)
@@ -117,8 +119,9 @@ class RunRecord(Watcher):
                 self.steps[position].need[number] = need if old is None else old | need
                 return
 
-    def pass_back(self, start: int) -> Iterator[Step]:
+    def pass_back(self, start: int) -> Iterator[ExecutedStep]:
         """Pass needs back from the step ``start``, exclusive, to the first; yields the steps of which any is needed."""
+        maps: dict[Op, Maps] = {}
         for position in range(start - 1, -1, -1):
             step = self.steps[position]
             if not any(need is not None and need.any() for need in step.need):
@@ -130,13 +133,15 @@ class RunRecord(Watcher):
                 for value in step.decided_by:
                     self._need(position, value, (), np.ones(1, np.bool_))
             else:
-                for operand, need in enumerate(needs_of(step)):
+                if step.op not in maps:
+                    maps[step.op] = traits.lanes(step.op, step.frame.routine.types)
+                for operand, need in enumerate(_needs(step, maps[step.op])):
                     if need.any():
                         self.ask(position, step, operand, need)
             yield step
 
 
-def needs_of(step: Step) -> list[Array]:
+def _needs(step: ExecutedStep, lanes: Maps) -> list[Array]:
     """The elements of each operand that the needed elements of the results depend on."""
     op = step.op
 
@@ -144,12 +149,12 @@ def needs_of(step: Step) -> list[Array]:
         return elements(step.operands[position], step.frame.type(op.operands[position]))
 
     found = [np.zeros((1, *step.shape(number)), np.bool_) for number in op.operands]
-    for need, result, maps in zip(step.need, op.results, traits.lanes(op, step.frame.routine.types), strict=True):
+    for need, result, maps in zip(step.need, op.results, lanes, strict=True):
         if need is None or not need.any():
             continue
         for position, (number, rule) in enumerate(zip(op.operands, maps, strict=True)):
-            lanes = lane_sets.operands(rule, need, step.shape(number), step.shape(result), value)
-            found[position] = found[position] | lanes
+            some = lane_sets.operands(rule, need, step.shape(number), step.shape(result), value)
+            found[position] = found[position] | some
     return found
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.runtime_values import Descriptor
 from triton_lab.interpreter.runtime_values import elements as elements_of
 from triton_lab.ir import effects
-from triton_lab.launch.propagation.value_needs import RunRecord, Step
+from triton_lab.launch.propagation.value_needs import ExecutedStep, RunRecord
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.messages import count as counted
@@ -72,7 +72,7 @@ def origins(launch: Recorded, access: Access, program: int, lane: int, iteration
     return _collect(launch, record.steps[:start], needed)
 
 
-def _collect(launch: Recorded, steps: Sequence[Step], needed: set[int]) -> list[Origin]:
+def _collect(launch: Recorded, steps: Sequence[ExecutedStep], needed: set[int]) -> list[Origin]:
     """The loads among the steps, with the lanes that are needed of them; ``needed`` are the steps with any, by `id`."""
     result = []
     count: Counter[int] = Counter()
@@ -90,7 +90,7 @@ def _collect(launch: Recorded, steps: Sequence[Step], needed: set[int]) -> list[
     return result
 
 
-def _touched(step: Step, need: Array) -> tuple[Array, Array]:
+def _touched(step: ExecutedStep, need: Array) -> tuple[Array, Array]:
     """The needed lanes of a load whose mask lets them touch memory, and their addresses."""
     at = effects.operands_of(step.op)
     pointer, mask = step.operands[at.address], None if at.mask is None else step.operands[at.mask]

@@ -56,7 +56,7 @@ def _flipped(x: np.ndarray) -> np.ndarray:
 FORMS: dict[str, Step] = {
     "s + x": lambda s, x, t: s + x,
     "tl.reshape(tl.trans(tl.reshape(s, (2, 2))), (4,)) + x": lambda s, x, t: _turned(s) + x,
-    "tl.flip(x) + tl.reshape(tl.expand_dims(s, 1), (4,))": lambda s, x, t: s + _flipped(x),
+    "tl.flip(x, 0) + tl.reshape(tl.expand_dims(s, 1), (4,))": lambda s, x, t: s + _flipped(x),
     "x + s": lambda s, x, t: s + x,
     "s - x": lambda s, x, t: s - x,
     "tl.where(t % 2 == 0, s + x, s)": lambda s, x, t: s + x if t % 2 == 0 else s,

@@ -17,6 +17,8 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value
 from triton_lab.interpreter.runtime_values import elements as elements_of
 from triton_lab.ir import Op, effects, traits
+from triton_lab.ir.dataflow import Flow
+from triton_lab.ir.lane_exchange import exchanges
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import HANDS_ON
 from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others, joined
@@ -39,6 +41,7 @@ class Births(Watcher):
         plan = launch.executable.plan
         self.marks: Marks[Birth] = Marks()
         self._inside = inside_of_others(plan)
+        self._exchanges = exchanges(plan, Flow.of(plan))
         self._casts = False
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
@@ -51,7 +54,7 @@ class Births(Watcher):
             type = frame.type(number)
             if type.is_float:
                 self.marks.put(value, self._of_float(frame, op, operands, value, position))
-            elif type.is_integer and (self._casts or op.name in CASTS):
+            elif type.is_integer and (self._casts or op.name in CASTS or (self.marks and self._moves_bits(op))):
                 self.marks.put(value, self._of_integer(frame, op, operands, position))
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
@@ -69,7 +72,7 @@ class Births(Watcher):
     ) -> dict[Birth, Array]:
         bad = ~finite(value)
         some = bool(bad.any())
-        if (not some and not self._casts) or effects.is_access(op) or traits.of(op.name).bitwise:
+        if (not some and not self._casts) or effects.is_access(op):
             return {}
         found = {
             birth: mark & bad if birth[1] is None else mark
@@ -86,14 +89,22 @@ class Births(Watcher):
     def _of_integer(self, frame: Frame, op: Op, operands: Sequence[Value], result: int) -> dict[Birth, Array]:
         if traits.of(op.name).kind is Kind.COMPARES:
             return {}
+        if op.index in self._exchanges:
+            source, axis = self._exchanges[op.index]
+            marks = self.marks.of(frame, op.operands[source], operands[source])
+            return {birth: np.flip(mark, axis + 1) for birth, mark in marks.items()}
         found: dict[Birth, Array] = {}
         for (origin, cast), mark in self._inherited(frame, op, operands, result).items():
             if op.name in CASTS:
                 found[origin, op.index if cast is None else cast] = mark
-            elif cast is not None:
+            elif cast is not None or traits.of(op.name).keeps:
                 found[origin, cast] = mark
-        self._casts |= bool(found)
+        self._casts |= any(cast is not None for _, cast in found)
         return found
+
+    def _moves_bits(self, op: Op) -> bool:
+        """Whether the bits of a float may pass through ``op`` as an integer: ``tl.sort`` and ``tl.flip`` do that."""
+        return op.index in self._exchanges or traits.of(op.name).keeps
 
     def _inherited(self, frame: Frame, op: Op, operands: Sequence[Value], result: int) -> dict[Birth, Array]:
         """The result's marks, from those of the operands."""

@@ -22,6 +22,7 @@ from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally
 from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
+from triton_lab.launch.checks.analysis.wrapping_integers import answers, exactly, passes, words
 from triton_lab.launch.recording.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -43,29 +44,6 @@ class WrapExample(NamedTuple):
 
 # The most programs stored as examples of an operation that wraps; findings list a hundred of them.
 _MOST_EXAMPLES = 4096
-
-_EXACT = {"+": np.add, "-": np.subtract, "*": np.multiply, "<<": np.left_shift}
-# Sums, differences, products and shifts of integers, with their operators.
-SIGNS = {name: trait.symbol for name, trait in traits.TRAITS.items() if trait.wraps and trait.symbol}
-
-
-def passes(op: Op) -> bool:
-    """Whether a wrapped number may pass through ``op`` on its way to a pointer.
-
-    Bit masks, right shifts and unsigned remainders are left out: they make hashes, which wrap on purpose.
-    """
-    trait = traits.of(op.name)
-    if trait.kind is Kind.CASTS:
-        return trait.keeps or (trait.numbers == "integer" and not trait.makes)
-    if trait.kind is Kind.ELEMENTWISE:
-        return trait.numbers != "float" and trait.signed is not False and (trait.wraps or not trait.bitwise)
-    return trait.is_pure and trait.kind is not Kind.COMPARES and trait.kind is not Kind.CONTRACTS
-
-
-def answers(op: Op) -> bool:
-    """Whether ``op`` makes masks out of numbers or masks: a mask is wrong if the values that it compares are."""
-    trait = traits.of(op.name)
-    return trait.numbers == "integer" and (trait.kind is Kind.COMPARES or (trait.bitwise and trait.commutative))
 
 
 class Taint(Watcher):
@@ -165,7 +143,7 @@ class Taint(Watcher):
         """Add the lanes in which ``op`` itself wraps, unless their operands are wrong already."""
         signed = self.suspects[op.index]
         bits = frame.result_type(op).bits
-        found, exact, given = _exactly(frame, op, operands, result, signed)
+        found, exact, given = exactly(frame, op, operands, result, signed)
         wrong = exact != found
         if op.name == "arith.trunci":
             # The low half alone may be intended as signed or as unsigned.
@@ -180,7 +158,7 @@ class Taint(Watcher):
         where = np.flatnonzero(whole)[first]
         numbers = [np.broadcast_to(array, whole.shape).reshape(-1)[where] for array in (exact, found, *given)]
         for row, big, small, *parts in zip(rows.tolist(), *(array.tolist() for array in numbers), strict=True):
-            example = WrapExample(_words(op, parts), big, small, bits)
+            example = WrapExample(words(op, parts), big, small, bits)
             self._shown[op.index] += 1
             if self._shown[op.index] <= _MOST_EXAMPLES:
                 self.examples.setdefault((op.index, int(frame.programs[row])), example)
@@ -262,39 +240,3 @@ def _itemsize(function: Function, op: Op) -> int:
 
 def _spread(mark: Array, rank: int) -> Array:
     return mark.reshape(-1, *(1,) * rank) if mark.ndim == 1 else mark
-
-
-def _exactly(
-    frame: Frame, op: Op, operands: Sequence[Value], result: Any, signed: bool
-) -> tuple[Array, Array, list[Array]]:
-    """The result of ``op``, its exact result, and the operands to show, all in 64 bits."""
-    found = _exact(result, signed)
-    if op.regions:
-        array = _exact(frame.spread(op, 0, operands[0]), signed)
-        axis = op.attributes["axis"] + 1
-        if op.name == "tt.reduce":
-            return found, array.sum(axis=axis), []
-        if op.attributes["reverse"]:
-            return found, np.flip(np.cumsum(np.flip(array, axis), axis=axis), axis), []
-        return found, np.cumsum(array, axis=axis), []
-    left = _exact(frame.elements(op, 0, operands[0]), signed)
-    if op.name == "arith.trunci":
-        return found, left, []
-    right = _exact(frame.elements(op, 1, operands[1]), signed)
-    if op.name == "arith.shli":
-        right = np.clip(right, 0, 31)
-    return found, _EXACT[SIGNS[op.name]](left, right), [left, right]
-
-
-def _words(op: Op, parts: Sequence[int]) -> str:
-    if op.name == "arith.trunci":
-        return "the number"
-    if op.regions:
-        return "the sum" if op.name == "tt.reduce" else "the running sum"
-    return f"{parts[0]} {SIGNS[op.name]} {parts[1]} ="
-
-
-def _exact(array: Array, signed: bool) -> Array:
-    if not signed and array.dtype.kind == "i":
-        return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").astype(np.int64)
-    return array.astype(np.int64)

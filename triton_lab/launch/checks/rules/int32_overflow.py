@@ -20,8 +20,9 @@ from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
 from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds, adds_up, constant_bounds
-from triton_lab.launch.checks.analysis.overflow_taint import SIGNS, Taint, WrapExample, answers, passes
+from triton_lab.launch.checks.analysis.overflow_taint import Taint, WrapExample
 from triton_lab.launch.checks.analysis.value_marks import inside_of_others
+from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, answers, passes
 from triton_lab.launch.checks.rules.fault import ROUNDS
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.launch_record import Recorded

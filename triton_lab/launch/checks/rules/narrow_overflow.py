@@ -18,9 +18,9 @@ from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, dataflow, effects, traits
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
-from triton_lab.launch.checks.analysis.overflow_taint import SIGNS
 from triton_lab.launch.checks.analysis.stored_lanes import stored_from
 from triton_lab.launch.checks.analysis.value_marks import inside_of_others
+from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, in_64_bits
 from triton_lab.launch.checks.rules import int32_overflow
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.watcher import Watcher
@@ -101,9 +101,9 @@ class _Watcher(Watcher):
             # NaN and infinity have their own check.
             wrong = np.isfinite(exact) & ((exact < least) | (exact > most))
         else:
-            given = [_wide(array, signed) for array in given]
+            given = [in_64_bits(array, signed) for array in given]
             exact = _EXACT[_SIGNS[op.name]](*given)
-            wrong = exact != _wide(elements(result, type), signed)
+            wrong = exact != in_64_bits(elements(result, type), signed)
         if not wrong.any():
             return
         whole = np.broadcast_to(_block(wrong, len(type.shape)), (frame.count, *type.shape))
@@ -111,7 +111,7 @@ class _Watcher(Watcher):
         if op.index not in self.examples:
             first = [
                 np.broadcast_to(_block(array, len(type.shape)), whole.shape).reshape(-1)[chosen[0]]
-                for array in (*given, exact, _wide(elements(result, type), signed))
+                for array in (*given, exact, in_64_bits(elements(result, type), signed))
             ]
             self.examples[op.index] = _told(op, first, f"{'int' if signed else 'uint'}{type.bits}"), type.shape
         size = max(1, type.size)
@@ -131,12 +131,6 @@ def _told(op: Op, numbers: list[Any], type: str) -> str:
 
 def _block(array: Array, rank: int) -> Array:
     return array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array
-
-
-def _wide(array: Array, signed: bool) -> Array:
-    if not signed:
-        array = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
-    return array.astype(np.int64)
 
 
 def _suspects(evidence: Evidence) -> dict[int, bool]:

@@ -18,7 +18,8 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.interpreter.variants.arithmetic_variants import ordinary
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
+from triton_lab.ir.traits import Accuracy
 from triton_lab.launch.comparison.interpreter_changes import changed
 from triton_lab.launch.comparison.mutations.ir_query import (
     constant,
@@ -74,10 +75,10 @@ def _compared(predicate: int) -> Callable[..., Value]:
 # --- Functions and operators --------------------------------------------------------------------------
 
 _FUNCTIONS = {
-    "math.exp": "math.exp2", "math.exp2": "math.exp", "math.log": "math.log2", "math.log2": "math.log",
-    "math.sqrt": "math.rsqrt", "math.rsqrt": "math.sqrt", "math.sin": "math.cos", "math.cos": "math.sin",
-}  # fmt: skip
-_BASES = ("math.exp", "math.exp2", "math.log", "math.log2")
+    name: trait.siblings[0]
+    for name, trait in traits.TRAITS.items()
+    if trait.dialect == "math" and trait.rounding.accuracy is Accuracy.APPROXIMATE and trait.siblings
+}
 
 
 def functions(launch: Launch) -> Iterator[Switch]:
@@ -87,7 +88,7 @@ def functions(launch: Launch) -> Iterator[Switch]:
     """
     for base, meant in _FUNCTIONS.items():
         found = ops_of(launch, base)
-        cause = "the base of a power or logarithm" if base in _BASES else "the function that is called"
+        cause = "the base of a power or logarithm" if traits.of(base).inverse else "the function that is called"
         for group in ([found] if len(found) > 1 else []) + [[op] for op in found]:
             name = f"{meant[5:]} and not {base[5:]}{lines_of(launch, *group)}"
             yield switch_of(name, cause, group, _instead(meant))
@@ -101,8 +102,11 @@ def _instead(meant: str) -> Callable[..., Value]:
 
 
 _OPERATORS = {
-    "arith.addf": ("arith.subf", "+", "-"), "arith.subf": ("arith.addf", "-", "+"),
-    "arith.mulf": ("arith.divf", "*", "/"), "arith.divf": ("arith.mulf", "/", "*"),
+    **{
+        name: (trait.inverse, trait.symbol, traits.of(trait.inverse).symbol)
+        for name, trait in traits.TRAITS.items()
+        if trait.numbers == "float" and trait.symbol and trait.inverse
+    },
     "arith.maxnumf": ("arith.minnumf", "maximum", "minimum"), "arith.minnumf": ("arith.maxnumf", "minimum", "maximum"),
 }  # fmt: skip
 
@@ -176,7 +180,7 @@ def held_by(
     value = constant(made, number)
     if value is not None:
         return next(((name, one) for name, one in known.items() if one == value), None)
-    if made[number].name in ("arith.subi", "arith.addi", "arith.subf", "arith.addf"):
+    if traits.of(made[number].name).symbol in ("+", "-"):
         parts = [(constant(made, each), held_by(function, made, each, known)) for each in made[number].operands]
         if all(part != (None, None) for part in parts):
             return ("what stands there", math.nan)

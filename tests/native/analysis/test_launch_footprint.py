@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from tests.interpreter.support import kernel_from
 from triton_lab.examples import Example, all_examples
-from triton_lab.footprint.access_roles import Role
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.machine import Machine
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.ir.effects import is_access, writes
+from triton_lab.ir.effects import Role, is_access, writes
 from triton_lab.native import engine
 from triton_lab.native.analysis.launch_footprint import Footprints
 from triton_lab.native.runtime.native_launch import groups_of, regions_of

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from triton_lab.footprint.access_roles import Role, role_of
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.ops.print_and_assert import MARK
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow
-from triton_lab.ir.effects import ACCESSES, is_access, operands_of, writes
+from triton_lab.ir.effects import ACCESSES, Role, is_access, operands_of, role_of, writes
 from triton_lab.ir.plan import Block, Function, Region, Successor
 from triton_lab.ir.value_flow import BRANCHES, HANDS_ON, Value, decisive
 from triton_lab.native.analysis.inlining import flattened

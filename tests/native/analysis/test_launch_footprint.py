@@ -243,6 +243,21 @@ def test_a_short_launch_is_looked_into_when_one_like_it_comes_again() -> None:
     assert found == [False, False, True, False, True, True]
 
 
+@pytest.mark.parametrize(("step", "pitch", "expected"), [(4, 16, True), (3, 16, False), (4, 8, True), (4, 3, False)])
+@pytest.mark.parametrize("value", ["tl.full((4, 8), 1, tl.int32)", "d.load([step * p, 8]) + 1"])
+def test_blocks_of_a_described_tensor_are_seen(step, pitch, expected, value, told: list[tuple[bool, bool]]) -> None:
+    """They are cut at its edges, after four columns and two rows; closer rows than that overlap."""
+    source = f"""
+@triton.jit
+def kernel(out, step, pitch):
+    p = tl.program_id(0)
+    d = tl.make_tensor_descriptor(out, shape=[10, 12], strides=[pitch, 1], block_shape=[4, 8])
+    d.store([step * p, 8], {value})
+"""
+    kernel_from(source)[(3,)](torch.zeros(400, dtype=torch.int32), step, pitch)
+    assert told == [(expected, expected)]
+
+
 def test_lanes_are_looked_at_one_by_one_only_if_a_launch_comes_again() -> None:
     source = "@triton.jit\ndef kernel(out):\n    tl.store(out + 8 * tl.program_id(0) + (tl.arange(0, 8) ^ 3), 1)\n"
     kernel, out = kernel_from(source), torch.zeros(64, dtype=torch.int32)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from triton_lab.footprint.access_blocks import Blocks, together
-from triton_lab.footprint.access_roles import Role
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.ir.effects import Role
 
 
 def rows(blocks: Blocks) -> list[tuple[int, int, int]]:

@@ -7,12 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from triton_lab.footprint.access_roles import RIVALS, Role, contended
-
-
-def test_rivals_are_rivals_of_each_other() -> None:
-    for one, other in itertools.product(Role, Role):
-        assert (other in RIVALS[one]) == (one in RIVALS[other])
+from triton_lab.footprint.access_roles import contended
+from triton_lab.ir.effects import RIVALS, Role
 
 
 @pytest.mark.parametrize("roles", list(itertools.product(Role, Role)))

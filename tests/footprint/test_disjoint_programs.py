@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from triton_lab.footprint.access_blocks import Blocks
-from triton_lab.footprint.access_roles import RIVALS, Role
 from triton_lab.footprint.disjoint_programs import apart
+from triton_lab.ir.effects import RIVALS, Role
 
 _extents = st.integers(0, 4)
 _strides = st.integers(-30, 30)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 import triton.language as tl
@@ -9,7 +11,7 @@ import triton.language as tl
 from tests.interpreter.support import kernel_from
 from tests.ir.test_parse import plan_of
 from triton_lab.ir import Op, effects
-from triton_lab.ir.effects import ACCESSES, Operands, Rmw, Scope, Sem, by_descriptor, is_access, operands_of
+from triton_lab.ir.effects import ACCESSES, Operands, Rmw, Role, Scope, Sem, by_descriptor, is_access, operands_of
 
 # Each touches all of `x`, 16 by 16, and says in `out` what it got, if anything.
 DEEDS = {
@@ -147,9 +149,6 @@ TRUE_OF = {
     effects.brings_in: READS - {"tt.atomic_poll", "tt.descriptor_reduce"},
     effects.by_descriptor: {name for name in ACCESSES if "descriptor" in name},
     effects.waits: {"tt.atomic_poll"},
-    effects.is_plain_store: PLAIN_STORES,
-    effects.is_plain_load: PLAIN_LOADS,
-    effects.is_shared_update: WRITES - PLAIN_STORES,
 }
 
 
@@ -170,13 +169,22 @@ def test_only_what_orders_acquires_and_releases():
             assert (effects.acquires(one), effects.releases(one)) == (takes, hands), (name, sem)
 
 
-def test_an_atomic_of_one_program_is_a_plain_store_to_the_others_and_a_volatile_load_is_an_atomic():
+def test_each_access_has_its_role():
+    """An atomic of one program is a store to the others, and a volatile load is an atomic load."""
+    roles = {name: effects.role_of(op(name, 3)) for name in ACCESSES}
+    assert {name for name, role in roles.items() if role is Role.STORE} == PLAIN_STORES
+    assert {name for name, role in roles.items() if role is Role.LOAD} == PLAIN_LOADS
+    assert {name for name, role in roles.items() if role is Role.UPDATE} == WRITES - PLAIN_STORES
     for scope in Scope:
         one = op("tt.atomic_rmw", 3, scope=scope)
-        shared = scope != Scope.CTA
-        assert (effects.is_shared(one), effects.is_shared_update(one)) == (shared, shared)
-        assert effects.is_plain_store(one) != shared
-        assert effects.is_plain_store(op("tt.store", 2, scope=scope))
-        assert not effects.is_shared_update(op("tt.atomic_load", 2, scope=scope))
-    for volatile in (True, False):
-        assert effects.is_plain_load(op("tt.load", 1, isVolatile=volatile)) != volatile
+        assert effects.is_shared(one) == (scope != Scope.CTA)
+        assert effects.role_of(one) is (Role.STORE if scope == Scope.CTA else Role.UPDATE)
+        assert effects.role_of(op("tt.store", 2, scope=scope)) is Role.STORE
+        assert effects.role_of(op("tt.atomic_load", 2, scope=scope)) is Role.ATOMIC_LOAD
+    for volatile, role in ((True, Role.ATOMIC_LOAD), (False, Role.LOAD)):
+        assert effects.role_of(op("tt.load", 1, isVolatile=volatile)) is role
+
+
+def test_rivals_are_rivals_of_each_other():
+    for one, other in itertools.product(Role, Role):
+        assert (other in effects.RIVALS[one]) == (one in effects.RIVALS[other])

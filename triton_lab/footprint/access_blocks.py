@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from triton_lab.footprint.access_roles import Flags, Ints, Role
+from triton_lab.footprint.access_roles import Flags, Ints
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.ir.effects import Role
 
 
 @dataclass(frozen=True, slots=True, eq=False)

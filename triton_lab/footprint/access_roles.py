@@ -1,50 +1,18 @@
-"""Which accesses of two programs may not share a byte unless something orders them."""
+"""Which groups of accesses two programs contend for, by the roles of the accesses."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.ir import Op, effects
+from triton_lab.ir.effects import Role
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Roles: TypeAlias = npt.NDArray[np.int8]
 """The numbers of `Role`s, by access."""
-
-
-class Role(IntEnum):
-    """What an access does to the bytes that it touches, as far as other programs are concerned.
-
-    An atomic that is atomic only within its own program counts as a store, and a volatile load as an atomic load.
-    """
-
-    LOAD = 0
-    STORE = 1
-    UPDATE = 2
-    ATOMIC_LOAD = 3
-
-
-RIVALS: Mapping[Role, Collection[Role]] = {
-    Role.STORE: frozenset(Role),
-    Role.UPDATE: frozenset({Role.STORE, Role.LOAD}),
-    Role.LOAD: frozenset({Role.STORE, Role.UPDATE}),
-    Role.ATOMIC_LOAD: frozenset({Role.STORE}),
-}
-"""For each role, those of another program that race with it on the same byte."""
-
-
-def role_of(op: Op) -> Role:
-    """The role of an access."""
-    if effects.is_plain_store(op):
-        return Role.STORE
-    if effects.is_shared_update(op):
-        return Role.UPDATE
-    return Role.LOAD if effects.is_plain_load(op) else Role.ATOMIC_LOAD
 
 
 def flags_of(roles: Roles) -> tuple[Flags, Flags, Flags]:

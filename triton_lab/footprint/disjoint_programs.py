@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from triton_lab.footprint.access_blocks import Blocks, together
-from triton_lab.footprint.access_roles import RIVALS, Flags, Ints, Role, Roles, contended
+from triton_lab.footprint.access_roles import Flags, Ints, Roles, contended
+from triton_lab.ir.effects import RIVALS, Role
 
 # With more blocks than this, the check would take longer than it saves.
 _MOST = 1 << 19

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -170,23 +170,31 @@ def is_shared(op: Op) -> bool:
     return bool(op.attributes.get("scope", Scope.GPU) != Scope.CTA)
 
 
-def is_plain_store(op: Op) -> bool:
-    """Whether another program's access to the same bytes is a race unless something orders the two.
+class Role(IntEnum):
+    """What an access does to the bytes that it touches, as far as other programs are concerned.
 
-    Atomics that are atomic only within their own program count as such stores.
+    An atomic that is atomic only within its own program counts as a store. A volatile load counts as an atomic load,
+    since PTX performs it as a relaxed load of system scope.
     """
-    return writes(op) and (ACCESSES[op.name].kind == "store" or not is_shared(op))
+
+    LOAD = 0
+    STORE = 1
+    UPDATE = 2
+    ATOMIC_LOAD = 3
 
 
-def is_plain_load(op: Op) -> bool:
-    """Whether another program's atomic on the same bytes is a race unless something orders the two.
+RIVALS: Mapping[Role, Collection[Role]] = {
+    Role.STORE: frozenset(Role),
+    Role.UPDATE: frozenset({Role.STORE, Role.LOAD}),
+    Role.LOAD: frozenset({Role.STORE, Role.UPDATE}),
+    Role.ATOMIC_LOAD: frozenset({Role.STORE}),
+}
+"""For each role, those of another program that race with it on the same bytes unless something orders the two."""
 
-    A volatile load does not count: PTX performs it as a relaxed load of system scope, that is, as an atomic.
-    """
-    effect = ACCESSES.get(op.name)
-    return effect is not None and effect.kind == "load" and not op.attributes.get("isVolatile", False)
 
-
-def is_shared_update(op: Op) -> bool:
-    """Whether the operation is an atomic that writes and is atomic to other programs."""
-    return writes(op) and ACCESSES[op.name].kind == "atomic" and is_shared(op)
+def role_of(op: Op) -> Role:
+    """The role of an access. Raises KeyError for an operation that is no access."""
+    effect = ACCESSES[op.name]
+    if effect.writes:
+        return Role.UPDATE if effect.kind == "atomic" and is_shared(op) else Role.STORE
+    return Role.LOAD if effect.kind == "load" and not op.attributes.get("isVolatile", False) else Role.ATOMIC_LOAD

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from triton_lab.footprint.access_blocks import Blocks, runs_of_lanes
-from triton_lab.footprint.access_roles import Role
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.ir.effects import Role
 from triton_lab.launch.byte_ranges import NOTHING, Ints, Ranges
 from triton_lab.launch.recording.access_event import AccessEvent
 

@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from tests.interpreter.support import kernel_from
 from triton_lab.examples import Example, all_examples
-from triton_lab.footprint.access_roles import Role
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.machine import Machine
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.ir.effects import is_access, writes
+from triton_lab.ir.effects import Role, is_access, writes
 from triton_lab.native import engine
 from triton_lab.native.analysis.launch_footprint import Footprints
 from triton_lab.native.runtime.native_launch import groups_of, regions_of
@@ -242,6 +241,21 @@ def test_a_short_launch_is_looked_into_when_one_like_it_comes_again() -> None:
         for count in (99, 98, 99, 97, 98, 99):
             kernel[(7,)](out, x, 2.5, count, B=16)
     assert found == [False, False, True, False, True, True]
+
+
+@pytest.mark.parametrize(("step", "pitch", "expected"), [(4, 16, True), (3, 16, False), (4, 8, True), (4, 3, False)])
+@pytest.mark.parametrize("value", ["tl.full((4, 8), 1, tl.int32)", "d.load([step * p, 8]) + 1"])
+def test_blocks_of_a_described_tensor_are_seen(step, pitch, expected, value, told: list[tuple[bool, bool]]) -> None:
+    """They are cut at its edges, after four columns and two rows; closer rows than that overlap."""
+    source = f"""
+@triton.jit
+def kernel(out, step, pitch):
+    p = tl.program_id(0)
+    d = tl.make_tensor_descriptor(out, shape=[10, 12], strides=[pitch, 1], block_shape=[4, 8])
+    d.store([step * p, 8], {value})
+"""
+    kernel_from(source)[(3,)](torch.zeros(400, dtype=torch.int32), step, pitch)
+    assert told == [(expected, expected)]
 
 
 def test_lanes_are_looked_at_one_by_one_only_if_a_launch_comes_again() -> None:

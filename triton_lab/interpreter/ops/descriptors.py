@@ -63,7 +63,7 @@ def _corner(frame: Frame, op: Op, operands: Sequence[Value], at: Operands) -> li
     return [frame.elements(op, position, operands[position]).astype(np.int64) for position in at.coordinates]
 
 
-def _place(
+def placed(
     descriptor: Descriptor, block: tuple[int, ...], itemsize: int, corner: list[Array]
 ) -> tuple[memory_access.Pointer, MaskBox]:
     """Addresses and mask of the block whose first element is ``corner``."""
@@ -94,7 +94,7 @@ def descriptor_load(frame: Frame, op: Op, *operands: Value) -> Value:
     result = frame.result_type(op)
     dtype = dtype_of(result)
     block = _described(frame, op).shape
-    pointer, mask = _place(descriptor, block, dtype.itemsize, _corner(frame, op, operands, at))
+    pointer, mask = placed(descriptor, block, dtype.itemsize, _corner(frame, op, operands, at))
     array = _read(frame, op, descriptor, pointer, mask, dtype, block)
     return array.reshape(array.shape[0], *result.shape)
 
@@ -145,7 +145,7 @@ def _to_write(
     assert at.value is not None
     array = frame.spread(op, at.value, operands[at.value])
     corner = _corner(frame, op, operands, at)
-    pointer, mask = _place(_descriptor(operands, at), block, array.dtype.itemsize, corner)
+    pointer, mask = placed(_descriptor(operands, at), block, array.dtype.itemsize, corner)
     return pointer, mask, array.reshape(array.shape[0], *block)
 
 

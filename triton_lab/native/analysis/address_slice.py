@@ -1,7 +1,8 @@
 """A kernel reduced to what decides which addresses it touches in the memory that it writes.
 
 What is left is integer arithmetic on program ids and arguments, and the loops and branches around the accesses. A mark
-replaces each access. The NumPy engine runs the result very quickly: see `launch_footprint`.
+replaces each access; its operands are the pointers and the mask, if one is known, or the descriptor and coordinates of
+the access. The NumPy engine runs the result very quickly: see `launch_footprint`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from triton_lab.footprint.access_roles import Role, role_of
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.ops.print_and_assert import MARK
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow
-from triton_lab.ir.effects import ACCESSES, is_access, operands_of, writes
+from triton_lab.ir.effects import ACCESSES, Role, is_access, operands_of, role_of, writes
 from triton_lab.ir.plan import Block, Function, Region, Successor
 from triton_lab.ir.value_flow import BRANCHES, HANDS_ON, Value, decisive
 from triton_lab.native.analysis.inlining import flattened
@@ -58,8 +58,8 @@ def outline(plan: Plan, groups: Groups) -> Outline | None:
     written = {group.get(op.index) for op in accesses if writes(op)}
     shared = {op: group[op.index] for op in accesses if op.index in group and group[op.index] in written}
     for op in shared:
-        effect = ACCESSES[op.name]
-        if effect.kind == "atomic" or effect.described or not function.types[op.operands[0]].is_pointer:
+        by_rows = any(function.types[op.operands[k]].shape for k in operands_of(op).coordinates)
+        if ACCESSES[op.name].kind == "atomic" or by_rows:
             return None
     return None if None in written else _Outlining(function, shared).outline()
 
@@ -94,7 +94,7 @@ class _Outlining:
 
     def outline(self) -> Outline | None:
         try:
-            self._need([op.operands[operands_of(op).address] for op in self.groups])
+            self._need([value for op in self.groups for value in _address(op)])
         except _Unknown:
             return None
         for op in self.groups:
@@ -110,6 +110,8 @@ class _Outlining:
         blocks = tuple(self._block(block, whole=not k) for k, block in enumerate(function.body.blocks))
         executable = Executable.of(Plan({function.name: replace(function, body=Region(blocks))}))
         arguments = tuple(k for k, value in enumerate(function.arguments) if value in self.needed)
+        if any(function.types[function.arguments[k]].is_descriptor for k in arguments):
+            return None  # launches are known by numbers alone
         return Outline(executable, self.found, arguments)
 
     # What to keep.
@@ -161,11 +163,10 @@ class _Outlining:
 
     def _mark(self, op: Op) -> Op:
         at = operands_of(op)
-        address = op.operands[at.address]
         number = next(self._numbers)
         value = op.operands[at.value] if at.value is not None else op.results[0]
         self.found[number] = SliceAccess(self.groups[op], role_of(op), width_of(self.function.types[value].element))
-        operands = (address, self.masks[op]) if op in self.masks else (address,)
+        operands = (*_address(op), self.masks[op]) if op in self.masks else _address(op)
         return Op("tt.print", operands, (), {"prefix": MARK, "hex": False}, (), (), op.location, number)
 
     def _inner(self, region: Region, kept: Iterable[int], yields: Iterable[int]) -> Region:
@@ -210,6 +211,12 @@ class _Outlining:
     def _with(self, op: Op, operands: Iterable[int], results: Iterable[int], *regions: Region) -> Op:
         number = next(self._numbers)
         return replace(op, operands=tuple(operands), results=tuple(results), regions=regions, index=number)
+
+
+def _address(op: Op) -> tuple[int, ...]:
+    """The pointers of an access, or its descriptor and the coordinates of its block."""
+    at = operands_of(op)
+    return op.operands[at.address], *(op.operands[k] for k in at.coordinates)
 
 
 def _conditions(op: Op) -> tuple[int, ...]:

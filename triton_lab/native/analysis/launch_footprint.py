@@ -20,11 +20,12 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.interpreter.ops.descriptors import placed
+from triton_lab.interpreter.runtime_values import Array, Descriptor
 from triton_lab.ir import Op, Plan
 from triton_lab.native.analysis.address_slice import Groups, Outline, SliceAccess, outline
 
 if TYPE_CHECKING:
-    from triton_lab.interpreter.runtime_values import Value as Held
     from triton_lab.native.runtime.native_launch import Regions
 
 # With more rounds of loops or blocks than this, the check takes longer than it saves.
@@ -46,15 +47,11 @@ class _Found:
 
     def mark(self, frame: Frame, op: Op) -> None:
         """Record a mark's blocks. Raises KernelError if they are too many."""
-        pointer: Held = frame.environment[op.operands[0]]
-        mask: Held | None = frame.environment[op.operands[1]] if len(op.operands) > 1 else None
-        assert isinstance(pointer, (AffineBlock, np.ndarray))
-        assert mask is None or isinstance(mask, (MaskBox, np.ndarray))
+        pointer, mask, shape = _lanes_of(frame, op, self.accesses[op.index].size)
         known, programs = self.accesses[op.index], frame.programs
         found = Blocks.around(pointer, mask, programs, known.role, known.size)
         self.count += frame.count
         if found is None:
-            shape = (frame.count, *frame.type(op.operands[0]).shape)
             self.lanes += math.prod(shape)
         if self.count > _MOST_BLOCKS or self.lanes > self.most:
             raise KernelError("where it touches memory is not known")
@@ -64,6 +61,20 @@ class _Found:
             addresses = np.broadcast_to(np.asarray(pointer), shape)
             found = Blocks.of_lanes(addresses, active, programs, known.role, known.size)
         self.blocks.setdefault(known.group, []).append(found)
+
+
+def _lanes_of(frame: Frame, op: Op, size: int) -> tuple[AffineBlock | Array, MaskBox | Array | None, tuple[int, ...]]:
+    """The pointers and the mask of a mark, and the shape of all its lanes, ``(programs, *block)``."""
+    pointer, *rest = (frame.environment[value] for value in op.operands)
+    type = frame.type(op.operands[0])
+    if isinstance(pointer, Descriptor):
+        assert type.pointee is not None
+        corner = [frame.elements(op, 1 + k, index).astype(np.int64) for k, index in enumerate(rest)]
+        found, box = placed(pointer, type.pointee.shape, size, corner)
+        return found, box, (frame.count, *type.pointee.shape)
+    mask = rest[0] if rest else None
+    assert isinstance(pointer, (AffineBlock, np.ndarray)) and not isinstance(mask, (AffineBlock, Descriptor))
+    return pointer, mask, (frame.count, *type.shape)
 
 
 class Footprints:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from triton_lab.footprint.access_roles import Role
+from triton_lab.ir.effects import Role
 from triton_lab.launch.checks.race.candidates import racing_pairs
 from triton_lab.launch.checks.race.conflicts import ConflictRows
 

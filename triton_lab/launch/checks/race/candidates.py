@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from triton_lab.footprint.access_roles import Role
+from triton_lab.ir.effects import Role
 from triton_lab.launch.byte_ranges import Flags, Ints
 from triton_lab.launch.checks.race.conflicts import ConflictRows, parts_of
 from triton_lab.launch.membership_classes import counted, mixed

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from triton_lab.footprint.access_roles import Role, Roles, contended, flags_of, role_of
+from triton_lab.footprint.access_roles import Roles, contended, flags_of
 from triton_lab.footprint.disjoint_programs import apart
+from triton_lab.ir.effects import Role, role_of
 from triton_lab.launch.access_footprint import ByteRuns, around
 from triton_lab.launch.byte_ranges import ALL, NOTHING, Flags, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess

@@ -11,7 +11,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from triton_lab.footprint.access_roles import Role
+from triton_lab.ir.effects import Role
 from triton_lab.launch.byte_ranges import NOTHING, Flags, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import element, finding, line_of, listed, others, program

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from triton_lab.footprint.access_roles import RIVALS, Role, role_of
 from triton_lab.ir import effects
+from triton_lab.ir.effects import RIVALS, Role, role_of
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort

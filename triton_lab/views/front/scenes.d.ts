@@ -268,12 +268,11 @@ export interface ConversionScene {
   element: number | null;
 }
 
-/** The cost of a launch. ``facts``: names and values. ``roofs``, of which ``shown`` is open. ``intensity`` is in operations a byte, None if no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of the totals that ``shares`` names, None where a share is not known; ``totals`` are these totals. */
+/** The cost of a launch. ``facts``: names and values. ``roofs``, of which ``shown`` is open. ``listing``: line, text and its shares, from 0 to 1, of the totals that ``shares`` names, None where a share is not known; ``totals`` are these totals. */
 export interface CostScene {
   kind: "cost";
   title: string;
   facts: [string, string][];
-  intensity: number | null;
   roofs: RoofScene[];
   shown: number;
   shares: string[];
@@ -825,13 +824,10 @@ export interface Ran {
   target: "cpu" | "gpu" | "both";
 }
 
-/** A GPU's roof: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers. ``text`` says where the launch stands under it. */
+/** A GPU's roof; ``text`` says where the launch stands under it. */
 export interface RoofScene {
   name: string;
-  memory: number;
-  peak: number;
-  kind: string;
-  rate: number;
+  drawing: DrawingScene;
   text: string;
   source: string;
 }

@@ -18,6 +18,7 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_frame import CellFrame, ticks
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing import Align, Drawing, DrawnText
+from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.drawing_text import number_text
 from triton_lab.views.drawing.fonts import letters
 from triton_lab.views.drawing.heatmap import Heatmap, Key
@@ -101,7 +102,7 @@ class Sheet:
 
     def finish(self) -> Figure:
         """The figure, with everything in it."""
-        figure = self._over.figure()
+        figure = figure_of(self._over)
         figure.patch.set_visible(False)
         figure.add_artist(Backdrop(self._pixels))
         return figure

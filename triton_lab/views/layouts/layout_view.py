@@ -25,8 +25,6 @@ from triton_lab.views.layouts.layout_scenes import LayoutScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST_LETTERS = 120  # of a line in the static picture
@@ -39,6 +37,8 @@ class LayoutView(View):
     ``element`` picks an element, whose places stand out. Numbers of ``parts`` (``warp=0, lane=3``) pick places, whose
     elements stand out. Raises LayoutError for what does not exist.
     """
+
+    tight = True
 
     def __init__(self, asked: Asked, element: Sequence[int] | None = None, **parts: int) -> None:
         if element is not None and parts:
@@ -135,11 +135,6 @@ class LayoutView(View):
         emphasis = [emphasis_on(self.tensor, self._elements), emphasis_on(self.hardware, self._places)]
         row = pieces.one_row([self.tensor, self.hardware], 28, emphasis)
         return [pieces.title(self.title()), pieces.lines(told), row, matrix_piece(self.asked.linear, self._lit)]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing import figure_pieces as pieces
-
-        return pieces.stack(self.pieces(), least=0)
 
     def scene(self) -> LayoutScene:
         places = self.places

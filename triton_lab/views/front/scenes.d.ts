@@ -509,6 +509,7 @@ export interface IterationScene {
   formulas: [string, FormulaScene[]][];
   program: string;
   notes: ([string, "faint" | "legal" | "violated"])[];
+  legend: DrawingScene;
   controls: Controls;
   chosen: number[];
 }

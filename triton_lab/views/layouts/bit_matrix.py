@@ -5,7 +5,6 @@ from __future__ import annotations
 from triton_lab.compiled.layouts import Layout, Linear
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.figure import text_width
-from triton_lab.views.drawing.figure_pieces import FigurePiece, drawn
 from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.layouts.layout_scenes import BitScene, MatrixScene
 
@@ -29,13 +28,12 @@ def called(part: str) -> str:
     return "CTA" if part == "block" else part
 
 
-def matrix_piece(linear: Linear, lit: int = 0) -> FigurePiece:
+def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
     """The bit matrix in a static picture; ``lit`` is the packed place whose columns stand out."""
     rows = [(axis, bit) for axis, size in enumerate(linear.shape) for bit in range(size.bit_length() - 1)]
     parts = [(name, bases) for name, bases in linear.ins if bases]
     height = HEAD + 20 + len(rows) * CELL + GAP * len(linear.shape)
     width = SIDE + CELL * sum(len(bases) for _, bases in parts) + GAP * len(parts)
-
     made = Drawing(max(width, text_width(HEADING)), height)
     made.add(DrawnText(0, 8, HEADING, bold=True))
     top = 20 + HEAD
@@ -52,7 +50,7 @@ def matrix_piece(linear: Linear, lit: int = 0) -> FigurePiece:
             made.add(*_column(x, top, basis, rows, chosen))
             x, column = x + CELL, column + 1
         x += max(GAP, text_width(called(name), SMALL) - CELL * len(bases) + GAP)
-    return drawn(made)
+    return made
 
 
 HEADING = "The map in bits: each bit that is set moves the element by its column (1 and 1 cancel)"

@@ -18,7 +18,7 @@ from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.layouts import layout_colors
-from triton_lab.views.layouts.bit_matrix import HEADING, called, matrix_piece, matrix_scene
+from triton_lab.views.layouts.bit_matrix import HEADING, called, matrix_drawing, matrix_scene
 from triton_lab.views.layouts.element_heatmaps import ROOM, emphasis_on, held_scene, positions_picture, tensor_picture
 from triton_lab.views.layouts.layout_positions import LayoutPositions, in_a_line, places_of
 from triton_lab.views.layouts.layout_scenes import LayoutScene
@@ -134,7 +134,12 @@ class LayoutView(View):
         told = [(line, style.LIGHT.faint) for line in said]
         emphasis = [emphasis_on(self.tensor, self._elements), emphasis_on(self.hardware, self._places)]
         row = pieces.one_row([self.tensor, self.hardware], 28, emphasis)
-        return [pieces.title(self.title()), pieces.lines(told), row, matrix_piece(self.asked.linear, self._lit)]
+        return [
+            pieces.title(self.title()),
+            pieces.lines(told),
+            row,
+            pieces.drawn(matrix_drawing(self.asked.linear, self._lit)),
+        ]
 
     def scene(self) -> LayoutScene:
         places = self.places

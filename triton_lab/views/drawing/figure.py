@@ -73,13 +73,6 @@ class Sheet:
         rows, columns = slice(round(y), round(y + height)), slice(round(x), round(x + width))
         self._pixels[rows, columns] = style.rgb(colour)
 
-    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str) -> None:
-        """Add a straight line from one place to another."""
-        steps = int(max(abs(to_x - x), abs(to_y - y), 1)) + 1
-        columns = np.rint(np.linspace(x, to_x, steps)).astype(np.int64)
-        rows = np.rint(np.linspace(y, to_y, steps)).astype(np.int64)
-        self._pixels[rows, columns] = style.rgb(colour)
-
     def outline(self, x: float, y: float, width: float, height: float, thin: bool = False) -> None:
         """Add an empty rectangle: a dark line between light ones, so that it stands out on any colour.
 

@@ -810,12 +810,12 @@ export interface Question {
   part: string;
 }
 
-/** ``columns`` has the columns of each row. */
+/** Two matrices. ``visits``: for each its words, and the tags of the boxes in A and in B that it meets. */
 export interface RaggedScene {
   kind: "ragged";
   title: string;
-  columns: number[][];
-  width: number;
+  matrices: DrawingScene;
+  visits: [string, string, string][];
   remark: string;
   program: string;
 }

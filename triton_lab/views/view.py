@@ -68,9 +68,9 @@ class View(ABC):
 
     def figure(self) -> Figure:
         """A new matplotlib figure, of the pieces; the caller owns it."""
-        from triton_lab.views.drawing.figure_pieces import stack
+        from triton_lab.views.drawing.figure_pieces import WIDTH, stack
 
-        return stack(self.pieces())
+        return stack(self.pieces(), 0 if self.tight else WIDTH)
 
     def pieces(self) -> list[FigurePiece]:
         """The figure in pieces that stand below each other, for a card that has other pieces, too."""
@@ -89,6 +89,7 @@ class View(ABC):
         return self.text()
 
     has_panel: ClassVar[bool] = False
+    tight: ClassVar[bool] = False  # whether the figure is as narrow as its pieces
 
     def panel_id(self) -> str | None:
         """The id of the widget model around the picture, if there is one."""
@@ -138,4 +139,6 @@ class DrawnView(View):
         """The picture with its words and its margins."""
 
     def figure(self) -> Figure:
-        return self.drawing().figure()
+        from triton_lab.views.drawing.drawing_figure import figure_of
+
+        return figure_of(self.drawing())

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
 import triton_lab as lab
 from triton_lab.compiled.cost import GPUS
 from triton_lab.examples.vector_add import add
+from triton_lab.views.compiled.roofline import edges, roofline
+from triton_lab.views.drawing.drawing import DrawnText, Line, Rectangle
 
 
 def compiled(target="sm_90"):
@@ -24,12 +29,35 @@ def test_shares_of_lines_add_up_to_one():
 
 
 def test_every_gpu_has_a_roof():
-    scene = compiled().plot.cost("RTX 4090").scene()
+    view = compiled().plot.cost("RTX 4090")
+    scene = view.scene()
     assert [roof["name"] for roof in scene["roofs"]] == [one.name for one in GPUS]
     assert scene["roofs"][scene["shown"]]["name"] == "RTX 4090"
-    for roof in scene["roofs"]:
-        assert roof["rate"] == pytest.approx(min(roof["peak"], scene["intensity"] * roof["memory"]))
+    for one, roof in zip(view.roofs, scene["roofs"], strict=True):
+        assert one.rate == pytest.approx(min(one.peak, one.intensity * one.gpu.bytes))
         assert roof["source"].startswith("Figures: ")
+        assert roof["drawing"]["label"] == roof["text"] == str(one)
+
+
+@pytest.mark.parametrize("intensity", [0.003, 0.8, 20.0, 5000.0, math.inf])
+def test_the_roofline_holds_the_ridge_and_the_launch(intensity):
+    roof = compiled().cost.roof("H100")
+    roof = replace(roof, intensity=intensity, rate=min(roof.peak, intensity * roof.gpu.bytes))
+    made = roofline(roof)
+    left, right, low, high = edges(roof)
+    assert left < math.log10(roof.ridge) < right and low <= math.log10(roof.gpu.bytes) + left
+    assert math.log10(roof.peak) <= high
+    edge, *_ = (item for item in made.items if isinstance(item, Line) and len(item.points) == 3)
+    (_, start), (ridge, top), (_, end) = edge.points
+    assert start > top == end
+    marks = [item for item in made.items if isinstance(item, Rectangle)]
+    assert len(marks) == math.isfinite(intensity)
+    for mark in marks:  # on the roof: under its slope to the left of the ridge, at its height to the right
+        assert (mark.middle < ridge) == (intensity < roof.ridge)
+        assert mark.y + mark.height / 2 == pytest.approx(top) or mark.y > top
+    for item in made.items:
+        if isinstance(item, DrawnText):
+            assert 0 < item.x < made.width and 0 < item.y < made.height
 
 
 @pytest.mark.parametrize("target", ["sm_80", "gfx942", "gfx1200"])

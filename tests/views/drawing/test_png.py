@@ -13,6 +13,7 @@ from PIL import Image
 from tests.launch.fakes import FakeArgument, FakeLaunch, tile
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Circles, Drawing
+from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.png import SCALE, WIDEST, encoded, png
 from triton_lab.views.launch.tiling.tiling_view import Tiling
 
@@ -23,7 +24,7 @@ def decoded(data: bytes) -> npt.NDArray[np.int64]:
 
 def drawn(drawing: Drawing) -> npt.NDArray[np.uint8]:
     """(height, width, 4)"""
-    agg = drawing.figure().canvas
+    agg = figure_of(drawing).canvas
     assert isinstance(agg, FigureCanvasAgg)
     agg.draw()  # type: ignore[no-untyped-call]
     return np.array(agg.buffer_rgba())  # type: ignore[no-untyped-call]

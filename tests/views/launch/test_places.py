@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import pytest
 
-from tests.views.artists import Pixels, Words, artists, size, words
+from tests.views.artists import Areas, Pixels, Words, artists, size, words
 from tests.views.pictures import LAUNCHED, sums, tiles
 from triton_lab.launch.maps.value_histogram import histogram
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Rectangle
 from triton_lab.views.drawing.figure import MARGIN, Sheet
-from triton_lab.views.drawing.histogram_figure import HEIGHT
+from triton_lab.views.drawing.histogram_figure import HEIGHT, histogram_drawing
 from triton_lab.views.view import View
 
 Colour = tuple[int, ...]
@@ -82,22 +82,16 @@ def test_time_runs_down_and_elements_to_the_right() -> None:
     assert len(set.union(*seen.values())) == len(seen)
 
 
-@cache
-def bars() -> tuple[np.ndarray, np.ndarray]:
-    """The heights of a histogram's bars, and the numbers that it is of."""
-    view = sums().values("total").view(2, 1)
-    (pixels,) = [one.pixels for one in artists(view.figure()) if isinstance(one, Pixels)]
-    accent = (pixels == style.rgb(style.LIGHT.accent)).all(axis=2)
-    heights = accent.sum(axis=0)
-    starts = np.flatnonzero((heights[1:] > 0) & (heights[:-1] != heights[1:])) + 1
-    return heights[starts], np.asarray(view.block)
-
-
 def test_bars_are_as_high_as_their_counts() -> None:
-    heights, block = bars()
-    counts = histogram(block).counts
-    counts = counts[counts > 0]
-    assert heights.max() == HEIGHT and heights.tolist() == np.rint(HEIGHT * counts / counts.max()).tolist()
+    view = sums().values("total").view(2, 1)
+    found = histogram(np.asarray(view.block))
+    bars = [item for item in histogram_drawing(found).items if isinstance(item, Rectangle) and item.fill == "accent"]
+    counts = found.counts[found.counts > 0]
+    assert [bar.height for bar in bars] == pytest.approx((HEIGHT * counts / counts.max()).tolist())
+    assert len({bar.bottom for bar in bars}) == 1
+    # The same bars stand in the figure.
+    drawn = [np.ptp(one.corners[0][:, 1]) for one in artists(view.figure()) if isinstance(one, Areas)]
+    assert sorted(drawn) == pytest.approx(sorted([*(bar.height for bar in bars), 1.0]))
 
 
 PIECED = [name for name, make in LAUNCHED.items() if name not in ("card", "card of a failure", "launches")]

@@ -17,9 +17,10 @@ from tests.views.test_script_bundle import node
 from triton_lab.compiled.layouts import Layout, LayoutError
 from triton_lab.compiled.layouts.layout_parser import types_of
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Rectangle
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.raster import CHOSEN, DIMMED
-from triton_lab.views.layouts.bit_matrix import matrix_piece
+from triton_lab.views.layouts.bit_matrix import matrix_drawing
 from triton_lab.views.layouts.element_heatmaps import emphasis_on
 from triton_lab.views.layouts.layout_colors import banks_of
 from triton_lab.views.layouts.layout_positions import places_of
@@ -240,30 +241,16 @@ def test_a_layout_shows_itself() -> None:
 @pytest.mark.parametrize("kind", all_kinds())
 @pytest.mark.parametrize("lit", [0, 5])
 def test_the_matrix_of_a_static_picture_has_a_cell_for_each_bit_in_its_own_place(kind: str, lit: int) -> None:
-    class Ink:
-        """Keeps the rectangles: left, top, width, height, colour."""
-
-        def __init__(self) -> None:
-            self.drawn: list[tuple[float, float, float, float, str]] = []
-
-        def text(self, *_: object, **__: object) -> None: ...
-
-        def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
-            self.drawn.append((x, y, width, height, colour))
-
-    linear, ink = all_kinds()[kind].linear, Ink()
-    piece = matrix_piece(linear, lit)
-    piece.draw(ink, 0.0)  # type: ignore[arg-type]
-    frames, cells = ink.drawn[::2], ink.drawn[1::2]
-    sizes = {(width, height) for _, _, width, height, _ in frames}
+    linear = all_kinds()[kind].linear
+    made = matrix_drawing(linear, lit)
+    cells = [one for one in made.items if isinstance(one, Rectangle)]
+    sizes = {(cell.width, cell.height) for cell in cells}
     assert len(sizes) <= 1 and all(width == height for width, height in sizes), "squares, all alike"
-    for (x, y, width, height, _), (left, top, wide, high, _) in zip(frames, cells, strict=True):
-        assert (left - x, top - y) == (1, 1) and (wide, high) == (width - 2, height - 2), "a frame of one pixel"
-    corners = np.array([each[:2] for each in frames]).reshape(-1, 2)
+    corners = np.array([(cell.x, cell.y) for cell in cells]).reshape(-1, 2)
     apart = np.abs(corners[:, None] - corners).max(axis=-1) + 1e9 * np.eye(len(corners))
     assert (apart >= max((width for width, _ in sizes), default=0)).all(), "and none over another"
     bits = [(axis, bit) for axis, size in enumerate(linear.shape) for bit in range(size.bit_length() - 1)]
     columns = [basis for _, bases in linear.ins for basis in bases]
     ones = [basis[axis] >> bit & 1 for basis in columns for axis, bit in bits]
-    assert [colour != style.LIGHT.untouched for *_, colour in cells] == [bool(one) for one in ones]
-    assert all(y + height <= piece.height for _, y, _, height, _ in frames)
+    assert [cell.fill != "untouched" for cell in cells] == [bool(one) for one in ones]
+    assert all(cell.bottom <= made.height for cell in cells)

@@ -17,6 +17,7 @@ from tests.polyhedral.random_nests import RandomNest, random_nests
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.views.drawing.drawing import Circles, DrawnText
+from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.notebook_output import SCENE
@@ -42,7 +43,7 @@ def pixels(figure: Figure) -> Pixels:
 
 def drawn(plot: Plot | SpacePlot) -> Pixels:
     """The plot alone, its upper left corner at (0, 0)."""
-    return pixels(plot.drawing().figure())
+    return pixels(figure_of(plot.drawing()))
 
 
 def at(image: Pixels, place: NDArray[np.float64]) -> tuple[int, ...]:
@@ -273,7 +274,7 @@ def test_what_an_instance_touches_is_what_its_subscripts_say() -> None:
 
 def test_the_irregular_nest_has_the_colours_and_rows_of_the_page() -> None:
     view = RaggedView()
-    image = pixels(view.matrices().figure())
+    image = pixels(figure_of(view.matrices()))
     for i, row in enumerate(view.ragged.columns):
         for column in range(view.ragged.width):
             place = np.array([(column + 0.08) * view.cell + 1, (2 + i + 0.12) * view.cell])

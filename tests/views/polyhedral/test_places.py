@@ -12,6 +12,7 @@ import pytest
 
 from tests.views.artists import Areas, Dots, Drawn, Places, Strokes, Words, artists
 from triton_lab.polyhedral import scop
+from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.iteration_view import IterationView
@@ -114,7 +115,7 @@ def read(name: str, order: bool = False, dependences: str | None = "value") -> R
     view = IterationView(scop(NESTS[name].text).schedule, order=order, dependences=dependences)
     plot = view.plot
     assert isinstance(plot, Plot)
-    drawn = artists(plot.drawing().figure())
+    drawn = artists(figure_of(plot.drawing()))
     numbers = [one for one in drawn if isinstance(one, Words) and one.size == NUMBER]
     below = max(one.y for one in numbers)
     right = _axis([(one.x, float(one.text)) for one in numbers if one.y == below])

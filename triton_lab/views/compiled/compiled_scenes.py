@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
-from triton_lab.views.drawing.scene_bounds import Code, Few, GridShape, Many, Name, Sentence, Whole, Within
+from triton_lab.views.drawing.drawing import DrawingScene
+from triton_lab.views.drawing.scene_bounds import Code, Few, GridShape, Many, Sentence, Whole, Within
 
 
 class StageScene(TypedDict):
@@ -81,20 +82,11 @@ class TransactionsScene(TypedDict):
     problems: Many[Sentence]
 
 
-Rate = Annotated[float, Within(1, 1e24)]  # the picture of a roofline has a line for each power of ten
-
-
 class RoofScene(TypedDict):
-    """A GPU's roof: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers.
-
-    ``text`` says where the launch stands under it.
-    """
+    """A GPU's roof; ``text`` says where the launch stands under it."""
 
     name: Sentence
-    memory: Rate
-    peak: Rate
-    kind: Name
-    rate: Annotated[float, Within(0, 1e24)]
+    drawing: DrawingScene
     text: Sentence
     source: Sentence
 
@@ -102,14 +94,13 @@ class RoofScene(TypedDict):
 class CostScene(TypedDict):
     """The cost of a launch. ``facts``: names and values. ``roofs``, of which ``shown`` is open.
 
-    ``intensity`` is in operations a byte, None if no bytes are moved. ``listing``: line, text and its shares, from 0 to
-    1, of the totals that ``shares`` names, None where a share is not known; ``totals`` are these totals.
+    ``listing``: line, text and its shares, from 0 to 1, of the totals that ``shares`` names, None where a share is not
+    known; ``totals`` are these totals.
     """
 
     kind: Literal["cost"]
     title: Sentence
     facts: Many[tuple[Sentence, Sentence]]
-    intensity: Annotated[float, Within(0, 1e15)] | None
     roofs: Few[RoofScene]
     shown: Whole
     shares: Many[Sentence]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from triton_lab.compiled.compiled_list import labels
@@ -10,6 +9,7 @@ from triton_lab.compiled.cost import GPUS, Roof
 from triton_lab.compiled.cost.cost import SHARES, told
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.compiled.compiled_scenes import CostScene, RoofScene
+from triton_lab.views.compiled.roofline import roofline
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ class CostView(View):
 
     def scene(self) -> CostScene:
         totals = self.totals()
-        finite = math.isfinite(self.cost.intensity)
         listing: list[tuple[int, str, list[float | None]]] = [
             (
                 line.number,
@@ -68,7 +67,6 @@ class CostView(View):
             "kind": "cost",
             "title": self.title(),
             "facts": self.facts(),
-            "intensity": self.cost.intensity if finite else None,
             "roofs": [_roof(one) for one in self.roofs],
             "shown": [one.name for one in GPUS].index(self.roof.gpu.name),
             "shares": [TITLES[name] for name in SHARES],
@@ -93,10 +91,7 @@ def _roof(one: Roof) -> RoofScene:
     doubt = f". {one.gpu.doubt[0].upper()}{one.gpu.doubt[1:]}" if one.gpu.doubt else ""
     return {
         "name": one.gpu.name,
-        "memory": one.gpu.bytes,
-        "peak": one.peak,
-        "kind": one.kind,
-        "rate": one.rate if math.isfinite(one.rate) else one.peak,
+        "drawing": roofline(one).scene("", str(one)),
         "text": str(one),
         "source": f"Figures: {one.gpu.source}{doubt}.",
     }

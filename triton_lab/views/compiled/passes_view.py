@@ -82,28 +82,27 @@ class PassesView(View):
 
     def pieces(self) -> list[FigurePiece]:
         """For each pass that changed anything: name, time as a bar, and the operations that became more or fewer."""
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
-        from triton_lab.views.drawing.figure_pieces import LINE, FigurePiece, lines, title
+        from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
+        from triton_lab.views.drawing.figure import text_width
+        from triton_lab.views.drawing.figure_pieces import LINE, drawn, lines, title
+        from triton_lab.views.drawing.style import LIGHT, SMALL
 
         shown = [one for one in self.compiled.passes.changing if one.argument]
         longest = max((one.seconds or 0.0 for one in shown), default=0.0) or 1.0
         wide = max((text_width(one.name) for one in shown), default=0.0) + 12
-
-        def draw(sheet: Sheet, y: float) -> None:
-            for number, one in enumerate(shown):
-                middle = y + LINE * (number + 0.5)
-                sheet.text(MARGIN, middle, one.name)
-                length = max(1.0, BAR * (one.seconds or 0.0) / longest)
-                sheet.rectangle(MARGIN + wide, middle - 5, length, 10, style.LIGHT.accent)
-                time = "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms"
-                sheet.text(MARGIN + wide + BAR + 60, middle, time, colour=style.LIGHT.faint, align="right")
-                sheet.text(MARGIN + wide + BAR + 76, middle, told(one), style.SMALL, mono=True)
-
-        words = max((text_width(told(one), style.SMALL, mono=True) for one in shown), default=0.0)
-        told_first = lines([(self.summary(), style.LIGHT.faint)])
-        table = FigurePiece(LINE * len(shown) + 8, draw, wide + BAR + 76 + words)
-        return [title(self.title()), told_first, table]
+        words = max((text_width(told(one), SMALL, mono=True) for one in shown), default=0.0)
+        table = Drawing(wide + BAR + 76 + words, LINE * len(shown))
+        for number, one in enumerate(shown):
+            y = LINE * (number + 0.5)
+            length = max(1.0, BAR * (one.seconds or 0.0) / longest)
+            time = "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms"
+            table.add(
+                DrawnText(0, y, one.name),
+                Rectangle(wide, y - 5, length, 10, "accent", "none", line=0, radius=0),
+                DrawnText(wide + BAR + 60, y, time, colour="faint", align="right"),
+                DrawnText(wide + BAR + 76, y, told(one), SMALL, mono=True),
+            )
+        return [title(self.title()), lines([(self.summary(), LIGHT.faint)]), drawn(table)]
 
 
 def told(one: Pass) -> str:

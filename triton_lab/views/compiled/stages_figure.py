@@ -1,4 +1,4 @@
-"""The source beside one stage with matplotlib; lines join the busiest source lines with their instructions."""
+"""The source beside one stage as a drawing; lines join the busiest source lines with their instructions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from triton_lab.compiled.compilation_text import read_by_people
 from triton_lab.compiled.explanations import operation
 from triton_lab.messages import count
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
-from triton_lab.views.drawing.figure_pieces import FigurePiece, lines, title
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
+from triton_lab.views.drawing.figure import text_width
+from triton_lab.views.drawing.figure_pieces import FigurePiece, drawn, lines, title
+from triton_lab.views.drawing.style import SMALL
 
 if TYPE_CHECKING:
     from triton_lab.views.compiled.stages_view import Stages
@@ -47,7 +49,12 @@ def stages_pieces(view: Stages) -> list[FigurePiece]:
         if cut
         else []
     )
-    return [title(view.title()), lines([(told, style.LIGHT.faint)]), _columns(left, right, sorted(busiest)), *note]
+    return [
+        title(view.title()),
+        lines([(told, style.LIGHT.faint)]),
+        drawn(_columns(left, right, sorted(busiest))),
+        *note,
+    ]
 
 
 def _body(view: Stages) -> int:
@@ -72,34 +79,37 @@ def _around(stage: Sequence[_Line], busiest: Sequence[int]) -> list[_Line]:
     return list(stage[max(0, min(start - 2, len(stage) - MOST)) :][:MOST])
 
 
-def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[int]) -> FigurePiece:
-    wide = [text_width("x" * count, style.SMALL, mono=True) for count in CHARACTERS]
-    number = text_width("00000 ", style.SMALL, mono=True)
-    second = MARGIN + wide[0] + GAP
-    palette = [tuple(style.palette()[style.PROGRAM + k].tolist()) for k in range(BUSIEST)]
-    colours = {row: "#" + "".join(f"{part:02x}" for part in palette[k]) for k, row in enumerate(busiest)}
+def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[int]) -> Drawing:
+    """Both columns; lines lead from the busiest lines of the source to what became of them."""
+    wide = [text_width("x" * letters, SMALL, mono=True) for letters in CHARACTERS]
+    second = wide[0] + GAP
+    made = Drawing(second + wide[1], LINE * max(len(left), len(right)))
+    for column, x, room in ((left, 0.0, CHARACTERS[0] - 6), (right, second, CHARACTERS[1] - 6)):
+        for k, one in enumerate(column):
+            made.add(*_listed(one, x, LINE * (k + 0.5), room))
+    palette = style.palette()[style.PROGRAM :].tolist()
+    colours = {row: style.hexadecimal(palette[k]) for k, row in enumerate(busiest)}
+    start, end = wide[0] + 4, second - 8
+    for k, one in enumerate(left):
+        if one.row not in colours:
+            continue
+        colour = colours[one.row]
+        for x, row in ((start, k), *((end, j) for j, other in enumerate(right) if other.row == one.row)):
+            made.add(Rectangle(x, LINE * row + 1, STRIPE, LINE - 2, colour, "none", line=0, radius=0))
+            if x == end:
+                points = (start + STRIPE, LINE * (k + 0.5)), (end, LINE * (row + 0.5))
+                made.add(Line(points, colour, arrow=False))
+    return made
 
-    def draw(sheet: Sheet, y: float) -> None:
-        for column, x, room in ((left, MARGIN, CHARACTERS[0] - 6), (right, second, CHARACTERS[1] - 6)):
-            for k, one in enumerate(column):
-                middle = y + LINE * (k + 0.5)
-                told = str(one.number) if one.number else ""
-                sheet.text(x + number - 10, middle, told, style.SMALL, style.LIGHT.faint, "right", mono=True)
-                indent = len(one.text) - len(one.text.lstrip())
-                text = one.text.strip()[: max(8, room - indent)]
-                text = text[:-1] + "…" if len(text) < len(one.text.strip()) else text
-                at = x + number + text_width("x" * indent, style.SMALL, mono=True)
-                sheet.text(at, middle, text, style.SMALL, mono=True)
-        ends = {row: [k for k, one in enumerate(right) if one.row == row] for row in busiest}
-        for k, one in enumerate(left):
-            if one.row not in colours:
-                continue
-            colour = colours[one.row]
-            start = MARGIN + wide[0] + 4
-            sheet.rectangle(start, y + LINE * k + 1, STRIPE, LINE - 2, colour)
-            for end in ends[one.row]:
-                sheet.rectangle(second - 8, y + LINE * end + 1, STRIPE, LINE - 2, colour)
-                sheet.line(start + STRIPE, y + LINE * (k + 0.5), second - 8, y + LINE * (end + 0.5), colour)
 
-    height = LINE * max(len(left), len(right)) + 10
-    return FigurePiece(height, draw, wide[0] + GAP + wide[1])
+def _listed(one: _Line, x: float, y: float, room: int) -> tuple[DrawnText, DrawnText]:
+    """A line's number and text, cut where there is no more room."""
+    number = text_width("00000 ", SMALL, mono=True)
+    whole = one.text.strip()
+    indent = len(one.text) - len(one.text.lstrip())
+    text = whole[: max(8, room - indent)]
+    text = text[:-1] + "…" if len(text) < len(whole) else text
+    return (
+        DrawnText(x + number - 10, y, str(one.number or ""), SMALL, "faint", "right", mono=True),
+        DrawnText(x + number + text_width("x" * indent, SMALL, mono=True), y, text, SMALL, mono=True),
+    )

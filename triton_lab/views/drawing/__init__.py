@@ -1,4 +1,6 @@
-"""The drawing kit: layouts, heatmaps, pixels and figures.
+"""The drawing kit: a picture is described once, as plain data, and drawn by matplotlib and by the browser.
 
-Here a picture consists of cells, classes and words. This folder imports no launch, no scop and no widget.
+Cells are a `heatmap.Heatmap`, which `raster` and `figure` paint here, and `front/drawing/heatmap.js` in the browser.
+Shapes and words are a `drawing.Drawing`, which `drawing_figure` draws here, and `front/drawing/drawing.js` in the
+browser. `figure_pieces` puts both below each other. This folder imports no launch, no scop and no widget.
 """

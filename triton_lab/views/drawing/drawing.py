@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict, cast
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.scene_bounds import Coordinate, Few, Many, Most, Name, Sentence, Text, Whole, Within
-
-if TYPE_CHECKING:  # a scene is shown before matplotlib has been imported
-    from matplotlib.figure import Figure
 
 Places = npt.NDArray[np.float64]
 Place = tuple[Coordinate, Coordinate]
@@ -267,12 +264,6 @@ class Drawing:
             "source": source,
             "label": label,
         }
-
-    def figure(self) -> Figure:
-        """The drawing as a matplotlib figure of its size."""
-        from triton_lab.views.drawing.drawing_figure import figure_of
-
-        return figure_of(self)
 
 
 def _plain(value: Any) -> Any:

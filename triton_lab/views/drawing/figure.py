@@ -18,6 +18,7 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_frame import CellFrame, ticks
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing import Align, Drawing, DrawnText
+from triton_lab.views.drawing.drawing_figure import figure_of
 from triton_lab.views.drawing.drawing_text import number_text
 from triton_lab.views.drawing.fonts import letters
 from triton_lab.views.drawing.heatmap import Heatmap, Key
@@ -72,13 +73,6 @@ class Sheet:
         rows, columns = slice(round(y), round(y + height)), slice(round(x), round(x + width))
         self._pixels[rows, columns] = style.rgb(colour)
 
-    def line(self, x: float, y: float, to_x: float, to_y: float, colour: str) -> None:
-        """Add a straight line from one place to another."""
-        steps = int(max(abs(to_x - x), abs(to_y - y), 1)) + 1
-        columns = np.rint(np.linspace(x, to_x, steps)).astype(np.int64)
-        rows = np.rint(np.linspace(y, to_y, steps)).astype(np.int64)
-        self._pixels[rows, columns] = style.rgb(colour)
-
     def outline(self, x: float, y: float, width: float, height: float, thin: bool = False) -> None:
         """Add an empty rectangle: a dark line between light ones, so that it stands out on any colour.
 
@@ -101,7 +95,7 @@ class Sheet:
 
     def finish(self) -> Figure:
         """The figure, with everything in it."""
-        figure = self._over.figure()
+        figure = figure_of(self._over)
         figure.patch.set_visible(False)
         figure.add_artist(Backdrop(self._pixels))
         return figure

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing
-from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
+from triton_lab.views.drawing.figure import LEFT, MARGIN, Sheet, draw, height_of, text_width, width_of
 from triton_lab.views.drawing.heatmap import Heatmap
 
 Emphasis = npt.NDArray[np.uint8]
@@ -98,6 +98,17 @@ def side_by_side(heatmaps: Sequence[Heatmap], gap: float = GAP) -> list[FigurePi
         rows[-1].append(heatmap)
         used += width_of(heatmap) + gap
     return [one_row(row, gap) for row in rows]
+
+
+def beside(heatmap: Heatmap, other: Drawing) -> FigurePiece:
+    """A heatmap, and a drawing to its right."""
+    x = MARGIN + max(width_of(heatmap), LEFT) + 40
+
+    def draw_both(sheet: Sheet, y: float) -> None:
+        draw(sheet, heatmap, MARGIN, y)
+        sheet.place(other, x, y)
+
+    return FigurePiece(max(height_of(heatmap), other.height), draw_both, x - MARGIN + other.width)
 
 
 def one_row(heatmaps: Sequence[Heatmap], gap: float = GAP, emphasis: Sequence[Emphasis | None] = ()) -> FigurePiece:

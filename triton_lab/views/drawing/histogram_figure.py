@@ -1,34 +1,39 @@
-"""Histograms with matplotlib: bars in one raster; NaN and infinities in words."""
+"""Histograms as drawings: bars; NaN and infinities in words."""
 
 from __future__ import annotations
 
 from triton_lab.launch.maps.value_histogram import Histogram
 from triton_lab.messages import count as plural
 from triton_lab.messages import number as separated
-from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.drawing_text import number_text
-from triton_lab.views.drawing.figure import Sheet
+from triton_lab.views.drawing.style import SMALL
 
 WIDTH, HEIGHT = 240.0, 120.0
-BELOW = 54.0  # CSS pixels for the numbers and words under the bars
+ABOVE, BELOW = 26.0, 54.0  # CSS pixels for the words above the bars, and for the numbers and words under them
 
 
-def draw_histogram(sheet: Sheet, found: Histogram, x: float, y: float, colour: str = style.LIGHT.accent) -> None:
-    """Draw the bars into a box of WIDTH by HEIGHT, whose upper left corner is (x, y)."""
+def histogram_drawing(found: Histogram) -> Drawing:
+    """Bars of whole pixels, as wide as there is room."""
+    made = Drawing(WIDTH, ABOVE + HEIGHT + BELOW)
     most = int(found.counts.max(initial=0))
     wide = WIDTH / max(1, len(found.counts))
+    bottom = ABOVE + HEIGHT
     for number, count in enumerate(found.counts.tolist()):
-        tall = max(1.0, HEIGHT * count / most) if count else 0
-        left, right = round(x + number * wide), round(x + (number + 1) * wide)
-        if tall:
-            sheet.rectangle(left, y + HEIGHT - tall, max(1, right - left - 1), tall, colour)
-    sheet.rectangle(x, y + HEIGHT, WIDTH, 1, style.LIGHT.mark)
+        if count:
+            tall = max(1.0, HEIGHT * count / most)
+            left, right = round(number * wide), round((number + 1) * wide)
+            width = max(1, right - left - 1)
+            made.add(Rectangle(left, bottom - tall, width, tall, "accent", "none", line=0, radius=0))
+    made.add(Rectangle(0, bottom, WIDTH, 1, "mark", "none", line=0, radius=0))
     if found.finite:
-        low, high = (number_text(end) for end in (found.low, found.high))
-        sheet.text(x, y + HEIGHT + 10, low, style.SMALL, style.LIGHT.faint)
-        sheet.text(x + WIDTH, y + HEIGHT + 10, high, style.SMALL, style.LIGHT.faint, "right")
-        sheet.text(x, y - 8, f"highest bar: {most}", style.SMALL, style.LIGHT.faint)
-    sheet.text(x, y + HEIGHT + 28, words(found), style.SMALL, style.LIGHT.ink)
+        made.add(
+            DrawnText(0, bottom + 10, number_text(found.low), SMALL, "faint"),
+            DrawnText(WIDTH, bottom + 10, number_text(found.high), SMALL, "faint", "right"),
+            DrawnText(0, ABOVE - 8, f"highest bar: {most}", SMALL, "faint"),
+        )
+    made.add(DrawnText(0, bottom + 28, words(found), SMALL))
+    return made
 
 
 def words(found: Histogram) -> str:

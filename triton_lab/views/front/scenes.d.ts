@@ -268,12 +268,11 @@ export interface ConversionScene {
   element: number | null;
 }
 
-/** The cost of a launch. ``facts``: names and values. ``roofs``, of which ``shown`` is open. ``intensity`` is in operations a byte, None if no bytes are moved. ``listing``: line, text and its shares, from 0 to 1, of the totals that ``shares`` names, None where a share is not known; ``totals`` are these totals. */
+/** The cost of a launch. ``facts``: names and values. ``roofs``, of which ``shown`` is open. ``listing``: line, text and its shares, from 0 to 1, of the totals that ``shares`` names, None where a share is not known; ``totals`` are these totals. */
 export interface CostScene {
   kind: "cost";
   title: string;
   facts: [string, string][];
-  intensity: number | null;
   roofs: RoofScene[];
   shown: number;
   shares: string[];
@@ -510,6 +509,7 @@ export interface IterationScene {
   formulas: [string, FormulaScene[]][];
   program: string;
   notes: ([string, "faint" | "legal" | "violated"])[];
+  legend: DrawingScene;
   controls: Controls;
   chosen: number[];
 }
@@ -810,12 +810,12 @@ export interface Question {
   part: string;
 }
 
-/** ``columns`` has the columns of each row. */
+/** Two matrices. ``visits``: for each its words, and the tags of the boxes in A and in B that it meets. */
 export interface RaggedScene {
   kind: "ragged";
   title: string;
-  columns: number[][];
-  width: number;
+  matrices: DrawingScene;
+  visits: [string, string, string][];
   remark: string;
   program: string;
 }
@@ -825,13 +825,10 @@ export interface Ran {
   target: "cpu" | "gpu" | "both";
 }
 
-/** A GPU's roof: ``memory`` in bytes and ``peak`` in operations a second, of ``kind`` numbers. ``text`` says where the launch stands under it. */
+/** A GPU's roof; ``text`` says where the launch stands under it. */
 export interface RoofScene {
   name: string;
-  memory: number;
-  peak: number;
-  kind: string;
-  rate: number;
+  drawing: DrawingScene;
   text: string;
   source: string;
 }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from triton_lab.compiled.layouts import Layout, Linear
-from triton_lab.views.drawing import style
-from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
-from triton_lab.views.drawing.figure_pieces import FigurePiece
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
+from triton_lab.views.drawing.figure import text_width
+from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.layouts.layout_scenes import BitScene, MatrixScene
 
 CELL, HEAD, SIDE = 22.0, 42.0, 96.0
@@ -28,31 +28,29 @@ def called(part: str) -> str:
     return "CTA" if part == "block" else part
 
 
-def matrix_piece(linear: Linear, lit: int = 0) -> FigurePiece:
+def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
     """The bit matrix in a static picture; ``lit`` is the packed place whose columns stand out."""
     rows = [(axis, bit) for axis, size in enumerate(linear.shape) for bit in range(size.bit_length() - 1)]
     parts = [(name, bases) for name, bases in linear.ins if bases]
     height = HEAD + 20 + len(rows) * CELL + GAP * len(linear.shape)
     width = SIDE + CELL * sum(len(bases) for _, bases in parts) + GAP * len(parts)
-
-    def draw_matrix(sheet: Sheet, y: float) -> None:
-        sheet.text(MARGIN, y + 8, HEADING, bold=True)
-        top = y + 20 + HEAD
-        for number, (axis, bit) in enumerate(rows):
-            down = top + number * CELL + axis * GAP + CELL / 2
-            sheet.text(MARGIN + SIDE - 8, down, f"index {axis}: {1 << bit}", style.SMALL, style.LIGHT.faint, "right")
-        x, column = MARGIN + SIDE, 0
-        for name, bases in parts:
-            sheet.text(x, top - 30, called(name), style.SMALL, style.LIGHT.ink, bold=True)
-            for bit, basis in enumerate(bases):
-                chosen = bool(lit >> column & 1)
-                colour = style.LIGHT.accent if chosen else style.LIGHT.faint
-                sheet.text(x + CELL / 2, top - 10, _short(1 << bit), style.SMALL, colour, "center", chosen)
-                _column(sheet, x, top, basis, rows, chosen)
-                x, column = x + CELL, column + 1
-            x += max(GAP, text_width(called(name), style.SMALL) - CELL * len(bases) + GAP)
-
-    return FigurePiece(height + 14, draw_matrix, max(width, text_width(HEADING)))
+    made = Drawing(max(width, text_width(HEADING)), height)
+    made.add(DrawnText(0, 8, HEADING, bold=True))
+    top = 20 + HEAD
+    for number, (axis, bit) in enumerate(rows):
+        y = top + number * CELL + axis * GAP + CELL / 2
+        made.add(DrawnText(SIDE - 8, y, f"index {axis}: {1 << bit}", SMALL, "faint", "right"))
+    x, column = SIDE, 0
+    for name, bases in parts:
+        made.add(DrawnText(x, top - 30, called(name), SMALL, bold=True))
+        for bit, basis in enumerate(bases):
+            chosen = bool(lit >> column & 1)
+            colour = "accent" if chosen else "faint"
+            made.add(DrawnText(x + CELL / 2, top - 10, _short(1 << bit), SMALL, colour, "center", chosen))
+            made.add(*_column(x, top, basis, rows, chosen))
+            x, column = x + CELL, column + 1
+        x += max(GAP, text_width(called(name), SMALL) - CELL * len(bases) + GAP)
+    return made
 
 
 HEADING = "The map in bits: each bit that is set moves the element by its column (1 and 1 cancel)"
@@ -63,12 +61,12 @@ def _short(number: int) -> str:
     return str(number) if number < 1000 else f"{number >> 10}k"
 
 
-def _column(
-    sheet: Sheet, x: float, top: float, basis: tuple[int, ...], rows: list[tuple[int, int]], chosen: bool
-) -> None:
+def _column(x: float, top: float, basis: tuple[int, ...], rows: list[tuple[int, int]], chosen: bool) -> list[Rectangle]:
+    """The bits that a place's bit sets and leaves."""
+    edge, one = ("accent", "accent") if chosen else ("line", "ink")
+    found = []
     for number, (axis, bit) in enumerate(rows):
         y = top + number * CELL + axis * GAP
-        one = basis[axis] >> bit & 1
-        fill = (style.LIGHT.accent if chosen else style.LIGHT.ink) if one else style.LIGHT.untouched
-        sheet.rectangle(x + 1, y + 1, CELL - 2, CELL - 2, style.LIGHT.accent if chosen else style.LIGHT.line)
-        sheet.rectangle(x + 2, y + 2, CELL - 4, CELL - 4, fill)
+        fill = one if basis[axis] >> bit & 1 else "untouched"
+        found.append(Rectangle(x + 1.5, y + 1.5, CELL - 3, CELL - 3, fill, edge, radius=0))
+    return found

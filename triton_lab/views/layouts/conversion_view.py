@@ -26,8 +26,6 @@ from triton_lab.views.layouts.layout_scenes import ConversionScene, SideScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST_LETTERS = 120  # of a line in the static picture
@@ -54,6 +52,8 @@ class ConversionView(View):
 
     Raises LayoutError if there is no such element.
     """
+
+    tight = True
 
     def __init__(self, conversion: Conversion, element: Sequence[int] | None = None) -> None:
         self.conversion, self.element = conversion, element
@@ -156,11 +156,6 @@ class ConversionView(View):
             pieces.one_row(both, 28, [emphasis_on(one, self._picked) for one in both]),
             pieces.one_row([self.flow], 28, [emphasis_on(self.flow, self._wanted)]),
         ]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing import figure_pieces as pieces
-
-        return pieces.stack(self.pieces(), least=0)
 
     @cached_property
     def _picked(self) -> np.ndarray | None:

@@ -18,15 +18,13 @@ from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.layouts import layout_colors
-from triton_lab.views.layouts.bit_matrix import HEADING, called, matrix_piece, matrix_scene
+from triton_lab.views.layouts.bit_matrix import HEADING, called, matrix_drawing, matrix_scene
 from triton_lab.views.layouts.element_heatmaps import ROOM, emphasis_on, held_scene, positions_picture, tensor_picture
 from triton_lab.views.layouts.layout_positions import LayoutPositions, in_a_line, places_of
 from triton_lab.views.layouts.layout_scenes import LayoutScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST_LETTERS = 120  # of a line in the static picture
@@ -39,6 +37,8 @@ class LayoutView(View):
     ``element`` picks an element, whose places stand out. Numbers of ``parts`` (``warp=0, lane=3``) pick places, whose
     elements stand out. Raises LayoutError for what does not exist.
     """
+
+    tight = True
 
     def __init__(self, asked: Asked, element: Sequence[int] | None = None, **parts: int) -> None:
         if element is not None and parts:
@@ -134,12 +134,12 @@ class LayoutView(View):
         told = [(line, style.LIGHT.faint) for line in said]
         emphasis = [emphasis_on(self.tensor, self._elements), emphasis_on(self.hardware, self._places)]
         row = pieces.one_row([self.tensor, self.hardware], 28, emphasis)
-        return [pieces.title(self.title()), pieces.lines(told), row, matrix_piece(self.asked.linear, self._lit)]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing import figure_pieces as pieces
-
-        return pieces.stack(self.pieces(), least=0)
+        return [
+            pieces.title(self.title()),
+            pieces.lines(told),
+            row,
+            pieces.drawn(matrix_drawing(self.asked.linear, self._lit)),
+        ]
 
     def scene(self) -> LayoutScene:
         places = self.places

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.polyhedral import Schedule
+from triton_lab.views.drawing.drawing import DrawingScene
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.polyhedral.array_panels import ArrayGrid, grids, touched
 from triton_lab.views.polyhedral.border_labels import LabelledBorder
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part, formulas
 from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture, StatementLayer
+from triton_lab.views.polyhedral.legend_box import legend_drawing, live_signs
 from triton_lab.views.polyhedral.plane_plot import BELOW, LEFT, MOST_STEPS, Plot
 from triton_lab.views.polyhedral.polyhedral_scenes import (
     AccessScene,
@@ -53,9 +55,17 @@ def scene(view: IterationView) -> IterationScene:
         "formulas": [(layer.statement, _formulas(schedule, layer.statement)) for layer in view.picture.layers],
         "program": schedule.program(),
         "notes": list(view.notes),
+        "legend": _legend(view, bool(shown)),
         "controls": view.controls(),
         "chosen": view.chosen[:MOST_CHOSEN].tolist(),
     }
+
+
+def _legend(view: IterationView, arrays: bool) -> DrawingScene:
+    """The legend, whose label says the same in words."""
+    signs = live_signs(view.picture, None if view.time is None else view.time.picture, arrays)
+    label = f"legend: {', '.join(sign.text for sign in signs)}"
+    return legend_drawing(signs).framed(1).scene("", label)
 
 
 def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:

@@ -12,7 +12,7 @@ from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText
 from triton_lab.views.polyhedral.array_panels import Shelf
 from triton_lab.views.polyhedral.formula_figure import formula_drawing, program_drawing, width_of
 from triton_lab.views.polyhedral.formulas import Formula
-from triton_lab.views.polyhedral.legend_box import entries, legend_drawing
+from triton_lab.views.polyhedral.legend_box import TOUCHED, legend_drawing, signs
 from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, Note
 from triton_lab.views.polyhedral.space_plot import SpacePlot
@@ -66,12 +66,9 @@ class IterationSheet:
 
     def _beside(self) -> Drawing:
         """The legend, and the formulas below it."""
-        signs = entries(self.plot.picture, self.plot.coloured)
-        if self.time:
-            every = entries(self.time.picture, self.time.coloured)
-            rest = (sign for sign in signs if sign.sign != "circle")  # the picture of time has all statements already
-            signs = tuple(dict.fromkeys((*every, *rest)))
-        made = legend_drawing(signs)
+        time = self.time.picture if self.time else None
+        found = signs(self.plot.picture, time, self.plot.coloured)
+        made = legend_drawing((*found, *(TOUCHED if self.links else ())))
         made.height += 10
         for formula in self.formulas:
             made.place(formula_drawing(formula), 0, made.height)

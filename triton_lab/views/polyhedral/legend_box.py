@@ -19,14 +19,38 @@ SIZE = 10.0
 ROW = 22.0
 
 
+RAMP = 16  # steps of a ramp
+
+
 @dataclass(frozen=True)
 class LegendEntry:
     """A sign and what it means."""
 
-    sign: Literal["circle", "arrow", "line", "ramp"]
+    sign: Literal["circle", "arrow", "line", "square", "ramp"]
     colour: str
     text: str
     dashes: tuple[float, ...] = ()
+
+
+VISITED = LegendEntry("ramp", "", "first to last visit")
+TOUCHED = LegendEntry("square", BOTH.read, "read"), LegendEntry("square", BOTH.written, "written")
+
+
+def signs(domain: Picture, time: Picture | None, coloured: bool) -> tuple[LegendEntry, ...]:
+    """The entries of the legend of a domain, and of time beside it."""
+    found = entries(domain, coloured)
+    if time is None:
+        return found
+    rest = (entry for entry in found if entry.sign != "circle")  # the picture of time has all statements already
+    return tuple(dict.fromkeys((*entries(time, coloured), *rest)))
+
+
+def live_signs(domain: Picture, time: Picture | None, arrays: bool) -> tuple[LegendEntry, ...]:
+    """The entries of a live legend: statements take the colour of their turn when they are visited."""
+    found = signs(domain, time, False)
+    circles = [entry for entry in found if entry.sign == "circle"]
+    rest = [entry for entry in found if entry.sign != "circle"]
+    return (*circles, VISITED, *rest, *(TOUCHED if arrays else ()))
 
 
 def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
@@ -34,7 +58,7 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
     layers = picture.layers
     found: list[LegendEntry] = []
     if coloured:
-        found.append(LegendEntry("ramp", "", "first to last visit"))
+        found.append(VISITED)
     elif len(layers) == 1:
         found.append(LegendEntry("circle", BOTH.statement, "statement"))
     else:
@@ -82,5 +106,8 @@ def _sign(entry: LegendEntry, y: float) -> Sequence[DrawnItem]:
             return arrows(np.array([[[8, y], [42, y]]]), entry.colour, 1.5, 9.0, 0.0, entry.dashes)
         case "line":
             return [Line(((8, y), (42, y)), entry.colour, 2.0, arrow=False)]
-    steps = order_colours(32)
-    return [Rectangle(8 + k, y - 5, 1.5, 10, step, "none", radius=0) for k, step in enumerate(steps)]
+        case "square":
+            return [Rectangle(17, y - 7, 14, 14, entry.colour, BOTH.axis, radius=0)]
+    wide = 32 / RAMP
+    steps = enumerate(order_colours(RAMP))
+    return [Rectangle(8 + k * wide, y - 5, wide + 0.5, 10, step, "none", line=0, radius=0) for k, step in steps]

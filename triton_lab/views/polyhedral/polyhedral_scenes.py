@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from triton_lab.views.drawing.cell_scenes import MOST_CELLS, Buffer
+from triton_lab.views.drawing.drawing import DrawingScene
 from triton_lab.views.drawing.scene_bounds import (
     Coordinate,
     Few,
@@ -125,5 +126,6 @@ class IterationScene(PlaneScene):
     formulas: Many[tuple[Sentence, Many[FormulaScene]]]
     program: Text
     notes: Many[Note]
+    legend: DrawingScene
     controls: Controls
     chosen: Annotated[list[Whole], Most(1 << 8)]

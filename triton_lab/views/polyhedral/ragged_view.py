@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from triton_lab import messages
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work.page_nests import PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
-from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
-from triton_lab.views.drawing.scene_bounds import Few, Sentence, Text, Within
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle
+from triton_lab.views.drawing.scene_bounds import Many, Name, Sentence, Text
 from triton_lab.views.polyhedral.formula_figure import program_drawing, width_of
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
 from triton_lab.views.view import DrawnView
@@ -17,15 +17,16 @@ from triton_lab.views.view import DrawnView
 MARGIN, GAP = 16.0, 56.0
 DENSE_COLUMNS = 4
 NAME = 28.0  # CSS pixels above A
+KEYS = "A with rows of different lengths, times B; arrow keys step through the visits, Escape clears the choice"
 
 
 class RaggedScene(TypedDict):
-    """``columns`` has the columns of each row."""
+    """Two matrices. ``visits``: for each its words, and the tags of the boxes in A and in B that it meets."""
 
     kind: Literal["ragged"]
     title: Sentence
-    columns: Few[Few[Annotated[int, Within(0, 63)]]]
-    width: Annotated[int, Within(0, 64)]
+    matrices: DrawingScene
+    visits: Many[tuple[Sentence, Name, Name]]
     remark: Sentence
     program: Text
 
@@ -80,12 +81,14 @@ class RaggedView(DrawnView):
         for i, row in enumerate(ragged.columns):
             colour = BOTH.rows[i % len(BOTH.rows)]
             for column in row:
-                made.add(Rectangle(column * cell, top + i * cell, cell, cell, colour, colour, line=0.4, radius=0))
+                x, y, tag = column * cell, top + i * cell, _entry(i, column)
+                made.add(Rectangle(x, y, cell, cell, colour, colour, line=0.4, radius=0, tag=tag))
         left, wide, deep = width + GAP, DENSE_COLUMNS * cell, ragged.width * cell
-        made.add(
-            Rectangle(0, top, width, rows * cell, "none", BOTH.axis, line=1.5, radius=0),
-            Rectangle(left, 0, wide, deep, BOTH.dense, BOTH.axis, line=1.5, radius=0),
-        )
+        for column in range(ragged.width):
+            y, tag = column * cell, _row(column)
+            made.add(Rectangle(left, y, wide, cell, BOTH.dense, BOTH.dense, line=0.4, radius=0, tag=tag))
+        for x, y, across, down in ((0.0, top, width, rows * cell), (left, 0.0, wide, deep)):
+            made.add(Rectangle(x, y, across, down, "none", BOTH.axis, line=1.5, radius=0))
         size = cell * 0.33
         for i, row in enumerate(ragged.columns):
             words = f"K[i] = {len(row)}"
@@ -120,8 +123,22 @@ class RaggedView(DrawnView):
         return {
             "kind": "ragged",
             "title": self.title(),
-            "columns": [list(row) for row in self.ragged.columns],
-            "width": self.ragged.width,
+            "matrices": self.matrices().framed(10).scene("", f"{self.title()}: {KEYS}"),
+            "visits": [
+                (f"i = {i}, k = {k}: A[{i}][{column}] times row {column} of B", _entry(i, column), _row(column))
+                for i, row in enumerate(self.ragged.columns)
+                for k, column in enumerate(row)
+            ],
             "remark": self.remark,
             "program": f"{self.program}\n{self.refusal}",
         }
+
+
+def _entry(row: int, column: int) -> str:
+    """The tag of an entry of A."""
+    return f"A {row} {column}"
+
+
+def _row(number: int) -> str:
+    """The tag of a row of B."""
+    return f"B {number}"

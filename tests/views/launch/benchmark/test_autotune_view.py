@@ -101,7 +101,7 @@ def test_the_picture_has_the_one_taken_first_and_every_reason(launch: Launch) ->
         "  chosen for n=100; for others it tries again",
         "  2 more configurations pruned, and not tried",
     ]
-    drawn = view.drawing
+    drawn = view.chart
     words = [item.text for item in drawn.items if hasattr(item, "text")]
     assert "9 µs (9 µs to 9.5 µs) · taken" in words and any(one.endswith("9…") for one in words)
     bars = [item.width for item in drawn.items if getattr(item, "height", 0) == 14]

@@ -27,7 +27,7 @@ def on_cpu() -> Sweep:
 def points(view: SweepView) -> dict[str, tuple[float, float]]:
     return {
         item.tag: (item.x + item.width / 2, item.y + item.height / 2)
-        for item in view.drawing.items
+        for item in view.chart.items
         if isinstance(item, Rectangle) and item.tag
     }
 
@@ -52,20 +52,20 @@ def test_the_roof_is_what_the_gpu_reaches_and_nothing_is_above() -> None:
     bent = SweepView(products())
     assert [value for _, value in bent.roof] == pytest.approx([2.5e12 * 128 / 3, 2.5e12 * 512 / 3, 5e14])
     assert all((bent.sweep.share(row) or 0) <= 1 for row in bent.sweep)
-    words = [item.text for item in bent.drawing.items if isinstance(item, DrawnText)]
+    words = [item.text for item in bent.chart.items if isinstance(item, DrawnText)]
     assert "of the peak" not in words, "under a bent roof a height has no one share"
     assert "what this GPU reaches" in words
 
 
 def test_the_legend_covers_nothing() -> None:
-    drawn = SweepView(swept()).drawing
+    drawn = SweepView(swept()).chart
     keys = [item for item in drawn.items if isinstance(item, DrawnText) and item.text.startswith(("mine (", "torch"))]
     assert len(keys) >= 3 and all(item.y > TOP + HIGH + 40 for item in keys)
     assert all(item.x >= 0 and item.y <= drawn.height for item in drawn.items if isinstance(item, DrawnText))
 
 
 def test_lines_differ_in_more_than_colour() -> None:
-    drawn = SweepView(swept()).drawing
+    drawn = SweepView(swept()).chart
     lines = {(item.colour, item.dashed) for item in drawn.items if isinstance(item, Line) and item.colour[0] == "#"}
     marks = {(item.fill, item.radius) for item in drawn.items if isinstance(item, Rectangle) and item.tag}
     assert len(lines) == len(marks) == 3

@@ -106,6 +106,17 @@ function drawnItem(item, colour) {
 }
 
 /**
+ * A drawing as one SVG element of its size, in the colours of a theme.
+ * @param {import("../scenes.js").DrawingScene} scene
+ * @param {"light" | "dark"} theme
+ */
+export function svgOf(scene, theme) {
+  const picture = shape("svg", { width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, role: "img", "aria-label": scene.label });
+  picture.append(...scene.items.flatMap((item) => drawnItem(item, (name) => colourOf(name, theme))));
+  return picture;
+}
+
+/**
  * A step's drawing; what is clicked stays lit and is `selection`'s `operation`.
  * @type {import("../part.js").Draw<import("../scenes.js").DrawingScene>}
  */
@@ -148,13 +159,9 @@ export function drawingOf(scene, selection) {
   return {
     node,
     draw() {
-      const theme = themeOf(node);
+      const picture = svgOf(scene, themeOf(node));
       // Wider than its place, it shrinks, as far as its words can be read: then it is scrolled.
-      const picture = shape("svg", {
-        width: scene.width, viewBox: `0 0 ${scene.width} ${scene.height}`, style: `max-width: 100%; min-width: ${Math.round(scene.width * LEAST)}px; height: auto`,
-        role: "img", "aria-label": scene.label,
-      });
-      picture.append(...scene.items.flatMap((item) => drawnItem(item, (name) => colourOf(name, theme))));
+      Object.assign(picture.style, { maxWidth: "100%", minWidth: `${Math.round(scene.width * LEAST)}px`, height: "auto" });
       picture.addEventListener("pointermove", (event) => light(tagOf(event) || pinned()));
       picture.addEventListener("pointerleave", () => light(pinned()));
       picture.addEventListener("click", (event) => pin(tagOf(event)));

@@ -2,13 +2,14 @@
 
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
+import { svgOf } from "../drawing/drawing.js";
 import { goesOn } from "../drawing/scroller.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 import { askedOf, controlsOf } from "./controls.js";
 import { choosing, pointOf } from "./instances.js";
 import { DomainStage } from "./stage.js";
-import { domainLegendOf, formulasOf } from "./words.js";
+import { formulasOf } from "./words.js";
 
 /** @typedef {import("../scenes.js").IterationScene} Scene */
 /** @typedef {import("../part.js").Part} Part */
@@ -152,7 +153,7 @@ export function domainOf(scene, selection, live = false) {
     draw() {
       arrange();
       const look = STYLE.themes[themeOf(node)].domain;
-      legend.replaceChildren(domainLegendOf(scene, look));
+      legend.replaceChildren(svgOf(scene.legend, themeOf(node)));
       stage.draw(look);
       time?.draw(look);
     },

@@ -13,10 +13,10 @@ import { hullOf, tickStep } from "./geometry.js";
 const KINDS_OF_ARROWS = STYLE.domain;
 
 /** What a kind of dependence is drawn in. @param {Look} look @param {string} kind */
-export const arrowColour = (look, kind) => /** @type {Record<string, string>} */ (look.arrows)[kind];
+const arrowColour = (look, kind) => /** @type {Record<string, string>} */ (look.arrows)[kind];
 
 /** The dashes of a kind of dependence: drawn, left out. @param {string} kind */
-export const arrowDashes = (kind) => KINDS_OF_ARROWS.dashes[kind];
+const arrowDashes = (kind) => KINDS_OF_ARROWS.dashes[kind];
 
 const SANS = "'DejaVu Sans', system-ui, sans-serif";
 

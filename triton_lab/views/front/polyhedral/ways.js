@@ -1,14 +1,13 @@
 /** Columns of drawings and words side by side. */
 
 import { make } from "../drawing/dom.js";
-import { drawingOf } from "../drawing/drawing.js";
 
 /** @param {string[]} lines */
 const listed = (lines) => make("ul", {}, ...lines.map((line) => make("li", {}, line)));
 
 /** @type {import("../part.js").Draw<import("../scenes.js").ColumnsScene>} */
 export function columnsOf(scene, selection, context) {
-  const pictures = scene.columns.map((column) => drawingOf(column.picture, selection, context));
+  const pictures = scene.columns.map((column) => context.draw(column.picture, selection, context));
   const columns = scene.columns.map((column, k) =>
     make(
       "div", { class: "tl-column" },

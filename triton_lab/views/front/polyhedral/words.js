@@ -1,8 +1,7 @@
-/** What stands beside the picture: legend, formulas as MathML, and the program. */
+/** The formulas beside the picture, as MathML. */
 
 import { make } from "../drawing/dom.js";
 import { goesOn } from "../drawing/scroller.js";
-import { arrowColour, arrowDashes } from "./paint.js";
 
 /** @typedef {import("../scenes.js").FormulaWords | import("../scenes.js").FormulaMatrix} Part */
 
@@ -79,39 +78,4 @@ export function sidesOf(line) {
     sides[sides.length - 1].push(part);
   });
   return sides;
-}
-
-/** A background with the dashes of a line. @param {string} colour @param {number[]} dashes drawn, left out */
-function dashed(colour, dashes) {
-  if (!dashes.length) return colour;
-  const [drawn, free] = dashes;
-  return `repeating-linear-gradient(90deg,${colour} 0 ${drawn}px,transparent ${drawn}px ${drawn + free}px)`;
-}
-
-/** @param {import("../scenes.js").IterationScene} scene @param {import("./paint.js").Look} look */
-export function domainLegendOf(scene, look) {
-  const box = make("div", { class: "tl-boxed" }, make("div", { class: "tl-boxed-title" }, "legend"));
-  const add = (/** @type {string} */ css, /** @type {string} */ text) =>
-    box.append(make("div", { class: "tl-boxed-row" }, make("span", { class: "tl-boxed-sign" }, make("span", { style: css })), text));
-  const { layers } = scene.time ?? scene;
-  layers.forEach((layer, k) => {
-    const fill = look.statements[k % look.statements.length];
-    add(`width:12px;height:12px;border-radius:50%;background:${fill};border:1.5px solid ${look.ring}`, layers.length > 1 ? `statement ${layer.name}` : "statement");
-  });
-  const ramp = `linear-gradient(90deg, ${look.order.join(",")})`;
-  add(`width:28px;height:10px;background:${ramp}`, "first to last visit");
-  for (const kind of Object.keys(look.arrows)) {
-    if (scene.arrows.some((a) => a.kind === kind && !a.violated)) add(`width:28px;height:2px;background:${dashed(arrowColour(look, kind), arrowDashes(kind))}`, `${kind} dependence`);
-  }
-  if (scene.tiles.length || scene.time?.tiles.length) add(`width:28px;height:2px;background:${look.tile}`, "tile");
-  if (scene.time?.fronts || (scene.fronts && scene.dims.length < 3)) add(`width:28px;height:2px;background:${look.axis}`, "one instant");
-  const wrong = scene.arrows.filter((a) => a.violated);
-  for (const text of new Set(wrong.map((a) => (a.kind === "race" ? "race" : "violated")))) {
-    add(`width:28px;height:3px;background:${look.violated}`, text);
-  }
-  if (scene.arrays.length) {
-    add(`width:12px;height:12px;background:${look.read}`, "read");
-    add(`width:12px;height:12px;background:${look.written}`, "written");
-  }
-  return box;
 }

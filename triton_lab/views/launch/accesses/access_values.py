@@ -17,16 +17,17 @@ from triton_lab.views.launch.values.variable_view import VariableScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST = 1 << 17  # values in a live histogram
 
 
 class TouchedValues(View):
     """The values of one access, or of all accesses to an argument (given by name)."""
+
+    tight = True
 
     def __init__(self, launch: Launch, what: Access | str) -> None:
         self.accesses = Accesses(launch, what)
@@ -50,21 +51,16 @@ class TouchedValues(View):
         ]
         return "\n".join([*lines, f"all lanes: {summary(found.everything)}"])
 
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
-        from triton_lab.views.drawing.histogram_figure import BELOW, HEIGHT, WIDTH, draw_histogram
+    def pieces(self) -> list[FigurePiece]:
+        """The touched elements with the histogram of all lanes."""
+        from triton_lab.views.drawing.figure_pieces import beside, title
+        from triton_lab.views.drawing.histogram_figure import histogram_drawing
 
         found = self.found
         last = found.last.reshape(self.argument.shape)
         touched = found.touched.reshape(self.argument.shape)
         heatmap = block_heatmap(last, *ends(found.last[found.touched]), mask=touched)
-        wide = width_of(heatmap) + 40 + WIDTH
-        high = max(height_of(heatmap), 30 + HEIGHT + BELOW)
-        sheet = Sheet(max(wide, text_width(self.title()) * 1.08) + 2 * MARGIN, high + 26 + 2 * MARGIN)
-        sheet.text(MARGIN, MARGIN + 8, self.title(), bold=True)
-        draw(sheet, heatmap, MARGIN, MARGIN + 26)
-        draw_histogram(sheet, histogram(found.everything), MARGIN + width_of(heatmap) + 40, MARGIN + 52)
-        return sheet.finish()
+        return [title(self.title()), beside(heatmap, histogram_drawing(histogram(found.everything)))]
 
     def scene(self) -> VariableScene:
         found, shape = self.found, self.argument.shape

@@ -33,8 +33,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.figure_pieces import FigurePiece
@@ -54,6 +52,8 @@ class Accesses(View):
     ``by`` is one of `BY`. ``over`` is the argument's ``"shape"`` or its ``"storage"``, which has rules for the lines
     and sectors of a GPU's cache. ``program`` and ``iteration`` pick what stands out. ``most`` is as in `Tiling`.
     """
+
+    tight = True
 
     def __init__(
         self,
@@ -293,11 +293,6 @@ class Accesses(View):
         picked = self.program is not None or self.iteration is not None
         emphasis = self.emphasis(self.program, self.iteration) if picked else None
         return [title(self.title()), one_row([self.heatmap], emphasis=[emphasis])]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces(), least=0)
 
     def scene(self) -> AccessesScene:
         argument, found, members = self.argument, self.heat, self.cells.members

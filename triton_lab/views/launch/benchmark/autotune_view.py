@@ -12,11 +12,9 @@ from triton_lab.messages import seconds_text
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle, widest
 from triton_lab.views.drawing.style import SMALL, TEXT
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
-from triton_lab.views.view import View
+from triton_lab.views.view import DrawnView
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.figure_pieces import FigurePiece
@@ -31,7 +29,7 @@ INTERPRETED = (
 )
 
 
-class Autotune(View):
+class Autotune(DrawnView):
     """The trials of an autotuner for ``launch``. Raises ValueError if no autotuner made it."""
 
     def __init__(self, launch: Launch) -> None:
@@ -101,7 +99,7 @@ class Autotune(View):
     # --- The picture ----------------------------------------------------------------------------------
 
     @cached_property
-    def drawing(self) -> Drawing:
+    def chart(self) -> Drawing:
         """A row for each configuration: its parameters, a bar with its spread, its time."""
         shown = self._ranked[:MOST]
         made = Drawing(items=[DrawnText(0, 12, self.title(), bold=True)])
@@ -162,16 +160,16 @@ class Autotune(View):
         return [line for note in self.notes() for line in textwrap.wrap(note, 110)]
 
     def scene(self) -> DrawingScene:
-        return self.drawing.scene("", self.text())
+        return self.chart.scene("", self.text())
 
-    def figure(self) -> Figure:
-        return self.drawing.framed().figure()
+    def drawing(self) -> Drawing:
+        return self.chart.framed()
 
     def pieces(self) -> list[FigurePiece]:
         """The drawing as a piece of a card's sheet."""
         from triton_lab.views.drawing.figure_pieces import drawn
 
-        return [drawn(self.drawing)]
+        return [drawn(self.chart)]
 
 
 class AutotunePanel(Panel):

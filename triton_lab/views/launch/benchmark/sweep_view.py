@@ -14,11 +14,9 @@ from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Line, Rectangle, widest
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence
 from triton_lab.views.drawing.style import SMALL
-from triton_lab.views.view import View
+from triton_lab.views.view import DrawnView
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.benchmark.benchmark_result import Sweep, SweepRow
 
 WIDE, HIGH = 560.0, 300.0  # of the plot within its axes
@@ -42,7 +40,7 @@ class SweepScene(TypedDict):
     table: Many[Few[Sentence]]
 
 
-class SweepView(View):
+class SweepView(DrawnView):
     """The figure of a `Sweep`."""
 
     def __init__(self, sweep: Sweep) -> None:
@@ -156,7 +154,7 @@ class SweepView(View):
         return LEFT + 12 + across * (WIDE - 24), TOP + HIGH * (1 - (math.log(value) - low) / (high - low))
 
     @cached_property
-    def drawing(self) -> Drawing:
+    def chart(self) -> Drawing:
         made = Drawing(items=[DrawnText(0, 10, self.title(), bold=True)])
         self._axes(made)
         if self.roof:
@@ -237,13 +235,13 @@ class SweepView(View):
         return {
             "kind": "sweep",
             "title": self.title(),
-            "drawing": self.drawing.scene("", f"{self.title()}. The table below has its numbers"),
+            "drawing": self.chart.scene("", f"{self.title()}. The table below has its numbers"),
             "headings": self.headings,
             "table": self.table(),
         }
 
-    def figure(self) -> Figure:
-        return self.drawing.framed().figure()
+    def drawing(self) -> Drawing:
+        return self.chart.framed()
 
 
 def _look(number: int) -> tuple[str, bool, float]:

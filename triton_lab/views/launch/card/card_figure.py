@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import Drawing, DrawnText
 from triton_lab.views.drawing.figure import MARGIN, Sheet, text_width
-from triton_lab.views.drawing.figure_pieces import WIDTH, FigurePiece, lines, table
+from triton_lab.views.drawing.figure_pieces import WIDTH, FigurePiece, drawn, lines, table
 from triton_lab.views.launch.card.findings_text import fix_lines
 from triton_lab.views.missing_picture import attempt
 
@@ -47,12 +48,11 @@ def _missing(name: str, why: str) -> list[FigurePiece]:
 
 
 def _header(card: Card) -> FigurePiece:
-    def draw_header(sheet: Sheet, y: float) -> None:
-        sheet.text(MARGIN, y + 8, card.title(), style.TITLE, bold=True, mono=True)
-        x = MARGIN + text_width(card.title(), style.TITLE, mono=True) + 24
-        sheet.text(x, y + 8, " · ".join(card.facts()), colour=style.LIGHT.faint)
-
-    return FigurePiece(30, draw_header)
+    made = Drawing(WIDTH, 16)
+    x = text_width(card.title(), style.TITLE, mono=True) + 24
+    made.add(DrawnText(0, 8, card.title(), style.TITLE, bold=True, mono=True))
+    made.add(DrawnText(x, 8, " · ".join(card.facts()), colour="faint"))
+    return drawn(made)
 
 
 def _scalars(card: Card) -> list[FigurePiece]:

@@ -46,8 +46,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
@@ -144,6 +142,8 @@ class GridView(View):
     one stored to. ``program`` picks a program; ``shared`` is about it. ``most`` is as in `Tiling`. An input for which
     only some programs could be looked at does not count as shared; the picture says so.
     """
+
+    tight = True
 
     def __init__(
         self,
@@ -324,11 +324,6 @@ class GridView(View):
         if self.program is not None:
             emphasis = [self.emphasis(self.program), self._on_target(self.program)][: len(self.heatmaps)]
         return [title(self.title()), one_row(self.heatmaps, 28, emphasis)]
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack(self.pieces(), least=0)
 
     def _on_target(self, program: int) -> npt.NDArray[np.uint8] | None:
         return None if self.target is None else self.target.emphasis(program)

@@ -40,8 +40,6 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
     from triton_lab.views.drawing.figure_pieces import FigurePiece
@@ -64,6 +62,8 @@ class Tiling(View):
     heatmap may take. ``most`` limits the lanes, if they must be looked at one by one; the picture then shows only some
     programs, and says so.
     """
+
+    tight = True
 
     def __init__(
         self,
@@ -284,19 +284,13 @@ class Tiling(View):
         shown = some_of(self.touches.shown, self.programs)
         return f"{self.argument.name} ({shape_text(self.argument.shape)}){shown}"
 
-    def figure(self) -> Figure:
-        """The figure of the chosen layer; if a program is chosen, it is outlined."""
-        from triton_lab.views.drawing.figure import MARGIN, Sheet, draw, height_of, text_width, width_of
+    def pieces(self) -> list[FigurePiece]:
+        """The chosen layer; if a program is chosen, it is outlined."""
+        from triton_lab.views.drawing.figure_pieces import lines, one_row, title
 
-        wide = max([width_of(self.heatmap), *map(text_width, self.astray)])
-        above = 26 + 18 * len(self.astray)
-        sheet = Sheet(wide + 2 * MARGIN, height_of(self.heatmap) + 2 * MARGIN + above)
-        sheet.text(MARGIN, MARGIN + 8, self.title(), bold=True)
-        for number, line in enumerate(self.astray):
-            sheet.text(MARGIN, MARGIN + 28 + 18 * number, line, colour=style.LIGHT.error)
+        astray = [lines([(line, style.LIGHT.error) for line in self.astray])] if self.astray else []
         emphasis = None if self.program is None else self.emphasis(self.program)
-        draw(sheet, self.heatmap, MARGIN, MARGIN + above, emphasis)
-        return sheet.finish()
+        return [title(self.title()), *astray, one_row([self.heatmap], emphasis=[emphasis])]
 
     def scene(self) -> TilingScene:
         argument, found = self.argument, self.cells.touches

@@ -23,9 +23,8 @@ from triton_lab.views.launch.values.pointer_text import Pointed, offsets_in, poi
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.replay.variable_values import Values
+    from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST = 1 << 18  # numbers in a live picture
 
@@ -63,6 +62,8 @@ class VariableView(View):
 
     ``program`` and ``iteration`` choose the static picture; ``numbers`` limits how many numbers the live one carries.
     """
+
+    tight = True
 
     def __init__(self, values: Values, program: int | None = None, iteration: int = 0, numbers: int = MOST) -> None:
         self.values, self.numbers = values, numbers
@@ -135,28 +136,19 @@ class VariableView(View):
                 lines.append("[" + ", ".join(number_text(n) if np.isfinite(n) else str(n) for n in numbers) + "]")
         return "\n".join(lines)
 
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure import LEFT, MARGIN, Sheet, draw, height_of, text_width, width_of
-        from triton_lab.views.drawing.histogram_figure import BELOW, HEIGHT, WIDTH, draw_histogram
+    def pieces(self) -> list[FigurePiece]:
+        """The block with its histogram; in words if there is no block."""
+        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing.figure_pieces import beside, lines, one_row, title
+        from triton_lab.views.drawing.histogram_figure import histogram_drawing
 
         if self.block is None:
-            words = self.text().splitlines()
-            sheet = Sheet(max(map(text_width, words)) + 2 * MARGIN, 22 * len(words) + 2 * MARGIN)
-            for number, line in enumerate(words):
-                sheet.text(MARGIN, MARGIN + 10 + 22 * number, line)
-            return sheet.finish()
+            return [lines([(line, style.LIGHT.ink) for line in self.text().splitlines()])]
         heatmap = block_heatmap(self.block, *ends(self.block))
-        title = f"{self.title()}: {self._where()} · {self._summary(self.block)}"
-        beside = self.block.size > 1
-        wide = width_of(heatmap) + (40 + WIDTH if beside else 0)
-        high = max(height_of(heatmap), 30 + HEIGHT + BELOW if beside else 0)
-        sheet = Sheet(max(wide, text_width(title) * 1.08) + 2 * MARGIN, high + 26 + 2 * MARGIN)
-        sheet.text(MARGIN, MARGIN + 8, title, bold=True)
-        draw(sheet, heatmap, MARGIN, MARGIN + 26)
-        if beside:
-            x = MARGIN + max(width_of(heatmap), LEFT) + 40
-            draw_histogram(sheet, histogram(self.block), x, MARGIN + 26 + 26)
-        return sheet.finish()
+        head = title(f"{self.title()}: {self._where()} · {self._summary(self.block)}")
+        if self.block.size < 2:
+            return [head, one_row([heatmap])]
+        return [head, beside(heatmap, histogram_drawing(histogram(self.block)))]
 
     def scene(self) -> VariableScene:
         values = self.values

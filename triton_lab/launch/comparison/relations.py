@@ -105,8 +105,8 @@ def _near(one: Compared, a: Array, b: Array) -> bool:
     size = np.maximum(np.abs(a), np.abs(b))
     known = 0.0
     if one.bound is not None:
-        size = one.bound.size
-        known = float(np.max(size, initial=0.0, where=np.isfinite(size)))
+        allowed = one.bound.size
+        known = float(np.max(allowed, initial=0.0, where=np.isfinite(allowed)))
     roundings = _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 0.0
     return bool((np.abs(a - b) <= roundings * size + 2 * known).all())
 

@@ -14,13 +14,14 @@ from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, C
 from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.mutation_search import Search
-from triton_lab.launch.comparison.numerics import (, precisions
+from triton_lab.launch.comparison.numerics import (
     Switch,
     combined,
     documented,
     emulations,
     exact,
     in_threads,
+    precisions,
     roundings,
     together,
 )

@@ -8,7 +8,7 @@ import torch
 
 from tests.interpreter.support import all_bits
 from tests.native.compiled import code_of, compiled
-from triton_lab.native.llvm import elf, jit
+from triton_lab.native.llvm import jit
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg
 from triton_lab.native.math import number_conversions
 
@@ -107,4 +107,4 @@ def test_nobody_is_called(build, lacking: str) -> None:
 
 def called(build, kind: str, lanes: int, target: jit.Target, *, halves: bool) -> set[str]:
     text = code_of(build, [kind], lanes, halves).text()
-    return elf.undefined(jit.object_code(text, target)) - {"_GLOBAL_OFFSET_TABLE_"}
+    return jit.undefined_names(jit.object_code(text, target)) - {"_GLOBAL_OFFSET_TABLE_"}

@@ -11,7 +11,7 @@ import triton_lab as lab
 from triton_lab.examples import example
 from triton_lab.native import engine
 from triton_lab.native.function_contract import Signature
-from triton_lab.native.llvm import elf, jit
+from triton_lab.native.llvm import jit
 from triton_lab.native.lowering.kernel_function import generate
 from triton_lab.native.runtime import compiled_function
 
@@ -87,9 +87,9 @@ def test_a_product_calls_nobody_where_nothing_multiplies_and_adds_at_once(seen: 
     target = jit.Target("x86_64-unknown-linux-gnu", "x86-64", "")
     for plan, signature in seen:
         code = jit.object_code(generate(plan, Signature(signature.groups, 16, 16, fused=False)).text, target)
-        assert elf.undefined(code) <= LIBRARY
+        assert jit.undefined_names(code) <= LIBRARY
         code = jit.object_code(generate(plan, Signature(signature.groups, 16, 16)).text, target)
-        assert "fmaf" in elf.undefined(code)
+        assert "fmaf" in jit.undefined_names(code)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,6 +101,6 @@ def test_an_example_compiles_for_arm64_without_calling_anybody(name: str, seen: 
         code = jit.object_code(made.text, jit.ARM64)
         assert jit.made_for(code, jit.ARM64)
         assert sum(each.size() for each in llvm.ObjectFileRef.from_data(code).sections() if each.is_text())
-        assert elf.undefined(code) <= LIBRARY
+        assert jit.undefined_names(code) <= LIBRARY
         called = {line.partition("@")[2].partition("(")[0] for line in made.text.splitlines() if line[:7] == "declare"}
         assert all(each.startswith("llvm.") for each in called)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triton_lab.native.llvm import elf, jit
+from triton_lab.native.llvm import jit
 
 TEXT = """
 declare float @fmaf(float, float, float)
@@ -21,20 +21,20 @@ TARGETS = {62: jit.Target("x86_64-unknown-linux-gnu", "x86-64", ""), 183: jit.AR
 @pytest.mark.parametrize("machine", TARGETS)
 def test_names_that_others_must_have_are_found(machine: int) -> None:
     code = jit.object_code(TEXT, TARGETS[machine])
-    assert elf.machine_of(code) == machine
-    assert elf.undefined(code) - {"_GLOBAL_OFFSET_TABLE_"} == {"fmaf", "there"}
+    assert jit.machine_of(code) == machine
+    assert jit.undefined_names(code) - {"_GLOBAL_OFFSET_TABLE_"} == {"fmaf", "there"}
 
 
 def test_damaged_files_are_refused_and_nothing_else_happens() -> None:
     code = jit.object_code(TEXT, TARGETS[62])
-    assert elf.machine_of(b"\x7fELF") is None
+    assert jit.machine_of(b"\x7fELF") is None
     for end in range(0, len(code), 7):
         try:
-            assert elf.undefined(code[:end]) <= elf.undefined(code) | {""}
+            assert jit.undefined_names(code[:end]) <= jit.undefined_names(code) | {""}
         except ValueError:
             continue
     with pytest.raises(ValueError, match="no object code"):
-        elf.undefined(b"text")
+        jit.undefined_names(b"text")
 
 
 def test_what_the_processor_and_the_process_lack_is_told() -> None:

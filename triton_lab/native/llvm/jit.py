@@ -10,13 +10,13 @@ import ctypes
 import functools
 import importlib.util
 import itertools
+import struct
 import sys
 import threading
 import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.native.llvm import elf
 from triton_lab.native.runtime import background_compiler
 
 if TYPE_CHECKING:
@@ -122,11 +122,14 @@ def _simplify(llvm: Any, module: Any, machine: Any) -> None:
 _OFFSETS = "_GLOBAL_OFFSET_TABLE_"
 # LLVM's name of a processor -> its number in ELF files.
 _MACHINES = {"x86_64": 62, "aarch64": 183}
+# Object code is an ELF file, 64-bit and little-endian.
+_MAGIC = b"\x7fELF\x02\x01"
+_SYMBOLS, _UNDEFINED = 2, 0
 
 
 def made_for(code: bytes, target: Target) -> bool:
     """Whether object code is for the kind of processor of ``target``, judged by its header alone."""
-    return elf.machine_of(code) == _MACHINES.get(target.triple.split("-")[0], -1)
+    return machine_of(code) == _MACHINES.get(target.triple.split("-")[0], -1)
 
 
 class Linked:
@@ -140,7 +143,7 @@ class Linked:
         if not made_for(code, host()):
             raise CannotCompile("the object code is for another processor")
         try:
-            wanted = sorted(elf.undefined(code) - {_OFFSETS})
+            wanted = sorted(undefined_names(code) - {_OFFSETS})
         except ValueError as error:
             raise CannotCompile(str(error)) from error
         # Where the processor has no instruction, LLVM calls a library function, which may not exist here.
@@ -194,3 +197,29 @@ def _machine(target: Target) -> Any:
 def _linker() -> Any:
     _, llvm = _llvm()
     return llvm.create_lljit_compiler(_machine(host()))
+
+
+def machine_of(code: bytes) -> int | None:
+    """The number of the processor that object code is for, as in `_MACHINES`; None if it is no such file."""
+    return int.from_bytes(code[18:20], "little") if code[:6] == _MAGIC and len(code) >= 64 else None
+
+
+def undefined_names(code: bytes) -> set[str]:
+    """The external functions and data that object code needs, by name. Raises ValueError if it is damaged."""
+    if machine_of(code) is None:
+        raise ValueError("no object code")
+    try:
+        table, size, count = struct.unpack_from("<Q", code, 40)[0], *struct.unpack_from("<HH", code, 58)
+        sections = [struct.unpack_from("<IIQQQQIIQQ", code, table + number * size) for number in range(count)]
+        found: set[str] = set()
+        for _, kind, _, _, start, length, link, _, _, each in sections:
+            if kind != _SYMBOLS:
+                continue
+            names = sections[link][4]
+            for at in range(start, start + length, each):
+                name, _, _, section = struct.unpack_from("<IBBH", code, at)
+                if name and section == _UNDEFINED:
+                    found.add(code[names + name : code.index(b"\0", names + name)].decode())
+        return found
+    except (struct.error, IndexError) as error:
+        raise ValueError("damaged object code") from error

@@ -17,6 +17,7 @@ from triton_lab.compiled.compiler_client import CompileOutcome
 from triton_lab.compiled.stage_names import LABELS
 from triton_lab.compiled.user_sources import Source
 from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.saving.file_format import simple
 
 # A file holds at most so many compilations, the last ones, of so many bytes together.
 MOST = 16
@@ -43,8 +44,8 @@ def told(launch: Recorded, array: Callable[[Bytes], int]) -> list[dict[str, Any]
             {
                 "kernel": one.kernel,
                 "target": one.target,
-                "constants": {name: _simple(value) for name, value in one.constants.items()},
-                "options": {name: _simple(value) for name, value in one.options.items()},
+                "constants": {name: simple(value) for name, value in one.constants.items()},
+                "options": {name: simple(value) for name, value in one.options.items()},
                 "file": one.file,
                 "line": one.line,
                 "stages": [[name, array(made)] for name, made in stages.items()],
@@ -58,10 +59,6 @@ def told(launch: Recorded, array: Callable[[Bytes], int]) -> list[dict[str, Any]
 
 def _bytes(made: str | bytes) -> Bytes:
     return np.frombuffer(made.encode() if isinstance(made, str) else made, np.uint8)
-
-
-def _simple(value: Any) -> Any:
-    return value if value is None or type(value) in (bool, int, float, str) else str(value)[:200]
 
 
 def _known(outcome: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.access_fault_message import Home
@@ -53,6 +54,11 @@ class KernelError(Exception):
         self.programs = programs
         self.fault = fault
         self.together: NDArray[Any] | None = None
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The linear numbers of its programs, ascending; none if they are unknown."""
+        return np.empty(0, np.int64) if self.programs is None else np.unique(self.programs)
 
 
 class Unsupported(KernelError):

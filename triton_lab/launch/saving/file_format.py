@@ -41,6 +41,11 @@ class SavedLaunchError(ValueError):
     """A file is no launch saved by triton-lab, or it is larger than allowed; the message says why."""
 
 
+def simple(value: Any) -> Any:
+    """A value that JSON has as it is; any other as the first 200 letters of its text."""
+    return value if value is None or type(value) in (bool, int, float, str) else str(value)[:200]
+
+
 class Writer:
     """Collects arrays and writes them with the object that refers to them."""
 

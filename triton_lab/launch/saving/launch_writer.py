@@ -16,7 +16,7 @@ from triton_lab.launch.comparison.number_formats import as_array
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import is_cut_short
-from triton_lab.launch.saving.file_format import FORMAT, NAME, Array, Writer
+from triton_lab.launch.saving.file_format import FORMAT, NAME, Array, Writer, simple
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -100,14 +100,10 @@ def _tuning(tuning: Tuning | None) -> dict[str, Any] | None:
         return None
     plain = {one.name: getattr(tuning, one.name) for one in dataclasses.fields(tuning) if one.name != "tried"}
     tried = [
-        [{name: _simple(value) for name, value in one.config.items()}, [one.seconds, one.low, one.high], one.failed]
+        [{name: simple(value) for name, value in one.config.items()}, [one.seconds, one.low, one.high], one.failed]
         for one in tuning.tried
     ]
     return {**plain, "key": list(tuning.key), "tried": tried}
-
-
-def _simple(value: Any) -> Any:
-    return value if value is None or type(value) in (bool, int, float, str) else str(value)[:200]
 
 
 def _twin(launch: Launch) -> dict[str, Any] | None:

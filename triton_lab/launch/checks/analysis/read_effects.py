@@ -81,16 +81,12 @@ class ReadEffects:
         then = self.launch.error
         if not isinstance(then, KernelError) or then.op is None or error.op is None or then.op.index != error.op.index:
             return False
-        return np.array_equal(_numbers(then), _numbers(error))
+        return np.array_equal(then.numbers, error.numbers)
 
     def _limits(self) -> Limits:
         tape = self.launch.tape
         limits = tape.limits if tape is not None else Limits()
         return Limits(batch=limits.batch, memory=limits.memory, steps=4 * self._as_it_was.steps + _STEPS)
-
-
-def _numbers(error: KernelError) -> npt.NDArray[np.int64]:
-    return np.unique(error.programs) if error.programs is not None else np.empty(0, np.int64)
 
 
 class _Deeds(Watcher):

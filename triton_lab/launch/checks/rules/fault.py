@@ -55,7 +55,7 @@ def _refused(launch: Recorded, error: KernelError, others: Iterable[KernelError]
     if kind is None:
         return
     same = [each for each in others if each.fault is None and each.op is not None and each.op is error.op]
-    numbers = np.unique(np.concatenate([_numbers(each) for each in (error, *same)]))
+    numbers = np.unique(np.concatenate([each.numbers for each in (error, *same)]))
     message = f"{messages.program(int(numbers[0]), launch.grid)}: {error.message}"
     yield finding(
         launch,
@@ -71,7 +71,7 @@ def _refused(launch: Recorded, error: KernelError, others: Iterable[KernelError]
 
 def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
     """The finding for programs that wait, and for what; elements are listed if all wait for the same tensor."""
-    numbers = _numbers(error)
+    numbers = error.numbers
     op, where, argument = error.op, "", None
     elements = np.empty(0, np.int64)
     if op is not None and effects.waits(op):
@@ -200,7 +200,7 @@ def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
     """
     if launch.executable.waiting_loops:
         return
-    left = np.setdiff1d(np.asarray(launch.own), _numbers(error))
+    left = np.setdiff1d(np.asarray(launch.own), error.numbers)
     for _ in range(ROUNDS):
         if not len(left):
             return
@@ -216,7 +216,3 @@ def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
             left = np.setdiff1d(left, another.programs)
         else:
             return
-
-
-def _numbers(error: KernelError) -> Ints:
-    return np.unique(error.programs) if error.programs is not None else np.empty(0, np.int64)

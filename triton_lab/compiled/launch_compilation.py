@@ -57,7 +57,7 @@ def attempts(
     return [_remembered(launch, one) if isinstance(one, Compiled) else one for one in made]
 
 
-def compiled_plan(launch: Recorded, target: str, *, seconds: float = SECONDS, max_bytes: int = MAX_BYTES) -> Compiled:
+def compiled_plan(launch: Recorded, target: str) -> Compiled:
     """Compile the kernel from the launch's operations, without its source and with the target's own options.
 
     For launches that came from another process. Raises CompileError.
@@ -66,7 +66,7 @@ def compiled_plan(launch: Recorded, target: str, *, seconds: float = SECONDS, ma
     request = Request(launch.kernel, architecture, without_marker(launch.executable.plan.text), "{}")
     outcome = disk_cache.find(request)
     if outcome is None:
-        outcome = compiler_client.ask(request, seconds, max_bytes, threading.Event())
+        outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event())
         if outcome.failure:
             place = launch.file, launch.first_line
             raise CompileError(outcome.failure.strip().split("\n")[-1], target, "machine code", place, outcome.failure)

@@ -32,13 +32,13 @@ def _lanes(accesses: Iterable[Access]) -> int:
     return sum(int(event.active().sum()) for access in accesses for event in access.events)
 
 
-def launched(most: int = 1) -> Requirement:
-    """Require at most so many launches."""
+def launched() -> Requirement:
+    """Require at most one launch."""
 
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
-        if len(launches) <= most:
+        if len(launches) <= 1:
             return ""
-        return f"it takes {messages.count(len(launches), 'launch', 'launches')}, and {most} would do"
+        return f"it takes {messages.count(len(launches), 'launch', 'launches')}, and 1 would do"
 
     return wrong
 

@@ -124,10 +124,10 @@ def write(memory: Memory, piece: AccessPiece, value: Array, dtype: np.dtype[Any]
 
 
 def scattered(
-    reachable: Reachable, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...], kind: str
+    reachable: Reachable, addresses: Array, mask: Mask, dtype: np.dtype[Any], shape: tuple[int, ...]
 ) -> list[AccessPiece]:
-    """The pieces of an access, found lane by lane from ``addresses``. Raises KernelError with an `AccessFault`."""
-    return _pieces(reachable, addresses, _needed(mask), dtype, shape, kind)
+    """The pieces of an atomic, found lane by lane from ``addresses``. Raises KernelError with an `AccessFault`."""
+    return _pieces(reachable, addresses, _needed(mask), dtype, shape, "atomic")
 
 
 def _needed(mask: Mask) -> Mask:

@@ -52,9 +52,9 @@ lately: deque[EngineRun] = deque(maxlen=_KEPT)
 """The latest launches that had a choice of engine."""
 
 
-def asked(text: str | None = os.environ.get("TRITON_LAB_ENGINE")) -> Engine:
+def asked() -> Engine:
     """The engine that the environment requests; "auto" by default. Raises ValueError."""
-    return checked(text or "auto", "TRITON_LAB_ENGINE=")
+    return checked(os.environ.get("TRITON_LAB_ENGINE") or "auto", "TRITON_LAB_ENGINE=")
 
 
 def checked(engine: str, where: str = "engine=") -> Engine:

@@ -144,7 +144,7 @@ def _in_turn(
     # Every program takes its own turn, even if all do the same.
     addresses = np.broadcast_to(addresses, shape)
     result = np.zeros(shape, dtype)
-    for piece in memory_access.scattered(machine.memory_for(op), addresses, mask, dtype, shape[1:], "atomic"):
+    for piece in memory_access.scattered(machine.memory_for(op), addresses, mask, dtype, shape[1:]):
         index = piece.index.reshape(-1)
         found, places, values = apply(piece.view, index, piece.lanes)
         memory_access.write(machine.memory, piece.at(places), values, dtype)

@@ -32,18 +32,18 @@ class Histogram:
         return int(self.counts.sum())
 
 
-def histogram(values: npt.NDArray[Any], bins: int = BINS) -> Histogram:
+def histogram(values: npt.NDArray[Any]) -> Histogram:
     """Bins over the finite values; integers and booleans with few distinct values get one bin for each value."""
     numbers = as_float(values).reshape(-1)
     finite = numbers[np.isfinite(numbers)]
     whole = np.issubdtype(values.dtype, np.integer) or values.dtype == np.bool_
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    if whole and high - low < bins:
+    if whole and high - low < BINS:
         edges = np.arange(low - 0.5, high + 1.0)
     elif low == high:
         edges = np.array([low, low])
     else:
-        edges = low + (high / bins - low / bins) * np.arange(bins + 1)
+        edges = low + (high / BINS - low / BINS) * np.arange(BINS + 1)
         edges[-1] = high
     if low == high and not whole:
         counts = np.array([finite.size])

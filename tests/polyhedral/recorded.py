@@ -1,4 +1,4 @@
-"""What a launch recorded, byte by byte: the oracle that models of launches are held to."""
+"""What a launch recorded, byte by byte: the oracle that models of launches are held to; and the model of a launch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import triton_lab as lab
+from triton_lab.polyhedral.kernels.launch_scop import KernelScop
+
 Ints = NDArray[np.int64]
+
+
+def scop(launch: Any) -> KernelScop:
+    """The model of one launch."""
+    found = lab.polyhedral.scop(launch)
+    assert isinstance(found, KernelScop)
+    return found
 
 
 def touched(launch: Any, kinds: tuple[str, ...]) -> Ints:

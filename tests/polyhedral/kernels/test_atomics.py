@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.polyhedral.kernels.launch_scop import KernelScop
-
-
-def scop(launch: Any) -> KernelScop:
-    found = lab.polyhedral.scop(launch)
-    assert isinstance(found, KernelScop)
-    return found
+from tests.polyhedral.recorded import scop
 
 
 @triton.jit

@@ -14,6 +14,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.polyhedral.recorded import scop
 from triton_lab.examples import all_examples, example
 from triton_lab.polyhedral.kernels import from_launch
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
@@ -34,12 +35,6 @@ def launches(name: str) -> list[Any]:
     with lab.target("cpu"), lab.record() as recorded:
         found.run(**found.inputs("small", 0, "cpu"))
     return recorded
-
-
-def scop(launch: Any) -> KernelScop:
-    found = lab.polyhedral.scop(launch)
-    assert isinstance(found, KernelScop)
-    return found
 
 
 def recorded_elements(launch: Any, statement: KernelStatement) -> dict[tuple[int, ...], int]:

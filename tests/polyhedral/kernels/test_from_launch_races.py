@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from tests.polyhedral import recorded
 from tests.polyhedral.races import CASES
+from tests.polyhedral.recorded import scop
 from triton_lab.examples import all_examples, example
 from triton_lab.polyhedral.core import isl_effort
-from triton_lab.polyhedral.kernels.launch_scop import KernelScop
 from triton_lab.polyhedral.kernels.races.race_verdict import Race
 
 
@@ -26,12 +26,6 @@ from triton_lab.polyhedral.kernels.races.race_verdict import Race
 def _on_cpu() -> Iterator[None]:
     with lab.target("cpu"):
         yield
-
-
-def scop(launch: Any) -> KernelScop:
-    found = lab.polyhedral.scop(launch)
-    assert isinstance(found, KernelScop)
-    return found
 
 
 def meets(launch: Any, race: Race) -> bool:

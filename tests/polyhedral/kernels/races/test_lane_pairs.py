@@ -13,14 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import triton_lab as lab
+from tests.polyhedral.recorded import scop
 from triton_lab.examples import all_examples, example
-from triton_lab.polyhedral.kernels.launch_scop import KernelScop
-
-
-def scop(launch: Any) -> KernelScop:
-    found = lab.polyhedral.scop(launch)
-    assert isinstance(found, KernelScop)
-    return found
 
 
 def collide(launch: Any) -> bool:

@@ -106,11 +106,11 @@ class CPUBackend(BaseBackend):
         self._model.load_dialects(context)
 
     def add_stages(self, stages: dict[str, Any], options: Any, language: Language) -> None:
-        if language != Language.TRITON:
-            raise RuntimeError(
-                "the CPU target runs Triton kernels, not Gluon ones: run this kernel on a GPU (%%triton gpu)"
-            )
-        stages["ttir"] = self.make_ttir
+        if language == Language.TRITON:
+            stages["ttir"] = self.make_ttir
+        else:
+            stages["glir"] = lambda module, metadata: module  # what the front end wrote, from Triton 3.7 on
+            stages["ttgir"] = self.make_ttgir
         stages["plan"] = self.make_plan
 
     @staticmethod
@@ -123,6 +123,23 @@ class CPUBackend(BaseBackend):
             reading.end(True)
         simplify(module)
         return module
+
+    @staticmethod
+    def make_ttgir(module: Any, metadata: dict[str, Any]) -> Any:
+        """The module of a Gluon kernel, with all layouts chosen."""
+        from triton_lab.backend.source import recursion_depth
+        from triton_lab.ir.lower import choose_layouts
+
+        recursion_depth.ended()
+        if reading is not None:
+            reading.end(True)
+        choose_layouts(module)
+        return module
+
+    def get_target_name(self, options: Any) -> str:
+        """The target that Gluon's front end notes in the module, by which layouts are verified."""
+        name: str = self._model.get_target_name(options)
+        return name
 
     @staticmethod
     def make_plan(module: Any, metadata: dict[str, Any]) -> bytes:

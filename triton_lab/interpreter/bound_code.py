@@ -121,13 +121,16 @@ def _code(
             regions[op.index] = (*regions.get(op.index, ()), *codes)
         run = instead.get(op.name, entry.run)
         steps.append(BoundStep(op, run, entry.control, op.operands, op.results, tuple(dying.get(position, ()))))
+    for region in terminator.regions:  # the partitions of warps
+        codes = tuple(_code(inner, regions, len(region.blocks) > 1, instead) for inner in region.blocks)
+        regions[terminator.index] = (*regions.get(terminator.index, ()), *codes)
     return BoundBlock(block.arguments, tuple(steps), terminator)
 
 
 def _footprint(code: BoundBlock, regions: dict[int, tuple[BoundBlock, ...]], function: Function) -> int:
     def size(value: int) -> int:
         type = function.types[value]
-        return 64 if type.is_descriptor else type.size * dtype_of(type).itemsize
+        return 64 if type.is_opaque else type.size * dtype_of(type).itemsize
 
     live = sum(size(value) for value in code.arguments)
     worst = live

@@ -16,6 +16,7 @@ from triton_lab.interpreter.memory_regions import Memory, MemoryRegion, Reachabl
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.interpreter.program_strands import Strand, Wait
 from triton_lab.interpreter.runtime_values import Value
+from triton_lab.interpreter.shared_memory import Asynchronous
 from triton_lab.ir import Op
 from triton_lab.ir.spin_wait_memory import Awaited, awaited
 from triton_lab.messages import count
@@ -78,6 +79,7 @@ class Machine:
         self.printer = printer
         self.marks = marks
         self.steps = 0
+        self.asynchronous = Asynchronous()
         self.ended = 0
         # In a kernel whose programs may wait: the strand that runs, or ran last.
         self._turn: Strand | None = None

@@ -6,7 +6,8 @@ A value is one of
   and broadcasts cost nothing and elementwise work is done once;
 - an `AffineBlock` of integers or addresses;
 - a `MaskBox`, a mask;
-- a `Descriptor`, for tensor descriptors.
+- a `Descriptor`, for tensor descriptors;
+- a `SharedView`, for a part of shared memory.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.shared_memory import SharedView
 from triton_lab.ir import Type
 
 Array = NDArray[Any]
@@ -48,7 +50,7 @@ class Descriptor:
         )
 
 
-Value: TypeAlias = Array | AffineBlock | MaskBox | Descriptor
+Value: TypeAlias = Array | AffineBlock | MaskBox | Descriptor | SharedView
 
 
 def _rows(array: Array, rows: Array) -> Array:
@@ -70,7 +72,7 @@ def elements(value: Value, type: Type) -> Array:
         return value.elements(dtype_of(type))
     if isinstance(value, MaskBox):
         return value.elements()
-    raise TypeError("a descriptor has no elements")
+    raise TypeError("a descriptor and a part of shared memory have no elements")
 
 
 def spread(value: Value, type: Type) -> Array:
@@ -97,12 +99,25 @@ def merge(pieces: Sequence[tuple[Array, Value]], programs: int, type: Type) -> V
             return AffineBlock(base, first.strides, first.shape)
     if isinstance(values[0], Descriptor):
         return _merge_descriptors(pieces, programs)
+    if isinstance(values[0], SharedView):
+        return _merge_views(pieces, programs)
     arrays = [(rows, elements(value, type)) for rows, value in pieces]
     shape = np.broadcast_shapes(*(array.shape[1:] for _, array in arrays))
     result = np.zeros((programs, *shape), arrays[0][1].dtype)
     for rows, array in arrays:
         result[rows] = array
     return result
+
+
+def _merge_views(pieces: Sequence[tuple[Array, Value]], programs: int) -> SharedView:
+    views = [(rows, value) for rows, value in pieces if isinstance(value, SharedView)]
+    first = views[0][1]
+    if any(view.buffer is not first.buffer for _, view in views):
+        raise ValueError("programs that run together take different buffers here")
+    base = np.zeros(programs, np.int64)
+    for rows, view in views:
+        base[rows] = view.base
+    return SharedView(first.buffer, base, first.offsets, first.dtype)
 
 
 def _merge_descriptors(pieces: Sequence[tuple[Array, Value]], programs: int) -> Descriptor:

@@ -62,6 +62,9 @@ class Operands:
     mask: int | None = None
     other: int | None = None
     timeout: int | None = None
+    buffer: int | None = None
+    barrier: int | None = None
+    predicate: int | None = None
     coordinates: tuple[int, ...] = ()
 
 
@@ -87,6 +90,9 @@ def _operands(name: str, count: int, sizes: tuple[int, ...] | None) -> Operands:
     for role, size in zip(roles, sizes, strict=True):
         if role.startswith("coordinate"):
             coordinates += tuple(range(at, at + size))
+        elif role.startswith("offset"):
+            if size:
+                raise ValueError(f"{name} with offsets of an image is not run")
         elif size:
             found[role.rstrip("?")] = at
         at += size

@@ -32,6 +32,19 @@ def simplify(module: Any) -> None:
         manager.run(module)
 
 
+def choose_layouts(module: Any) -> None:
+    """For a module of Gluon: inline calls, and choose the layouts that its source leaves to the compiler."""
+    from triton._C.libtriton import ir, passes
+
+    manager = ir.pass_manager(module.context)
+    passes.gluon.add_inliner(manager)
+    passes.gluon.add_infer_coalesced_encodings(manager)
+    passes.gluon.add_resolve_auto_encodings(manager)
+    passes.gluon.add_canonicalizer(manager)
+    passes.common.add_symbol_dce(manager)
+    manager.run(module, "triton_lab")
+
+
 def generic_text(module: Any) -> str:
     """``module`` in MLIR's generic form. The module is unusable afterwards."""
     from triton._C.libtriton import ir

@@ -26,6 +26,8 @@ VERIFY = "TRITON_LAB_VERIFY"
 _VALUE = re.compile(r"%([\w$.-]+)(?:#(\d+))?")
 _RESULT = re.compile(r"%([\w$.-]+)(?::(\d+))?")
 _BLOCK_LABEL = re.compile(r"\^bb(\d+)")
+_LAYOUT_ALIAS = re.compile(r"^(#\w+) = (#ttn?g\.\w+.*)$", re.MULTILINE)
+_USED_ALIAS = re.compile(r"#[a-z_]\w*\b(?![.(])")
 _NAME_SUFFIX = re.compile(r"_\d+$")
 
 
@@ -39,10 +41,11 @@ def parse_plan(text: str) -> Plan:
     Raises ParseError with the line of the text where reading stopped. If the environment has ``TRITON_LAB_VERIFY``, as
     in tests, the plan is also held to the rules of the IR; a plan that breaks one raises InvalidPlan.
     """
-    cursor = Cursor(text)
+    spelled = _without_aliases(text)
+    cursor = Cursor(spelled)
     try:
-        locations = Locations(text)
-        cursor.position = text.index('"builtin.module"')
+        locations = Locations(spelled)
+        cursor.position = spelled.index('"builtin.module"')
         functions = {name: marked(one) for name, one in _Parser(cursor, locations).module().items()}
         plan = Plan(functions, text)
     except (ValueError, KeyError, IndexError) as error:
@@ -50,6 +53,18 @@ def parse_plan(text: str) -> Plan:
     if os.environ.get(VERIFY):
         verify(plan)
     return plan
+
+
+def _without_aliases(text: str) -> str:
+    """The module with the layouts of shared memory in place of their aliases; line numbers stay."""
+    if "!ttg.memdesc<" not in text:
+        return text
+    known: dict[str, str] = {}
+    expand = lambda part: _USED_ALIAS.sub(lambda found: known.get(found[0], found[0]), part)  # noqa: E731
+    for found in _LAYOUT_ALIAS.finditer(text):
+        known[found[1]] = expand(found[2])
+    head, name, body = text.partition('"builtin.module"')
+    return head + name + expand(body)
 
 
 class _Parser:

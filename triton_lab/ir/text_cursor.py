@@ -9,7 +9,7 @@ from triton_lab.ir.types import Type, parse_type
 _BLANK = re.compile(r"(?:\s+|//[^\n]*)+")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
-_SIMPLE_TYPE = re.compile(r"(?:bf|f|i)\w+|index|none")
+_SIMPLE_TYPE = re.compile(r"!ttg\.async\.token\b|(?:bf|f|i)\w+|index|none")
 
 
 class Cursor:

@@ -13,12 +13,14 @@ class Type:
 
     ``element`` is the MLIR spelling of the scalar (``i32``, ``f16``, ``bf16``, ``f8E4M3FN``), or ``ptr`` or ``desc``.
     Integers have no sign, except the ``ui32`` in a descriptor's block. ``shape`` is the block's shape, ``()`` for a
-    scalar. ``pointee`` is what a pointer points at, or the block that a descriptor describes.
+    scalar. ``pointee`` is what a pointer points at, the block that a descriptor describes, or the block in a part of
+    shared memory (``memdesc``), whose ``layout`` is TTGIR's text. ``token`` stands for asynchronous work.
     """
 
     element: str
     shape: tuple[int, ...] = ()
     pointee: Type | None = None
+    layout: str = ""
 
     @property
     def is_pointer(self) -> bool:
@@ -27,6 +29,16 @@ class Type:
     @property
     def is_descriptor(self) -> bool:
         return self.element == "desc"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is a part of shared memory."""
+        return self.element == "memdesc"
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether it has no elements: a descriptor, a part of shared memory, a token."""
+        return self.element in ("desc", "memdesc", "token")
 
     @property
     def is_integer(self) -> bool:
@@ -60,7 +72,7 @@ _ADDRESS_SPACE = re.compile(r""",\s*(?:\d+|"\w+")$""")
 
 
 def _bits(element: str) -> int:
-    if element in ("ptr", "desc", "index"):
+    if element in ("ptr", "desc", "index", "memdesc", "token"):
         return 64
     found = re.match(r"[a-z]+(\d+)", element)
     if found is None:
@@ -82,12 +94,34 @@ def parse_type(text: str) -> Type:
     if text.startswith("!tt.ptr<"):
         inside = text[len("!tt.ptr<") : -1]
         return Type("ptr", (), parse_type(_ADDRESS_SPACE.sub("", inside)))
+    if text == "!ttg.async.token":
+        return Type("token")
+    if text.startswith("!ttg.memdesc<"):
+        return _shared(text[len("!ttg.memdesc<") : -1])
     if text.startswith("!tt.tensordesc<"):
         inside = text[len("!tt.tensordesc<") : -1]
         return Type("desc", (), parse_type(inside if inside.startswith("tensor<") else f"tensor<{inside}>"))
     if text in ("index", "none") or re.fullmatch(r"(?:[su]?i|f|bf)\d+|f(?:8|6|4)E\w+|tf32", text):
         return Type(text.removeprefix("s"))
     raise ValueError(f"unknown type {text!r}")
+
+
+def _shared(inside: str) -> Type:
+    """A part of shared memory: shape and element, layout, memory space, whether it may be written, the allocation."""
+    shape, element = _split_shape(inside)
+    return Type("memdesc", (), Type(parse_type(element).element, shape), _parts(inside)[1])
+
+
+def _parts(text: str) -> list[str]:
+    """What commas outside of brackets separate."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "<[{(") - (character in ">]})")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
 
 
 def _split_shape(text: str) -> tuple[tuple[int, ...], str]:

@@ -52,9 +52,11 @@ YIELDS = frozenset(
         "tt.reduce.return",
         "tt.scan.return",
         "tt.map_elementwise.return",
+        "ttg.warp_yield",
+        "ttg.warp_return",
     }
 )
-TERMINATORS = BRANCHES | YIELDS | {"ub.unreachable"}
+TERMINATORS = BRANCHES | YIELDS | {"ub.unreachable", "ttg.warp_specialize.partitions"}
 # For each operation that decides where control goes: how many of its first operands decide. The others are passed on.
 _DECISIVE = {"scf.if": 1, "scf.for": 3, "scf.condition": 1, "cf.cond_br": 1}
 

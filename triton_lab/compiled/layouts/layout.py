@@ -324,6 +324,21 @@ def layouts(ttgir: str) -> dict[str, Layout]:
     return found
 
 
+def shared_addresses(spelled: str, shape: Sequence[int], bits: int) -> npt.NDArray[np.int64]:
+    """The byte of each element of an allocation in shared memory, whose layout is TTGIR's text, from its first one.
+
+    Dimensions before those of the layout count buffers, which follow one another.
+    """
+    kind = parse(spelled)
+    inner = tuple(shape[len(shape) - kind.rank :])
+    found = Layout(kind, inner, bits).addresses()
+    size = int(found.max()) + bits // 8
+    for extent in reversed(shape[: len(shape) - kind.rank]):
+        found = np.arange(extent).reshape(-1, *(1,) * found.ndim) * size + found
+        size *= extent
+    return found
+
+
 def width(element: str) -> int:
     """The bits of one element of a type: ``f16`` has 16, ``f8E4M3FN`` 8, a pointer 64."""
     if element.startswith("!tt.ptr"):

@@ -30,7 +30,7 @@ _PAD_WITH_NAN = 2
 # Maps the kinds of `tt.descriptor_reduce` to those of `tt.atomic_rmw`, for signed, unsigned and float elements.
 _ADD, _MIN, _MAX, _AND, _OR, _XOR = 1, 2, 3, 6, 7, 8
 _BITWISE = {_AND: Rmw.AND, _OR: Rmw.OR, _XOR: Rmw.XOR}
-_KINDS = {
+KINDS = {
     "i": {_ADD: Rmw.ADD, _MIN: Rmw.MIN, _MAX: Rmw.MAX, **_BITWISE},
     "u": {_ADD: Rmw.ADD, _MIN: Rmw.UMIN, _MAX: Rmw.UMAX, **_BITWISE},
     "f": {_ADD: Rmw.FADD, _MIN: Rmw.MIN, _MAX: Rmw.MAX},
@@ -46,24 +46,28 @@ def make_tensor_descriptor(frame: Frame, op: Op, base: Value, *rest: Value) -> V
     return Descriptor(base, tuple(extents[:rank]), tuple(extents[rank:]), padding_nan)
 
 
-def _described(frame: Frame, op: Op) -> Type:
+def described(frame: Frame, op: Op) -> Type:
     """The block that the operation's descriptor describes."""
     pointee = frame.type(op.operands[operands_of(op).address]).pointee
     assert pointee is not None
     return pointee
 
 
-def _descriptor(operands: Sequence[Value], at: Operands) -> Descriptor:
+def descriptor_of(operands: Sequence[Value], at: Operands) -> Descriptor:
     found = operands[at.address]
     assert isinstance(found, Descriptor)
     return found
 
 
-def _corner(frame: Frame, op: Op, operands: Sequence[Value], at: Operands) -> list[Array]:
+def corner_of(frame: Frame, op: Op, operands: Sequence[Value], at: Operands) -> list[Array]:
     return [frame.elements(op, position, operands[position]).astype(np.int64) for position in at.coordinates]
 
 
+<<<<<<< HEAD
 def placed(
+=======
+def placed(
+>>>>>>> 1658665f (Run Gluon kernels: shared memory, copies, barriers, partitions)
     descriptor: Descriptor, block: tuple[int, ...], itemsize: int, corner: list[Array]
 ) -> tuple[memory_access.Pointer, MaskBox]:
     """Addresses and mask of the block whose first element is ``corner``."""
@@ -90,16 +94,22 @@ def placed(
 @impl("tt.descriptor_load")
 def descriptor_load(frame: Frame, op: Op, *operands: Value) -> Value:
     at = operands_of(op)
-    descriptor = _descriptor(operands, at)
+    descriptor = descriptor_of(operands, at)
     result = frame.result_type(op)
     dtype = dtype_of(result)
+<<<<<<< HEAD
     block = _described(frame, op).shape
     pointer, mask = placed(descriptor, block, dtype.itemsize, _corner(frame, op, operands, at))
     array = _read(frame, op, descriptor, pointer, mask, dtype, block)
+=======
+    block = described(frame, op).shape
+    pointer, mask = placed(descriptor, block, dtype.itemsize, corner_of(frame, op, operands, at))
+    array = read(frame, op, descriptor, pointer, mask, dtype, block)
+>>>>>>> 1658665f (Run Gluon kernels: shared memory, copies, barriers, partitions)
     return array.reshape(array.shape[0], *result.shape)
 
 
-def _read(
+def read(
     frame: Frame,
     op: Op,
     descriptor: Descriptor,
@@ -114,7 +124,7 @@ def _read(
     return np.broadcast_to(array, (array.shape[0], *block))
 
 
-def _write(
+def write(
     frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, array: Array, block: tuple[int, ...]
 ) -> None:
     tell(frame, op, pointer, mask, array)
@@ -123,17 +133,17 @@ def _write(
 
 @impl("tt.descriptor_store")
 def descriptor_store(frame: Frame, op: Op, *operands: Value) -> None:
-    block = _described(frame, op).shape
+    block = described(frame, op).shape
     pointer, mask, array = _to_write(frame, op, operands, block)
-    _write(frame, op, pointer, mask, array, block)
+    write(frame, op, pointer, mask, array, block)
 
 
 @impl("tt.descriptor_reduce")
 def descriptor_reduce(frame: Frame, op: Op, *operands: Value) -> None:
     """Combine each element of the block with the one in memory, atomically: add, take the least, ..."""
-    described = _described(frame, op)
-    pointer, mask, array = _to_write(frame, op, operands, described.shape)
-    kind = _KINDS["f" if described.is_float else described.element[0]][op.attributes["kind"]]
+    block = described(frame, op)
+    pointer, mask, array = _to_write(frame, op, operands, block.shape)
+    kind = KINDS["f" if block.is_float else block.element[0]][op.attributes["kind"]]
     modify(frame, op, pointer, mask, array, kind)
 
 
@@ -144,8 +154,13 @@ def _to_write(
     at = operands_of(op)
     assert at.value is not None
     array = frame.spread(op, at.value, operands[at.value])
+<<<<<<< HEAD
     corner = _corner(frame, op, operands, at)
     pointer, mask = placed(_descriptor(operands, at), block, array.dtype.itemsize, corner)
+=======
+    corner = corner_of(frame, op, operands, at)
+    pointer, mask = placed(descriptor_of(operands, at), block, array.dtype.itemsize, corner)
+>>>>>>> 1658665f (Run Gluon kernels: shared memory, copies, barriers, partitions)
     return pointer, mask, array.reshape(array.shape[0], *block)
 
 
@@ -161,11 +176,11 @@ def _rows(descriptor: Descriptor, rows: Array, column: Array, width: int, itemsi
 
 @impl("tt.descriptor_gather")
 def descriptor_gather(frame: Frame, op: Op, *operands: Value) -> Value:
-    descriptor = _descriptor(operands, operands_of(op))
+    descriptor = descriptor_of(operands, operands_of(op))
     block = frame.result_type(op).shape
     dtype = dtype_of(frame.result_type(op))
     addresses, mask = _some_rows(frame, op, operands, block[1], dtype.itemsize)
-    return _read(frame, op, descriptor, addresses, mask, dtype, block)
+    return read(frame, op, descriptor, addresses, mask, dtype, block)
 
 
 @impl("tt.descriptor_scatter")
@@ -174,11 +189,11 @@ def descriptor_scatter(frame: Frame, op: Op, *operands: Value) -> None:
     assert position is not None
     array = frame.spread(op, position, operands[position])
     addresses, mask = _some_rows(frame, op, operands, array.shape[2], array.dtype.itemsize)
-    _write(frame, op, addresses, mask, array, array.shape[1:])
+    write(frame, op, addresses, mask, array, array.shape[1:])
 
 
 def _some_rows(frame: Frame, op: Op, operands: Sequence[Value], width: int, itemsize: int) -> tuple[Array, Array]:
     at = operands_of(op)
     rows, column = at.coordinates
     numbers, start = frame.spread(op, rows, operands[rows]), frame.elements(op, column, operands[column])
-    return _rows(_descriptor(operands, at), numbers, start.astype(np.int64), width, itemsize)
+    return _rows(descriptor_of(operands, at), numbers, start.astype(np.int64), width, itemsize)

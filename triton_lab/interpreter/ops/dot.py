@@ -30,7 +30,7 @@ def dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) -> Value:
     dtype = dtype_of(frame.result_type(op))
     x, y, start = frame.spread(op, 0, a), frame.spread(op, 1, b), frame.elements(op, 2, accumulator)
     if dtype.kind == "i":
-        return _integer_product(x, y, dtype) + start
+        return integer_product(x, y, dtype) + start
     total = product_sum(widen(x), widen(y), widen(start), x.dtype)
     return total.astype(dtype, copy=False)
 
@@ -83,7 +83,7 @@ def product(x: Array, y: Array) -> Array:
     return result.reshape(*result.shape[:-3], rows, y.shape[-1])
 
 
-def _integer_product(x: Array, y: Array, dtype: np.dtype[Any]) -> Array:
+def integer_product(x: Array, y: Array, dtype: np.dtype[Any]) -> Array:
     """``x @ y`` of integers. BLAS multiplies only floats; products of bytes are exact in a float that is
     wide enough.
     """

@@ -15,7 +15,7 @@ class Effect:
     """What one kind of operation does to memory.
 
     ``operands`` names the operands in order: ``mask?`` may be left out, ``coordinate*`` stands for any number of them.
-    With coordinates the address is a tensor's descriptor, without them a pointer. ``orders``: the operation has a
+    ``buffer`` is a part of shared memory, which a copy fills or reads. With coordinates the address is a tensor's descriptor, without them a pointer. ``orders``: the operation has a
     ``sem``. ``waits``: its program goes on only once memory holds what is expected.
     """
 

@@ -6,9 +6,11 @@ on all lanes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from triton_lab.ir.traits import lane_rules as rules
+from triton_lab.ir.traits.memory_effect import LOAD, STORE, UPDATE
 from triton_lab.ir.traits.trait import ANY_ORDER, Kind, Trait, table
 
 _ACCESS = partial(Trait, kind=Kind.ACCESSES, lanes=rules.unknown)
@@ -24,7 +26,9 @@ TRAITS = table(
     _ACCESS("ttg.local_dealloc"),
     _ACCESS("ttg.local_load"),
     _ACCESS("ttg.local_store"),
-    _ACCESS("ttg.async_copy_global_to_local"),
+    _ACCESS(
+        "ttg.async_copy_global_to_local", effect=replace(LOAD, operands="address buffer mask? other?", result=None)
+    ),
     Trait("ttg.memdesc_index", Kind.MOVES, rules.unknown),
     Trait("ttg.memdesc_subslice", Kind.MOVES, rules.unknown),
     Trait("ttg.memdesc_trans", Kind.MOVES, rules.unknown),
@@ -45,9 +49,15 @@ TRAITS = table(
     _ORDER("ttng.arrive_barrier"),
     _ORDER("ttng.wait_barrier"),
     _ORDER("ttng.async_tma_store_wait"),
-    _ACCESS("ttng.async_tma_copy_global_to_local"),
-    _ACCESS("ttng.async_tma_copy_local_to_global"),
-    _ACCESS("ttng.async_tma_reduce"),
+    _ACCESS(
+        "ttng.async_tma_copy_global_to_local",
+        effect=replace(LOAD, operands="address coordinate* offset* barrier buffer predicate?", result=None),
+    ),
+    _ACCESS("ttng.async_tma_copy_local_to_global", effect=replace(STORE, operands="address coordinate* buffer")),
+    _ACCESS(
+        "ttng.async_tma_reduce",
+        effect=replace(UPDATE, operands="address coordinate* buffer", orders=False, result=None),
+    ),
     _ACCESS("ttng.async_tma_gather"),
     _ACCESS("ttng.async_tma_scatter"),
     _ACCESS("ttng.tmem_alloc"),

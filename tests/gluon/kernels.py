@@ -12,8 +12,10 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     warpgroup_mma,
     warpgroup_mma_wait,
 )
+from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as TensorDescriptor
 
 # Triton 3.7 renamed the copies.
+RUNS = hasattr(async_copy, "async_load")
 _copy = getattr(async_copy, "async_load", None) or async_copy.async_copy_global_to_shared
 _tma_load = getattr(tma, "async_load", None) or tma.async_copy_global_to_shared
 _tma_store = getattr(tma, "async_store", None) or tma.async_copy_shared_to_global
@@ -120,3 +122,102 @@ def mismatched(x, y):
     other: gl.constexpr = gl.BlockedLayout([2], [32], [4], [0])
     value = gl.load(x + gl.arange(0, 256, layout=one)) + gl.load(x + gl.arange(0, 256, layout=other))
     gl.store(y + gl.arange(0, 256, layout=one), value)
+
+
+@gluon.jit
+def ring(x, y, n, BLOCK: gl.constexpr, layout: gl.constexpr, BUFFERS: gl.constexpr):
+    """A pipeline of copies: BUFFERS - 1 are under way while one buffer is read."""
+    plain: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    buffers = gl.allocate_shared_memory(gl.float32, [BUFFERS, BLOCK], plain)
+    lanes = gl.arange(0, BLOCK, layout=layout)
+    steps = gl.cdiv(n, BLOCK)
+    for k in gl.static_range(BUFFERS - 1):
+        at = k * BLOCK + lanes
+        _copy(buffers.index(k), x + at, mask=at < n)
+        async_copy.commit_group()
+    for k in range(steps):
+        ahead = k + BUFFERS - 1
+        at = ahead * BLOCK + lanes
+        _copy(buffers.index(ahead % BUFFERS), x + at, mask=at < n)
+        async_copy.commit_group()
+        async_copy.wait_group(BUFFERS - 1)
+        now = k * BLOCK + lanes
+        gl.store(y + now, buffers.index(k % BUFFERS).load(layout), mask=now < n)
+
+
+# --- Kernels with one bug each ---------------------------------------------------------------------------------
+
+
+@gluon.jit
+def without_a_wait(x, y):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    plain: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    buffer = gl.allocate_shared_memory(gl.float32, [128], plain)
+    _copy(buffer, x + gl.arange(0, 128, layout=layout))
+    async_copy.commit_group()
+    gl.store(y + gl.arange(0, 128, layout=layout), buffer.load(layout))
+
+
+@gluon.jit
+def without_a_commit(x, y):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    plain: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    buffer = gl.allocate_shared_memory(gl.float32, [128], plain)
+    _copy(buffer, x + gl.arange(0, 128, layout=layout))
+    async_copy.wait_group(0)
+    gl.store(y + gl.arange(0, 128, layout=layout), buffer.load(layout))
+
+
+@gluon.jit
+def written_too_early(x_desc, y_desc):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    c = gl.allocate_shared_memory(x_desc.dtype, x_desc.block_type.shape, x_desc.layout)
+    for k in range(2):
+        c.store(gl.full([32], 1.0, gl.float32, layout) * k)
+        fence_async_shared()
+        _tma_store(y_desc, [32 * k], c)
+    tma.store_wait(0)
+
+
+@gluon.jit
+def of_the_wrong_phase(x_desc, y_desc):
+    buffer = gl.allocate_shared_memory(x_desc.dtype, x_desc.block_type.shape, x_desc.layout)
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(bar, count=1)
+    mbarrier.expect(bar, x_desc.block_type.nbytes)
+    _tma_load(x_desc, [0], bar, buffer)
+    mbarrier.wait(bar, 0)
+    mbarrier.wait(bar, 1)
+
+
+@gluon.jit
+def never_initialised(x_desc, y_desc):
+    buffer = gl.allocate_shared_memory(x_desc.dtype, x_desc.block_type.shape, x_desc.layout)
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.expect(bar, x_desc.block_type.nbytes)
+    _tma_load(x_desc, [0], bar, buffer)
+    mbarrier.wait(bar, 0)
+
+
+@gluon.jit
+def too_many_bytes(x_desc, y_desc):
+    buffer = gl.allocate_shared_memory(x_desc.dtype, x_desc.block_type.shape, x_desc.layout)
+    bar = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
+    mbarrier.init(bar, count=1)
+    mbarrier.expect(bar, 2 * x_desc.block_type.nbytes)
+    _tma_load(x_desc, [0], bar, buffer)
+    mbarrier.wait(bar, 0)
+
+
+@gluon.jit
+def _first(one, other):
+    mbarrier.wait(one, 0)
+    mbarrier.arrive(other, count=1)
+
+
+@gluon.jit
+def both_wait(x, y):
+    bars = gl.allocate_shared_memory(gl.int64, [2, 1], mbarrier.MBarrierLayout())
+    mbarrier.init(bars.index(0), count=1)
+    mbarrier.init(bars.index(1), count=1)
+    gl.warp_specialize([(_first, (bars.index(0), bars.index(1))), (_first, (bars.index(1), bars.index(0)))], [1], [24])

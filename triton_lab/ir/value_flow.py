@@ -121,6 +121,12 @@ def _around(op: Op) -> _Pairs:
                 yield end.operands, op.results
     elif op.name == "tt.map_elementwise":
         yield from _mapped(op)
+    elif op.name == "ttg.warp_specialize":
+        for end in endings(op.regions[0]):  # the results are those of the first partition
+            yield end.operands, op.results
+    elif op.name == "ttg.warp_specialize.partitions":
+        for region in op.regions:
+            yield op.operands, region.blocks[0].arguments
     else:
         yield from _combined(op)
 

@@ -81,7 +81,9 @@ _ENDS = {
     "tt.reduce": ({"tt.reduce.return"},),
     "tt.scan": ({"tt.scan.return"},),
     "tt.map_elementwise": ({"tt.map_elementwise.return"},),
+    "ttg.warp_specialize": ({"ttg.warp_yield"}, {"ttg.warp_specialize.partitions"}),
 }
+_PARTITIONS = "ttg.warp_specialize.partitions"  # any number of regions
 _FILLED = {"scf.if": 1}  # else may be missing
 _ANYWHERE = {"cf.br", "cf.cond_br", "ub.unreachable"}
 
@@ -90,7 +92,7 @@ def _regions(function: Function) -> Iterator[tuple[set[str], Region]]:
     """All regions, with the operations that may end their blocks."""
     yield _ENDS["tt.func"][0] | _ANYWHERE, function.body
     for op in function.walk():
-        ends = _ENDS.get(op.name, ())
+        ends = ({"ttg.warp_return"},) * len(op.regions) if op.name == _PARTITIONS else _ENDS.get(op.name, ())
         if len(op.regions) != len(ends) or not all(region.blocks for region in op.regions[: _FILLED.get(op.name)]):
             raise _refuse(function, op, f"it has {len(op.regions)} regions, or one of them is empty")
         for each, region in zip(ends, op.regions, strict=True):
@@ -189,6 +191,8 @@ def _touches(function: Function, op: Op) -> None:
     result = effects.ACCESSES[op.name].result
     if len(op.results) != (result is not None):
         raise _refuse(function, op, f"it has {len(op.results)} results")
+    if result == "token" and not function.types[op.results[0]].is_opaque:
+        raise _refuse(function, op, f"its result is of type {function.types[op.results[0]]}")
     if result == "held":
         _matches(function, op, "result", op.results[0], touched)
     elif result == "answer" and function.types[op.results[0]].element != "i1":

@@ -13,8 +13,9 @@ from triton_lab.ir import traits
 from triton_lab.ir.effects import ACCESSES
 from triton_lab.ir.locations import Locations
 
+_BY_TMA = "ttng.async_tma"
 # How PTX moves each access, by its operation's name.
-_COPIES = traits.names(lambda trait: trait.kind is traits.Kind.ACCESSES and trait.name.startswith("ttng.async_tma_"))
+_COPIES = traits.names(lambda trait: trait.kind is traits.Kind.ACCESSES and trait.name.startswith(_BY_TMA))
 WAYS = {
     **{name: "descriptor" if effect.described else effect.kind for name, effect in ACCESSES.items()},
     **dict.fromkeys(_COPIES, "descriptor"),

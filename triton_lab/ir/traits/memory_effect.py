@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 AccessKind = Literal["load", "store", "atomic"]
-# "held": what memory held before the operation. "answer": whether memory held the expected value.
-AccessResult = Literal["held", "answer"]
+# "held": what memory held before the operation. "answer": whether memory held the expected value. "token": what stands
+# for a copy that is under way.
+AccessResult = Literal["held", "answer", "token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,9 @@ class Effect:
     """What one kind of operation does to memory.
 
     ``operands`` names the operands in order: ``mask?`` may be left out, ``coordinate*`` stands for any number of them.
-    ``buffer`` is a part of shared memory, which a copy fills or reads. With coordinates the address is a tensor's descriptor, without them a pointer. ``orders``: the operation has a
-    ``sem``. ``waits``: its program goes on only once memory holds what is expected.
+    ``buffer`` is a part of shared memory, which a copy fills or reads. With coordinates the address is a tensor's
+    descriptor, without them a pointer. ``orders``: the operation has a ``sem``. ``waits``: its program goes on only
+    once memory holds what is expected.
     """
 
     kind: AccessKind

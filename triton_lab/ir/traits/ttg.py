@@ -1,7 +1,6 @@
 """The dialects ``ttg`` and ``ttng``: layouts, shared memory and what a GPU does asynchronously.
 
-Triton's passes make these. Only ``ttg.convert_layout`` and ``ttg.barrier`` are in a plan that is run; the others depend
-on all lanes.
+Triton's passes make these, and Gluon's front end does. Those that move data through shared memory depend on all lanes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ TRAITS = table(
     _ACCESS("ttg.local_load"),
     _ACCESS("ttg.local_store"),
     _ACCESS(
-        "ttg.async_copy_global_to_local", effect=replace(LOAD, operands="address buffer mask? other?", result=None)
+        "ttg.async_copy_global_to_local", effect=replace(LOAD, operands="address buffer mask? other?", result="token")
     ),
     Trait("ttg.memdesc_index", Kind.MOVES, rules.unknown),
     Trait("ttg.memdesc_subslice", Kind.MOVES, rules.unknown),
@@ -43,12 +42,14 @@ TRAITS = table(
     Trait("ttng.tc_gen5_mma_scaled", Kind.CONTRACTS, rules.unknown, rounding=ANY_ORDER),
     _ORDER("ttng.warp_group_dot_wait"),
     _ORDER("ttng.fence_async_shared"),
+    _ORDER("ttg.fence_async_shared"),
     _ORDER("ttng.init_barrier"),
     _ORDER("ttng.inval_barrier"),
     _ORDER("ttng.barrier_expect"),
     _ORDER("ttng.arrive_barrier"),
     _ORDER("ttng.wait_barrier"),
     _ORDER("ttng.async_tma_store_wait"),
+    _ORDER("ttg.async_tma_store_wait"),
     _ACCESS(
         "ttng.async_tma_copy_global_to_local",
         effect=replace(LOAD, operands="address coordinate* offset* barrier buffer predicate?", result=None),

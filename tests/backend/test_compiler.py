@@ -82,21 +82,6 @@ def test_a_compiled_kernel_shows_its_ir():
     assert "tt.load" in kernel.asm["ttir"] and '"tt.load"' in kernel.asm["plan"].decode()
 
 
-def test_a_gluon_kernel_is_refused():
-    gluon = pytest.importorskip("triton.experimental.gluon")
-    from triton.experimental.gluon import language as gl
-
-    global gl_language
-    gl_language = gl
-    kernel = gluon.jit(_gluon)
-    with pytest.raises(RuntimeError, match="runs Triton kernels, not Gluon ones"):
-        kernel[(1,)](torch.zeros(1))
-
-
-def _gluon(x):
-    gl_language.store(x, 1.0)
-
-
 def test_the_target_is_no_device_of_torchs_by_accident():
     target = driver.active.get_current_target()
     assert (target.backend, target.warp_size) == ("cpu", 32)

@@ -79,8 +79,16 @@ def test_every_type_that_this_triton_prints_is_read():
 
 
 def test_an_unknown_type_is_named():
-    with pytest.raises(ValueError, match=r"!ttg\.memdesc"):
-        parse_type("!ttg.memdesc<4xf32>")
+    for text in ("!ttg.other<4xf32>", "!ttg.memdesc<4xf32>"):
+        with pytest.raises(ValueError, match=text.partition("<")[0]):
+            parse_type(text)
+
+
+def test_a_part_of_shared_memory_has_a_block_and_a_layout():
+    layout = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    found = parse_type(f"!ttg.memdesc<4x8xf16, {layout}, #ttg.shared_memory, mutable, 2x4x8>")
+    assert found.is_shared and found.is_opaque and found.layout == layout
+    assert found.pointee == Type("f16", (4, 8)) and parse_type("!ttg.async.token").is_opaque
 
 
 def test_sizes_and_kinds():

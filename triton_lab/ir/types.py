@@ -108,8 +108,11 @@ def parse_type(text: str) -> Type:
 
 def _shared(inside: str) -> Type:
     """A part of shared memory: shape and element, layout, memory space, whether it may be written, the allocation."""
-    shape, element = _split_shape(inside)
-    return Type("memdesc", (), Type(parse_type(element).element, shape), _parts(inside)[1])
+    parts = _parts(inside)
+    if len(parts) < 3:
+        raise ValueError(f"unknown type '!ttg.memdesc<{inside}>'")
+    shape, element = _split_shape(parts[0])
+    return Type("memdesc", (), Type(parse_type(element).element, shape), parts[1])
 
 
 def _parts(text: str) -> list[str]:

@@ -28,7 +28,7 @@ NAME = re.compile(rf"(?:{'|'.join(DIALECTS)})\.[a-z_0-9]+(?:\.[a-z_0-9]+)*")
 # Attributes of arguments and of layouts, and MLIR's prefixes, that look like names of operations.
 NO_OPERATIONS = re.compile(
     r"tt\.(?:divisibility|pointer_range)|(?:tt|ttg|ttng)\.\w+_|ttn?g\.\w*(?:shared|mma|mfma|wmma|slice|linear|blocked|dot_op)"
-    r"|ttng\.tensor_memory\w*"
+    r"|ttng\.tensor_memory\w*|ttng\.async_tma"
 )
 
 

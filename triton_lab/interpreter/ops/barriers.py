@@ -17,7 +17,7 @@ from triton_lab.interpreter.kernel_errors import Deadlock
 from triton_lab.interpreter.number_conversion import widen
 from triton_lab.interpreter.op_registry import control, impl
 from triton_lab.interpreter.ops.atomics import modify
-from triton_lab.interpreter.ops.descriptors import KINDS, corner_of, described, descriptor_of, place, read, write
+from triton_lab.interpreter.ops.descriptors import KINDS, corner_of, described, descriptor_of, placed, read, write
 from triton_lab.interpreter.ops.dot import integer_product, product_sum
 from triton_lab.interpreter.ops.shared_memory import truth, view_of
 from triton_lab.interpreter.partitions import Partitions
@@ -108,7 +108,7 @@ def async_tma_load(frame: Frame, op: Op, *operands: Value) -> None:
     assert at.buffer is not None and at.barrier is not None
     view, bar = view_of(operands[at.buffer]), view_of(operands[at.barrier])
     descriptor, block = descriptor_of(operands, at), described(frame, op).shape
-    pointer, mask = place(descriptor, block, view.dtype.itemsize, corner_of(frame, op, operands, at))
+    pointer, mask = placed(descriptor, block, view.dtype.itemsize, corner_of(frame, op, operands, at))
     found = read(frame, op, descriptor, pointer, mask, view.dtype, block)
     rows, places = view.places(frame.programs)
     view.buffer.check(rows, places, writes=True)
@@ -125,7 +125,7 @@ def _leaving(frame: Frame, op: Op, operands: Sequence[Value]) -> tuple[Any, Any,
     assert at.buffer is not None
     view = view_of(operands[at.buffer])
     block = described(frame, op).shape
-    pointer, mask = place(descriptor_of(operands, at), block, view.dtype.itemsize, corner_of(frame, op, operands, at))
+    pointer, mask = placed(descriptor_of(operands, at), block, view.dtype.itemsize, corner_of(frame, op, operands, at))
     found = view.read(frame.programs)
     _reads(frame, op, _STORES, [view])
     return pointer, mask, found.reshape(found.shape[0], *block)

@@ -63,11 +63,7 @@ def corner_of(frame: Frame, op: Op, operands: Sequence[Value], at: Operands) -> 
     return [frame.elements(op, position, operands[position]).astype(np.int64) for position in at.coordinates]
 
 
-<<<<<<< HEAD
 def placed(
-=======
-def placed(
->>>>>>> 1658665f (Run Gluon kernels: shared memory, copies, barriers, partitions)
     descriptor: Descriptor, block: tuple[int, ...], itemsize: int, corner: list[Array]
 ) -> tuple[memory_access.Pointer, MaskBox]:
     """Addresses and mask of the block whose first element is ``corner``."""
@@ -97,15 +93,9 @@ def descriptor_load(frame: Frame, op: Op, *operands: Value) -> Value:
     descriptor = descriptor_of(operands, at)
     result = frame.result_type(op)
     dtype = dtype_of(result)
-<<<<<<< HEAD
-    block = _described(frame, op).shape
-    pointer, mask = placed(descriptor, block, dtype.itemsize, _corner(frame, op, operands, at))
-    array = _read(frame, op, descriptor, pointer, mask, dtype, block)
-=======
     block = described(frame, op).shape
     pointer, mask = placed(descriptor, block, dtype.itemsize, corner_of(frame, op, operands, at))
     array = read(frame, op, descriptor, pointer, mask, dtype, block)
->>>>>>> 1658665f (Run Gluon kernels: shared memory, copies, barriers, partitions)
     return array.reshape(array.shape[0], *result.shape)
 
 
@@ -154,13 +144,8 @@ def _to_write(
     at = operands_of(op)
     assert at.value is not None
     array = frame.spread(op, at.value, operands[at.value])
-<<<<<<< HEAD
-    corner = _corner(frame, op, operands, at)
-    pointer, mask = placed(_descriptor(operands, at), block, array.dtype.itemsize, corner)
-=======
     corner = corner_of(frame, op, operands, at)
     pointer, mask = placed(descriptor_of(operands, at), block, array.dtype.itemsize, corner)
->>>>>>> 1658665f (Run Gluon kernels: shared memory, copies, barriers, partitions)
     return pointer, mask, array.reshape(array.shape[0], *block)
 
 

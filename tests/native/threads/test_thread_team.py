@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import subprocess
 import sys
@@ -198,15 +199,19 @@ def test_the_code_is_compiled_once_and_again_where_what_was_kept_is_damaged(monk
     compiled: list[str] = []
     monkeypatch.setattr(jit, "object_code", lambda *given: compiled.append("") or object_code(*given))
     for _ in range(2):
-        thread_team._linked.cache_clear()
-        monkeypatch.setattr(thread_team, "_ways", None)
+        forget(monkeypatch)
         thread_team.make_ready()
     assert len(compiled) == 2 and thread_team.size() == torch.get_num_threads()
     monkeypatch.setattr(code_cache, "find", lambda name: (b"", b"no object code"))
-    thread_team._linked.cache_clear()
-    monkeypatch.setattr(thread_team, "_ways", None)
+    forget(monkeypatch)
     thread_team.make_ready()
     assert len(compiled) == 4 and thread_team.size() == torch.get_num_threads()
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the team forget its code. The code itself stays: teams of other tests call it."""
+    monkeypatch.setattr(thread_team, "_linked", functools.cache(thread_team._linked.__wrapped__))
+    monkeypatch.setattr(thread_team, "_ways", None)
 
 
 object_code = jit.object_code

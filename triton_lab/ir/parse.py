@@ -60,11 +60,14 @@ def _without_aliases(text: str) -> str:
     if "!ttg.memdesc<" not in text:
         return text
     known: dict[str, str] = {}
-    expand = lambda part: _USED_ALIAS.sub(lambda found: known.get(found[0], found[0]), part)  # noqa: E731
+
+    def expanded(part: str) -> str:
+        return _USED_ALIAS.sub(lambda found: known.get(found[0], found[0]), part)
+
     for found in _LAYOUT_ALIAS.finditer(text):
-        known[found[1]] = expand(found[2])
+        known[found[1]] = expanded(found[2])
     head, name, body = text.partition('"builtin.module"')
-    return head + name + expand(body)
+    return head + name + expanded(body)
 
 
 class _Parser:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, Compared
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, UNKNOWN, Compared
 from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.mutation_search import Search
@@ -26,6 +26,7 @@ from triton_lab.launch.comparison.numerics import (
     together,
 )
 from triton_lab.launch.comparison.rerun import Side, measured, tried
+from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, left, within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
@@ -51,32 +52,47 @@ PAIRS = 2.0
 def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     """Run the experiments that affect the kernels of ``comparison``. Replays the launches.
 
-    If no single slip explains the difference, pairs are tried for ``seconds`` at most, `PAIRS` by default.
+    If no single slip explains the difference, pairs are tried, for `PAIRS` seconds. With ``seconds``, all experiments
+    together take no longer, pairs included; the result says so if some were not tried.
     """
-    seconds = PAIRS if seconds is None else seconds
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
     named = tuple(_named(comparison))
-    slips = comparison.verdict == DIFFERENT and not named
+    slips = comparison.verdict in (DIFFERENT, UNKNOWN) and not named
     # If rounding is known not to explain it, other roundings are tried last. For elements that depend on a choice that
     # rounding may change, this is not known.
     differing = [one for one in comparison if one.count and one.written]
     bounded = all(one.bound is not None for one in differing) and any(one.beyond for one in differing)
-    found: tuple[Experiment, ...] = ()
+    found: list[Experiment] = []
     pairs: tuple[Pairs, ...] = ()
-    for is_rounding in (False, True) if bounded else (True, False):
-        if any(one.names_it for one in found) or any(one.found for one in pairs):
-            break
-        if is_rounding:
-            nearer = _experiments(comparison)
-            # A rounding that is known not to be the cause must not be named for reducing the error. What a GPU does to
-            # its own kernel is no such rounding: it may flush and spill.
-            twin = comparison.other is comparison.launch
-            found += tuple(replace(one, telling=False) if bounded and slips and not twin else one for one in nearer)
-        elif slips:
-            singles, pairs = _on_slips(comparison, seconds)
-            found += singles
-    return Causes(found, named, pairs=pairs)
+    with within(math.inf if seconds is None else seconds):
+        for is_rounding in (False, True) if bounded else (True, False):
+            if any(one.names_it for one in found) or any(one.found for one in pairs) or is_late():
+                break
+            if is_rounding:
+                nearer = _in_time(_experiments(comparison))
+                # A rounding that is known not to be the cause must not be named for reducing the error. What a GPU does
+                # to its own kernel is no such rounding: it may flush and spill.
+                twin = comparison.other is comparison.launch
+                found += [replace(one, telling=False) if bounded and slips and not twin else one for one in nearer]
+            elif slips:
+                singles, pairs = _on_slips(comparison, PAIRS if seconds is None else seconds)
+                found += singles
+        late = is_late()
+    return Causes(tuple(found), named, pairs=pairs, seconds=seconds if late else None)
+
+
+def _in_time(experiments: Iterator[Experiment]) -> Iterator[Experiment]:
+    """The experiments that end within the time limit."""
+    try:
+        for one in experiments:
+            if is_late() and one.failed:
+                return
+            yield one
+            if is_late():
+                return
+    except TookTooLong:
+        return
 
 
 # --- What is known without an experiment ------------------------------------------------------------
@@ -190,11 +206,17 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         except RuntimeError as error:
             yield measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
         known = emulations(side.launch)
-        found = [tried(side, switch, plain)[0] for switch in [*known, *threads]]
-        found += _in_combination(side, known, threads, plain, found)
+        found: list[Experiment] = []
+        for switch in [*known, *threads]:
+            found.append(tried(side, switch, plain)[0])
+            yield found[-1]
+        combinations = _in_combination(side, known, threads, plain, found)
+        found += combinations
+        yield from combinations
         if not (on_gpu and any(one.removes for one in found)):
-            found += [tried(side, switch, plain)[0] for switch in roundings(plan)]
-        yield from found
+            for switch in roundings(plan):
+                found.append(tried(side, switch, plain)[0])
+                yield found[-1]
         if on_gpu and not any(one.removes for one in found):
             yield from _documented(side, known, threads, plain)
     if on_gpu:
@@ -226,12 +248,12 @@ def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment,
             continue
     found: list[Experiment] = []
     for search in searches:
-        found += search.one_by_one()
+        found += _in_time(search.one_by_one())
         if found and found[-1].names_it:
             return tuple(found), ()
     made = []
     for search in searches:
-        made.append(search.in_pairs(seconds / len(searches)))
+        made.append(search.in_pairs(max(0.0, min(seconds, left())) / len(searches)))
         if made[-1].found is not None:
             break
     return tuple(found), tuple(made)
@@ -250,6 +272,8 @@ def _in_combination(
     """
     found: list[Experiment] = []
     for parts in together(known, threads) if not any(one.removes for one in alone) else ():
+        if is_late():
+            break
         done, _ = tried(side, combined(parts), plain)
         if done.removes:
             return [*found, tried(side, combined(_needed(side, parts, plain)), plain)[0]]

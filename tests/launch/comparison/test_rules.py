@@ -140,7 +140,8 @@ MOVES: dict[str, tuple[tuple[str, ...], Corner]] = {
     "tl.gather(y, BLOCK - 1 - k, 0)": ((), lambda y, z: y[::-1]),
     "tl.reshape(tl.trans(tl.reshape(y, (4, BLOCK // 4))), (BLOCK,))": ((), lambda y, z: y.reshape(4, -1).T.reshape(-1)),
     "tl.reshape(tl.join(second, first), (BLOCK,))": (
-        ("first, second = tl.split(tl.reshape(y, (BLOCK // 2, 2)))",), lambda y, z: y.reshape(-1, 2)[:, ::-1].reshape(-1),
+        ("first, second = tl.split(tl.reshape(y, (BLOCK // 2, 2)))",),
+        lambda y, z: y.reshape(-1, 2)[:, ::-1].reshape(-1),
     ),
     "tl.reshape(tl.permute(tl.join(y, z), (1, 0)), (2 * BLOCK,)).reshape((2, BLOCK)).sum(0) * 0.0 + y": (
         (), lambda y, z: y,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from triton_lab.launch.replay.parallel_replay import processors
 
 Array = NDArray[Any]
 Found = TypeVar("Found")
+Item = TypeVar("Item")
 
 _CHUNK = 1 << 17  # elements: so many stay in a processor's cache
 _SHARED = 1 << 20  # elements from which on several threads are worth it
@@ -41,6 +42,15 @@ def gathered(function: Callable[..., Found], *arrays: Array) -> list[Found]:
         return function(start, *(array[piece] if array.ndim else array for array in flat))
 
     return _run(run, arrays[0].size)
+
+
+def in_order(function: Callable[[Item], Found], items: Sequence[Item], size: int) -> Iterator[Found]:
+    """``function`` of each item, in order; on all processors if the ``size`` of their arrays together is worth it."""
+    if size < _SHARED or processors() == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(min(_MOST, processors())) as pool:
+        yield from pool.map(function, items)
 
 
 def _flat(array: Array, size: int) -> Array:

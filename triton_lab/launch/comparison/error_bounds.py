@@ -151,7 +151,7 @@ class RoundingWatcher(Watcher):
             known = [self._bound(frame, op, operands, k) for k in range(len(operands))]
             results = [result] if len(op.results) == 1 else list(result)
             found = self._operations.of(frame, op, operands, known, results)
-            if found is LOST:
+            if found is None:
                 self._held.lose()
                 return
             for value, bound in zip(results, found, strict=True):

@@ -186,9 +186,9 @@ def _winner(
     if mine.kind.any():
         kind = np.maximum(kind, np.where(mine.kind.max(axis=axis) > 0, CHOICE, 0))
     found = Bound.between(ends[0], wide(results[position]), ends[1], kind)
-    unknown = ~there.any(axis=axis) | np.isnan(key).any(axis=axis)
+    unknown = np.asarray(~there.any(axis=axis) | np.isnan(key).any(axis=axis))
     touched = bound.uncertain.any(axis=axis)
-    return Bound.around(np.zeros(1)).where(~touched, LOST.where(unknown, found))
+    return Bound.around(np.zeros(1)).where(np.asarray(~touched), LOST.where(unknown, found))
 
 
 def of_dot(

@@ -56,13 +56,13 @@ class OperationBounds:
 
     def of(
         self, frame: Frame, op: Op, operands: Sequence[Value], known: Known, results: Sequence[Value]
-    ) -> Sequence[Bound | None] | Bound:
-        """The bound of each result, None if it is exact. `LOST` alone: no one knows what else differs."""
+    ) -> Sequence[Bound | None] | None:
+        """The bound of each result, None for exact ones. None alone: it is not known what else may differ."""
         nothing: list[Bound | None] = [None] * len(results)
         types = [frame.type(number) for number in op.results]
         some = any(one is not None and one.any for one in known)
         if any(type.is_descriptor for type in types) or any(isinstance(value, Descriptor) for value in results):
-            return LOST if some else nothing
+            return None if some else nothing
         if op.index in self._makers and not some and self._only is None:
             self._lost_digits(frame, op, operands, results[0], types[0])
         if not op.operands or (not some and not self._rounds(op, types)):

@@ -211,4 +211,5 @@ def _moved(array: Array, bound: Bound, k: int) -> Array:
     by = np.minimum(k, bound.below + bound.above) - bound.below
     if array.dtype == np.bool_:
         return np.where(by != 0, ~array, array)
-    return (array.astype(np.int64) + by.astype(np.int64)).astype(array.dtype)
+    moved: Array = (array.astype(np.int64) + by.astype(np.int64)).astype(array.dtype)
+    return moved

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
+from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparison import element_differences, number_formats
 from triton_lab.launch.comparison.argument_difference import Compared, Worst
-from triton_lab.launch.comparison.chunks import gathered
+from triton_lab.launch.comparison.chunks import gathered, in_order
 from triton_lab.launch.element_index import Ints
-from triton_lab.launch.maps.last_writer import stored_by
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
@@ -23,6 +23,7 @@ from triton_lab.views.drawing.value_cells import finite_range, value_heatmap
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recording.access_event import AccessEvent
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +134,7 @@ class ComparedPicture:
         found = _Seen(np.full(cells, -1, np.int64), np.full(cells, -1.0), np.zeros(programs))
         measure = element_differences.ulps if unit else element_differences.absolute
 
-        def look(start: int, a: NDArray[Any], b: NDArray[Any], program: Ints) -> _Seen:
+        def look(start: int, a: NDArray[Any], b: NDArray[Any], program: NDArray[np.int32]) -> _Seen:
             size = measure(a, b)
             rank = np.where(np.isnan(size), np.inf, size)
             cell = self.layout.cells_at(np.arange(start, start + len(a), dtype=np.int64))
@@ -157,20 +158,25 @@ class ComparedPicture:
         return found
 
     @cached_property
-    def programs(self) -> Ints:
+    def programs(self) -> NDArray[np.int32]:
         """The program (elements,) that stored each element last, -1 for none."""
-        launch, shape = self.launch, self.one.a.shape
-        found = None
-        stores = (
-            []
-            if launch is None
-            else [access for access in launch.done if access.kind != "load" and access.argument == self.one.name]
-        )
-        for store in sorted(stores, key=lambda access: access.events[-1].order if access.events else -1):
-            assert launch is not None
-            program = stored_by(store, shape, launch.programs).program
-            found = program if found is None else np.where(program >= 0, program, found)
-        return np.full(self.one.a.size, -1, np.int64) if found is None else found
+        launch = self.launch
+        found = np.full(self.one.a.size, -1, np.int32)
+        if launch is None:
+            return found
+        argument = launch.argument(self.one.name)
+        stores = [access for access in launch.done if access.kind != "load" and access.argument == self.one.name]
+        events = sorted((event for access in stores for event in access.events), key=lambda event: event.order)
+
+        def stored(event: AccessEvent) -> tuple[Ints, NDArray[np.int32]]:
+            active = event.active()
+            at = elements_at(event.addresses()[active] - argument.address, argument)
+            program = event.programs.astype(np.int32).reshape(-1, *(1,) * (active.ndim - 1))
+            return at, np.broadcast_to(program, active.shape)[active]
+
+        for at, program in in_order(stored, events, found.size):
+            found[at[at >= 0]] = program[at >= 0]
+        return found
 
     @cached_property
     def heatmaps(self) -> tuple[Heatmap, ...]:

@@ -1,4 +1,4 @@
-"""Random kernels with differences of one unit, which are no rounding, and with other roundings, which are no difference.
+"""Random kernels: differences of one unit, which are no rounding, and other roundings, which are no difference.
 
 Each is compared twice: with another run of the same kernel, and with what other roundings of its operations give.
 """

@@ -52,7 +52,8 @@ class OperationBounds:
                 if op.name in ADDS:
                     found = rounding_rules.contractible(op, made)
                     self._fused[op.index] = found
-                    self._makers.update(made[op.operands[k]].index for k in found)
+                    makers = [made[op.operands[k]] for k in found]
+                    self._makers.update(maker.index for maker in makers if maker.name == "arith.mulf")
 
     def of(
         self, frame: Frame, op: Op, operands: Sequence[Value], known: Known, results: Sequence[Value]

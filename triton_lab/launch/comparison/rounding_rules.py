@@ -176,6 +176,9 @@ def summed(values: Array, errors: Array, axis: int, u: float, fold: Callable[[Ar
 
 
 def contractible(op: Op, made_by: Mapping[int, Op]) -> list[int]:
-    """The positions of an addition's operands that are products, which a GPU may fuse with it."""
+    """The positions of an addition's operands that are products or quotients, which a GPU may fuse with it."""
     makers = [made_by.get(number) for number in op.operands]
-    return [position for position, maker in enumerate(makers) if maker is not None and maker.name == "arith.mulf"]
+    return [position for position, maker in enumerate(makers) if maker is not None and maker.name in _FUSED]
+
+
+_FUSED = frozenset({"arith.mulf", "arith.divf"})

@@ -1,0 +1,272 @@
+"""`RoundingWatcher`: follows bounds beside the values of a replay, through control flow and memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir.effects import Rmw
+from triton_lab.ir.value_flow import HANDS_ON, decisive
+from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
+from triton_lab.launch.comparison.bound import CHOICE, LOST, NOTHING, Bound
+from triton_lab.launch.comparison.memory_bounds import MemoryBounds
+from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.comparison.operation_bounds import OperationBounds, lifted, widened
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
+from triton_lab.launch.recording.watcher import Watcher
+
+Array = NDArray[Any]
+
+_SUMS = (Rmw.FADD, Rmw.ADD)
+_EXTREMES = (Rmw.MAX, Rmw.MIN, Rmw.UMAX, Rmw.UMIN)
+_BELOW, _ABOVE, _KIND = range(3)
+_ZERO = np.zeros(1)
+
+
+class RoundingWatcher(Watcher):
+    """Computes bounds during a replay, notes stored ones in ``held``, and raises CannotReplay after ``stop``."""
+
+    def __init__(
+        self,
+        launch: Recorded,
+        same: bool,
+        executable: Executable,
+        only: Collection[str] | None,
+        held: MemoryBounds,
+        stop: threading.Event | None = None,
+    ) -> None:
+        plan = executable.plan
+        self._plan, self._same, self._only = plan, same, only
+        self._marks: Marks[int] = Marks(np.float64)
+        self._inside = inside_of_others(plan)
+        self._operations = OperationBounds(plan, same, only, launch.target == "gpu")
+        self._held, self._stop = held, stop
+        self._where: tuple[Any, Any] = (None, None)
+        # Conditions of loops and of branches, by function and value, and those that may turn out otherwise.
+        self._conditions = _conditions(plan)
+        self._torn = False
+
+    # --- Events of the replay -----------------------------------------------------------------
+
+    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
+        self._where = (pointer, mask)
+
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self._marks.handed(frame, numbers, values)
+        if self._marks and numbers:
+            name = self._conditions.get((frame.routine.function.name, numbers[0]))
+            if name is not None and self._uncertain(frame, numbers[0], values[0]) is not None:
+                if name == "cf.cond_br":
+                    self._held.lose()
+                self._torn = True
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self._marks.joined(pieces, programs, result)
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        if is_late() or (self._stop is not None and self._stop.is_set()):
+            raise TookTooLong("computing how far rounding may take them took too long")
+        if op.index in self._inside:
+            return
+        if op.name in HANDS_ON:
+            self._decided(frame, op, operands, result)
+        elif effects.is_access(op):
+            self._access(frame, op, operands, result)
+        elif op.results:
+            known = [self._bound(frame, op, operands, k) for k in range(len(operands))]
+            results = [result] if len(op.results) == 1 else list(result)
+            found = self._operations.of(frame, op, operands, known, results)
+            if found is None:
+                self._held.lose()
+                return
+            for value, bound in zip(results, found, strict=True):
+                if bound is not None:
+                    self._put(value, bound)
+
+    def _put(self, value: Value, bound: Bound) -> None:
+        if bound.any:
+            below = np.atleast_1d(bound.below)
+            marks = {_BELOW: below, _ABOVE: below if bound.above is bound.below else np.atleast_1d(bound.above)}
+            if bound.kind.any():
+                marks[_KIND] = np.atleast_1d(np.asarray(bound.kind, np.float64))
+            self._marks.put(value, marks)
+
+    def _of_value(self, frame: Frame, number: int, value: Value) -> Bound | None:
+        """The bound of a value, with the axes of its type; None if it is exact."""
+        marks = self._marks.of(frame, number, value) if self._marks else None
+        if not marks:
+            return None
+        rank = len(frame.type(number).shape)
+        # Where all programs that were merged are exact on one side, that side is missing.
+        below, above, kind = (marks.get(k, _ZERO) for k in (_BELOW, _ABOVE, _KIND))
+        return widened(Bound(below, above, kind), rank)
+
+    def _bound(self, frame: Frame, op: Op, operands: Sequence[Value], position: int) -> Bound | None:
+        return self._of_value(frame, op.operands[position], operands[position])
+
+    # --- Decisions ----------------------------------------------------------------------------
+
+    def _uncertain(self, frame: Frame, number: int, value: Value) -> Array | None:
+        """The programs whose value may differ, None if there are none."""
+        bound = self._of_value(frame, number, value)
+        if bound is None:
+            return None
+        some = bound.uncertain
+        return np.asarray(some.reshape(len(some), -1).any(axis=1)) if some.any() else None
+
+    def _decided(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        """A branch or a loop has ended. Where it may go otherwise, its results and what it stores are not known."""
+        where = None
+        for position in range(min(len(decisive(op)), len(operands))):
+            some = self._uncertain(frame, op.operands[position], operands[position])
+            if some is not None:
+                where = some if where is None else where | some
+        if op.name == "scf.while" and self._torn:
+            where, self._torn = np.ones(1, np.bool_), False
+        if where is None:
+            return
+        for inner in self._within(op):
+            if effects.writes(inner):
+                allowed = getattr(frame.machine, "allowed", None)
+                self._held.lose(None if allowed is None else allowed(inner.index))
+        values = [result] if len(op.results) == 1 else list(result or ())
+        for number, value in zip(op.results, values, strict=True):
+            rank = len(frame.type(number).shape)
+            gone = Bound.around(np.where(where.reshape(-1, *(1,) * rank), np.inf, 0.0), CHOICE)
+            old = self._of_value(frame, number, value) or NOTHING
+            self._put(value, gone.where(gone.uncertain, old))
+
+    def _within(self, op: Op) -> Iterator[Op]:
+        """The operations in the regions of ``op``, and in the functions that are called there."""
+        for inner in list(op.walk())[1:]:
+            yield inner
+            if inner.name == "tt.call":
+                yield from self._plan.functions[inner.attributes["callee"]].walk()
+
+    # --- Memory -------------------------------------------------------------------------------
+
+    def _access(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        at = effects.operands_of(op)
+        writes = effects.writes(op)
+        if not self._marks and not self._held and not (writes and effects.updates(op)):
+            return
+        where = (at.address, *at.coordinates, *([] if at.mask is None else [at.mask]))
+        moves = [known for k in where for known in [self._bound(frame, op, operands, k)] if known is not None]
+        astray = any(known.any for known in moves)
+        if not writes:
+            if self._held or astray or at.other is not None:
+                self._loaded(frame, op, operands, moves, result)
+            return
+        if astray:
+            # Elements that it did not store to, it may store to in another evaluation.
+            allowed = getattr(frame.machine, "allowed", None)
+            self._held.lose(None if allowed is None else allowed(op.index))
+            return
+        assert at.value is not None
+        value = self._bound(frame, op, operands, at.value)
+        type = frame.type(op.operands[at.value])
+        kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
+        updates = effects.updates(op)
+        adds = updates and type.is_float and op.name in ("tt.atomic_rmw", "tt.descriptor_reduce") and kind in _SUMS
+        if adds and self._only is not None:
+            self._held.lose()  # the order of programs is another cause
+            return
+        if value is None and not adds and not self._held:
+            return
+        self._written(frame, op, operands, value or NOTHING, adds)
+        if updates and op.results and type.is_float and (adds or value is not None):
+            # The value that an atomic found depends on the order of programs.
+            self._put(result, LOST)
+        elif updates and op.results:
+            self._loaded(frame, op, operands, moves, result)
+
+    def _written(self, frame: Frame, op: Op, operands: Sequence[Value], value: Bound, adds: bool) -> None:
+        at, held = effects.operands_of(op), self._held
+        assert at.value is not None
+        type = frame.type(op.operands[at.value])
+        shape = (frame.count, *type.shape)
+        places, on = lanes(*self._where, shape)
+        size = dtype_of(type).itemsize
+        stored = value.mapped(lambda part: _picked(part, shape, on))
+        kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
+        if adds:
+            amount = np.abs(lifted(wide(frame.elements(op, at.value, operands[at.value])), len(type.shape)))
+            held.added(places, size, stored, _picked(amount, shape, on))
+        elif not effects.updates(op) or (kind == Rmw.XCHG and op.name == "tt.atomic_rmw"):
+            held.stored(places, size, stored)
+        elif op.name != "tt.atomic_cas" and kind in _SUMS:
+            held.added(places, size, stored, None)
+        elif op.name != "tt.atomic_cas" and kind in _EXTREMES:
+            held.chosen(places, size, stored)
+        else:
+            # A compare and swap, or bits: what memory holds then depends on whether it is what was expected.
+            before = held.at(places, size)
+            expected = None if at.expected is None else self._bound(frame, op, operands, at.expected)
+            if before is not None or value.any or expected is not None:
+                held.stored(places, size, LOST)
+
+    def _loaded(self, frame: Frame, op: Op, operands: Sequence[Value], moves: Sequence[Bound], result: Any) -> None:
+        type = frame.result_type(op)
+        shape = (frame.count, *type.shape)
+        at = effects.operands_of(op)
+        other = None if at.other is None else self._bound(frame, op, operands, at.other)
+        known: Bound | None = None
+        on: Array | None = None
+        if self._held:
+            places, on = lanes(*self._where, shape)
+            known = self._held.at(places, dtype_of(type).itemsize)
+        elif other is not None:
+            _, on = lanes(*self._where, shape)
+        if known is None and other is None and not any(one.any for one in moves):
+            return
+        found = NOTHING
+        if known is not None and on is not None:
+            found = known.mapped(lambda part: _spread(part, on))
+        if other is not None and on is not None:
+            found = found.where(on, other)
+        for one in moves:
+            found = LOST.where(one.uncertain, found)
+        self._put(result, found)
+
+
+def _conditions(plan: Plan) -> dict[tuple[str, int], str]:
+    """The values that decide whether a loop goes on, and where a branch goes, by function and number."""
+    return {
+        (name, op.operands[0]): op.name
+        for name, function in plan.functions.items()
+        for op in function.walk()
+        if op.name in ("scf.condition", "cf.cond_br")
+    }
+
+
+def _picked(part: Array, shape: tuple[int, ...], on: Array) -> Array:
+    return np.broadcast_to(part, shape)[on] if part.ndim else part
+
+
+def _spread(part: Array, on: Array) -> Array:
+    """A number for each active lane, as a block with zeros elsewhere."""
+    if not part.ndim or on.all():
+        return part.reshape(on.shape) if part.ndim else part
+    whole = np.zeros(on.shape)
+    whole[on] = part
+    return whole
+
+
+def lanes(pointer: Any, mask: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """The addresses of the active lanes, and which lanes are active, bool of ``shape``."""
+    where = pointer.elements(np.dtype(np.int64)) if isinstance(pointer, AffineBlock) else pointer
+    on = mask.elements() if isinstance(mask, MaskBox) else np.True_ if mask is None else mask
+    on = np.broadcast_to(lifted(np.asarray(on), len(shape) - 1) if np.ndim(on) else on, shape)
+    return np.broadcast_to(lifted(where, len(shape) - 1), shape)[on], on

@@ -20,7 +20,7 @@ from triton_lab.interpreter.variants.arithmetic_variants import Table, ordinary
 from triton_lab.ir import Op
 from triton_lab.ir.fma_contraction import contracted
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import of_launch, read
 from triton_lab.launch.comparison.number_formats import is_float
 from triton_lab.launch.comparison.numerics import emulations

@@ -13,8 +13,8 @@ import torch
 
 from tests.interpreter.support import kernel_from
 from tests.launch.comparison.kernels import recorded
-from triton_lab.launch.comparison.bound import CHOICE
-from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.bounds.bound import CHOICE
+from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import of_launch
 from triton_lab.launch.launch import Launch
 

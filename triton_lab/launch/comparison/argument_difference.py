@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.launch.comparison import number_formats
-from triton_lab.launch.comparison.bound import Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.chunks import gathered, mapped
 from triton_lab.launch.comparison.element_differences import (
     BEYOND,
@@ -53,7 +53,7 @@ class Compared:
     """Argument ``name`` in results ``a`` and ``b``, arrays of one shape.
 
     ``written`` says whether the launch wrote it. ``bound`` says which other values of ``a`` rounding explains (see
-    `error_bounds`); it is None if only equal values are right, or if it is not known, with the ``reason``. ``dtype`` is
+    `bounds`); it is None if only equal values are right, or if it is not known, with the ``reason``. ``dtype`` is
     the coarser of the two dtypes: errors are counted in its units in the last place.
     """
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.comparison import number_formats
-from triton_lab.launch.comparison.bound import CHOICE, CONTINUOUS, WHOLE
+from triton_lab.launch.comparison.bounds.bound import CHOICE, CONTINUOUS, WHOLE
 from triton_lab.launch.comparison.number_formats import is_float, is_nan, wide
 
 Array = NDArray[Any]

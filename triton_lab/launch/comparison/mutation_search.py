@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.comparison.bound import Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
 from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.catalog import meanings, rarer

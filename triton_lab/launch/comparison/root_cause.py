@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, UNKNOWN, Compared
-from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
 from triton_lab.launch.comparison.known_causes import named_causes
 from triton_lab.launch.comparison.mutation_search import Search

@@ -12,8 +12,8 @@ from triton_lab.interpreter.ops.dot import product
 from triton_lab.ir import Op, traits
 from triton_lab.ir.traits import Accuracy
 from triton_lab.ir.traits.trait import ANY_ORDER
-from triton_lab.launch.comparison import rounding_rules
-from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound
+from triton_lab.launch.comparison.bounds import rounding_rules
+from triton_lab.launch.comparison.bounds.bound import CHOICE, EXACT, LOST, Bound
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 
 Array = NDArray[Any]

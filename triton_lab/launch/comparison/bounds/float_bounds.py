@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, traits
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison import rounding_rules
-from triton_lab.launch.comparison.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
+from triton_lab.launch.comparison.bounds import rounding_rules
+from triton_lab.launch.comparison.bounds.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
 from triton_lab.launch.comparison.number_formats import bits, smallest, unit_roundoff, wide
 
 Array = NDArray[Any]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.comparison.bound import CHOICE, CONTINUOUS, Bound
+from triton_lab.launch.comparison.bounds.bound import CHOICE, CONTINUOUS, Bound
+from triton_lab.launch.comparison.bounds.rounding_rules import gamma, times
 from triton_lab.launch.comparison.number_formats import wide
-from triton_lab.launch.comparison.rounding_rules import gamma, times
 
 Array = NDArray[Any]
 _MAKES = threading.Lock()

@@ -13,7 +13,7 @@ result's dtype, and ``a``, ``b`` the values:
 There are two kinds of allowed evaluations. With ``same``, both runs are of this kernel. Then an operation with equal
 operands gives equal results, unless targets round it differently: sums and dots in any order, float32 dots in tf32 if
 the kernel allows it, a product fused with the addition after it, and functions that a GPU approximates. Otherwise
-(another kernel, another formula) each operation may round differently, and the bound is to the exact result.
+(another kernel, another formula) each operation may give either neighbour of its exact result; exact ones have none.
 """
 
 from __future__ import annotations

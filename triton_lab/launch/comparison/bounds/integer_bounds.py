@@ -16,7 +16,7 @@ from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.number_conversion import float_to_integer
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound, alone, decided
+from triton_lab.launch.comparison.bounds.bound import CHOICE, EXACT, LOST, Bound, alone, decided
 from triton_lab.launch.comparison.number_formats import wide
 
 Array = NDArray[Any]

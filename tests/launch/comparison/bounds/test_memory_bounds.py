@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.launch.fakes import FakeArgument
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
-from triton_lab.launch.comparison.bound import CHOICE, Bound
-from triton_lab.launch.comparison.memory_bounds import MemoryBounds
-from triton_lab.launch.comparison.rounding_rules import gamma
+from triton_lab.launch.comparison.bounds.bound import CHOICE, Bound
+from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
+from triton_lab.launch.comparison.bounds.rounding_rules import gamma
 
 START = 4096
 errors = st.sampled_from([0.0, 0.5, 1.0, 2.0])

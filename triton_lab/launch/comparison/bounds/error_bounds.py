@@ -9,11 +9,11 @@ import numpy as np
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.comparison.bound import Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
+from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
+from triton_lab.launch.comparison.bounds.rounding_watcher import RoundingWatcher
 from triton_lab.launch.comparison.launch_results import read, tensors
-from triton_lab.launch.comparison.memory_bounds import MemoryBounds
 from triton_lab.launch.comparison.number_formats import unit_roundoff
-from triton_lab.launch.comparison.rounding_watcher import RoundingWatcher
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, within
 from triton_lab.launch.recording.replay_error import CannotReplay

@@ -20,7 +20,7 @@ from triton_lab.launch.comparison.bounds import rounding_rules
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound, alone
 from triton_lab.launch.comparison.bounds.float_bounds import ADDS, Step, of_float
 from triton_lab.launch.comparison.bounds.fold_bounds import of_dot, of_fold, of_histogram, rounds
-from triton_lab.launch.comparison.bounds.integer_bounds import of_whole
+from triton_lab.launch.comparison.bounds.whole_number_bounds import of_whole
 from triton_lab.launch.comparison.number_formats import wide
 
 Array = NDArray[Any]

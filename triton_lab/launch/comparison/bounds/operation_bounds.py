@@ -165,6 +165,8 @@ class OperationBounds:
         self, frame: Frame, op: Op, operands: Sequence[Value], known: Known, types: Sequence[Type]
     ) -> list[Bound | None]:
         """The bounds of operations that only move elements, which are moved in the same way."""
+        if op.name == "tt.splat":  # of integers it makes compact forms, which have no room for distances
+            return [None if known[0] is None else widened(known[0], len(types[0].shape))]
         gathers = op.name == "tt.gather"
         moving = [NOTHING if one is None else one for one in known[: 1 if gathers else None]]
         shapes = [frame.type(number).shape for number in op.operands]

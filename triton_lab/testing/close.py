@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, Compared
-from triton_lab.launch.comparison.bound import Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.number_formats import as_array, is_float, numpy_type, ulp, unit_roundoff, wide
 
 Array = NDArray[Any]

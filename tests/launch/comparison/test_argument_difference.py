@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN, Compared
-from triton_lab.launch.comparison.bound import Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
 
 some_floats = st.lists(st.floats(width=32), min_size=1, max_size=12)
 INF, NAN = math.inf, math.nan

@@ -13,8 +13,8 @@ import torch
 
 from tests.interpreter.support import kernel_from
 from tests.launch.comparison.kernels import recorded
-from triton_lab.launch.comparison.bound import CHOICE
-from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.bounds.bound import CHOICE
+from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import of_launch
 from triton_lab.launch.launch import Launch
 
@@ -140,7 +140,8 @@ MOVES: dict[str, tuple[tuple[str, ...], Corner]] = {
     "tl.gather(y, BLOCK - 1 - k, 0)": ((), lambda y, z: y[::-1]),
     "tl.reshape(tl.trans(tl.reshape(y, (4, BLOCK // 4))), (BLOCK,))": ((), lambda y, z: y.reshape(4, -1).T.reshape(-1)),
     "tl.reshape(tl.join(second, first), (BLOCK,))": (
-        ("first, second = tl.split(tl.reshape(y, (BLOCK // 2, 2)))",), lambda y, z: y.reshape(-1, 2)[:, ::-1].reshape(-1),
+        ("first, second = tl.split(tl.reshape(y, (BLOCK // 2, 2)))",),
+        lambda y, z: y.reshape(-1, 2)[:, ::-1].reshape(-1),
     ),
     "tl.reshape(tl.permute(tl.join(y, z), (1, 0)), (2 * BLOCK,)).reshape((2, BLOCK)).sum(0) * 0.0 + y": (
         (), lambda y, z: y,

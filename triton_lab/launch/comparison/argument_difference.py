@@ -11,7 +11,24 @@ from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.launch.comparison import number_formats
-from triton_lab.launch.comparison.bound import CHOICE, CONTINUOUS, WHOLE, Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
+from triton_lab.launch.comparison.chunks import gathered, mapped
+from triton_lab.launch.comparison.element_differences import (
+    BEYOND,
+    EXPLAINED,
+    SAME,
+    UNCLEAR,
+    absolute,
+    are_finite,
+    comparable,
+    is_infinite,
+    is_same,
+    judged,
+    relative,
+    ulps,
+    worst_of,
+    zeros_apart,
+)
 
 Array = NDArray[Any]
 
@@ -36,7 +53,7 @@ class Compared:
     """Argument ``name`` in results ``a`` and ``b``, arrays of one shape.
 
     ``written`` says whether the launch wrote it. ``bound`` says which other values of ``a`` rounding explains (see
-    `error_bounds`); it is None if only equal values are right, or if it is not known, with the ``reason``. ``dtype`` is
+    `bounds`); it is None if only equal values are right, or if it is not known, with the ``reason``. ``dtype`` is
     the coarser of the two dtypes: errors are counted in its units in the last place.
     """
 
@@ -55,20 +72,12 @@ class Compared:
     @cached_property
     def numbers(self) -> tuple[Array, Array]:
         """Both as arrays that can be subtracted: integers of one type, or float64."""
-        if self.a.dtype == self.b.dtype and not number_formats.is_float(self.a.dtype):
-            return self.a, self.b
-        return number_formats.wide(self.a), number_formats.wide(self.b)
+        return comparable(self.a, self.b)
 
     @cached_property
     def same(self) -> Array:
         """Where the two are bit-equal (any NaN equals any other); two dtypes are first rounded to the coarser one."""
-        a, b = self.a, self.b
-        if a.dtype != b.dtype:
-            with np.errstate(all="ignore"):
-                a, b = a.astype(self.dtype), b.astype(self.dtype)
-        return np.asarray(
-            (number_formats.bits(a) == number_formats.bits(b)) | (number_formats.is_nan(a) & number_formats.is_nan(b))
-        )
+        return mapped(is_same, np.bool_, self.a, self.b)
 
     @cached_property
     def nan(self) -> Array:
@@ -78,97 +87,47 @@ class Compared:
     @cached_property
     def infinite(self) -> Array:
         """Where one is infinite and the other is a different number."""
-        a, b = self.numbers
-        with np.errstate(invalid="ignore"):
-            return np.asarray(
-                (number_formats.is_infinite(self.a) | number_formats.is_infinite(self.b)) & (a != b) & ~self.nan
-            )
+        return mapped(is_infinite, np.bool_, self.a, self.b)
 
     @cached_property
     def finite(self) -> Array:
         """Where both are finite."""
-        strange = (number_formats.is_nan(one) | number_formats.is_infinite(one) for one in (self.a, self.b))
-        return ~np.logical_or(*strange)
+        return mapped(are_finite, np.bool_, self.a, self.b)
 
     @cached_property
     def absolute(self) -> Array:
         """|a - b| in float64; 0 where the two are the same, NaN where they differ and one is not finite."""
-        a, b = self.numbers
-        if a.dtype == b.dtype and not number_formats.is_float(a.dtype):
-            return number_formats.magnitude(a, b).astype(np.float64)
-        with np.errstate(all="ignore"):
-            return np.where(self.same, 0.0, np.where(self.finite, np.abs(a - b), np.nan))
+        return mapped(absolute, np.float64, self.a, self.b)
 
     @cached_property
     def relative(self) -> Array:
         """|a - b| / |b|, infinite where b alone is 0."""
-        with np.errstate(all="ignore"):
-            return np.where(self.absolute == 0, 0.0, self.absolute / np.abs(number_formats.wide(self.numbers[1])))
+        return mapped(relative, np.float64, self.a, self.b)
 
     @cached_property
     def ulps(self) -> Array:
         """The error in units in the last place: steps of the dtype between the two, or for two dtypes units at b."""
-        if self.a.dtype == self.b.dtype:
-            counted = number_formats.steps(self.a, self.b).astype(np.float64)
-        else:
-            with np.errstate(all="ignore"):
-                counted = self.absolute / number_formats.ulp(self.numbers[1], self.dtype)
-        return np.where(self.same, 0.0, np.where(self.finite, counted, np.nan))
+        return mapped(ulps, np.float64, self.a, self.b)
+
+    @cached_property
+    def _judged(self) -> Array:
+        """For each element `SAME`, `EXPLAINED`, `UNCLEAR` or `BEYOND`, uint8."""
+        if self.bound is None:
+            other = UNCLEAR if self.reason else BEYOND
+            return np.where(self.same, np.uint8(SAME), np.uint8(other))
+        return mapped(judged, np.uint8, self.a, self.b, self.bound.below, self.bound.above, self.bound.kind)
 
     @cached_property
     def explained(self) -> Array:
         """Where the two are the same, or as near as rounding explains."""
-        if self.bound is None or not self.count:
-            return self.same
-        return np.asarray(self.same | (self._within & self._attained))
+        return np.asarray(self._judged <= EXPLAINED) if self.count else self.same
 
     @cached_property
     def unknown(self) -> Array:
         """Where the two differ, and it is not known whether rounding explains it: there is no bound, or another
         evaluation gives some of the numbers within it, and not all.
         """
-        if not self.count:
-            return np.zeros(self.a.shape, np.bool_)
-        if self.bound is None:
-            return ~self.same if self.reason else np.zeros(self.a.shape, np.bool_)
-        within = self._within & (self.bound.kind == CHOICE)
-        return np.asarray(~self.same & (within | ~np.isfinite(self._allowed)))
-
-    @cached_property
-    def _allowed(self) -> Array:
-        """The largest difference that rounding explains, on the side on which the other value lies."""
-        assert self.bound is not None
-        if self.bound.below is self.bound.above:
-            return self.bound.below
-        a, b = self.numbers
-        with np.errstate(invalid="ignore"):
-            found: Array = np.where(a < b, self.bound.above, self.bound.below)
-            strange = np.isnan(number_formats.wide(a)) | np.isnan(number_formats.wide(b))
-        return np.where(strange, self.bound.size, found) if strange.any() else found
-
-    @cached_property
-    def _within(self) -> Array:
-        """Where the other value is within a known bound."""
-        with np.errstate(all="ignore"):
-            bound = np.where(np.isfinite(self._allowed), self._allowed, -1.0)
-            near = self.finite & (self.absolute <= bound)
-            if not self.infinite.any():
-                return np.asarray(near)
-            # A number just below the largest one may be rounded to infinity.
-            left, right = (np.abs(number_formats.wide(one)) for one in self.numbers)
-            size = np.where(np.isfinite(left), left, right)
-            over = self.infinite & np.isfinite(size) & (size + bound >= number_formats.largest(self.dtype))
-            return np.asarray(near | (over & (bound > 0)))
-
-    @cached_property
-    def _attained(self) -> Array:
-        """Where another evaluation may give the other value, if it is within the bound."""
-        assert self.bound is not None
-        kind = self.bound.kind
-        if not kind.any():
-            return np.ones((1,) * self.a.ndim, np.bool_)
-        b = number_formats.wide(self.b)
-        return np.asarray((kind <= CONTINUOUS) | ((kind == WHOLE) & (b == np.rint(b))))
+        return np.asarray(self._judged == UNCLEAR) if self.count else np.zeros(self.a.shape, np.bool_)
 
     @cached_property
     def undecided(self) -> int:
@@ -178,17 +137,17 @@ class Compared:
     @cached_property
     def beyond(self) -> int:
         """How many elements differ by more than their known bound."""
-        return int(np.count_nonzero(~self.explained & ~self.unknown))
+        return int(np.count_nonzero(self._judged == BEYOND)) if self.count else 0
 
     @cached_property
     def count(self) -> int:
         """How many elements are not bit-equal."""
-        return int(np.count_nonzero(~self.same))
+        return self.a.size - int(np.count_nonzero(self.same))
 
     @property
     def zeros(self) -> int:
         """How many elements are zeros of different signs."""
-        return int(np.count_nonzero(~self.same & (self.absolute == 0)))
+        return sum(gathered(zeros_apart, self.a, self.b)) if self.count else 0
 
     @property
     def verdict(self) -> str:
@@ -199,26 +158,30 @@ class Compared:
             return DIFFERENT
         return UNKNOWN if self.undecided else NEAR
 
-    def _worst(self, errors: Array) -> Worst | None:
-        if not self.finite.any():
-            return None
-        at = int(np.argmax(np.where(self.finite, errors, -1.0)))
-        return Worst(float(errors.reshape(-1)[at]), messages.index(at, self.a.shape))
+    @cached_property
+    def _worst(self) -> list[Worst | None]:
+        """The largest absolute, relative and other error, of one look at all elements."""
+        pieces = gathered(worst_of, self.a, self.b)
+        result: list[Worst | None] = []
+        for k in range(3):
+            value, at = max((piece[k] for piece in pieces), key=lambda one: (one[0], -one[1]), default=(-1.0, 0))
+            result.append(Worst(value, messages.index(at, self.a.shape)) if value >= 0 else None)
+        return result
 
     @property
     def largest_absolute(self) -> Worst | None:
         """The largest absolute error between finite numbers, and its index; None if there are no finite numbers."""
-        return self._worst(self.absolute)
+        return self._worst[0]
 
     @property
     def largest_relative(self) -> Worst | None:
         """The largest relative error."""
-        return self._worst(self.relative)
+        return self._worst[1]
 
     @property
     def largest_ulps(self) -> Worst | None:
         """The largest error in units in the last place."""
-        return self._worst(self.ulps)
+        return self._worst[2]
 
     def told(self) -> str:
         """The verdict in a sentence: ``out_ptr: different: 3 of 64 elements, by 2 ulp at most, at out_ptr[3]``."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.comparison.bound import Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
+from triton_lab.launch.comparison.bounds.error_bounds import bounds_so_far
 from triton_lab.launch.comparison.comparison_result import Comparison
-from triton_lab.launch.comparison.error_bounds import bounds_so_far
 from triton_lab.launch.comparison.launch_results import Results, before, expected, of_launch
 from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
 from triton_lab.launch.recording.launch_list import Launches

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab import messages
-from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, VERDICTS, Compared
+from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR, VERDICTS, Compared
 from triton_lab.launch.comparison.first_divergence import FirstStore, first_store
 from triton_lab.launch.comparison.launch_results import before
 from triton_lab.launch.comparison.mutations.ir_query import unused
@@ -48,7 +48,9 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """``bit-equal``, ``as near as rounding explains`` or ``different``: that of the worst written argument."""
+        """``bit-equal``, ``as near as rounding explains``, ``not known`` or ``different``, that of the worst written
+        argument.
+        """
         asked = [one for one in self.arguments if one.written] or self.arguments
         return max((one.verdict for one in asked), key=VERDICTS.index)
 
@@ -80,7 +82,7 @@ class Comparison:
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: 2 * (x_ptr + y_ptr)).relations
         ('out_ptr is what was expected times 0.5',)
         """
-        if self.verdict != DIFFERENT:
+        if self.verdict in (EQUAL, NEAR):
             return ()
         try:
             held = before(self.launch)
@@ -104,7 +106,8 @@ class Comparison:
     def causes(self, seconds: float | None = None) -> Causes:
         """Find by experiment why the two differ: the launches are replayed with one change each time.
 
-        If no single change explains it, pairs are tried, the most promising first, for ``seconds`` (2 by default).
+        If no single change explains it, pairs are tried, the most promising first, for 2 s. With ``seconds``, all of it
+        takes no longer than that, and the result says so if not everything was tried.
 
         The changes are what a GPU does differently (tf32, fused multiply-add, approximate functions, dots as on tensor
         cores), other orders of summation, float64, and on a machine with a GPU its options. If rounding does not

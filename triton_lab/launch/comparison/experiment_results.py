@@ -171,6 +171,8 @@ class Pairs:
 class Causes:
     """The ``experiments`` in order, and the causes ``named`` by findings and by the first store.
 
+    ``seconds`` is the time limit if it was reached before all experiments were tried.
+
     >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
     >>> print(comparison.causes())
     no cause was found: nothing that was tried removes the difference
@@ -180,6 +182,7 @@ class Causes:
     named: tuple[str, ...]
     equal: bool = False
     pairs: tuple[Pairs, ...] = ()
+    seconds: float | None = None
 
     @property
     def pair(self) -> Pairs | None:
@@ -215,7 +218,11 @@ class Causes:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(f"for the most part {nearest.cause}: {nearest.told()}")
         nothing = "nothing that was tried removes the difference" if self.experiments else "nothing could be tried"
-        return "; ".join(parts) or f"no cause was found: {nothing}"
+        return "; ".join(parts) or f"no cause was found{self._cut}: {nothing}"
+
+    @property
+    def _cut(self) -> str:
+        return "" if self.seconds is None else f" in {messages.significant(self.seconds)} s"
 
     def table(self) -> list[tuple[str, ...]]:
         """A row for each experiment, with the columns of `HEADINGS`."""
@@ -234,4 +241,6 @@ class Causes:
 
     def __repr__(self) -> str:
         tried = [one.told(one.tried) for one in self.experiments] + [one.told() for one in self.pairs if one.of]
+        if self._cut:
+            tried.append(f"other experiments did not end{self._cut}: causes(seconds=...) allows more")
         return "\n".join([self.cause, *(f"  {one}" for one in tried)])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from triton_lab import messages
 from triton_lab.launch.access import Access, elements_at
 from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.chunks import in_order
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import Twin
 from triton_lab.launch.replay.value_origin import Origin
@@ -19,6 +20,7 @@ from triton_lab.launch.replay.variable_values import Assignment, listen, probe_n
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recording.access_event import AccessEvent
 
 Array = NDArray[Any]
 
@@ -139,9 +141,13 @@ def _earliest(launch: Launch, one: Compared, bad: Array) -> Any:
         ((event.order, access, k, event) for access in accesses for k, event in enumerate(access.events)),
         key=lambda entry: entry[0],
     )
-    last = np.full(bad.size, -1)
-    for number, (_, _, _, event) in enumerate(events):
-        at = elements_at(event.addresses()[event.active()] - argument.address, argument)
+    last = np.full(bad.size, -1, np.int32)
+
+    def places(entry: tuple[int, Access, int, AccessEvent]) -> Array:
+        event = entry[3]
+        return elements_at(event.addresses()[event.active()] - argument.address, argument)
+
+    for number, at in enumerate(in_order(places, events, bad.size)):
         last[at[at >= 0]] = number
     stored = last[bad & (last >= 0)]
     if not stored.size:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.comparison.argument_difference import Compared
-from triton_lab.launch.comparison.bound import Bound
+from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
 from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
@@ -25,6 +25,7 @@ from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
+from triton_lab.launch.recording.progress_callback import is_late
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
@@ -80,7 +81,7 @@ class Search:
             pairs = []
         end, count = time.monotonic() + seconds, 0
         for one, two in pairs:
-            if time.monotonic() > end:
+            if time.monotonic() > end or is_late():
                 break
             count += 1
             both = one.with_(two)

@@ -19,8 +19,8 @@ from triton_lab.interpreter.variants.thread_scans import Turns, scans_in_order_o
 from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.fma_contraction import accumulated, contracted
+from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
-from triton_lab.launch.comparison.rounding_rules import APPROXIMATE
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.launch.access import elements_at
-from triton_lab.launch.comparison.argument_difference import DIFFERENT, Compared
+from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR, Compared
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _ROUNDINGS = 256  # how many roundings a result may differ from the relation
 
 def relations(one: Compared, launch: Launch, before: Array | None) -> list[str]:
     """The relations of ``one`` argument that differs; ``before`` is its value before the launch, if known."""
-    if one.verdict != DIFFERENT or one.count < _LEAST:
+    if one.verdict in (EQUAL, NEAR) or one.count < _LEAST:
         return []
     part = _part(one)
     if before is not None and _untouched(one, before) and not _stored(one, launch):

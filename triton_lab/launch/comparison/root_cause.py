@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, Compared
-from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, UNKNOWN, Compared
+from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
+from triton_lab.launch.comparison.known_causes import named_causes
 from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.numerics import (
     Switch,
@@ -21,28 +22,18 @@ from triton_lab.launch.comparison.numerics import (
     emulations,
     exact,
     in_threads,
-    precisions,
     roundings,
     together,
 )
 from triton_lab.launch.comparison.rerun import Side, measured, tried
+from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, left, within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
-    from triton_lab.launch.launch import Launch
-    from triton_lab.launch.recording.access_event import AccessEvent
 
 Array = NDArray[Any]
-
-# Findings that may make two runs of one kernel differ.
-_UNSTEADY = {
-    "race": "a race: what the programs leave hangs on who comes first",
-    "lane-collision": "lanes of one program that store to one element",
-    "uninitialized": "a read of memory that nobody had written",
-}
-
 
 # The seconds for trying pairs of slips, after the single ones; the user waits for it.
 PAIRS = 2.0
@@ -51,109 +42,47 @@ PAIRS = 2.0
 def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     """Run the experiments that affect the kernels of ``comparison``. Replays the launches.
 
-    If no single slip explains the difference, pairs are tried for ``seconds`` at most, `PAIRS` by default.
+    If no single slip explains the difference, pairs are tried, for `PAIRS` seconds. With ``seconds``, all experiments
+    together take no longer, pairs included; the result says so if some were not tried.
     """
-    seconds = PAIRS if seconds is None else seconds
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
-    named = tuple(_named(comparison))
-    slips = comparison.verdict == DIFFERENT and not named
+    named = tuple(named_causes(comparison))
+    slips = comparison.verdict in (DIFFERENT, UNKNOWN) and not named
     # If rounding is known not to explain it, other roundings are tried last. For elements that depend on a choice that
     # rounding may change, this is not known.
     differing = [one for one in comparison if one.count and one.written]
     bounded = all(one.bound is not None for one in differing) and any(one.beyond for one in differing)
-    found: tuple[Experiment, ...] = ()
+    found: list[Experiment] = []
     pairs: tuple[Pairs, ...] = ()
-    for is_rounding in (False, True) if bounded else (True, False):
-        if any(one.names_it for one in found) or any(one.found for one in pairs):
-            break
-        if is_rounding:
-            nearer = _experiments(comparison)
-            # A rounding that is known not to be the cause must not be named for reducing the error. What a GPU does to
-            # its own kernel is no such rounding: it may flush and spill.
-            twin = comparison.other is comparison.launch
-            found += tuple(replace(one, telling=False) if bounded and slips and not twin else one for one in nearer)
-        elif slips:
-            singles, pairs = _on_slips(comparison, seconds)
-            found += singles
-    return Causes(found, named, pairs=pairs)
+    with within(math.inf if seconds is None else seconds):
+        for is_rounding in (False, True) if bounded else (True, False):
+            if any(one.names_it for one in found) or any(one.found for one in pairs) or is_late():
+                break
+            if is_rounding:
+                nearer = _in_time(_experiments(comparison))
+                # A rounding that is known not to be the cause must not be named for reducing the error. What a GPU does
+                # to its own kernel is no such rounding: it may flush and spill.
+                twin = comparison.other is comparison.launch
+                found += [replace(one, telling=False) if bounded and slips and not twin else one for one in nearer]
+            elif slips:
+                singles, pairs = _on_slips(comparison, PAIRS if seconds is None else seconds)
+                found += singles
+        late = is_late()
+    return Causes(tuple(found), named, pairs=pairs, seconds=seconds if late else None)
 
 
-# --- What is known without an experiment ------------------------------------------------------------
-
-
-def _named(comparison: Comparison) -> Iterator[str]:
-    """Causes known without experiments: races and the like, sums in any order, another dtype, other inputs."""
-    launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
-    differing = {one.name for one in comparison if one.count}
-    seen: set[str] = set()
-    for launch in launches:
-        for finding in launch.findings:
-            kind = _UNSTEADY.get(finding.kind)
-            if kind is not None and finding.kind not in seen:
-                seen.add(finding.kind)
-                yield kind + ("" if finding.line is None else f" (line {finding.line})")
-        if not seen and (line := _float_atomics(launch, differing)) is not None:
-            seen.add("atomics")
-            yield f"atomic additions of floats, which come in any order (line {line})"
-        if not seen and (line := _taken_in_turn(launch, differing)) is not None:
-            seen.add("turns")
-            yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
-    yield from _precisions(comparison)
-    first = comparison.first
-    lead = None if first is None else first.turned
-    if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
-        here, there = comparison.titles
-        yield f"{lead.name} on line {lead.line} is {lead.types[0]} in {here} and {lead.types[1]} in {there}"
-
-
-def _precisions(comparison: Comparison) -> Iterator[str]:
-    """Dots of two launches on GPUs whose inputs have another precision; the interpreter's are those of float32."""
-    both = [comparison.launch, comparison.other]
-    if comparison.other in (None, comparison.launch) or any(one.target != "gpu" for one in both if one):
+def _in_time(experiments: Iterator[Experiment]) -> Iterator[Experiment]:
+    """The experiments that end within the time limit."""
+    try:
+        for one in experiments:
+            if is_late() and one.failed:
+                return
+            yield one
+            if is_late():
+                return
+    except TookTooLong:
         return
-    here, there = (sorted(precisions(one.executable.plan)) for one in both if one)
-    if here != there and "tf32" in {*here, *there}:
-        title, other = comparison.titles
-        yield f"tf32 inputs of tl.dot: {', '.join(here)} in {title}, {', '.join(there)} in {other}"
-
-
-def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
-    """The line of float atomic additions to a differing argument, if several add to one element; else None."""
-    for access in launch.done:
-        if access.kind == "atomic" and access.argument in differing and "float" in access.dtype:
-            places = [event.addresses()[event.active()] for event in access.events]
-            everywhere = np.concatenate(places) if places else np.zeros(0, np.int64)
-            if access.line is not None and len(np.unique(everywhere)) < len(everywhere):
-                return access.line
-    return None
-
-
-def _taken_in_turn(launch: Launch, differing: set[str]) -> int | None:
-    """The line of a float store to a differing argument, if several programs load and store one element; else None.
-
-    The caller has excluded races, so integer atomics order the programs: a lock or a counter.
-    """
-    if not any(access.kind == "atomic" and "int" in access.dtype for access in launch.done):
-        return None
-    loaded = {access.argument for access in launch.done if access.kind == "load"}
-    for access in launch.done:
-        adds = access.kind == "store" and access.argument in differing & loaded and "float" in access.dtype
-        if adds and access.line is not None and _met(access.events):
-            return access.line
-    return None
-
-
-def _met(events: Sequence[AccessEvent]) -> bool:
-    """Whether several programs touch one address."""
-    pairs = []
-    for event in events:
-        active = event.active()
-        programs = np.broadcast_to(event.programs.reshape(-1, *(1,) * len(event.shape)), active.shape)
-        pairs.append(np.stack([event.addresses()[active], programs[active]], axis=-1))
-    everywhere = np.unique(np.concatenate(pairs), axis=0) if pairs else np.zeros((0, 2), np.int64)
-    return len(np.unique(everywhere[:, 0])) < len(everywhere)
 
 
 # --- Experiments -------------------------------------------------------------------------------------
@@ -190,11 +119,17 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         except RuntimeError as error:
             yield measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
         known = emulations(side.launch)
-        found = [tried(side, switch, plain)[0] for switch in [*known, *threads]]
-        found += _in_combination(side, known, threads, plain, found)
+        found: list[Experiment] = []
+        for switch in [*known, *threads]:
+            found.append(tried(side, switch, plain)[0])
+            yield found[-1]
+        combinations = _in_combination(side, known, threads, plain, found)
+        found += combinations
+        yield from combinations
         if not (on_gpu and any(one.removes for one in found)):
-            found += [tried(side, switch, plain)[0] for switch in roundings(plan)]
-        yield from found
+            for switch in roundings(plan):
+                found.append(tried(side, switch, plain)[0])
+                yield found[-1]
         if on_gpu and not any(one.removes for one in found):
             yield from _documented(side, known, threads, plain)
     if on_gpu:
@@ -226,12 +161,12 @@ def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment,
             continue
     found: list[Experiment] = []
     for search in searches:
-        found += search.one_by_one()
+        found += _in_time(search.one_by_one())
         if found and found[-1].names_it:
             return tuple(found), ()
     made = []
     for search in searches:
-        made.append(search.in_pairs(seconds / len(searches)))
+        made.append(search.in_pairs(max(0.0, min(seconds, left())) / len(searches)))
         if made[-1].found is not None:
             break
     return tuple(found), tuple(made)
@@ -250,6 +185,8 @@ def _in_combination(
     """
     found: list[Experiment] = []
     for parts in together(known, threads) if not any(one.removes for one in alone) else ():
+        if is_late():
+            break
         done, _ = tried(side, combined(parts), plain)
         if done.removes:
             return [*found, tried(side, combined(_needed(side, parts, plain)), plain)[0]]

@@ -12,7 +12,7 @@ import numpy as np
 
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Observer
-from triton_lab.interpreter.memory_regions import Memory
+from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.ir import effects
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import breathe, left, within
@@ -32,7 +32,8 @@ def keep_apart(launch: Recorded, executable: Executable, memory: Memory) -> bool
     if executable.waiting_loops or executable.updates or launch.error is not None or launch.snapshot is None:
         return False
     reach = executable.reach(memory.beginning_at(launch.snapshot.owners))
-    loaded, stored = set(), set()
+    loaded: set[MemoryRegion] = set()
+    stored: set[MemoryRegion] = set()
     for op in executable.plan.walk():
         if effects.is_access(op):
             regions = reach.get(op.index)
@@ -79,7 +80,8 @@ def replay_in_threads(
         except CannotReplay as error:
             failed = failed or error
         finally:
-            stop.set() if failed is not None or waiting else None
+            if failed is not None or waiting:
+                stop.set()
             for one in waiting:
                 one.cancel()
     if failed is not None and not isinstance(failed, CannotReplay):

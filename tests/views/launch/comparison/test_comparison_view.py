@@ -36,7 +36,7 @@ def test_errors_are_drawn_in_units_and_by_program() -> None:
     expected[40] = np.nextafter(expected[40], np.float32(100))
     picture = ComparisonView(lab.compare(shifted(), torch.from_numpy(expected))).pictures[0]
     assert picture.unit == "ulp" and picture.heatmaps[2].title == "error, in ulp"
-    assert picture.errors.tolist() == [-1.0 if k == 40 else 0.0 for k in range(64)]
+    assert picture.errors(picture.one.a, picture.one.b).tolist() == [-1.0 if k == 40 else 0.0 for k in range(64)]
     assert picture.programs.tolist() == [0] * 32 + [1] * 32
     grid = picture.by_program
     assert grid is not None and grid.ramp is not None and grid.ramp[2:] == (0.0, 1.0)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
-from triton_lab.launch.comparison import number_formats
+from triton_lab.launch.access import elements_at
+from triton_lab.launch.comparison import element_differences, number_formats
 from triton_lab.launch.comparison.argument_difference import Compared, Worst
+from triton_lab.launch.comparison.chunks import gathered, in_order
 from triton_lab.launch.element_index import Ints
-from triton_lab.launch.maps.last_writer import stored_by
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
@@ -21,6 +23,7 @@ from triton_lab.views.drawing.value_cells import finite_range, value_heatmap
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recording.access_event import AccessEvent
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +53,35 @@ class ComparedScene(TypedDict):
     worst: Buffer
 
 
+@dataclass
+class _Seen:
+    """What the elements of a picture show, in pieces that begin at cell ``first``.
+
+    ``worst`` (cells,) is the element with the greatest error in each cell, -1 for none, and ``size`` its error;
+    ``by_program`` the greatest error of what each program stored; ``most`` the greatest finite error, and ``ends`` the
+    least and the greatest finite number, None if there is none.
+    """
+
+    worst: Ints
+    size: Floats
+    by_program: Floats
+    most: float = 0.0
+    ends: tuple[float, float] | None = None
+    first: int = 0
+
+    def add(self, piece: _Seen) -> None:
+        """Add what a later piece shows."""
+        here = slice(piece.first, piece.first + len(piece.size))
+        greater = piece.size > self.size[here]
+        self.worst[here] = np.where(greater, piece.worst, self.worst[here])
+        self.size[here] = np.maximum(piece.size, self.size[here])
+        self.by_program = np.maximum(self.by_program, piece.by_program)
+        self.most = max(self.most, piece.most)
+        if piece.ends is not None:
+            low, high = self.ends or piece.ends
+            self.ends = min(low, piece.ends[0]), max(high, piece.ends[1])
+
+
 class ComparedPicture:
     """The heatmaps of one argument, or of a block of values: the two that ``titles`` name, and their error.
 
@@ -63,53 +95,98 @@ class ComparedPicture:
     def layout(self) -> CellLayout:
         return layout(self.one.a.shape, room=ROOM)
 
-    @cached_property
+    @property
     def worst(self) -> Ints:
         """The element (cells,) that each cell shows, -1 if there is none."""
-        return worst(self.errors, self.layout.cell_of_position(), self.layout.cells)
+        return self._seen.worst
 
-    @property
+    @cached_property
     def unit(self) -> str:
         """The unit of the error: ``ulp`` if that says more than the distance itself."""
         ulps, absolute = self.one.largest_ulps, self.one.largest_absolute
         if not number_formats.is_float(self.one.dtype) or ulps is None or absolute is None or ulps.value > _MOST_ULPS:
             return ""
         # Units near zero are tiny: a few such elements would hide all others.
-        there = float(self.one.ulps[absolute.index])
+        there = float(element_differences.ulps(*self._at(np.array([self._number(absolute)])))[0])
         return "ulp" if ulps.value <= _FAR * max(there, 1.0) else ""
 
-    @cached_property
-    def errors(self) -> Floats:
+    def _number(self, found: Worst) -> int:
+        """The row-major number of an element."""
+        return int(np.ravel_multi_index(found.index, self.one.a.shape)) if found.index else 0
+
+    def _at(self, elements: Ints) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Both sides of some elements, by their row-major numbers."""
+        return self.one.a.reshape(-1)[elements], self.one.b.reshape(-1)[elements]
+
+    def errors(self, a: NDArray[Any], b: NDArray[Any]) -> Floats:
         """The error a - b in `unit`; NaN if only one of the two is finite."""
-        size = self.one.ulps if self.unit else self.one.absolute
-        a, b = (number_formats.wide(side) for side in self.one.numbers)
+        size = element_differences.ulps(a, b) if self.unit else element_differences.absolute(a, b)
+        x, y = element_differences.comparable(a, b)
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.where(a < b, -size, size), np.float64)
+            return np.asarray(np.where(x < y, -size, size), np.float64)
 
     @cached_property
-    def programs(self) -> Ints:
+    def _seen(self) -> _Seen:
+        """What one look at all elements finds."""
+        unit, cells = self.unit, self.layout.cells  # so that threads need not compute it
+        programs = 0 if self.launch is None else self.launch.programs
+        by = self.programs if programs else np.asarray(-1)
+        found = _Seen(np.full(cells, -1, np.int64), np.full(cells, -1.0), np.zeros(programs))
+        measure = element_differences.ulps if unit else element_differences.absolute
+
+        def look(start: int, a: NDArray[Any], b: NDArray[Any], program: NDArray[np.int32]) -> _Seen:
+            size = measure(a, b)
+            rank = np.where(np.isnan(size), np.inf, size)
+            cell = self.layout.cells_at(np.arange(start, start + len(a), dtype=np.int64))
+            first = int(cell.min())
+            most = np.full(int(cell.max()) - first + 1, -1.0)
+            np.maximum.at(most, cell - first, rank)
+            there = np.flatnonzero(rank == most[cell - first])[::-1]  # among equal errors the first one counts
+            shown = np.full(len(most), -1, np.int64)
+            shown[cell[there] - first] = there + start
+            by_program = np.zeros(programs)
+            if programs:
+                known = program >= 0
+                np.maximum.at(by_program, program[known], rank[known])
+            finite = size[np.isfinite(size)]
+            both = np.concatenate([number_formats.wide(side) for side in (a, b)])
+            ends = finite_range(both) if np.isfinite(both).any() else None
+            return _Seen(shown, most, by_program, float(finite.max(initial=0.0)), ends, first)
+
+        for piece in gathered(look, self.one.a, self.one.b, by):
+            found.add(piece)
+        return found
+
+    @cached_property
+    def programs(self) -> NDArray[np.int32]:
         """The program (elements,) that stored each element last, -1 for none."""
-        launch, shape = self.launch, self.one.a.shape
-        found = np.full(self.one.a.size, -1, np.int64)
+        launch = self.launch
+        found = np.full(self.one.a.size, -1, np.int32)
         if launch is None:
             return found
+        argument = launch.argument(self.one.name)
         stores = [access for access in launch.done if access.kind != "load" and access.argument == self.one.name]
-        for store in sorted(stores, key=lambda access: access.events[-1].order if access.events else -1):
-            program = stored_by(store, shape, launch.programs).program
-            found = np.where(program >= 0, program, found)
+        events = sorted((event for access in stores for event in access.events), key=lambda event: event.order)
+
+        def stored(event: AccessEvent) -> tuple[Ints, NDArray[np.int32]]:
+            active = event.active()
+            at = elements_at(event.addresses()[active] - argument.address, argument)
+            program = event.programs.astype(np.int32).reshape(-1, *(1,) * (active.ndim - 1))
+            return at, np.broadcast_to(program, active.shape)[active]
+
+        for at, program in in_order(stored, events, found.size):
+            found[at[at >= 0]] = program[at >= 0]
         return found
 
     @cached_property
     def heatmaps(self) -> tuple[Heatmap, ...]:
         """The heatmaps of a, b, and the error."""
         there, at = self._shown()
-        a, b = (number_formats.wide(side) for side in (self.one.a, self.one.b))
-        low, high = finite_range(a, b)
-        size = np.abs(self.errors)
-        most = float(size[np.isfinite(size)].max(initial=0.0))
-        titles = self.titles
+        low, high = self._seen.ends or (0.0, 0.0)
+        most, titles = self._seen.most, self.titles
         unit = f", in {self.unit}" if self.unit else ""
-        pick = [array.reshape(-1)[at] for array in (a, b, self.errors)]
+        a, b = self._at(at)
+        pick = [number_formats.wide(a), number_formats.wide(b), self.errors(a, b)]
         return (
             value_heatmap(self.layout, pick[0], there, titles[0], low, high, room=ROOM),
             value_heatmap(self.layout, pick[1], there, titles[1], low, high, room=ROOM),
@@ -125,12 +202,9 @@ class ComparedPicture:
     def by_program(self) -> Heatmap | None:
         """The largest error of each program's stores; None if programs are not known, or all are equal."""
         launch = self.launch
-        known = self.programs >= 0
-        if launch is None or not known.any() or launch.programs == 1 or not self.one.count:
+        if launch is None or launch.programs == 1 or not self.one.count or not (self.programs >= 0).any():
             return None
-        largest = np.zeros(launch.programs)
-        size = np.abs(self.errors.reshape(-1))
-        np.maximum.at(largest, self.programs[known], np.where(np.isnan(size), np.inf, size)[known])
+        largest = self._seen.by_program
         shape = tuple(extent for extent in reversed(launch.grid) if extent > 1)
         place = layout(shape, room=ROOM)
         shown = worst(largest, place.cell_of_position(), place.cells)
@@ -148,14 +222,14 @@ class ComparedPicture:
 
     def scene(self) -> ComparedScene:
         at = np.maximum(self.worst, 0) if self.one.a.size else np.zeros(0, np.int64)
-        values = [number_formats.wide(side).reshape(-1)[at] for side in (self.one.a, self.one.b)]
+        a, b = self._at(at)
         return {
             "name": self.one.name,
             "told": self.one.told(),
             "heatmaps": [heatmap.as_scene() for heatmap in self.heatmaps],
             "by_program": None if self.by_program is None else self.by_program.as_scene(),
-            "values": [buffer(array) for array in values],
-            "errors": buffer(self.errors.reshape(-1)[at]),
+            "values": [buffer(number_formats.wide(side)) for side in (a, b)],
+            "errors": buffer(self.errors(a, b)),
             "unit": self.unit,
             "programs": buffer(self.programs[at].astype(np.int32)),
             "worst": buffer(at.astype(np.uint32)),

@@ -12,9 +12,9 @@ from triton_lab.interpreter.ops.dot import product
 from triton_lab.ir import Op, traits
 from triton_lab.ir.traits import Accuracy
 from triton_lab.ir.traits.trait import ANY_ORDER
-from triton_lab.launch.comparison import rounding_rules
-from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound
-from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
+from triton_lab.launch.comparison.bounds import rounding_rules
+from triton_lab.launch.comparison.bounds.bound import CHOICE, EXACT, LOST, Bound
+from triton_lab.launch.comparison.number_formats import is_float, largest, smallest, unit_roundoff, wide
 
 Array = NDArray[Any]
 Along = Callable[..., Array]
@@ -140,12 +140,16 @@ def _count(bound: Bound, raw: Array, axis: int, reduces: bool) -> Bound:
 
 def _product(array: Array, bound: Bound, raw: Array, axis: int, reduces: bool) -> Bound:
     """A product in any order: each of its factors, and of its roundings, is off by a part of it."""
-    size = np.abs(wide(array))
+    size, u = np.abs(wide(array)), unit_roundoff(raw.dtype)
     with np.errstate(all="ignore"):
         most = _fold(np.multiply, size + bound.size, axis, reduces)
         terms = _fold(np.add, np.ones_like(size), axis, reduces)
-        spread = rounding_rules.times(2 * rounding_rules.gamma(terms, unit_roundoff(raw.dtype)), most)
+        spread = rounding_rules.times(2 * rounding_rules.gamma(terms, u), most)
         found = most - _fold(np.multiply, size, axis, reduces) + spread
+        # Where a part of the factors may overflow or underflow in another order, all of the product may be lost.
+        great = _fold(np.multiply, np.maximum(size + bound.size, 1.0), axis, reduces)
+        small = _fold(np.multiply, np.where(size > 0, np.minimum(size, 1.0), 1.0), axis, reduces)
+        found = np.where((great >= largest(raw.dtype)) | (small <= smallest(raw.dtype) / u), np.inf, found)
     kind = _kind(bound, axis, reduces)
     return Bound.around(np.where(np.isfinite(found), found, np.inf), np.where(kind > 0, CHOICE, 0))
 
@@ -186,9 +190,9 @@ def _winner(
     if mine.kind.any():
         kind = np.maximum(kind, np.where(mine.kind.max(axis=axis) > 0, CHOICE, 0))
     found = Bound.between(ends[0], wide(results[position]), ends[1], kind)
-    unknown = ~there.any(axis=axis) | np.isnan(key).any(axis=axis)
+    unknown = np.asarray(~there.any(axis=axis) | np.isnan(key).any(axis=axis))
     touched = bound.uncertain.any(axis=axis)
-    return Bound.around(np.zeros(1)).where(~touched, LOST.where(unknown, found))
+    return Bound.around(np.zeros(1)).where(np.asarray(~touched), LOST.where(unknown, found))
 
 
 def of_dot(

@@ -1,4 +1,4 @@
-"""Bounds of the rounding errors in a launch's results: the launch is replayed with a bound beside each value."""
+"""`RoundingWatcher`: follows bounds beside the values of a replay, through control flow and memory."""
 
 from __future__ import annotations
 
@@ -14,24 +14,18 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.value_flow import HANDS_ON, decisive
-from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
-from triton_lab.launch.comparison.bound import CHOICE, LOST, NOTHING, Bound
-from triton_lab.launch.comparison.launch_results import read, tensors
-from triton_lab.launch.comparison.memory_bounds import MemoryBounds
-from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
-from triton_lab.launch.comparison.operation_bounds import OperationBounds, lifted, widened
+from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound
+from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
+from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, lifted, widened
+from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, within
-from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.launch.recording.watcher import Watcher
-from triton_lab.launch.replay.parallel_replay import keep_apart, replay_in_threads
-from triton_lab.launch.replay.replay_run import replay
 
 Array = NDArray[Any]
 
@@ -39,63 +33,6 @@ _SUMS = (Rmw.FADD, Rmw.ADD)
 _EXTREMES = (Rmw.MAX, Rmw.MIN, Rmw.UMAX, Rmw.UMIN)
 _BELOW, _ABOVE, _KIND = range(3)
 _ZERO = np.zeros(1)
-
-
-def bounds(
-    launch: Recorded,
-    same: bool = True,
-    executable: Executable | None = None,
-    only: Collection[str] | None = None,
-    seconds: float | None = None,
-) -> dict[str, Bound]:
-    """The `Bound` of each element of each tensor of ``launch``, in float64, infinite where it is not known.
-
-    With ``same``, the bounds are between two runs of this kernel; otherwise to what other roundings of the same
-    operations give. See `rounding_rules`. ``executable`` may replace the launch's own. With ``only``, the two runs
-    differ only in the operations with these names, and only those add errors. Raises CannotReplay, also if it takes
-    longer than ``seconds``.
-    """
-    found, reason = bounds_so_far(launch, same, executable, only, seconds)
-    if reason:
-        raise TookTooLong(reason)
-    return found
-
-
-def bounds_so_far(
-    launch: Recorded,
-    same: bool = True,
-    executable: Executable | None = None,
-    only: Collection[str] | None = None,
-    seconds: float | None = None,
-) -> tuple[dict[str, Bound], str]:
-    """As `bounds`, and why some elements were not looked at, "" if all were. Raises CannotReplay if none could be."""
-    runs = executable or launch.executable
-    with within(np.inf if seconds is None else seconds):
-        if launch.snapshot is None:
-            raise CannotReplay("the launch was not recorded with what it needs to be run again")
-        memory = launch.snapshot.memory()
-        if launch.programs > 1 and keep_apart(launch, runs, memory):
-            held = MemoryBounds(memory, shared=True)
-            stopped = replay_in_threads(
-                launch, runs, memory, lambda stop: RoundingWatcher(launch, same, runs, only, held, stop)
-            )
-            if not held.overlaps:
-                found = {
-                    argument.name: _of(held, argument, memory, same, stopped is None) for argument in tensors(launch)
-                }
-                return found, "" if stopped is None else str(stopped)
-            if stopped is not None:
-                raise stopped
-            memory = launch.snapshot.memory()
-        held = MemoryBounds(memory)
-        watcher = RoundingWatcher(launch, same, runs, only, held)
-        replay(launch, executable=executable, observer=watcher, access_observer=watcher, memory=memory)
-        return {argument.name: _of(held, argument, memory, same) for argument in tensors(launch)}, ""
-
-
-def _of(held: MemoryBounds, argument: Argument, memory: Memory, same: bool, whole: bool = True) -> Bound:
-    final = read(memory, argument)
-    return held.of(argument, final, unit_roundoff(final.dtype), same, whole)
 
 
 class RoundingWatcher(Watcher):
@@ -151,7 +88,7 @@ class RoundingWatcher(Watcher):
             known = [self._bound(frame, op, operands, k) for k in range(len(operands))]
             results = [result] if len(op.results) == 1 else list(result)
             found = self._operations.of(frame, op, operands, known, results)
-            if found is LOST:
+            if found is None:
                 self._held.lose()
                 return
             for value, bound in zip(results, found, strict=True):

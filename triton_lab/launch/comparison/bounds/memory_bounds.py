@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.comparison.bound import CHOICE, CONTINUOUS, Bound
+from triton_lab.launch.comparison.bounds.bound import CHOICE, CONTINUOUS, Bound
+from triton_lab.launch.comparison.bounds.rounding_rules import gamma, times
 from triton_lab.launch.comparison.number_formats import wide
-from triton_lab.launch.comparison.rounding_rules import gamma, times
 
 Array = NDArray[Any]
 _MAKES = threading.Lock()
@@ -27,7 +27,7 @@ class _Elements:
         self.below = self.above = np.zeros(self.count)
         if shared:  # one thread must not exchange the array that another one writes to
             self.above = np.zeros(self.count)
-        # Which elements were stored to, for `MemoryBounds.looked_at`.
+        # Which elements were stored to, for `MemoryBounds.of`.
         self.stored = np.zeros(self.count, np.bool_) if shared else None
         self.kind: Array | None = None
         self.amount: Array | None = None  # the sum of magnitudes that atomics added; `terms` counts them
@@ -40,6 +40,12 @@ class _Elements:
 
     def fits(self, places: Array, size: int) -> bool:
         return size == self.size and (not len(places) or not ((places - self.start) % size).any())
+
+    @property
+    def some(self) -> bool:
+        """Whether any element may differ."""
+        added = self.terms is not None and bool((self.terms > 1).any())
+        return added or bool(self.below.any() or self.above.any())
 
     def split(self) -> None:
         """Let both distances have arrays of their own."""
@@ -156,7 +162,7 @@ class MemoryBounds:
             known = self._known.get(region.start) if region is not None else None
             gone = self.all_lost or (region is not None and region.start in self._lost)
             if known is not None and not known.fits(here, size):
-                gone = gone or bool(known.below.any() or known.above.any())
+                gone = gone or known.some
             if gone:
                 parts.append((rows, Bound.around(np.full(len(here), np.inf))))
             elif known is not None and known.fits(here, size):
@@ -193,8 +199,7 @@ class MemoryBounds:
         if known is None or not final.size:
             return Bound.around(np.full(shape, 0.0 if whole else np.inf))
         if known.unlike or known.size != argument.itemsize or (argument.address - known.start) % known.size:
-            lost = bool(known.below.any() or known.above.any())
-            return Bound.around(np.full(shape, np.inf if lost else 0.0))
+            return Bound.around(np.full(shape, np.inf if known.some else 0.0))
 
         def seen(array: Array) -> Array:
             strides = tuple(stride * array.itemsize for stride in argument.strides)
@@ -262,7 +267,7 @@ class MemoryBounds:
                     known = self._known[region.start] = _Elements(region, size, phase, self._shared)
         if not known.fits(places, size):
             known.unlike = True
-            if self._shared or some or known.below.any() or known.above.any():
+            if self._shared or some or known.some:
                 self._lost.add(region.start)
             return None
         return known

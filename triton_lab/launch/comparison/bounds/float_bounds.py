@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from triton_lab.ir import Op, traits
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison import rounding_rules
-from triton_lab.launch.comparison.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
+from triton_lab.launch.comparison.bounds import rounding_rules
+from triton_lab.launch.comparison.bounds.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
 from triton_lab.launch.comparison.number_formats import bits, smallest, unit_roundoff, wide
 
 Array = NDArray[Any]
@@ -149,8 +149,9 @@ def _ends(step: Step) -> tuple[list[Array], list[Array]]:
 def _of_extremes(step: Step) -> Bound:
     function = _EXTREMES[step.name]
     low, high = _ends(step)
-    kind = np.maximum.reduce(np.broadcast_arrays(*(one.kind for one in step.known)))
-    return Bound.between(function(*low), step.result, function(*high), np.where(kind > 0, alone(step.known), 0))
+    special = [np.where(one.uncertain, np.maximum(one.kind, 0), 0) for one in step.known]
+    kind = np.where(np.maximum.reduce(np.broadcast_arrays(*special)) > 0, alone(step.known), 0)
+    return Bound.between(function(*low), step.result, function(*high), kind)
 
 
 def _of_size(step: Step) -> Bound:

@@ -13,7 +13,7 @@ result's dtype, and ``a``, ``b`` the values:
 There are two kinds of allowed evaluations. With ``same``, both runs are of this kernel. Then an operation with equal
 operands gives equal results, unless targets round it differently: sums and dots in any order, float32 dots in tf32 if
 the kernel allows it, a product fused with the addition after it, and functions that a GPU approximates. Otherwise
-(another kernel, another formula) each operation may round differently, and the bound is to the exact result.
+(another kernel, another formula) each operation may give either neighbour of its exact result; exact ones have none.
 """
 
 from __future__ import annotations
@@ -176,6 +176,9 @@ def summed(values: Array, errors: Array, axis: int, u: float, fold: Callable[[Ar
 
 
 def contractible(op: Op, made_by: Mapping[int, Op]) -> list[int]:
-    """The positions of an addition's operands that are products, which a GPU may fuse with it."""
+    """The positions of an addition's operands that are products or quotients, which a GPU may fuse with it."""
     makers = [made_by.get(number) for number in op.operands]
-    return [position for position, maker in enumerate(makers) if maker is not None and maker.name == "arith.mulf"]
+    return [position for position, maker in enumerate(makers) if maker is not None and maker.name in _FUSED]
+
+
+_FUSED = frozenset({"arith.mulf", "arith.divf"})

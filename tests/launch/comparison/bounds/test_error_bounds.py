@@ -21,9 +21,9 @@ from tests.launch.comparison.kernels import (
     scale_and_shift,
 )  # fmt: skip
 from triton_lab.examples import example
-from triton_lab.launch.comparison.error_bounds import bounds
+from triton_lab.launch.comparison.bounds.error_bounds import bounds
+from triton_lab.launch.comparison.bounds.rounding_rules import gamma
 from triton_lab.launch.comparison.launch_results import before, of_launch
-from triton_lab.launch.comparison.rounding_rules import gamma
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.gallery import launches_of
 

@@ -16,7 +16,7 @@ from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.number_conversion import float_to_integer
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.comparison.bound import CHOICE, EXACT, LOST, Bound, alone, decided
+from triton_lab.launch.comparison.bounds.bound import CHOICE, EXACT, LOST, Bound, alone, decided
 from triton_lab.launch.comparison.number_formats import wide
 
 Array = NDArray[Any]
@@ -211,4 +211,5 @@ def _moved(array: Array, bound: Bound, k: int) -> Array:
     by = np.minimum(k, bound.below + bound.above) - bound.below
     if array.dtype == np.bool_:
         return np.where(by != 0, ~array, array)
-    return (array.astype(np.int64) + by.astype(np.int64)).astype(array.dtype)
+    moved: Array = (array.astype(np.int64) + by.astype(np.int64)).astype(array.dtype)
+    return moved

@@ -16,12 +16,12 @@ from triton_lab.interpreter.runtime_values import Descriptor, Value, elements, s
 from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.checks.analysis.value_marks import Marks
-from triton_lab.launch.comparison import rounding_rules
-from triton_lab.launch.comparison.bound import CHOICE, LOST, NOTHING, Bound, alone
-from triton_lab.launch.comparison.float_bounds import ADDS, Step, of_float
-from triton_lab.launch.comparison.fold_bounds import of_dot, of_fold, of_histogram, rounds
+from triton_lab.launch.comparison.bounds import rounding_rules
+from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound, alone
+from triton_lab.launch.comparison.bounds.float_bounds import ADDS, Step, of_float
+from triton_lab.launch.comparison.bounds.fold_bounds import of_dot, of_fold, of_histogram, rounds
+from triton_lab.launch.comparison.bounds.whole_number_bounds import of_whole
 from triton_lab.launch.comparison.number_formats import wide
-from triton_lab.launch.comparison.whole_bounds import of_whole
 
 Array = NDArray[Any]
 Known = Sequence[Bound | None]
@@ -52,17 +52,18 @@ class OperationBounds:
                 if op.name in ADDS:
                     found = rounding_rules.contractible(op, made)
                     self._fused[op.index] = found
-                    self._makers.update(made[op.operands[k]].index for k in found)
+                    makers = [made[op.operands[k]] for k in found]
+                    self._makers.update(maker.index for maker in makers if maker.name == "arith.mulf")
 
     def of(
         self, frame: Frame, op: Op, operands: Sequence[Value], known: Known, results: Sequence[Value]
-    ) -> Sequence[Bound | None] | Bound:
-        """The bound of each result, None if it is exact. `LOST` alone: no one knows what else differs."""
+    ) -> Sequence[Bound | None] | None:
+        """The bound of each result, None for exact ones. None alone: it is not known what else may differ."""
         nothing: list[Bound | None] = [None] * len(results)
         types = [frame.type(number) for number in op.results]
         some = any(one is not None and one.any for one in known)
         if any(type.is_descriptor for type in types) or any(isinstance(value, Descriptor) for value in results):
-            return LOST if some else nothing
+            return None if some else nothing
         if op.index in self._makers and not some and self._only is None:
             self._lost_digits(frame, op, operands, results[0], types[0])
         if not op.operands or (not some and not self._rounds(op, types)):
@@ -164,6 +165,8 @@ class OperationBounds:
         self, frame: Frame, op: Op, operands: Sequence[Value], known: Known, types: Sequence[Type]
     ) -> list[Bound | None]:
         """The bounds of operations that only move elements, which are moved in the same way."""
+        if op.name == "tt.splat":  # of integers it makes compact forms, which have no room for distances
+            return [None if known[0] is None else widened(known[0], len(types[0].shape))]
         gathers = op.name == "tt.gather"
         moving = [NOTHING if one is None else one for one in known[: 1 if gathers else None]]
         shapes = [frame.type(number).shape for number in op.operands]

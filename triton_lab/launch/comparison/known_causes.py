@@ -1,0 +1,99 @@
+"""Causes of a difference that are known without an experiment: races and the like, sums in any order, other inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.launch.comparison.numerics import precisions
+
+if TYPE_CHECKING:
+    from triton_lab.launch.comparison.comparison_result import Comparison
+    from triton_lab.launch.launch import Launch
+    from triton_lab.launch.recording.access_event import AccessEvent
+
+Array = NDArray[Any]
+
+# Findings that may make two runs of one kernel differ.
+_UNSTEADY = {
+    "race": "a race: what the programs leave hangs on who comes first",
+    "lane-collision": "lanes of one program that store to one element",
+    "uninitialized": "a read of memory that nobody had written",
+}
+
+
+def named_causes(comparison: Comparison) -> Iterator[str]:
+    """Causes known without experiments: races and the like, sums in any order, another dtype, other inputs."""
+    launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
+    yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
+    differing = {one.name for one in comparison if one.count}
+    seen: set[str] = set()
+    for launch in launches:
+        for finding in launch.findings:
+            kind = _UNSTEADY.get(finding.kind)
+            if kind is not None and finding.kind not in seen:
+                seen.add(finding.kind)
+                yield kind + ("" if finding.line is None else f" (line {finding.line})")
+        if not seen and (line := _float_atomics(launch, differing)) is not None:
+            seen.add("atomics")
+            yield f"atomic additions of floats, which come in any order (line {line})"
+        if not seen and (line := _taken_in_turn(launch, differing)) is not None:
+            seen.add("turns")
+            yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
+    yield from _precisions(comparison)
+    first = comparison.first
+    lead = None if first is None else first.turned
+    if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
+        here, there = comparison.titles
+        yield f"{lead.name} on line {lead.line} is {lead.types[0]} in {here} and {lead.types[1]} in {there}"
+
+
+def _precisions(comparison: Comparison) -> Iterator[str]:
+    """Dots of two launches on GPUs whose inputs have another precision; the interpreter's are those of float32."""
+    both = [comparison.launch, comparison.other]
+    if comparison.other in (None, comparison.launch) or any(one.target != "gpu" for one in both if one):
+        return
+    here, there = (sorted(precisions(one.executable.plan)) for one in both if one)
+    if here != there and "tf32" in {*here, *there}:
+        title, other = comparison.titles
+        yield f"tf32 inputs of tl.dot: {', '.join(here)} in {title}, {', '.join(there)} in {other}"
+
+
+def _float_atomics(launch: Launch, differing: set[str]) -> int | None:
+    """The line of float atomic additions to a differing argument, if several add to one element; else None."""
+    for access in launch.done:
+        if access.kind == "atomic" and access.argument in differing and "float" in access.dtype:
+            places = [event.addresses()[event.active()] for event in access.events]
+            everywhere = np.concatenate(places) if places else np.zeros(0, np.int64)
+            if access.line is not None and len(np.unique(everywhere)) < len(everywhere):
+                return access.line
+    return None
+
+
+def _taken_in_turn(launch: Launch, differing: set[str]) -> int | None:
+    """The line of a float store to a differing argument, if several programs load and store one element; else None.
+
+    The caller has excluded races, so integer atomics order the programs: a lock or a counter.
+    """
+    if not any(access.kind == "atomic" and "int" in access.dtype for access in launch.done):
+        return None
+    loaded = {access.argument for access in launch.done if access.kind == "load"}
+    for access in launch.done:
+        adds = access.kind == "store" and access.argument in differing & loaded and "float" in access.dtype
+        if adds and access.line is not None and _met(access.events):
+            return access.line
+    return None
+
+
+def _met(events: Sequence[AccessEvent]) -> bool:
+    """Whether several programs touch one address."""
+    pairs = []
+    for event in events:
+        active = event.active()
+        programs = np.broadcast_to(event.programs.reshape(-1, *(1,) * len(event.shape)), active.shape)
+        pairs.append(np.stack([event.addresses()[active], programs[active]], axis=-1))
+    everywhere = np.unique(np.concatenate(pairs), axis=0) if pairs else np.zeros((0, 2), np.int64)
+    return len(np.unique(everywhere[:, 0])) < len(everywhere)

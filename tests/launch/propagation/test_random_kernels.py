@@ -58,3 +58,15 @@ def test_what_decides_a_load_is_an_origin(line: str) -> None:
     text += "    tl.store(OUT + k, f)\n    tl.store(OUT + 16 + k, i.to(tl.float32))\n"
     with lab.limits(engine="numpy"):
         assert not origins.unsound(text, random)
+
+
+def test_a_truth_value_in_signed_arithmetic_is_no_unsigned_number() -> None:
+    kernel = kernel_from(
+        "@triton.jit\ndef kernel(X, O):\n    i = tl.arange(0, 32)\n"
+        "    at = i * (i <= (-1 + 5 * (i >= 8)))\n    tl.store(O + i, tl.load(X + at))\n"
+    )
+    x, out = torch.rand(32), torch.empty(32)
+    with lab.record() as launches:
+        kernel[(1,)](x, out)
+    assert torch.equal(out, x[0].expand(32))
+    assert not [each for each in launches[0].findings if each.kind == "overflow"]

@@ -55,6 +55,20 @@ def store_of(launch: Launch) -> Any:
     return next(access for access in launch.accesses if access.kind == "store")
 
 
+@triton.jit
+def flipped(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    k = tl.arange(0, BLOCK)
+    tl.store(out_ptr + k, tl.flip(tl.load(x_ptr + k), 0))
+
+
+@pytest.mark.parametrize("lane", [0, 3, 6])
+def test_an_element_of_a_flipped_block_comes_from_one(lane: int) -> None:
+    """``tl.flip`` exchanges elements by exclusive or with sums of several."""
+    launch = recorded(flipped, (1,), torch.rand(8), torch.empty(8), BLOCK=8)
+    (origin,) = launch.origins(store_of(launch), program=0, lane=lane)
+    assert origin.elements.tolist() == [7 - lane]
+
+
 @pytest.mark.parametrize("lane", [0, 1, 5, 14])
 def test_a_moved_element_is_followed_to_where_it_was(lane: int) -> None:
     x = torch.rand(32)

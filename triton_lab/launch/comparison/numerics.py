@@ -166,7 +166,9 @@ def functions(plan: Plan) -> dict[str, dict[Called, str]]:
 def _fused_quotients(plan: Plan) -> bool:
     """Whether a quotient of float32 is added to something, or something subtracted from it."""
     quotients = {op.results[0] for op in plan.walk() if op.name == "arith.divf"}
-    sums = (op for op in plan.walk() if op.name in ("arith.addf", "arith.subf"))
+    sums = (
+        op for op in plan.walk() if traits.of(op.name).numbers == "float" and traits.of(op.name).symbol in ("+", "-")
+    )
     return any(quotients & set(op.operands) and _of_singles(plan, op) for op in sums)
 
 
@@ -332,7 +334,7 @@ def _of_floats(plan: Plan, op: Op) -> bool:
 
 def _of_dots(plan: Plan) -> str:
     """What a GPU does differently in a kernel's dots, in words; "" without float dots."""
-    dots = [op for op in plan.walk() if op.name in ("tt.dot", "tt.dot_scaled") and _of_floats(plan, op)]
+    dots = [op for op in plan.walk() if op.name in traits.DOTS and _of_floats(plan, op)]
     if any(_in_tf32(plan, op) for op in dots):
         return "tf32 inputs of tl.dot, cut and added up as tensor cores do"
     if any(_precision(plan, op) in ("tf32x3", "bf16x3", "bf16x6") for op in dots):

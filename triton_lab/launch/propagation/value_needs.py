@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, Plan, traits
+from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.dataflow import Value as PlanValue
+from triton_lab.ir.lane_exchange import exchanges
 from triton_lab.ir.traits import LaneMap
 from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.propagation import lane_sets
@@ -54,6 +56,7 @@ class RunRecord(Watcher):
     def __init__(self, plan: Plan) -> None:
         self.steps: list[ExecutedStep] = []
         self._inside = inside_of_others(plan)
+        self._exchanges = exchanges(plan, Flow.of(plan))
         # For each object, by identity: the steps and results that made it, in order, and their shapes. An operation may
         # return its operand as it is, for another shape.
         self._makers: dict[int, list[tuple[int, int, Shape]]] = {}
@@ -132,6 +135,9 @@ class RunRecord(Watcher):
                         self._need(position, value, step.shape(number), need)
                 for value in step.decided_by:
                     self._need(position, value, (), np.ones(1, np.bool_))
+            elif step.op.index in self._exchanges and step.need[0] is not None:
+                source, axis = self._exchanges[step.op.index]
+                self.ask(position, step, source, np.flip(step.need[0], axis + 1))
             else:
                 if step.op not in maps:
                     maps[step.op] = traits.lanes(step.op, step.frame.routine.types)

@@ -125,7 +125,10 @@ def suspects(evidence: Evidence) -> dict[int, bool]:
     wide = {
         Value(value.function, maker.operands[0])
         for value in values
-        if (maker := flow.maker.get(value)) is not None and maker.name == "arith.extui"
+        if (maker := flow.maker.get(value)) is not None
+        and maker.name == "arith.extui"
+        # A truth value becomes 0 or 1 in signed numbers, too.
+        and reach.type(Value(value.function, maker.operands[0])).bits > 1
     }
     unsigned = flow.behind(wide, _passes) if wide else set()
     inside = inside_of_others(launch.executable.plan)

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 from triton.backends.compiler import BaseBackend, GPUTarget, Language
 
+from triton_lab.localization import _
+
 TARGET = GPUTarget("cpu", 90, 32)
 _MODEL = GPUTarget("cuda", 90, 32)
 
@@ -108,7 +110,7 @@ class CPUBackend(BaseBackend):
     def add_stages(self, stages: dict[str, Any], options: Any, language: Language) -> None:
         if language != Language.TRITON:
             raise RuntimeError(
-                "the CPU target runs Triton kernels, not Gluon ones: run this kernel on a GPU (%%triton gpu)"
+                _("the CPU target runs Triton kernels, not Gluon ones: run this kernel on a GPU (%%triton gpu)")
             )
         stages["ttir"] = self.make_ttir
         stages["plan"] = self.make_plan

@@ -32,6 +32,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.parallel_replay import keep_apart, replay_in_threads
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -140,7 +141,7 @@ class RoundingWatcher(Watcher):
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         if is_late() or (self._stop is not None and self._stop.is_set()):
-            raise TookTooLong("computing how far rounding may take them took too long")
+            raise TookTooLong(_("computing the bound on rounding took too long"))
         if op.index in self._inside:
             return
         if op.name in HANDS_ON:

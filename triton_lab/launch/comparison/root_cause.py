@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, Compared
 from triton_lab.launch.comparison.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
+from triton_lab.launch.comparison.launch_results import inputs_differ
 from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.numerics import (
     Switch,
@@ -28,6 +29,7 @@ from triton_lab.launch.comparison.numerics import (
 from triton_lab.launch.comparison.rerun import Side, measured, tried
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
@@ -38,9 +40,9 @@ Array = NDArray[Any]
 
 # Findings that may make two runs of one kernel differ.
 _UNSTEADY = {
-    "race": "a race: what the programs leave hangs on who comes first",
-    "lane-collision": "lanes of one program that store to one element",
-    "uninitialized": "a read of memory that nobody had written",
+    "race": N_("a race: the result depends on the order of the programs"),
+    "lane-collision": N_("several lanes of one program store to one element"),
+    "uninitialized": N_("a read of memory that was never written"),
 }
 
 
@@ -85,7 +87,8 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
 def _named(comparison: Comparison) -> Iterator[str]:
     """Causes known without experiments: races and the like, sums in any order, another dtype, other inputs."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
+    inputs = {inputs_differ(argument.name) for argument in comparison.launch.arguments}
+    yield from (remark for remark in comparison.remarks if remark in inputs)
     differing = {one.name for one in comparison if one.count}
     seen: set[str] = set()
     for launch in launches:
@@ -93,19 +96,24 @@ def _named(comparison: Comparison) -> Iterator[str]:
             kind = _UNSTEADY.get(finding.kind)
             if kind is not None and finding.kind not in seen:
                 seen.add(finding.kind)
-                yield kind + ("" if finding.line is None else f" (line {finding.line})")
+                text = _("{cause} (line {line})") if finding.line is not None else "{cause}"
+                yield text.format(cause=translated(kind), line=finding.line)
         if not seen and (line := _float_atomics(launch, differing)) is not None:
             seen.add("atomics")
-            yield f"atomic additions of floats, which come in any order (line {line})"
+            yield _("atomic additions of floats, which happen in any order (line {line})").format(line=line)
         if not seen and (line := _taken_in_turn(launch, differing)) is not None:
             seen.add("turns")
-            yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
+            yield _("what programs add up one after another, in the order in which they run (line {line})").format(
+                line=line
+            )
     yield from _precisions(comparison)
     first = comparison.first
     lead = None if first is None else first.turned
     if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
         here, there = comparison.titles
-        yield f"{lead.name} on line {lead.line} is {lead.types[0]} in {here} and {lead.types[1]} in {there}"
+        yield _("{name} on line {line} is {types} in {here} and {types_2} in {there}").format(
+            name=lead.name, line=lead.line, types=lead.types[0], here=here, types_2=lead.types[1], there=there
+        )
 
 
 def _precisions(comparison: Comparison) -> Iterator[str]:
@@ -188,7 +196,7 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         try:
             threads = in_threads(side.launch)
         except RuntimeError as error:
-            yield measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
+            yield measured(_("sums as threads of a GPU do"), "", side.title, plain, None, str(error))
         known = emulations(side.launch)
         found = [tried(side, switch, plain)[0] for switch in [*known, *threads]]
         found += _in_combination(side, known, threads, plain, found)
@@ -286,8 +294,10 @@ def _documented(
         for one in functions:
             allowed = bounds(side.launch, executable=executable, only=one.ops)
             near = [replace(each, bound=allowed[each.name]).explained for each in found]
-            name = f"the documented error of {one.name} ({one.told})"
-            cause = f"the GPU's approximate {one.name}, as far as its documented error explains ({one.told})"
+            name = _("the documented error of {name} ({told})").format(name=one.name, told=one.told)
+            cause = _("the GPU's approximate {name}, as far as its documented error explains ({told})").format(
+                name=one.name, told=one.told
+            )
             if base.name:
                 name, cause = f"{base.name}, {name}", f"{base.cause}, and {cause}"
             within = sum(int(np.count_nonzero(where)) for where in near)

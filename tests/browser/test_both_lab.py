@@ -23,7 +23,7 @@ def test_causes_are_tried_when_somebody_asks(lab: Lab) -> None:
     launch.save(lab.folder / "both.launch")
     card = opened(lab, SHOWN).cell(1).locator(".tl-card")
     expect(card.get_by_role("tab", name="GPU and CPU")).to_have_attribute("aria-selected", "true")
-    expect(card).to_contain_text("quotient (GPU) and quotient (CPU): as near as rounding explains")
+    expect(card).to_contain_text("quotient (GPU) and quotient (CPU) are equal up to rounding")
     expect(card).not_to_contain_text("removes the difference?")
     card.get_by_role("button", name="why do they differ? try it").click()
     expect(card).to_contain_text("removes the difference?")

@@ -28,7 +28,7 @@ def test_a_program_tells_its_work_and_its_partners(show: Open, screenshots: Path
     page.keyboard.press("Enter")
     expect(page.locator(".tl-told")).to_have_text("program (1, 1, 0), number 4")
     page.get_by_label("shared").check()
-    expect(page.locator(".tl-title").first).to_contain_text("in common with the picked one")
+    expect(page.locator(".tl-title").first).to_contain_text("shares with the selected one")
     page.screenshot(path=screenshots / "grid-dark.png")
     page.locator(".tl-overlay").first.focus()
     page.keyboard.press("ArrowRight")

@@ -295,7 +295,7 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     cell.locator(".tl-title").first.scroll_into_view_if_needed()
     message = lab.page.locator(".cm-tooltip-lint")
     found.hover(position={"x": 40, "y": 8})
-    expect(message).to_contain_text("There is no mask.")
+    expect(message).to_contain_text("The access has no mask.")
     lab.screenshot("linked-finding")
     assert min(lab.page.evaluate(_CONTRASTS)) >= 4.5
     assert violations(lab.page, ".triton-lab-gutter, .cm-tooltip") == []  # what stands around is JupyterLab's own
@@ -316,7 +316,7 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     # By the keyboard alone: the list of findings, the next one, what stands beside its line, and its remedy.
     execute(lab, "list-findings")
     panel = cell.locator(".cm-panel-lint")
-    expect(panel).to_contain_text("There is no mask.")
+    expect(panel).to_contain_text("The access has no mask.")
     expect(panel).to_contain_text("Fix: x = tl.load")
     assert violations(lab.page, ".cm-panel-lint") == []
     lab.screenshot("linked-panel")
@@ -325,8 +325,8 @@ def test_notes_and_findings_stand_beside_the_lines_and_a_fix_edits_the_cell(lab:
     assert caret(notebook, 1) == "7"
     lab.page.keyboard.press("Alt+Shift+N")
     read = lab.page.locator(".triton-lab-read")
-    expect(read).to_contain_text("There is no mask.")
-    expect(cell.locator(".cm-announced[aria-live=polite]")).to_contain_text("There is no mask.")
+    expect(read).to_contain_text("The access has no mask.")
+    expect(cell.locator(".cm-announced[aria-live=polite]")).to_contain_text("The access has no mask.")
     assert violations(lab.page, ".triton-lab-read") == []
     lab.screenshot("linked-read")
     lab.page.keyboard.press("ArrowRight")

@@ -29,7 +29,7 @@ def test_the_report_leads_from_findings_to_cards(
         page.goto((tmp_path / "report.html").as_uri())
         # The first launch with a finding is open; what is folded away is drawn when somebody comes there.
         expect(page.locator(".tl-view")).to_have_count(1)
-        expect(page.locator("#launch-6 .tl-view")).to_contain_text("which nobody has written")
+        expect(page.locator("#launch-6 .tl-view")).to_contain_text("which was never written")
         expect(page.locator(".tl-view")).to_have_attribute("data-theme", scheme)
         other = "dark" if scheme == "light" else "light"
         page.emulate_media(color_scheme=other)  # type: ignore[arg-type]

@@ -29,12 +29,12 @@ def test_findings_are_told_as_a_compiler_tells_them(folder: Path, call: Call) ->
     assert done.exit_code == 1
     assert done.stdout.splitlines() == [
         "arguments: a b",
-        "script.py:11:9: error: program (0, 0, 0) loads x_ptr[0], which nobody has written; "
+        "script.py:11:9: error: program (0, 0, 0) loads x_ptr[0], which was never written; "
         "1,000 lanes in all [uninitialized]",
         "        x = tl.load(x_ptr + offsets, mask=mask)",
         "            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
         "  values: nan",
-        "  Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written.",
+        "  Create the tensor with torch.zeros, fill it first, or mask off the lanes that were never written.",
         "  in launch 0, add[8, 1, 1] and 2 others",
         "3 launches of 1 kernel: 1 error, no warnings, no notes",
     ]

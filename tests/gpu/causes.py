@@ -44,7 +44,7 @@ SAID = {
     "approximate exp": "the GPU's exp",
     "summation order": "the order ",
     "race": "a race",
-    "uninitialised": "memory that nobody had written",
+    "uninitialised": "memory that was never written",
     "wrong mask": "mask",
     "wrong stride": "stride",
     "dtype of the accumulator": "is float16 in ",

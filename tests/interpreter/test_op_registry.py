@@ -36,7 +36,7 @@ ops.load_all()
 )
 def test_a_name_that_is_taken_is_refused(register: Callable, name: str, table: dict):
     before = dict(table)
-    with pytest.raises(ValueError, match=rf"{name} is bound to .* already"):
+    with pytest.raises(ValueError, match=rf"{name} is bound"):
         register(name)(lambda *_: None)
     assert table == before
 

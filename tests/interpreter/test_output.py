@@ -17,6 +17,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from tests.interpreter.support import bf16, e4m3, e5m2, evaluate, tensor
+from tests.wordings import Wording
 from triton_lab.backend.plugin import launcher
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.printing import Column, KernelPrinter, PrintStatement
@@ -182,12 +183,13 @@ def test_programs_come_in_ascending_order_each_in_its_own(batch, capsys, monkeyp
     ]
 
 
-def test_there_is_a_limit(capsys, monkeypatch):
+def test_there_is_a_limit(wording: Wording, capsys, monkeypatch):
     monkeypatch.setattr(launcher.limits, "lines", 3)
     show[(4,)](torch.arange(8, dtype=torch.int32), 2)
     lines = printed(capsys)
     assert lines[2] == "pid (1, 0, 0) idx (0) v: 2"
-    assert lines[3:] == ["... and 5 more lines, which are not shown"]
+    (rest,) = lines[3:]
+    wording(rest, lines="5 more lines")
 
 
 def test_what_was_printed_before_an_error_is_shown(capsys):
@@ -232,7 +234,7 @@ def test_braces_that_are_no_template_stand_as_they_are():
 def at_most_five(x, N: tl.constexpr):
     k = tl.arange(0, N)
     v = tl.load(x + tl.program_id(0) * N + k)
-    tl.device_assert(v < 6, "five is the most", mask=k != 3)
+    tl.device_assert(v < 6, "at most five", mask=k != 3)
 
 
 @pytest.mark.parametrize("on", [True, False])
@@ -242,7 +244,7 @@ def test_assertions_hold_under_debug_alone(on):
     if not on:
         at_most_five[(3,)](x, 4, debug=on)
         return
-    with pytest.raises(Exception, match="five is the most") as caught:
+    with pytest.raises(Exception, match="at most five") as caught:
         at_most_five[(3,)](x, 4, debug=on)
     assert "program (1, 0, 0)" in str(caught.value) and "device_assert" in str(caught.value)
 

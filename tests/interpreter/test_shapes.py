@@ -80,7 +80,7 @@ def test_gather_picks_along_an_axis(axis):
 @pytest.mark.parametrize("wrong", [-1, 8])
 def test_gathering_beyond_an_axis_is_an_error(wrong):
     x, index = block(8, dtype=I32), np.array([0, 1, 2, wrong, 4, 5, 6, 7], np.int32)
-    with pytest.raises(KernelError, match=f"element {wrong} of an axis of 8"):
+    with pytest.raises(KernelError, match=rf"element {wrong} .* 8\b"):
         over_block("z = tl.gather(x, y, 0)", x, (8,), I32, index)
 
 

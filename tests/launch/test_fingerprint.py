@@ -13,7 +13,7 @@ from triton_lab.launch.diagnosis.finding import Finding
 LINE = "    x = tl.load(x_ptr + offsets, mask=mask)"
 FOUND = Finding(
     "uninitialized",
-    "program (0, 0, 0) loads x_ptr[0], which nobody has written",
+    "program (0, 0, 0) loads x_ptr[0], which was never written",
     "Make the tensor with torch.zeros.",
     line=11,
     column=8,

@@ -15,6 +15,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.launch.diagnosis.launch_assertion import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
@@ -90,11 +91,11 @@ def test_offsets_that_leave_int32_are_found_in_a_tensor_of_that_size() -> None:
     with lab.record() as launches:
         rows_kernel[(4,)](x, torch.zeros(256, dtype=torch.uint8), HUGE, 1 << 30, BLOCK=64)
     (found,) = [each for each in launches[0].findings if each.kind == "overflow"]
-    assert "2 * 1073741824 = 2147483648 does not fit int32" in found.message
+    assert "2 * 1073741824 = 2147483648 " in found.message and "int32" in found.message
     assert launches[0].unchecked == []
 
 
-@pytest.mark.parametrize("keep", [1 << 20, 64 << 20], ids=["looked at while it ran", "kept"])
+@pytest.mark.parametrize("keep", [1 << 20, 64 << 20], ids=["dropped", "kept"])
 def test_a_replay_and_a_look_at_the_run_tell_the_same(keep: int) -> None:
     with lab.record(max_bytes=keep) as launches:
         x = torch.full((5 << 20,), 3.0)  # 20 MB, all of it touched
@@ -182,13 +183,13 @@ def test_what_was_seen_being_written_is_initialised(write: Callable[[torch.Tenso
     assert launch.unchecked == []
 
 
-def test_where_nobody_can_tell_it_is_said() -> None:
+def test_where_nobody_can_tell_it_is_said(wording: Wording) -> None:
     """NumPy writes unseen, and a page is touched whole."""
     launch = big(lambda x: x.numpy().__setitem__(slice(HALF, HALF + 32), 1))
     assert kinds(launch) == []
     (unchecked,) = launch.unchecked
-    assert unchecked.what == "reads of uninitialised memory"
-    assert "torch.empty gave out more than 256 MB at once" in unchecked.why
+    assert "uninitialized" in unchecked.what
+    wording(unchecked.why, size="256 MB")
 
 
 def test_what_a_cut_record_leaves_unchecked_is_said_and_check_can_insist() -> None:

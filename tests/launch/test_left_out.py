@@ -55,7 +55,7 @@ def test_one_that_does_not_end_is_named_and_its_card_is_drawn() -> None:
     assert not loops(launch.executable) and len(loops(launch.twin.executable)) == 1
     line = stays_at_zero.starting_line_number + 3
     for ask in (lambda: launch.values("i"), lambda: launch.trace(0)):
-        with pytest.raises(CannotReplay, match=rf"the loop in line {line} .* does not end within 10,000 iterations"):
+        with pytest.raises(CannotReplay, match=rf"line {line} .* 10,000 iterations"):
             ask()
     assert Card(launch).scene()["kind"] == "card"
     assert Card(launch).figure() is not None

@@ -137,7 +137,7 @@ def test_the_card_opens_on_the_fault_and_its_picture_shows_it(mistake: Mistake) 
 
 def test_what_masked_lanes_bring_is_mended_by_an_edit_to_copy() -> None:
     (found,) = launched(values.missing_other).findings
-    assert found.fix is not None and "masks" not in found.hint and "lanes that the load's mask turns off" in found.hint
+    assert found.fix is not None and "masks" not in found.hint and "masked-off lanes" in found.hint
     (edit,) = found.fix.edits
     assert edit.after == edit.before.replace("column < n)", 'column < n, other=float("inf"))') != edit.before
     # Lanes that no mask turns off are no matter of `other=`.

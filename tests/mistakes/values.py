@@ -174,7 +174,7 @@ def average_kernel(x_ptr, out_ptr, COLUMNS: tl.constexpr):
     tl.store(out_ptr + row, tl.sum(x) / COLUMNS)  # BUG
 
 
-@mistake(average_kernel, "lossy-store", "out_ptr", [1, 3], {1, 3}, "here float32 to int64, and the fraction is cut off")
+@mistake(average_kernel, "lossy-store", "out_ptr", [1, 3], {1, 3}, "here float32 to int64, and cuts off the fraction")
 def output_of_integers() -> None:
     """The means of integers are none, and the output was made with the dtype of the input."""
     x = torch.tensor([2, 5, 4, 1]).repeat_interleave(8).reshape(4, 8)

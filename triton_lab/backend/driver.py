@@ -10,6 +10,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
 from triton_lab.backend.identity import DEVICE, NAME
+from triton_lab.localization import _
 
 _asking = threading.local()
 
@@ -45,7 +46,11 @@ class CPUDriver(DriverBase):
 
         driver = gpu_driver()
         if driver is None:
-            raise RuntimeError(f"the kernel {metadata.name} was compiled for {metadata.target}, which is not here")
+            raise RuntimeError(
+                _("the kernel {name} was compiled for {target}, which is not here").format(
+                    name=metadata.name, target=metadata.target
+                )
+            )
         return driver.launcher_cls(source, metadata)
 
     @classmethod

@@ -11,6 +11,7 @@ from triton_lab.interpreter.kernel_errors import Unsupported
 from triton_lab.interpreter.op_registry import CHECKS, REGISTRY, Implementation
 from triton_lab.ir import Block, Function, Op, Plan, Type
 from triton_lab.ir.value_flow import TERMINATORS, taken
+from triton_lab.localization import _
 
 _NOTHING: Mapping[str, Implementation] = {}
 
@@ -92,7 +93,7 @@ def _code(
 ) -> BoundBlock:
     *body, terminator = block.ops
     if terminator.name not in TERMINATORS:
-        raise Unsupported(f"no operation may end a block with {terminator.name}", terminator)
+        raise Unsupported(_("no operation may end a block with {name}").format(name=terminator.name), terminator)
     last_use: dict[int, int] = {}
     own = set(block.arguments)
     for position, op in enumerate(body):
@@ -113,7 +114,7 @@ def _code(
     for position, op in enumerate(body):
         entry = REGISTRY.get(op.name)
         if entry is None:
-            raise Unsupported(f"the CPU target cannot run the operation {op.name}", op)
+            raise Unsupported(_("the CPU target cannot run the operation {name}").format(name=op.name), op)
         if op.name in CHECKS:
             CHECKS[op.name](op)
         for region in op.regions:

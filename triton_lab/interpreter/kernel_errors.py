@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from triton_lab.access_fault_message import Home
 from triton_lab.ir import Op, Plan
+from triton_lab.localization import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,9 @@ class EndlessRecursion(RecursionError):
 
     def __init__(self, calls: int) -> None:
         super().__init__(
-            f"functions of the kernel call each other {calls:,} deep, and no deeper is allowed: "
-            "write a loop, or let a constant end it earlier"
+            _(
+                "functions of the kernel call each other {calls} deep, and no deeper is allowed: "
+                "write a loop, or let a constant end it earlier"
+            ).format(calls=f"{calls:,}")
         )
         self.calls = calls

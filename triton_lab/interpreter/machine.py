@@ -19,6 +19,7 @@ from triton_lab.interpreter.runtime_values import Value
 from triton_lab.interpreter.shared_memory import Asynchronous
 from triton_lab.ir import Op
 from triton_lab.ir.spin_wait_memory import Awaited, awaited
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 Array = NDArray[Any]
@@ -136,7 +137,11 @@ class Machine:
         self.steps += 1
         if self.limits.steps is not None and self.steps > self.limits.steps:
             raise StepLimit(
-                f"the launch took more than {count(self.limits.steps, 'loop iteration')}", loop, frame.programs
+                _("the launch took more than {iterations}").format(
+                    iterations=count(self.limits.steps, "loop iteration")
+                ),
+                loop,
+                frame.programs,
             )
 
     def narrow(self) -> None:
@@ -204,7 +209,7 @@ class Machine:
             waits = [strand.wait for strand in waiting if strand.wait is not None]
             if self.ended == ended and self.memory.version == version and not any(wait.counts for wait in waits):
                 numbers = np.sort(np.concatenate([strand.programs for strand in waiting]))
-                raise Deadlock("every program that is left waits for another one", waits[0].op, numbers)
+                raise Deadlock(_("every program that is left waits for another one"), waits[0].op, numbers)
 
     def _hurried(self, waiting: list[Strand], late: list[Strand], heads: dict[int, Strand], total: int) -> list[Strand]:
         """Run those of ``waiting`` that may go on by now, and return those that still wait. ``late`` are the newest of
@@ -232,7 +237,7 @@ class Machine:
         Returns those that wait.
         """
         waiting: list[Strand] = []
-        for _ in range(_MOST_WAITING):
+        for _unused in range(_MOST_WAITING):
             todo, waiting, has_changed = strands[::-1], [], False
             while todo:
                 strand, version = todo.pop(), self.memory.version

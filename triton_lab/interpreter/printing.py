@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.number_conversion import widen
+from triton_lab.localization import _
 from triton_lab.messages import coordinates, noun
 from triton_lab.messages import count as counted
 
@@ -79,7 +80,9 @@ def template(statement: PrintStatement) -> str | None:
     if "{" not in statement.prefix:
         return None
     try:
-        fields = [name for _, name, _, _ in string.Formatter().parse(statement.prefix) if name is not None]
+        fields = [
+            name for _text, name, _spec, _conversion in string.Formatter().parse(statement.prefix) if name is not None
+        ]
     except ValueError:
         return None
     if any(fields) or len(fields) != len(statement.columns):
@@ -180,7 +183,9 @@ class KernelPrinter:
         self.flush()
         if self.untold:
             told = counted(self.untold, "more line")
-            self.write(f"... and {told}, which {noun(self.untold, 'is', 'are')} not shown\n")
+            self.write(
+                _("... and {told}, which {is_} not shown\n").format(told=told, is_=noun(self.untold, "is", "are"))
+            )
             self.untold = 0
 
 

@@ -23,6 +23,7 @@ from triton_lab.interpreter.program_strands import Level, Results, Strand, Wait,
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects
 from triton_lab.ir.value_flow import BRANCHES
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -98,7 +99,7 @@ class RegionBody(Level):
             inner = Frame(strand.machine, routine, frame.programs, Environment())
             enter(strand, inner, routine.blocks[0], operands)
         else:
-            raise KernelError("a function of elements cannot wait for another program", op, frame.programs)
+            raise KernelError(_("a function of elements cannot wait for another program"), op, frame.programs)
         return None
 
     def _enter_side(self, strand: Strand, op: Op, condition: Value) -> list[Strand] | None:

@@ -24,6 +24,7 @@ from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.shared_memory import SharedView
 from triton_lab.ir import Type
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -72,7 +73,7 @@ def elements(value: Value, type: Type) -> Array:
         return value.elements(dtype_of(type))
     if isinstance(value, MaskBox):
         return value.elements()
-    raise TypeError("a descriptor and a part of shared memory have no elements")
+    raise TypeError(_("a descriptor and a part of shared memory have no elements"))
 
 
 def spread(value: Value, type: Type) -> Array:
@@ -87,7 +88,7 @@ def merge(pieces: Sequence[tuple[Array, Value]], programs: int, type: Type) -> V
     """One value, merged from those of disjoint sets of programs, each given as ``(rows, value for these rows)``."""
     if len(pieces) == 1 and len(pieces[0][0]) == programs:
         return pieces[0][1]
-    values = [value for _, value in pieces]
+    values = [value for _unused, value in pieces]
     if all(isinstance(value, AffineBlock) for value in values):
         first = values[0]
         assert isinstance(first, AffineBlock)
@@ -102,7 +103,7 @@ def merge(pieces: Sequence[tuple[Array, Value]], programs: int, type: Type) -> V
     if isinstance(values[0], SharedView):
         return _merge_views(pieces, programs)
     arrays = [(rows, elements(value, type)) for rows, value in pieces]
-    shape = np.broadcast_shapes(*(array.shape[1:] for _, array in arrays))
+    shape = np.broadcast_shapes(*(array.shape[1:] for _unused, array in arrays))
     result = np.zeros((programs, *shape), arrays[0][1].dtype)
     for rows, array in arrays:
         result[rows] = array

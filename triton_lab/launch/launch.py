@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -10,9 +12,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import NDArray
 
+from triton_lab import messages
 from triton_lab.launch.access import Access
-from triton_lab.launch.diagnosis.finding import FindingList
+from triton_lab.launch.diagnosis.finding import FindingList, counted
 from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -47,6 +51,8 @@ class Launch(Recorded):
     says what an autotuner tried, if one made the launch. ``configs`` lists what it tried just before, as
     ``(configuration, seconds)``.
 
+    >>> launch
+    Launch add_kernel[8, 1, 1] on cpu, 3 tensors, no findings
     >>> launch.kernel, launch.grid, launch.programs, launch.target, launch.error
     ('add_kernel', (8, 1, 1), 8, 'cpu', None)
     >>> [argument.name for argument in launch.arguments]
@@ -101,12 +107,14 @@ class Launch(Recorded):
     @cached_property
     def verdict(self) -> Verdict:
         """The result of all checks."""
-        from triton_lab.launch.checks.check_table import check
+        from triton_lab.launch.checks.check_table import check, in_order
+        from triton_lab.launch.checks.rules.always_true_mask import joined
         from triton_lab.launch.diagnosis.tried_fixes import with_fix
         from triton_lab.launch.recording.progress_callback import within
 
         with within(CHECKING + TIMES * max(self.seconds, self.interpreted)):
-            return with_fix(self, check(self), check)
+            found = with_fix(self, check(self), check)
+        return replace(found, findings=in_order(joined(self.executable.plan, found.findings)))
 
     @cached_property
     def findings(self) -> FindingList:
@@ -182,6 +190,18 @@ class Launch(Recorded):
         the others are `accesses`, `storage`, `grid`, `values`, `steps` and `origins`, as in ``%%triton --show``."""
         view: LaunchPlot = provided("Launch.plot")(self)
         return view
+
+    def __repr__(self) -> str:
+        """One line: ``Launch add_kernel[8, 1, 1] on cpu, 3 tensors, no findings``."""
+        tensors = messages.count(sum(argument.kind == "tensor" for argument in self.arguments), "tensor")
+        counts = Counter(finding.severity for finding in self.findings)
+        text = _("Launch {launched} on {target}, {tensors}, {findings}").format(
+            launched=messages.launched(self.kernel, self.grid),
+            target=self.target,
+            tensors=tensors,
+            findings=counted(counts) or _("no findings"),
+        )
+        return _("{launch}, not all checked").format(launch=text) if self.verdict.unchecked else text
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
 from triton_lab.interpreter.machine import Engine
+from triton_lab.localization import N_, _, translated
 from triton_lab.native.runtime import background_compiler
 from triton_lab.native.runtime.transaction import Fell, RollbackCounts
 
@@ -31,7 +32,7 @@ WARM_SECONDS, HOT_SECONDS = 0.005, 0.05
 # The consecutive launches with programs stopped by guards after which a variant is left to NumPy.
 _MOST_HANDED = 8
 _KEPT = 1000
-_COLD = "it is not hot yet"
+_COLD = N_("it is not hot yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,11 @@ def checked(engine: str, where: str = "engine=") -> Engine:
         if engine == known:
             found: Engine = known
             return found
-    raise ValueError(f"{where}{engine!r}: there is {', '.join(map(repr, get_args(Engine)))}")
+    raise ValueError(
+        _("{where}{engine}: there is {names}").format(
+            where=where, engine=repr(engine), names=", ".join(map(repr, get_args(Engine)))
+        )
+    )
 
 
 def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> Callable[[], None]:
@@ -78,10 +83,10 @@ def chosen(machine: Machine, trial: bool = False, left: Left | None = None) -> C
     kernel = _kernel_of(machine.executable)
     why = _unfit(machine, kernel)
     if not why and engine == "auto":
-        why = "an autotuner tries it" if trial else _COLD if kernel.seconds < WARM_SECONDS else ""
+        why = _("an autotuner tries it") if trial else translated(_COLD) if kernel.seconds < WARM_SECONDS else ""
     found = why or _variant_of(machine, kernel)
     if isinstance(found, str):
-        return functools.partial(_on_numpy, machine, found, kernel if found is _COLD else None, left)
+        return functools.partial(_on_numpy, machine, found, kernel if found == translated(_COLD) else None, left)
     variant, regions = found
     if engine == "native":
         variant.make_ready(machine.executable)
@@ -141,16 +146,16 @@ def _unfit(machine: Machine, kernel: _Kernel) -> str:
     if machine.observer is not None or machine.access_observer is not None or machine.memory.before_write is not None:
         return "it is recorded"
     if machine.marks is not None:
-        return "its lines are counted"
+        return _("its lines are counted")
     return _unfit_under(machine.limits) or kernel.why
 
 
 def _unfit_under(limits: Limits) -> str:
     """Why these limits need NumPy; empty if they do not."""
     if limits.steps is not None:
-        return "its steps are limited"
+        return _("its steps are limited")
     if limits.batch is not None and limits.engine == "auto":
-        return "so many of its programs shall run together"
+        return _("so many of its programs shall run together")
     return ""
 
 
@@ -182,7 +187,7 @@ class _Variant:
     def __init__(self, groups: tuple[tuple[int, tuple[int, ...]], ...]) -> None:
         self.groups = groups
         self.built: Built | None = None
-        self.why = _COLD
+        self.why = translated(_COLD)
         self._stages = (WARM_SECONDS, self._look), (HOT_SECONDS, self._make)
         self._stage = 0
         self._final = False
@@ -207,7 +212,7 @@ class _Variant:
         the wait.
         """
         if not self._final and not background_compiler.background.finish(functools.partial(self._make, executable)):
-            self.why = "nothing is compiled any more: the process ends, or was forked while a kernel was compiled"
+            self.why = _("nothing is compiled any more: the process ends, or was forked while a kernel was compiled")
 
     def _make(self, executable: Executable) -> None:
         from triton_lab.native.llvm import jit
@@ -216,13 +221,13 @@ class _Variant:
         with self._lock:
             if self._final:
                 return
-            self.why = "it is being compiled"
+            self.why = _("it is being compiled")
             try:
                 self.built = built.build(executable.plan, built.host_signature(self.groups))
             except (Unsupported, jit.CannotCompile) as error:
                 self.why = str(error)
             except Exception as error:
-                self.why = f"a fault of triton-lab's: {type(error).__name__}: {error}"
+                self.why = _("a fault of triton-lab's: {name}: {error}").format(name=type(error).__name__, error=error)
                 if os.environ.get("TRITON_LAB_RAISE"):
                     self._final = True
                     raise
@@ -265,7 +270,7 @@ class _Variant:
         self._handed = self._handed + 1 if handed else 0
         if engine == "auto" and self._handed == _MOST_HANDED:
             self.built, self._stage = None, len(self._stages)
-            self.why = "its checks hand programs to NumPy in every launch"
+            self.why = _("its checks hand programs to NumPy in every launch")
 
 
 def _never(executable: Executable) -> str:

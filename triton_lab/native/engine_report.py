@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_lab.interpreter.machine import Engine
+from triton_lab.localization import _
 from triton_lab.messages import count, number
 from triton_lab.native import engine
 from triton_lab.native.engine import EngineRun
@@ -17,13 +18,15 @@ def choice(chosen: Engine) -> str:
     """One line that says what runs launches on the CPU target."""
     lacking = jit.missing()
     if chosen == "numpy":
-        other = "" if lacking else '; lab.limits(engine="native") compiles kernels to machine code'
-        return f"{chosen}: NumPy runs all launches{other}"
+        other = "" if lacking else _('; lab.limits(engine="native") compiles kernels to machine code')
+        return _("{chosen}: NumPy runs all launches{other}").format(chosen=chosen, other=other)
     if lacking:
-        return f"{chosen}: NumPy runs all launches, since {lacking}: pip install 'triton-lab[native]'"
+        return _("{chosen}: NumPy runs all launches, since {lacking}: pip install 'triton-lab[native]'").format(
+            chosen=chosen, lacking=lacking
+        )
     if chosen == "auto":
-        return "auto: kernels that cost much are compiled to machine code, NumPy runs the others"
-    return "native: kernels are compiled to machine code, NumPy runs what that cannot do"
+        return _("auto: kernels that cost much are compiled to machine code, NumPy runs the others")
+    return _("native: kernels are compiled to machine code, NumPy runs what that cannot do")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Engines:
 
     def __str__(self) -> str:
         if not self.launches:
-            return "no launch had a choice so far"
+            return _("no launch had a choice so far")
         rows = [("kernel", "native", "NumPy", "why NumPy")]
         for kernel in dict.fromkeys(ran.kernel for ran in self.launches):
             own = [ran for ran in self.launches if ran.kernel == kernel]

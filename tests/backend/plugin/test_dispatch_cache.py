@@ -160,7 +160,7 @@ def test_a_guard_that_stops_a_launch_like_one_before_is_told_as_ever() -> None:
     with lab.limits(engine="native"):
         add[(4,)](x, y, out, 4096, BLOCK=1024)
     error, ran = on_both(lambda: add[(5,)](x, y, out, 5000, BLOCK=1024), out)
-    assert "store out of bounds: lane 300 of program (4, 0, 0)" in error
+    assert "lane 300 of program (4, 0, 0)" in error
     assert (ran.engine, ran.handed) == ("native", 1)
 
 

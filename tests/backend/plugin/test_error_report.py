@@ -50,7 +50,7 @@ def wild(table, y):
 
 @triton.jit
 def asserts(x, y):
-    tl.device_assert(tl.load(x + tl.program_id(0)) < 2, "x must be small")
+    tl.device_assert(tl.load(x + tl.program_id(0)) < 2, "too large")
 
 
 @triton.jit
@@ -87,9 +87,10 @@ def test_an_element_that_lies_in_another_argument_is_said_to():
     y = torch.from_numpy(buffer.numpy()[64:128])
     distance = y.data_ptr() - x.data_ptr()
     error = failure(beyond, x, y, n=1 << 20, BLOCK=distance // 4)
-    assert "touches element 4 of x, whose storage ends after element 3;" in str(error)
+    message = str(error).split("\n")[0]
+    assert "element 4 of x" in message and "element 3;" in message
     error = failure(beyond, y, x, n=4, BLOCK=8)
-    assert "store out of bounds: lane 4 of program (0, 0, 0) touches element 4 of y" in str(error)
+    assert "lane 4 of program (0, 0, 0)" in str(error) and "element 4 of y" in str(error)
 
 
 def test_a_misaligned_pointer_is_said_to_be(wording: Wording):
@@ -104,9 +105,9 @@ def test_a_null_pointer_is_said_to_be(wording: Wording):
 
 def test_an_assertion_names_the_first_program_that_broke_it():
     error = failure(asserts, torch.tensor([1.0, 2.0, 3.0, 1.0]), grid=(4,), debug=True)
-    assert "x must be small" in str(error).split("\n")[0]
+    assert "too large" in str(error).split("\n")[0]
     assert "program (1, 0, 0) and 1 other" in str(error)
-    assert underlined(error) == ['tl.device_assert(tl.load(x + tl.program_id(0)) < 2, "x must be small")']
+    assert underlined(error) == ['tl.device_assert(tl.load(x + tl.program_id(0)) < 2, "too large")']
 
 
 def test_a_deadlock_says_what_to_do():
@@ -140,10 +141,10 @@ def adds(x, y):
     tl.atomic_add(x + tl.arange(0, 8), 1.0)
 
 
-def test_an_access_without_a_mask_is_not_said_to_have_one():
+def test_an_access_without_a_mask_is_not_said_to_have_one(wording: Wording):
     """The front end gives every atomic a mask, which nobody wrote."""
     error = failure(adds, torch.zeros(4))
-    assert "There is no mask. Hold back the lanes that lie beyond x, or mend the offsets." in str(error)
+    wording(str(error).split("\n")[-2].strip(), name="x")
 
 
 @triton.jit
@@ -167,9 +168,9 @@ def hinted(src, dst, count, wide, BLOCK: tl.constexpr, HOW: tl.constexpr):
 HINTS = {
     "bare": {"mask": "i < count"},
     "before": {"mask": "i - 3 >= 0"},
-    "wide": {"asked": "i < wide", "elements": "10 elements", "bound": "count"},
+    "wide": {"name": "src", "asked": "i < wide", "elements": "10 elements", "bound": "count"},
     "low": {"asked": "i - 3 < count", "mask": "i - 3 >= 0"},
-    "other": {"offsets": "i * 2"},
+    "other": {"name": "src", "offsets": "i * 2"},
 }
 
 
@@ -181,7 +182,7 @@ def test_the_advice_names_what_the_kernel_has_and_says_one_thing(how: str, wordi
     with record() as launches, pytest.raises(KernelError):
         hinted[(1,)](src, dst, 10, 12, BLOCK=16, HOW=how)
     (stopped,) = [one for one in launches[0].findings if one.stopped]
-    wording(stopped.hint, how, name="src", **HINTS[how])
+    wording(stopped.hint, how, **HINTS[how])
     assert stopped.hint in str(raised.value)
 
 

@@ -210,7 +210,7 @@ def test_a_compiled_kernel_can_be_launched():
 def test_a_compiled_kernel_says_how_many_arguments_it_takes():
     x, y = torch.arange(8.0), torch.zeros(8)
     kernel = copy.warmup(x, y, 8, BLOCK=8, grid=(1,))
-    with pytest.raises(ArgumentError, match=r"takes 4 arguments \(x, y, n, BLOCK\), and 3 were given"):
+    with pytest.raises(ArgumentError, match=r"4 arguments \(x, y, n, BLOCK\).* 3 "):
         kernel[(1, 1, 1)](x, y, 8)
 
 
@@ -229,8 +229,8 @@ def test_kernels_are_warmed_up_by_types_alone():
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        (lambda: torch.ones(4, device="meta"), "'x' is on the meta device, .* make it with device='cpu'"),
-        (lambda: _resized_to_nothing(), "'x' has no memory that a kernel could reach"),
+        (lambda: torch.ones(4, device="meta"), "'x' .*\\bmeta\\b.*device='cpu'"),
+        (lambda: _resized_to_nothing(), "'x' has no memory"),
     ],
     ids=["meta", "freed"],
 )
@@ -251,7 +251,7 @@ def test_a_fake_tensor_is_named():
 
     with FakeTensorMode():
         x = torch.ones(4)
-    with pytest.raises(ArgumentError, match=r"'x' has no memory .* FakeTensor like this holds a shape and no elements"):
+    with pytest.raises(ArgumentError, match=r"'x' has no memory .* FakeTensor"):
         copy[(1,)](x, torch.zeros(4), 4, BLOCK=4)
 
 
@@ -274,8 +274,8 @@ def test_too_few_arguments_get_pythons_own_error():
 @pytest.mark.parametrize(
     ("grid", "error", "message"),
     [
-        ((-1,), ValueError, r"grid \(-1, 1, 1\) has a negative extent"),
-        ((10 / 4,), TypeError, r"must be of integers: triton.cdiv\(n, BLOCK\)"),
+        ((-1,), ValueError, r"\(-1, 1, 1\).* negative"),
+        ((10 / 4,), TypeError, r"triton.cdiv\(n, BLOCK\)"),
         ((1, 65536), ValueError, "larger than"),
         ((2**31,), ValueError, "larger than"),
     ],
@@ -294,7 +294,7 @@ def test_a_grid_is_as_large_as_a_gpu_takes_and_no_larger(axis):
         if fits:
             assert checked_grid(*grid) == tuple(grid)
         else:
-            with pytest.raises(ValueError, match="negative extent" if extent < 0 else "all that a GPU takes"):
+            with pytest.raises(ValueError, match="negative extent" if extent < 0 else "larger than"):
                 checked_grid(*grid)
 
 

@@ -48,7 +48,7 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
 
 def test_without_a_gpu_the_target_is_the_cpu():
     assert lab.target() == "cpu"
-    with pytest.raises(TargetError, match="no GPU that Triton can use here"):
+    with pytest.raises(TargetError, match="no GPU"):
         lab.target("gpu")
     assert lab.target() == "cpu"
 
@@ -218,10 +218,10 @@ def test_memory_that_may_only_be_read_is_an_error_to_write_on_the_gpu_too(gpu):
     fixed, free = torch.frombuffer(data, dtype=torch.float32), torch.zeros(4)
     with lab.target("gpu"):
         copy[(1,)](fixed, free, 4, BLOCK=4)
-        with pytest.raises(lab.ArgumentError, match="may only be read; nothing was written"):
+        with pytest.raises(lab.ArgumentError, match="only be read"):
             copy[(1,)](free + 1, fixed, 4, BLOCK=4)
         # Recorded, it is found on the CPU, with the line.
-        with pytest.raises(lab.KernelError, match="element 0 of y, whose memory may only be read"), lab.record():
+        with pytest.raises(lab.KernelError, match=r"element 0 of y, .*read-only"), lab.record():
             copy[(1,)](free + 1, fixed, 4, BLOCK=4)
     assert data == bytes(16)
 
@@ -258,7 +258,7 @@ def test_descriptors_of_tensors_of_the_cpu_are_mirrored(gpu):
 def test_a_table_of_cpu_pointers_is_refused_on_the_gpu(gpu):
     x = torch.ones(1)
     table = torch.tensor([x.data_ptr()])
-    with lab.target("gpu"), pytest.raises(TypeError, match="follows addresses that it loads from memory"):
+    with lab.target("gpu"), pytest.raises(TypeError, match="addresses"):
         load_through[(1,)](table, torch.zeros(1))
 
 
@@ -312,7 +312,7 @@ def test_a_gpus_kernel_is_loaded_and_launched_by_the_gpu_while_the_cpu_is_active
 def test_a_gpus_kernel_is_refused_where_there_is_no_gpu():
     from triton_lab.backend.plugin.kernel_loading import Utils
 
-    with pytest.raises(RuntimeError, match="compiled for a GPU: compile it anew"):
+    with pytest.raises(RuntimeError, match="for a GPU"):
         Utils.load_binary("double", b"\x7fELF", 0, 0)
 
 
@@ -320,7 +320,7 @@ def test_a_gpus_kernel_is_refused_where_there_is_no_gpu():
 def test_a_launch_that_tritons_own_driver_makes_is_refused_by_a_record(gpu, watch) -> None:
     """Nobody has chosen a target: the GPU's driver is Triton's, and tells nobody what its launches do."""
     x, y = on_gpu(torch.ones(4)), on_gpu(torch.zeros(4))
-    with pytest.raises(NotRecorded, match=r"launch of double would not be recorded.*lab\.target\('cpu'\)"), watch():
+    with pytest.raises(NotRecorded, match=r"double .*lab\.target\('cpu'\)"), watch():
         double[(1,)](x, y, 4, BLOCK=4)
     assert not y.any(), "the kernel did not run"
     for target in ("gpu", "cpu"):
@@ -339,9 +339,9 @@ def test_a_launch_on_the_gpu_that_the_cpu_cannot_run_is_told(gpu, monkeypatch: p
     monkeypatch.setattr(both_targets, "prepared", refused)
     x = on_gpu(torch.ones(1))
     with lab.target("gpu"):
-        with pytest.warns(UserWarning, match="increment was not recorded: the CPU target cannot run"), lab.check():
+        with pytest.warns(UserWarning, match="increment was not recorded"), lab.check():
             increment[(1,)](x)
-        told = pytest.raises(CheckFailed, match="not checked: the launch of increment")
+        told = pytest.raises(CheckFailed, match="launch of increment")
         with pytest.warns(UserWarning, match="was not recorded"), told, lab.check(strict=True):
             increment[(1,)](x)
     assert x.item() == 3.0

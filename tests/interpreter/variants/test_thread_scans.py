@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -74,8 +75,7 @@ def test_and_along_either_axis_of_a_block(name: str) -> None:
     x, made = torch.from_numpy(DATA[f"{name}_x"]), DATA[f"{name}_o"]
     m, n, axis, warps = map(int, name.split("_")[1:])
     cause = named(made_there(lambda out: along_an_axis[(1,)](x, out, m, n, axis, num_warps=warps), made))
-    assert cause.startswith("the order in which the threads of a GPU scan: with scans as threads of a GPU do on ")
-    assert cause.endswith(f" {m} of {m} rows are bit-equal")
+    assert "with scans as threads" in cause and f" {m} of {m} rows" in cause
 
 
 @pytest.mark.parametrize("name", ["line_256_4", "line_512_1"])
@@ -83,9 +83,7 @@ def test_and_of_pairs_whose_products_are_fused(name: str) -> None:
     a, b = (torch.from_numpy(DATA[f"{name}_{one}"]) for one in "ab")
     n, warps = map(int, name.split("_")[1:])
     cause = named(made_there(lambda out: lines[(1,)](a, b, out, n, num_warps=warps), DATA[f"{name}_o"]))
-    assert cause.startswith(
-        "fused multiply-add, and the order in which the threads of a GPU scan: with fused multiply-add"
-    )
+    assert cause.startswith("fused multiply-add, and ") and "with fused multiply-add" in cause
     assert cause.endswith("1 of 1 row is bit-equal")
 
 
@@ -122,4 +120,4 @@ def test_roundings_are_named_where_each_difference_hangs_on_a_choice() -> None:
     made[0, 5] = torch.nextafter(made[0, 5], made.new_tensor(9.0))
     comparison = lab.compare(replace(there, outputs=[(name, made, ours)]))
     assert comparison.verdict == DIFFERENT and not any(one.beyond for one in comparison)
-    assert comparison.cause.startswith("for the most part fused multiply-add, and the order in which the threads")
+    assert re.search("fused multiply-add, and .*threads", comparison.cause)

@@ -11,6 +11,7 @@ import torch
 
 import triton_lab as lab
 from tests.launch.swept import PEAKS, products, swept
+from tests.wordings import Wording
 from triton_lab.examples.vector_add import add
 from triton_lab.launch.benchmark import sweep as module
 from triton_lab.launch.benchmark.benchmark_result import Peaks
@@ -23,7 +24,7 @@ def mine(n: int, block: int = 128) -> Callable[[], Any]:
 
 def of_torch(n: int) -> Callable[[], Any]:
     if n == 300:
-        raise RuntimeError("not of this size\nnor of others")
+        raise RuntimeError("wrong size\nnor of others")
     x = torch.ones(n)
     return lambda: x + x
 
@@ -50,11 +51,12 @@ def test_what_the_user_says_of_the_work_goes_before() -> None:
     assert row.bytes_per_second == pytest.approx(512 / row.seconds)
 
 
-def test_counting_ends_where_the_interpreter_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_ends_where_the_interpreter_takes_too_long(wording: Wording, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.0)
     found = lab.sweep(mine, [64, 128], seconds=0.001)
     assert [row.bytes for row in found] == [768, None]
-    assert found.remarks == ("bytes were not counted beyond size 64: give them as bytes=lambda n: ...",)
+    (remark,) = found.remarks
+    wording(remark, size=64)
 
 
 def test_what_one_function_raises_is_told_and_the_others_go_on() -> None:
@@ -67,29 +69,32 @@ def test_what_one_function_raises_is_told_and_the_others_go_on() -> None:
     found = lab.sweep({"torch": of_torch, "late": late, "mine": mine}, [200, 300], seconds=0.001)
     assert [(row.name, row.size, row.error) for row in found if row.error] == [
         ("late", 200, "ZeroDivisionError"),
-        ("torch", 300, "RuntimeError: not of this size"),
+        ("torch", 300, "RuntimeError: wrong size"),
         ("late", 300, "ZeroDivisionError"),
     ]
     assert all(math.isnan(row.seconds) for row in found if row.error)
     told = repr(found)
-    assert "torch at size 300: RuntimeError: not of this size" in told
+    assert "torch at size 300: RuntimeError: wrong size" in told
     assert "late at sizes 200, 300: ZeroDivisionError" in told
 
 
 @pytest.mark.parametrize(
-    ("functions", "sizes", "error"),
+    ("label", "functions", "sizes", "facts"),
     [
-        (mine, [], "sweep needs sizes to measure"),
-        ({}, [1], "sweep needs a function to measure"),
-        ({"x": 3}, [1], "x is int, not a function of the size"),
-        (mine, [0.5], "a size is an integer, and not 0.5"),
-        (mine, [-1], "a size is positive, and not -1"),
-        (lambda n: torch.ones(n), [4], "function gave Tensor for the size 4, not what is to be timed"),
+        ("no sizes", mine, [], {}),
+        ("no function", {}, [1], {}),
+        ("no callable", {"x": 3}, [1], {"name": "x", "type": "int"}),
+        ("a fraction", mine, [0.5], {"size": 0.5}),
+        ("a negative size", mine, [-1], {"size": -1}),
+        ("a tensor", lambda n: torch.ones(n), [4], {"name": "function", "type": "Tensor", "size": 4}),
     ],
 )
-def test_what_cannot_be_measured_is_refused(functions: Any, sizes: Any, error: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=error):
+def test_what_cannot_be_measured_is_refused(
+    wording: Wording, label: str, functions: Any, sizes: Any, facts: dict[str, Any]
+) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
         lab.sweep(functions, sizes)
+    wording(caught.value, label, **facts)
 
 
 def test_nobody_else_hears_of_its_launches() -> None:

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.wordings import Wording
 
 
 @triton.jit
@@ -47,11 +48,12 @@ def count_kernel(x_ptr, DESCRIBED: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("described", [True, False])
-def test_an_update_of_what_nobody_has_written_is_called_one(described: bool) -> None:
+def test_an_update_of_what_nobody_has_written_is_called_one(wording: Wording, described: bool) -> None:
     with triton_lab.record() as launches:
         count_kernel[(1,)](torch.empty(8, dtype=torch.int32), DESCRIBED=described, BLOCK=8)
     (found,) = launches[0].findings
-    assert "updates x_ptr[0], which nobody has written" in found.message
+    assert (found.kind, found.argument, found.elements[0]) == ("uninitialized", "x_ptr", 0)
+    wording(found.message, program="program (0, 0, 0)", element="x_ptr[0]", lanes="8 lanes")
 
 
 @triton.jit

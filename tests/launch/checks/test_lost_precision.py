@@ -12,8 +12,10 @@ import triton.language as tl
 from hypothesis import given, settings
 
 import triton_lab
+from tests.wordings import Wording
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
+from triton_lab.messages import significant
 
 
 @triton.jit
@@ -59,14 +61,23 @@ def test_a_sum_is_told_when_it_is_off_by_more_than_its_own_roundings(
 
 
 @pytest.mark.parametrize("type", [torch.float16, torch.bfloat16])
-def test_atomic_additions_are_told_with_what_they_make_in_float64(type: torch.dtype) -> None:
+def test_atomic_additions_are_told_with_what_they_make_in_float64(wording: Wording, type: torch.dtype) -> None:
     x = torch.full((700,), 0.3).to(type)
     out = torch.full((1,), 5.0).to(type)
     with triton_lab.record() as launches:
         atomic_kernel[(700,)](x, out)
     (found,) = lost(launches[0])
     assert found.severity == "warning" and found.argument == "out_ptr"
-    assert f"to {float(out[0]):.8g}; in float64 they make {5 + float(x.double().sum()):.8g}" in found.message
+    exact = 5 + float(x.double().sum())
+    wording(
+        found.message,
+        additions="700 atomic additions",
+        type=str(type).removeprefix("torch."),
+        element="out_ptr[0]",
+        sum=f"{float(out[0]):.8g}",
+        exact=f"{exact:.8g}",
+        share=f"{significant(100 * abs(float(out[0]) - exact) / exact)}%",
+    )
 
 
 def test_a_wide_sum_of_narrow_terms_costs_nothing() -> None:

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.wordings import Wording
 from triton_lab.interpreter.kernel_errors import KernelError
 
 pytestmark = pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no plain atomics")
@@ -45,12 +46,13 @@ def forgotten_kernel(flag_ptr, out_ptr):
     tl.atomic_poll(flag_ptr, 1)
 
 
-def test_a_poll_that_nobody_answers_says_what_it_waits_for() -> None:
+def test_a_poll_that_nobody_answers_says_what_it_waits_for(wording: Wording) -> None:
     with triton_lab.record() as launches, pytest.raises(KernelError):
         forgotten_kernel[(2,)](torch.zeros(1, dtype=torch.int32), torch.zeros(2, dtype=torch.int32))
     (found,) = [each for each in launches[0].findings if each.severity == "error"]
     assert found.kind == "deadlock"
-    assert found.message.startswith("program (0, 0, 0) and 1 other wait for flag_ptr, and no program is left")
+    assert found.programs.tolist() == [0, 1]
+    wording(found.message, programs="program (0, 0, 0) and 1 other", name="flag_ptr")
 
 
 @triton.jit
@@ -59,14 +61,14 @@ def copy_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.atomic_store(out_ptr + lane, tl.atomic_load(x_ptr + lane), sem="relaxed")
 
 
-def test_an_atomic_load_reads_and_an_atomic_store_does_not() -> None:
+def test_an_atomic_load_reads_and_an_atomic_store_does_not(wording: Wording) -> None:
     with triton_lab.record() as launches:
         x, out = torch.empty(8, dtype=torch.int32), torch.empty(8, dtype=torch.int32)
         x[:6] = 1
         copy_kernel[(1,)](x, out, BLOCK=8)
     (found,) = launches[0].findings
     assert (found.kind, found.argument, found.count) == ("uninitialized", "x_ptr", 2)
-    assert found.message.startswith("program (0, 0, 0) loads x_ptr[6], which nobody has written")
+    wording(found.message, program="program (0, 0, 0)", element="x_ptr[6]", lanes="2 lanes")
 
 
 @triton.jit

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wordings import Wording
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN, Compared
 from triton_lab.launch.comparison.bounds.bound import Bound
 
@@ -44,12 +45,12 @@ def test_a_thing_equals_itself(numbers: list[float]) -> None:
     assert one.verdict == EQUAL and not one.nan.any() and not one.infinite.any()
 
 
-def test_patterns_are_counted_as_such() -> None:
+def test_patterns_are_counted_as_such(wording: Wording) -> None:
     one = of([NAN, 1, INF, INF, 0.0, NAN], [NAN, NAN, 1, -INF, -0.0, INF])
     assert one.nan.tolist() == [False, True, False, False, False, True]
     assert one.infinite.tolist() == [False, False, True, True, False, False]
     assert one.zeros == 1 and one.count == 5
-    assert one.told() == "x: different: 5 of 6 elements; 2 in NaN; 2 in infinity; 1 in the sign of zero"
+    wording(one.told(), elements="5 of 6 elements", nan="2 in NaN", infinity="2 in infinity", zeros="1 in the sign")
 
 
 def test_rounding_explains_no_nan_but_an_overflow() -> None:
@@ -67,10 +68,10 @@ def test_an_error_within_the_bound_is_near_and_beyond_it_different() -> None:
     assert of([0.0], [-0.0], bound=[0.0]).verdict == NEAR
 
 
-def test_where_a_choice_hangs_on_rounding_nothing_is_called_near() -> None:
+def test_where_a_choice_hangs_on_rounding_nothing_is_called_near(wording: Wording) -> None:
     one = of([1.0], [2.0], bound=[INF])
     assert one.verdict == UNKNOWN and one.undecided == 1
-    assert "1 hang on a choice that rounding may turn" in one.told()
+    wording(one.told(), name="x", elements="1 of 1 element", undecided="1 depend")
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.bool_, ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16])

@@ -3,6 +3,7 @@ switch, so that no GPU is needed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from tests.launch.comparison.kernels import (
     tile_product,
     with_ways_of_a_gpu,
 )
+from tests.wordings import Wording
 from triton_lab.examples import example
 from triton_lab.examples.layer_norm import layer_norm_backward_kernel
 from triton_lab.interpreter.bound_plan import Executable
@@ -91,25 +93,30 @@ PLANTED: dict[str, tuple[Callable[[int], Launch], Callable[[Launch], Launch]]] =
 }
 
 
+IN_THREADS = "sums as threads of a GPU do"
+
+
 @pytest.mark.parametrize("pairs", [False, True])
 def test_the_order_in_which_threads_sum_is_named(pairs: bool) -> None:
     launch = recorded(lambda: row_sum[(8,)](randn(8, 1024, seed=0), torch.empty(8), 1024, BLOCK=1024))
-    assert [switch.name for switch in in_threads(sums(0))] == ["sums as threads of a GPU do"]
+    assert [switch.name for switch in in_threads(sums(0))] == [IN_THREADS]
     named = {switch.name: switch for switch in in_threads(launch)}
-    switch = named["sums as threads of a GPU do, in pairs" if pairs else "sums as threads of a GPU do"]
+    switch = named[f"{IN_THREADS}, in pairs" if pairs else IN_THREADS]
     comparison = lab.compare(as_of_a_gpu(launch, switch.table))
     assert comparison.verdict == NEAR
-    assert comparison.cause.startswith("the order in which the threads of a GPU sum: with sums as threads")
+    assert any(one.removes and one.name.startswith(IN_THREADS) for one in comparison.causes().experiments)
 
 
 def test_where_the_layout_is_not_known_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = "the kernel row_sum does not compile for sm_90"
+
     def fails(*_: Any) -> Any:
-        raise RuntimeError("the kernel row_sum does not compile for sm_90")
+        raise RuntimeError(reason)
 
     monkeypatch.setattr("triton_lab.compiled.sm90_kernels.reduced_of", fails)
     comparison = lab.compare(as_of_a_gpu(sums(0), arithmetic_variants.ORDERS["last to first"]))
     assert comparison.cause.startswith("the order of summation: ")
-    assert "could not be tried: the kernel row_sum does not compile for sm_90" in repr(comparison.causes())
+    assert reason in [one.failed for one in comparison.causes().experiments]
 
 
 @pytest.mark.parametrize("cause", PLANTED)
@@ -153,14 +160,14 @@ def nudged(launch: Launch, ops: tuple[str, ...], ulps: int) -> Launch:
 
 @pytest.mark.parametrize(("make", "op", "name"), [(ratio, "arith.divf", "division"), (exp, "math.exp", "exp2")])
 def test_a_documented_error_that_covers_the_difference_is_named(
-    make: Any, op: str, name: str, unknown_functions: None
+    wording: Wording, make: Any, op: str, name: str, unknown_functions: None
 ) -> None:
     comparison = lab.compare(nudged(make(0), (op,), 2))
-    assert comparison.cause.startswith(
-        f"the GPU's approximate {name}, as far as its documented error explains (2 ulp): "
-        f"the documented error of {name} (2 ulp) covers 256 of 256 elements on "
-    )
-    assert comparison.causes().table()[-1][-1] == "explains what is left"
+    last = comparison.causes().experiments[-1]
+    assert last.documented and last.explains and (last.within, last.total) == (256, 256)
+    equal = f"{last.equal} {'is' if last.equal == 1 else 'are'}"
+    every = "256 of 256 elements"
+    wording(comparison.cause, function=name, error="2 ulp", elements=every, side=last.side, equal=equal)
 
 
 def test_a_documented_error_does_not_cover_more(unknown_functions: None) -> None:
@@ -172,14 +179,14 @@ def test_a_documented_error_explains_what_exact_emulations_leave(unknown_functio
     launch = launches_of(example("layer_norm"))[0]
     kept = nudged(launch, ("math.sqrt", "tt.precise_sqrt", "math.rsqrt"), 1)
     causes = lab.compare(kept).causes()
-    assert (
-        "approximate square root" in causes.cause and "as far as its documented error explains (2 ulp)" in causes.cause
-    )
+    assert "approximate square root" in causes.cause and "(2 ulp)" in causes.cause
+    assert any(one.documented and one.explains for one in causes.experiments)
 
 
-def test_rows_are_counted_where_there_are_rows() -> None:
+def test_rows_are_counted_where_there_are_rows(wording: Wording) -> None:
     comparison = lab.compare(as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True)))
-    assert "with tf32 on tile_product (CPU) 16 of 16 rows are bit-equal" in comparison.cause
+    assert any(one.removes and one.rows == (16, 16) for one in comparison.causes().experiments)
+    wording(comparison.cause.rpartition(": ")[2], change="tf32", side="tile_product (CPU)", rows="16 of 16 rows")
     assert comparison.titles == ("tile_product (GPU)", "tile_product (CPU)")
 
 
@@ -187,78 +194,87 @@ def test_two_causes_at_once_are_found_together() -> None:
     launch = launches_of(example("layer_norm"))[0]
     ways = ["fused multiply-add", "division of the GPU", "square root of the GPU"]
     cause = lab.compare(with_ways_of_a_gpu(launch, *ways)).cause
-    assert cause.startswith("fused multiply-add, and the GPU's division") and " are bit-equal" in cause
+    assert cause.startswith("fused multiply-add, and ") and "division" in cause and "bit-equal" in cause
 
 
-def test_the_dtype_of_an_accumulator_is_named() -> None:
+def test_the_dtype_of_an_accumulator_is_named(wording: Wording) -> None:
     low, high = (product(1, acc, torch.float16) for acc in (tl.float16, tl.float32))
     cause = lab.compare(low, high).cause
-    assert cause.startswith("acc on line ") and "is float16 in tile_product (CPU, a) and float32 in" in cause
+    found = re.match(r"acc on line (\d+) ", cause)
+    assert found
+    sides = {"here": "tile_product (CPU, a)", "there": "tile_product (CPU, b)"}
+    wording(cause.partition(";")[0], name="acc", line=f"line {found[1]}", low="float16", high="float32", **sides)
 
 
-def test_atomics_and_races_are_named() -> None:
+def test_atomics_and_races_are_named(wording: Wording) -> None:
     x = randn(256, seed=0)
     launch = recorded(lambda: added_up[(8,)](x, torch.zeros(4), BLOCK=32))
     found = of_launch(launch).arrays["out_ptr"]
     other = np.nextafter(found, np.float32(np.inf))
-    assert "atomic additions of floats" in lab.compare(launch, torch.from_numpy(other)).cause
+    (named,) = lab.compare(launch, torch.from_numpy(other)).causes().named
+    wording(named, line=f"line {next(one.line for one in launch.accesses if one.kind == 'atomic')}")
     racing = recorded(lambda: overlapping[(4,)](torch.zeros(64), BLOCK=32))
     assert "a race" in lab.compare(racing, torch.full((64,), 3.5)).cause
 
 
-def test_sums_that_programs_add_to_under_a_lock_are_named() -> None:
+def test_sums_that_programs_add_to_under_a_lock_are_named(wording: Wording) -> None:
     """As an H100 differed: partial_dbias of 95 of 1,600 elements, by 4.77e-07 at most."""
     each = example("layer_norm_backward")
     backward = launches_of(each)[0]
     found = of_launch(backward).arrays["partial_dbias_ptr"]
     other = torch.from_numpy(np.nextafter(found, np.float32(np.inf)))
-    cause = lab.compare(backward, {"partial_dbias_ptr": other}).cause
+    (named, *_rest) = lab.compare(backward, {"partial_dbias_ptr": other}).causes().named
     line = layer_norm_backward_kernel.starting_line_number + 38
-    assert f"in the order in which they get their turn (line {line})" in cause
+    wording(named, line=f"line {line}")
     alone = launches_of(example("layer_norm"))[0]
     zeros = torch.from_numpy(np.zeros_like(of_launch(alone).arrays["y_ptr"]))
-    assert "turn" not in lab.compare(alone, {"y_ptr": zeros}).cause
+    assert not lab.compare(alone, {"y_ptr": zeros}).causes().named
 
 
-def test_reads_of_unwritten_memory_are_named() -> None:
+def test_reads_of_unwritten_memory_are_named(wording: Wording) -> None:
     def run() -> None:
         copied[(1,)](torch.empty(64), torch.zeros(64), BLOCK=64, SHIFT=0)
 
     launch = recorded(run)
-    assert "memory that nobody had written" in lab.compare(launch, torch.zeros(64)).cause
+    (named,) = lab.compare(launch, torch.zeros(64)).causes().named
+    wording(named, line=f"line {launch.accesses[0].line}")
 
 
-def test_that_nothing_was_found_is_said() -> None:
+def test_that_nothing_was_found_is_said(wording: Wording) -> None:
     comparison = lab.compare(sums(0), torch.arange(8.0))
-    assert comparison.cause == "no cause was found: nothing that was tried removes the difference"
+    assert not comparison.causes().known
+    wording(comparison.cause)
     assert all(row[-1] == "no" for row in comparison.causes().table())
-    assert lab.compare(sums(0), sums(0)).cause == "there is no difference"
+    wording(lab.compare(sums(0), sums(0)).cause, "equal")
 
 
-def test_where_nothing_can_be_tried_that_is_said() -> None:
+def test_where_nothing_can_be_tried_that_is_said(wording: Wording) -> None:
     on_gpu = as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True))
-    large = replace(on_gpu, snapshot=replace(on_gpu.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
-    assert lab.compare(large, torch.zeros(16, 16)).cause == "no cause was found: nothing could be tried"
+    large = replace(on_gpu, snapshot=replace(on_gpu.snapshot, regions=(), missing="too large"))  # type: ignore[type-var]
+    assert not lab.compare(large, torch.zeros(16, 16)).causes().experiments
+    wording(lab.compare(large, torch.zeros(16, 16)).cause)
     # Its masks and strides can be, on the CPU.
-    assert lab.compare(on_gpu, torch.zeros(16, 16)).cause.startswith("no cause was found: nothing that was tried")
+    causes = lab.compare(on_gpu, torch.zeros(16, 16)).causes()
+    assert causes.experiments and not causes.known
 
 
-def test_results_of_a_gpu_need_no_memory_of_before() -> None:
+def test_results_of_a_gpu_need_no_memory_of_before(wording: Wording) -> None:
     kept = as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True))
-    large = replace(kept, snapshot=replace(kept.snapshot, regions=(), missing="it was too large"))  # type: ignore[type-var]
+    large = replace(kept, snapshot=replace(kept.snapshot, regions=(), missing="too large"))  # type: ignore[type-var]
     comparison = lab.compare(large)
     assert comparison["out_ptr"].count == lab.compare(kept)["out_ptr"].count
-    assert "how far rounding may take them is not known: it was too large" in comparison.text()
-    assert "running it again on tile_product (CPU) could not be tried: it was too large" in repr(comparison.causes())
+    (unknown,) = [line for line in comparison.text().split("\n") if line.endswith(": too large")]
+    wording(unknown, why="too large")
+    assert "too large" in [one.failed for one in comparison.causes().experiments]
 
 
 def test_an_experiment_that_cannot_be_made_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> Any:
-        raise ValueError("not this time")
+        raise ValueError("failed")
 
     monkeypatch.setitem(arithmetic_variants.WIDE_SUMS, "tt.reduce", fails)  # type: ignore[arg-type]
     causes = lab.compare(sums(0), torch.arange(8.0)).causes()
-    assert [one.failed for one in causes.experiments if one.failed] == ["tt.reduce: ValueError: not this time"]
+    assert [one.failed for one in causes.experiments if one.failed] == ["tt.reduce: ValueError: failed"]
 
 
 def test_the_interpreter_itself_is_left_as_it_was() -> None:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 import triton_lab as lab
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.slips import randn
+from tests.wordings import Wording
 from triton_lab.launch.comparison.relations import _slice
 
 
@@ -42,47 +43,49 @@ matrix = randn(12, 20)
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "label", "facts"),
     [
-        (x * 4, "out_ptr is what was expected times 4"),
-        (x / 300, "out_ptr is what was expected times 0.00333 (1 / n, where n is 300)"),
-        (x * 8, "out_ptr is what was expected times 8 (sqrt(BLOCK), where BLOCK is 64)"),
-        (
-            x * 300 / 64,
-            "out_ptr is what was expected times 4.69 (n / BLOCK, where n is 300 and BLOCK is 64)",
-        ),
-        (x * 5, "out_ptr is what was expected times 5 (the number of programs, where the number of programs is 5)"),
-        (x * math.log(2), "out_ptr is what was expected times 0.693 (ln 2: a power or logarithm of the other base)"),
-        (-x, "out_ptr is what was expected with the other sign"),
-        (x + 3, "out_ptr is what was expected plus 3 throughout"),
-        (x - 0.5, "out_ptr is what was expected minus 0.5 throughout"),
-        (torch.cat([x[:1], x[:-1]]), "out_ptr is what was expected 1 element further on"),
-        (torch.cat([x[64:], x[:64]]), "out_ptr is what was expected 64 elements further back"),
-        (x.flip(0), "out_ptr is what was expected backwards"),
+        (x * 4, "factor", {"factor": 4}),
+        (x / 300, "known factor", {"factor": 0.00333, "why": "1 / n, where n is 300"}),
+        (x * 8, "known factor", {"factor": 8, "why": "sqrt(BLOCK), where BLOCK is 64"}),
+        (x * 300 / 64, "two known", {"factor": 4.69, "why": "n / BLOCK", "n": "n is 300", "block": "BLOCK is 64"}),
+        (x * 5, "programs", {"factor": "times 5", "value": "is 5"}),
+        (x * math.log(2), "base", {"factor": 0.693, "log": "ln 2"}),
+        (-x, "sign", {}),
+        (x + 3, "plus", {"offset": "plus 3"}),
+        (x - 0.5, "plus", {"offset": "minus 0.5"}),
+        (torch.cat([x[:1], x[:-1]]), "shift", {"distance": "1 element further on"}),
+        (torch.cat([x[64:], x[:64]]), "shift", {"distance": "64 elements further back"}),
+        (x.flip(0), "reverse", {}),
     ],
 )
-def test_what_it_is_instead(made: torch.Tensor, told: str) -> None:
+def test_what_it_is_instead(wording: Wording, made: torch.Tensor, label: str, facts: dict[str, object]) -> None:
     *part, found = said(made, x)
-    assert found == told
-    assert part == (["what differs is out_ptr[1:]"] if "1 element " in told else [])
+    wording(found, label, name="out_ptr", **facts)
+    assert len(part) == (facts.get("distance") == "1 element further on")
+    for each in part:
+        wording(each, "part", part="out_ptr[1:]")
 
 
-def test_rows_for_columns() -> None:
-    assert said(matrix.t().reshape(12, 20), matrix) == (
-        "out_ptr is what was expected transposed: its rows are columns",
-    )
-    assert said(matrix.flip(1), matrix) == ("out_ptr is what was expected backwards along axis 1",)
+def test_rows_for_columns(wording: Wording) -> None:
+    (transposed,) = said(matrix.t().reshape(12, 20), matrix)
+    wording(transposed, name="out_ptr")
+    (reverse,) = said(matrix.flip(1), matrix)
+    wording(reverse, name="out_ptr", axis="axis 1")
 
 
-def test_which_part_and_that_nobody_stored_there() -> None:
-    untouched = "those of out_ptr that differ hold what they held before the launch"
-    assert said(x, x, 263) == ("what differs is out_ptr[263:]", untouched)
+def test_which_part_and_that_nobody_stored_there(wording: Wording) -> None:
+    part, untouched = said(x, x, 263)
+    wording(part, "part", part="out_ptr[263:]")
+    wording(untouched, name="out_ptr")
     wrong = matrix.clone()
     wrong[:, 16:] += torch.arange(4.0) ** 2 + 1
-    assert said(wrong, matrix) == ("what differs is out_ptr[:, 16:]",)
+    (part,) = said(wrong, matrix)
+    wording(part, "part", part="out_ptr[:, 16:]")
     wrong = matrix.clone()
     wrong[3, ::4] *= torch.arange(2.0, 7.0)
-    assert said(wrong, matrix) == ("what differs is out_ptr[3, ::4]",)
+    (part,) = said(wrong, matrix)
+    wording(part, "part", part="out_ptr[3, ::4]")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +99,7 @@ def test_which_part_and_that_nobody_stored_there() -> None:
     ],
 )
 def test_of_what_has_no_relation_nothing_is_said(made: torch.Tensor) -> None:
-    assert not any("what was expected" in told for told in said(made, x))
+    assert not any("the expected result" in told for told in said(made, x))
 
 
 def test_of_one_element_that_is_off_the_whole_is_not_said() -> None:
@@ -113,10 +116,12 @@ def test_equal_results_and_those_that_rounding_explains_have_none() -> None:
     assert said(x, x) == ()
 
 
-def test_integers() -> None:
+def test_integers(wording: Wording) -> None:
     whole = torch.arange(1, 301, dtype=torch.int32)
-    assert said(whole * 3, whole) == ("out_ptr is what was expected times 3",)
-    assert said(whole + 2, whole) == ("out_ptr is what was expected plus 2 throughout",)
+    (times,) = said(whole * 3, whole)
+    (plus,) = said(whole + 2, whole)
+    wording(times, name="out_ptr", factor=3)
+    wording(plus, name="out_ptr", offset="plus 2")
 
 
 @settings(max_examples=300, deadline=None)

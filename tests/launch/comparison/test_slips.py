@@ -15,6 +15,7 @@ import triton_lab as lab
 from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.more_slips import MORE
 from tests.launch.comparison.slips import SLIPS, Slip, along, below, normalized, product, randn, softmax_over
+from tests.wordings import Wording
 from triton_lab.launch.comparison.mutations.catalog import meanings
 
 
@@ -24,7 +25,6 @@ def test_the_slip_is_named(slip: Slip) -> None:
     causes = lab.compare(launch, slip.right).causes()
     named = causes.experiments[-1]
     assert named.removes or named.explains, causes
-    assert causes.table()[-1][-1] in ("removes the difference", "yes, but for rounding")
     assert slip.cause in causes.cause and slip.switch in causes.cause
     assert re.search(r"\(lines? \d", causes.cause)
 
@@ -37,9 +37,9 @@ def test_more_slips_are_named_or_none_is(slip: Slip) -> None:
     assert causes.known == bool(slip.cause), causes.cause
 
 
-def test_what_is_given_and_not_used_is_told() -> None:
+def test_what_is_given_and_not_used_is_told(wording: Wording) -> None:
     slip = next(slip for slip in MORE if slip.name == "no scale")
-    assert lab.compare(recorded(slip.run), slip.right).relations[-1] == ("scores is given scale and makes no use of it")
+    wording(lab.compare(recorded(slip.run), slip.right).relations[-1], kernel="scores", name="scale")
 
 
 def right_softmax(x: torch.Tensor) -> None:
@@ -63,7 +63,7 @@ def test_what_is_wrong_in_another_way_is_laid_to_no_slip(wrong: str) -> None:
         "one element off": right + torch.nn.functional.one_hot(torch.tensor([3] * 5), 50) * 0.1,
     }[wrong]
     causes = lab.compare(recorded(lambda: right_softmax(x)), expected).causes()
-    assert causes.cause == "no cause was found: nothing that was tried removes the difference"
+    assert not causes.known
     assert any("other=" in one.name for one in causes.experiments)
 
 
@@ -75,8 +75,7 @@ def test_a_slip_in_either_of_two_launches_is_named() -> None:
     )
     for a, b in ((off, right), (right, off)):
         causes = lab.compare(a, b).causes()
-        assert "what masked-off lanes hold: with other=" in causes.cause
-        assert causes.experiments[-1].removes
+        assert causes.experiments[-1].removes and causes.experiments[-1].name.startswith("other=")
 
 
 def test_what_would_change_nothing_is_not_tried() -> None:
@@ -84,7 +83,7 @@ def test_what_would_change_nothing_is_not_tried() -> None:
     x = randn(4, 64)
     launch = recorded(lambda: softmax_over[(4,)](x, torch.empty(4, 64), 64, OTHER=0.0, BLOCK=64))
     kinds = {switch.cause for switch in meanings(launch)}
-    assert kinds == {"a comparison", "the base of a power or logarithm"}
+    assert len(kinds) == 2 and any("comparison" in kind for kind in kinds) and any("power" in kind for kind in kinds)
 
 
 def test_the_line_of_each_slip_is_the_users() -> None:
@@ -136,18 +135,17 @@ def test_an_exchange_that_goes_out_of_bounds_is_no_cause() -> None:
         )
     )
     causes = lab.compare(launch, torch.sin(a @ b)).causes()
-    assert causes.cause.startswith("no cause was found")
+    assert not causes.known
     assert lab.compare(launch, (a.double() @ b.double()).float()).verdict != "different"
 
 
-def test_what_would_leave_its_tensors_is_told_in_words() -> None:
+def test_what_would_leave_its_tensors_is_told_in_words(wording: Wording) -> None:
     x = randn(4, 16)
     launch = recorded(lambda: along[(1,)](randn(16, 16), torch.empty(16), AXIS=1, GREATEST=False, N=16))
-    assert lab.compare(launch, x.reshape(-1)[:16]).causes().cause.startswith("no cause was found")
+    assert not lab.compare(launch, x.reshape(-1)[:16]).causes().known
     off = recorded(lambda: softmax_over[(4,)](x, torch.empty(4, 16), 16, OTHER=0.0, BLOCK=32))
-    told = repr(lab.compare(off, torch.softmax(x, 1) * 2).causes())
+    causes = lab.compare(off, torch.softmax(x, 1) * 2).causes()
     line = softmax_over.starting_line_number + 3
-    assert (
-        f"<= and not < (line {line}) on softmax_over (CPU) could not be tried: a load on line {line} would go" in told
-    )
-    assert "nan ulp" not in told
+    strays = next(one for one in causes.experiments if one.failed and one.name.startswith("<= "))
+    wording(strays.told(), name=strays.name, side="softmax_over (CPU)", access="load", line=f"line {line}")
+    assert "nan ulp" not in repr(causes)

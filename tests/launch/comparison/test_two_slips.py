@@ -13,6 +13,7 @@ from tests.launch.comparison.kernels import recorded
 from tests.launch.comparison.launched_slips import LAUNCHED, Launched
 from tests.launch.comparison.slips import randn, total_over
 from tests.launch.comparison.two_slips import TWOS, Two, added, softmax
+from tests.wordings import Wording
 from triton_lab.launch.comparison import root_cause
 from triton_lab.launch.comparison.experiment_results import Half
 
@@ -33,8 +34,8 @@ def test_both_are_named(two: Two) -> None:
     assert causes.known and causes.pair is not None, causes
     one, other = causes.pair.halves
     assert any(names(a, two, 0) and names(b, two, 1) for a, b in ((one, other), (other, one))), causes.cause
-    assert causes.cause.startswith("two slips at once, ") and one.cause in causes.cause and other.cause in causes.cause
-    assert causes.table()[-1][-1] in ("removes the difference", "yes, but for rounding")
+    assert one.cause in causes.cause and other.cause in causes.cause
+    assert causes.pair.found is not None and causes.pair.found.names_it
 
 
 @pytest.mark.parametrize("pair", LAUNCHED, ids=lambda pair: pair.name)
@@ -52,11 +53,11 @@ def wrong_sum(**on: bool) -> None:
     added[(5,)](x, y, torch.zeros(300), 300, **{**off, **on}, BLOCK=64)
 
 
-def test_what_each_does_alone_is_said() -> None:
+def test_what_each_does_alone_is_said(wording: Wording) -> None:
     """The mask leaves out the last ten, where the sign is wrong, too: with the sign right they are still missing."""
     right = torch.nn.functional.leaky_relu(randn(300) + randn(300, seed=1), 0.1)
     causes = lab.compare(recorded(lambda: wrong_sum(MASK=True, SIGN=True)), right).causes(LONG)
-    assert causes.cause.endswith("; alone the first mends out_ptr[:290], the second nothing")
+    wording(causes.cause.rpartition("; ")[2], first="out_ptr[:290]", second="nothing")
     pair = causes.pair
     assert pair is not None and pair.halves[0].cause == "an operator"
     assert (pair.halves[0].mends, pair.halves[1].mends) == (290, 0)
@@ -65,7 +66,7 @@ def test_what_each_does_alone_is_said() -> None:
 def test_one_slip_is_one() -> None:
     right = torch.nn.functional.leaky_relu(randn(300) + randn(300, seed=1), 0.1)
     causes = lab.compare(recorded(lambda: wrong_sum(SIGN=True)), right).causes(LONG)
-    assert causes.pairs == () and causes.cause.startswith("an operator: with + and not - (line")
+    assert causes.pairs == () and causes.experiments[-1].cause == "an operator"
 
 
 @pytest.mark.parametrize("two", TWOS[::12], ids=lambda two: two.name)
@@ -94,12 +95,12 @@ def test_how_many_pairs_were_tried_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(root_cause, "PAIRS", 0.0)
     (pairs,) = comparison.causes().pairs
     assert pairs.tried == 0 and pairs.of > 100
-    row = next(row for row in comparison.causes().table() if row[0].startswith("two of these at once"))
-    assert row == (f"two of these at once: 0 of {pairs.of} pairs tried", "softmax (CPU)", "", "", "no")
-    assert "in 0 s, and causes(seconds=60) would try more" in repr(comparison.causes())
+    row = comparison.causes().table()[-1]
+    assert f"0 of {pairs.of} pairs" in row[0] and row[1:] == ("softmax (CPU)", "", "", "no")
+    assert "causes(seconds=60)" in repr(comparison.causes())
     (every,) = comparison.causes(LONG).pairs
     assert every.tried == every.of == pairs.of
-    assert "would try more" not in repr(comparison.causes())
+    assert "causes(seconds=60)" not in repr(comparison.causes())
 
 
 def test_of_a_few_numbers_no_two_are_named() -> None:

@@ -18,6 +18,7 @@ import triton.language as tl
 import triton_lab as lab
 from tests.planted import bounds_indices, bounds_masks, bounds_pointers, through_control
 from tests.planted.plant import Plant
+from tests.wordings import Wording
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.diagnosis import fix
 from triton_lab.launch.diagnosis.finding import Finding
@@ -141,9 +142,10 @@ def test_integers_are_masked_with_an_integer() -> None:
     assert finding.fix is not None and "other=0)" in finding.fix.edits[0].after
 
 
-def test_nothing_is_offered_where_no_size_is_known_or_the_launch_cannot_be_run_again() -> None:
+def test_nothing_is_offered_where_no_size_is_known_or_the_launch_cannot_be_run_again(wording: Wording) -> None:
     _, finding = stopped(lambda: unknown_size_kernel[(4,)](torch.ones(100), torch.zeros(100), BLOCK=32))
-    assert finding.fix is None and "There is no mask." in finding.hint
+    assert finding.fix is None
+    wording(finding.hint, name="x_ptr")
     # 128 is no size of x: with it the launch would be stopped again.
     _, finding = stopped(lambda: plain_kernel[(4,)](torch.ones(100), torch.zeros(100), 128, BLOCK=32))
     assert finding.fix is None

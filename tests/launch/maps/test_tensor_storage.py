@@ -92,9 +92,9 @@ def test_traits(tensor: torch.Tensor, expected: list[str]) -> None:
 
 
 def test_what_has_no_strides_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match=r"^x is a ndarray, not a torch tensor; torch.as_tensor\(x\) makes one"):
+    with pytest.raises(TypeError, match=r"^x .* ndarray.*torch.as_tensor\(x\)"):
         stored(np.zeros(3), "x")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"^s is sparse_coo: only dense tensors have strides"):
+    with pytest.raises(TypeError, match=r"^s .* sparse_coo"):
         stored(torch.eye(3).to_sparse(), "s")
 
 

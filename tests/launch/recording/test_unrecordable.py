@@ -30,7 +30,7 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> object:
 @pytest.mark.parametrize("watch", [lab.record, lab.check], ids=["record", "check"])
 def test_a_record_begins_with_an_error_while_triton_interprets(watch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_INTERPRET", "1")
-    with pytest.raises(NotRecorded, match=r"TRITON_INTERPRET is set.*unset it before the kernels are defined"), watch():
+    with pytest.raises(NotRecorded, match=r"TRITON_INTERPRET.*del os\.environ"), watch():
         pytest.fail("nothing should run")
 
 
@@ -43,7 +43,7 @@ def test_a_kernel_that_was_defined_for_the_interpreter_is_an_error_at_the_end(wa
             compiled[(2,)](torch.zeros(2))
             interpreted[(2,)](out)
 
-    with pytest.raises(NotRecorded, match="run by Triton's interpreter"):
+    with pytest.raises(NotRecorded, match="TRITON_INTERPRET"):
         block()
     assert out.tolist() == [1.0, 1.0], "the kernel itself ran"
 

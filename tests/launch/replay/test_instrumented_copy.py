@@ -71,7 +71,7 @@ def test_what_a_helper_used_cannot_be_given_back() -> None:
     space = define(CELL)
     launch = recorded(space["kernel"])
     space["DEEP"] = tl.constexpr(20)
-    with pytest.raises(CannotReplay, match="helper, which the kernel kernel uses, has changed since the launch"):
+    with pytest.raises(CannotReplay, match=r"^helper, .* kernel kernel "):
         launch.values("value")
 
 
@@ -99,7 +99,7 @@ def test_a_closures_variable_is_refused_if_it_has_changed_and_only_then() -> Non
     known = Surroundings.of(space["kernel"])
     assert known.restore(space["kernel"])["tl"] is tl
     space["change"](tl.constexpr(6))
-    with pytest.raises(CannotReplay, match="step, which the kernel kernel uses, has changed"):
+    with pytest.raises(CannotReplay, match=r"^step, .* kernel kernel "):
         known.restore(space["kernel"])
     space["change"](tl.constexpr(5))
     known.restore(space["kernel"])

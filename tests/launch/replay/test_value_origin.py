@@ -101,8 +101,9 @@ def test_an_element_of_a_product_comes_from_a_row_and_a_column_in_every_iteratio
 
 def test_only_stores_have_origins() -> None:
     launch = recorded(moves, (2,), torch.rand(32), torch.empty(32), BLOCK=4)
-    with pytest.raises(ValueError, match="stores nothing: ask this of a store"):
-        launch.origins(launch.accesses[0], program=0, lane=0)
+    load = launch.accesses[0]
+    with pytest.raises(ValueError, match=rf"\bload on line {load.line}\b"):
+        launch.origins(load, program=0, lane=0)
 
 
 def test_a_trace_has_the_steps_of_one_program_in_order() -> None:
@@ -129,9 +130,7 @@ def test_a_trace_has_the_steps_of_one_program_in_order() -> None:
 
 def test_a_trace_of_a_program_outside_the_grid_is_refused() -> None:
     launch = recorded(moves, (2,), torch.rand(32), torch.empty(32), BLOCK=4)
-    with pytest.raises(
-        LookupError, match=r"no program has number 2: the grid \(2, 1, 1\) has 2 programs, counted from 0"
-    ):
+    with pytest.raises(LookupError, match=r"number 2: .*\(2, 1, 1\) has 2 programs"):
         launch.trace(2)
 
 

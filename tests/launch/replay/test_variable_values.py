@@ -129,14 +129,12 @@ def test_an_unknown_variable_lists_what_there_is(launch: Launch) -> None:
 
 
 def test_a_line_without_the_variable_names_its_lines(launch: Launch) -> None:
-    with pytest.raises(
-        LookupError, match=f"'acc' gets no value on line 1 of every_kind, but on line {line_of('acc = ')}"
-    ):
+    with pytest.raises(LookupError, match=f"'acc' .*\\bline 1 of every_kind, .*line {line_of('acc = ')}"):
         launch.values("acc", line=1)
 
 
 def test_a_program_outside_the_grid_is_refused(launch: Launch) -> None:
-    with pytest.raises(LookupError, match=r"no program has number 4: the grid \(4, 1, 1\) has 4 programs"):
+    with pytest.raises(LookupError, match=r"number 4: .*\(4, 1, 1\) has 4 programs"):
         launch.values("pid", programs=[4])
 
 
@@ -144,7 +142,7 @@ def test_what_was_not_kept_cannot_be_replayed() -> None:
     x = torch.zeros(PROGRAMS * BLOCK)
     with lab.record(max_bytes=16) as launches:
         every_kind[(PROGRAMS,)](x, torch.empty_like(x), N, BLOCK=BLOCK)
-    with pytest.raises(CannotReplay, match=r"more than a record keeps .*use record\(max_bytes=512\)"):
+    with pytest.raises(CannotReplay, match=r"record\(max_bytes=512\)"):
         launches[0].values("pid")
 
 

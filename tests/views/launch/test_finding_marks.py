@@ -13,6 +13,7 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.views.artists import words
+from tests.wordings import Wording
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
@@ -100,7 +101,7 @@ def test_places_past_the_end_are_red_and_the_lanes_are_named() -> None:
     assert looks(tiling, OUTSIDE) == {(k,) for k in range(100, 128)}
     assert tiling.astray == ["program (3, 0, 0): lanes 4 to 31 reach for elements 100 to 127, past its end"]
     assert tiling.astray[0] in tiling.text() and tiling.scene()["astray"] == tiling.astray
-    assert "stopped the launch here" in [key.text for key in tiling.heatmap.legend]
+    assert any("stopped the launch" in key.text for key in tiling.heatmap.legend)
     # The lanes that were fine keep their program's colour.
     fine = looks(tiling, (*[int(style.program_colours(np.array([3]), (4, 1, 1))[0])] * 3, style.PLAIN))
     assert fine == {(k,) for k in range(96, 100)}
@@ -116,9 +117,11 @@ def test_who_went_astray_is_told_at_the_guilty_argument_alone(sizes: tuple[int, 
     assert list(told.values()) == [[]]
 
 
-def test_the_mask_that_is_missing_is_outlined_if_it_was_tried() -> None:
+def test_the_mask_that_is_missing_is_outlined_if_it_was_tried(wording: Wording) -> None:
     heatmap = past().plot.tiling("x_ptr").heatmap
-    assert outlined(heatmap, "offsets < n would keep these lanes out") == set(range(100, 128))
+    (text,) = [mark.text for mark in heatmap.marks if mark.text.startswith("offsets < n")]
+    wording(text, condition="offsets < n")
+    assert outlined(heatmap, text) == set(range(100, 128))
     no_size = recorded(lambda: copy_kernel[(4,)](torch.ones(100), torch.zeros(90), 90, BLOCK=32))
     assert not no_size.plot.tiling("x_ptr").heatmap.marks
 
@@ -145,14 +148,13 @@ def test_places_before_the_start_are_drawn_before_it() -> None:
     assert tiling.astray == ["program (0, 0, 0): lanes 0 to 2 reach for elements -3 to -1, before its start"]
 
 
-def test_what_is_too_far_to_be_drawn_is_counted() -> None:
+def test_what_is_too_far_to_be_drawn_is_counted(wording: Wording) -> None:
     launch = recorded(lambda: copy_kernel[(64,)](torch.ones(64), torch.zeros(2048), 2048, BLOCK=32))
     tiling = launch.plot.tiling("x_ptr")
     assert len(looks(tiling, OUTSIDE)) == 64
-    assert tiling.astray[-2:] == [
-        "and 59 more programs, 1,888 more lanes",
-        "1,920 lanes reach beyond what is drawn here",
-    ]
+    more, beyond = tiling.astray[-2:]
+    wording(more, programs="59 more programs", lanes="1,888 more lanes")
+    wording(beyond, lanes="1,920 lanes")
 
 
 def test_a_card_opens_on_the_guilty_argument() -> None:
@@ -198,11 +200,12 @@ def test_a_race_is_outlined_to_its_whole_extent_and_not_where_it_is_listed_alone
     assert "2,400 lanes in all" in race.message and len(race.elements) == 100
 
 
-def test_a_mark_in_more_places_than_can_be_told_apart_is_drawn_around_all_of_them() -> None:
+def test_a_mark_in_more_places_than_can_be_told_apart_is_drawn_around_all_of_them(wording: Wording) -> None:
     launch = recorded(lambda: every_kernel[(3,)](torch.ones(4096), torch.zeros(4096), 4096, 3, BLOCK=2048))
     heatmap = launch.plot.tiling("out_ptr").heatmap
     (mark,) = heatmap.marks
-    assert mark.text == "race: 1,366 elements, among those outlined" and len(mark.runs) <= heatmap.layout.rows
+    wording(mark.text, elements="1,366 elements")
+    assert len(mark.runs) <= heatmap.layout.rows
     assert set(range(0, 4096, 3)) < outlined(heatmap, "race") <= set(range(4096))
     few = recorded(lambda: every_kernel[(3,)](torch.ones(500), torch.zeros(500), 500, 2, BLOCK=256))
     assert outlined(few.plot.tiling("out_ptr").heatmap, "race: 250 elements") == set(range(0, 500, 2))
@@ -232,7 +235,7 @@ def shift_kernel(x_ptr, out_ptr, n, LOADS_FIRST: tl.constexpr, BLOCK: tl.constex
 
 
 @pytest.mark.parametrize("loads_first", [True, False])
-def test_a_race_of_a_load_and_a_store_tells_what_is_loaded_in_both_orders(loads_first: bool) -> None:
+def test_a_race_of_a_load_and_a_store_tells_what_is_loaded_in_both_orders(wording: Wording, loads_first: bool) -> None:
     launch = recorded(lambda: shift_kernel[(4,)](torch.arange(64.0), torch.zeros(64), 64, loads_first, BLOCK=16))
     assert outlined(launch.plot.tiling("x_ptr").heatmap, "race: 3 elements") == {16, 32, 48}
     (race,) = (one for one in launch.findings if one.kind == "race")
@@ -249,10 +252,10 @@ def test_a_race_of_a_load_and_a_store_tells_what_is_loaded_in_both_orders(loads_
                 x[at] = at + 100.0
                 loaded = x[at + 1]
             found[order, who] = loaded[-1]
-    assert race.orders == (
-        f"If program (1, 0, 0) stores first, program (0, 0, 0) loads {found[(1, 0), 0]} from x_ptr[16].",
-        f"If program (0, 0, 0) loads first, it gets {found[(0, 1), 0]}.",
-    )
+    store, load = race.orders
+    writer, reader = "program (1, 0, 0)", "program (0, 0, 0)"
+    wording(store, "store first", writer=writer, reader=reader, value=found[(1, 0), 0], element="x_ptr[16]")
+    wording(load, "load first", reader=reader, value=found[(0, 1), 0])
     assert all(line in str(race) and line in Card(launch).text() for line in race.orders)
 
 
@@ -265,7 +268,7 @@ def test_births_of_nan_and_unwritten_reads_are_outlined_where_they_are(shape: tu
     cells = heatmap.layout.cells_at(np.array([3, 17, 39]))
     origin = launch.plot.tiling("out_ptr").cells.touches.origin
     assert origin == (0,) * len(shape)
-    found = outlined(heatmap, "NaN or infinity comes from here: 3 elements")
+    found = outlined(heatmap, "source of NaN or infinity: 3 elements")
     drawn = launch.plot.tiling("out_ptr").cells.touches.drawn
     index = np.array(np.unravel_index([3, 17, 39], shape))
     assert found == set(heatmap.layout.cells_at(np.ravel_multi_index(tuple(index), drawn)).tolist()), cells
@@ -276,7 +279,7 @@ def test_births_of_nan_and_unwritten_reads_are_outlined_where_they_are(shape: tu
         more_kernel[(2,)](out, 40, BLOCK=32)
 
     tiling = recorded(unwritten).plot.tiling("out_ptr")
-    found = outlined(tiling.heatmap, "read before anybody wrote it: 30 elements")
+    found = outlined(tiling.heatmap, "read before it was written: 30 elements")
     index = np.array(np.unravel_index(np.arange(10, 40), shape))
     place = np.ravel_multi_index(tuple(index), tiling.cells.touches.drawn)
     assert found == set(tiling.heatmap.layout.cells_at(place).tolist())
@@ -310,14 +313,13 @@ def test_programs_that_do_nothing_are_outlined_in_the_grid() -> None:
     x = torch.arange(40.0) + 1
     launch = recorded(lambda: ratio_kernel[(5,)](x, torch.zeros(40), 40, BLOCK=16))
     assert [one.kind for one in launch.findings if one.kind == "idle-program"]
-    assert outlined(launch.plot.grid().heatmaps[0], "2 programs do nothing") == {3, 4}
+    assert outlined(launch.plot.grid().heatmaps[0], "2 programs touch no memory") == {3, 4}
 
 
-def test_the_grid_of_a_stopped_launch_says_where_its_programs_were() -> None:
+def test_the_grid_of_a_stopped_launch_says_where_its_programs_were(wording: Wording) -> None:
     grid = past().plot.grid()
-    assert grid.text().split("\n")[1:] == [
-        f"4 programs were in line {past().findings[0].line} when the launch was stopped"
-    ]
+    (stopped,) = grid.text().split("\n")[1:]
+    wording(stopped, programs="4 programs", line=f"line {past().findings[0].line}")
     scene = grid.scene()
     assert np.frombuffer(scene["stopped"]["states"]["bytes"], np.uint8).tolist() == [1, 1, 1, 1]
     ended = recorded(lambda: ratio_kernel[(2,)](torch.ones(40), torch.zeros(40), 40, BLOCK=32))
@@ -332,16 +334,14 @@ def half_kernel(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
         tl.store(out_ptr + offsets, x + tl.load(y_ptr + offsets))
 
 
-def test_what_the_programs_did_before_the_stop_is_told_apart_from_having_done_nothing() -> None:
+def test_what_the_programs_did_before_the_stop_is_told_apart_from_having_done_nothing(wording: Wording) -> None:
     launch = recorded(lambda: half_kernel[(3,)](torch.ones(96), torch.ones(80), torch.zeros(96), BLOCK=32))
     states = launch.plot.grid().stopped
     assert states is not None and states.states.tolist() == [2, 1, 1]
     most = "(the most is 1.5 times the mean)"
-    assert launch.plot.grid().text().split("\n")[1:3] == [
-        f"2 programs were in line {states.line} when the launch was stopped; "
-        "1 program had touched no memory when the launch was stopped",
-        f"before that: 0 to 32 lanes {most}; 0 to 1 iteration {most}",
-    ]
+    stopped, before = launch.plot.grid().text().split("\n")[1:3]
+    wording(stopped, inside="2 programs", line=f"line {states.line}", idle="1 program")
+    assert before == f"before that: 0 to 32 lanes {most}; 0 to 1 iteration {most}"
 
 
 @triton.jit
@@ -353,13 +353,14 @@ def wraps_kernel(x_ptr, out_ptr, stride, BLOCK: tl.constexpr):
     tl.store(out_ptr + tl.program_id(0), rows)
 
 
-def test_what_is_wrong_with_programs_alone_is_outlined_in_the_grid_which_opens() -> None:
+def test_what_is_wrong_with_programs_alone_is_outlined_in_the_grid_which_opens(wording: Wording) -> None:
     launch = recorded(lambda: wraps_kernel[(4,)](torch.zeros(4), torch.zeros(4), 70000, BLOCK=16))
     (found,) = (one for one in launch.findings if one.kind == "overflow")
     assert found.argument is None and sorted(set(found.programs.tolist())) == [1, 2, 3]
     grid = launch.plot.grid()
-    assert outlined(grid.heatmaps[0], "3 programs with an overflow") == {1, 2, 3}
-    assert [text for text, _ in grid.scene()["marks"]] == ["3 programs with an overflow"]
+    ((text, _),) = grid.scene()["marks"]
+    assert outlined(grid.heatmaps[0], text) == {1, 2, 3}
+    wording(text, programs="3 programs")
     card = Card(launch)
     assert card.first == "grid" and [name for name, _ in card.printed] == ["grid", "tiling"]
     assert Card(launch, ("storage",)).first == "storage"

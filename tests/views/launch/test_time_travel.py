@@ -58,7 +58,7 @@ def test_a_step_knows_the_variables_alive_and_no_later_ones(launch: Launch) -> N
 
 def test_the_last_step_is_told_as_such(launch: Launch) -> None:
     last = len(launch.steps().trace) - 1
-    assert launch.steps().title().endswith(f": step {last} of {last}")
+    assert launch.steps().title().split(": ")[-1] == f"step {last} of {last}"
     assert launch.steps(step=0).title().endswith(f": step 0 of {last}")
 
 
@@ -100,7 +100,7 @@ def test_any_stored_element_can_be_asked_about(launch: Launch) -> None:
         (picture,) = answer["pictures"]
         row, column = divmod(element, 4)
         assert np.frombuffer(picture["cells"]["bytes"], picture["cells"]["type"]).tolist() == [4 * column + row]
-    with pytest.raises(LookupError, match="did not store to element 12 of out_ptr"):
+    with pytest.raises(LookupError, match=r"element 12 of out_ptr"):
         view.part(f"{view.name}/12")
     with pytest.raises(LookupError, match="has no part"):
         view.part("origin/99/0")
@@ -118,7 +118,7 @@ def test_the_steps_of_another_program_are_another_part(launch: Launch) -> None:
 def test_bad_requests_say_what_there_is(launch: Launch) -> None:
     with pytest.raises(ValueError, match=r"program \(0, 0, 0\) has steps 0 to"):
         launch.steps(step=99)
-    with pytest.raises(ValueError, match=r"the store in line .* has lanes 0 to 15, not 16"):
+    with pytest.raises(ValueError, match=r"store in line .* lanes 0 to 15, not 16"):
         launch.origins_view(store_of(launch), lane=16)
-    with pytest.raises(ValueError, match=r"no program has number 1: the grid \(1, 1, 1\) has 1 program, counted"):
+    with pytest.raises(ValueError, match=r"number 1: .*\(1, 1, 1\) has 1 program"):
         launch.origins_view(store_of(launch), program=1)

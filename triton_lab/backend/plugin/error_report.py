@@ -18,7 +18,7 @@ from triton_lab.interpreter.frame import running
 from triton_lab.interpreter.kernel_errors import AccessFault, Deadlock, KernelError, StepLimit, Unsupported
 from triton_lab.ir import Location, Op, Plan, effects
 from triton_lab.ir.access_masks import guard
-from triton_lab.localization import translated
+from triton_lab.localization import _, translated
 from triton_lab.messages import (
     HINT_DEADLOCK,
     HINT_INTERRUPTED,
@@ -110,9 +110,11 @@ def _message(error: KernelError) -> tuple[str, str]:
     """What happened, and what to do about it."""
     cause = error.__cause__
     if isinstance(cause, MemoryError):
-        return f"out of memory: {cause}", "Take smaller blocks, or fewer values at a time."
+        return _("out of memory: {cause}").format(cause=cause), _("Take smaller blocks, or fewer values at a time.")
     if cause is not None and not isinstance(cause, KernelError):
-        return f"the CPU target failed at {error.message}", "This is a fault of triton-lab's, not of the kernel."
+        return _("the CPU target failed at {message}").format(message=error.message), _(
+            "This is a fault of triton-lab's, not of the kernel."
+        )
     if isinstance(error, StepLimit):
         return error.message, translated(HINT_STEPS)
     if isinstance(error, Deadlock):
@@ -173,7 +175,7 @@ def _guard(op: Op | None, owner: TensorText | None, call: Any) -> AccessGuard:
 def _origins(op: Op | None, call: Any) -> list[TensorText]:
     """The tensor arguments that the failing pointer can come from."""
     roots = call.executable.roots.get(op.index) if op is not None else None
-    flat = [leaf for leaf in call.leaves for _ in leaf.values]
+    flat = [leaf for leaf in call.leaves for _unused in leaf.values]
     return [tensor for k in sorted(roots or ()) if (tensor := _tensor(flat[k])) is not None]
 
 
@@ -199,13 +201,13 @@ def _tensor(leaf: ArgumentLeaf) -> TensorText | None:
 def _aftermath(call: Any) -> str:
     """A sentence that says what the tensors hold now."""
     if call.elsewhere:
-        return f"It ran on {call.elsewhere}: nothing was written to the tensors."
+        return _("It ran on {elsewhere}: nothing was written to the tensors.").format(elsewhere=call.elsewhere)
     mirrored = any(region.flags is not None for region in call.memory.regions)
     if not mirrored:
-        return "What earlier operations wrote remains in the tensors; this one wrote nothing."
+        return _("What earlier operations wrote remains in the tensors; this one wrote nothing.")
     if all(region.flags is not None for region in call.memory.regions):
-        return "The tensors are on another device, and nothing was written to them."
-    return (
-        "What earlier operations wrote remains in the tensors of the CPU; this one wrote nothing, and "
-        "nothing was written to those of another device."
+        return _("The tensors are on another device, and nothing was written to them.")
+    return _(
+        "What earlier operations wrote remains in the tensors of the CPU; this one wrote "
+        "nothing, and nothing was written to those of another device."
     )

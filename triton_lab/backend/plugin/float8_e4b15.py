@@ -10,6 +10,8 @@ from typing import Any
 
 from triton.language import core
 
+from triton_lab.localization import _
+
 TO_FLOAT16 = "triton_lab_e4m3b15_to_f16"
 FROM_FLOAT16 = "triton_lab_f16_to_e4m3b15"
 
@@ -21,7 +23,9 @@ def convert_custom_types(arg: Any, dst_ty: Any, fp_downcast_rounding: Any = None
         return wide.to(core.float32, _semantic=_semantic) if dst_ty.scalar.is_fp32() else wide
     if not (arg.type.scalar.is_fp16() or arg.type.scalar.is_fp32()):
         raise TypeError(
-            f"no GPU converts {arg.type.scalar} to fp8e4b15: only fp16 and fp32 are; write x.to(tl.float32) first"
+            _("no GPU converts {scalar} to fp8e4b15: only fp16 and fp32 are; write x.to(tl.float32) first").format(
+                scalar=arg.type.scalar
+            )
         )
     if arg.type.scalar.is_fp32():
         arg = arg.to(core.float16, fp_downcast_rounding="rtz", _semantic=_semantic)

@@ -10,6 +10,7 @@ import numpy as np
 
 from triton_lab.interpreter.dtypes import numpy_dtype
 from triton_lab.interpreter.runtime_values import Descriptor, Value
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 # Triton's name of a scalar type in a signature -> MLIR's name.
@@ -55,9 +56,14 @@ def leaves(signature: Mapping[str, Any], arguments: Sequence[Any]) -> list[Argum
     """The runtime arguments in the plan's order, without constexprs."""
     if len(signature) != len(arguments):
         raise ArgumentError(
-            f"the kernel takes {count(len(signature), 'argument')} ({', '.join(signature)}), "
-            f"and {count(len(arguments), 'was', 'were')} given; "
-            "a compiled kernel wants its constexprs too, all in order"
+            _(
+                "the kernel takes {arguments} ({names}), and {was} given; a compiled kernel wants "
+                "its constexprs too, all in order"
+            ).format(
+                arguments=count(len(signature), "argument"),
+                names=", ".join(signature),
+                was=count(len(arguments), "was", "were"),
+            )
         )
     result: list[ArgumentLeaf] = []
     for (name, type), argument in zip(signature.items(), arguments, strict=True):
@@ -68,7 +74,11 @@ def leaves(signature: Mapping[str, Any], arguments: Sequence[Any]) -> list[Argum
 def _leaves(path: str, type: Any, argument: Any) -> Iterator[ArgumentLeaf]:
     if isinstance(type, tuple):
         if not isinstance(argument, tuple) or len(argument) != len(type):
-            raise ArgumentError(f"argument {path!r} must be a tuple of {len(type)} items, as when it was compiled")
+            raise ArgumentError(
+                _("argument {path} must be a tuple of {number} items, as when it was compiled").format(
+                    path=repr(path), number=len(type)
+                )
+            )
         for position, (inner, item) in enumerate(zip(type, argument, strict=True)):
             yield from _leaves(f"{path}[{position}]", inner, item)
     elif type == "constexpr":
@@ -80,7 +90,11 @@ def _leaves(path: str, type: Any, argument: Any) -> Iterator[ArgumentLeaf]:
     elif type in _SCALARS:
         yield ArgumentLeaf(path, "scalar", type, argument, (_scalar(path, type, argument),))
     else:
-        raise ArgumentError(f"argument {path!r} has the type {type}, which the CPU target does not take")
+        raise ArgumentError(
+            _("argument {path} has the type {type}, which the CPU target does not take").format(
+                path=repr(path), type=type
+            )
+        )
 
 
 def _scalar(path: str, type: str, argument: Any) -> Value:
@@ -94,7 +108,11 @@ def _scalar(path: str, type: str, argument: Any) -> Value:
             return np.array([argument]).astype(dtype)
     except (TypeError, ValueError):
         kind = argument.__class__.__name__
-        raise ArgumentError(f"argument {path!r} must be a number ({type}), not of type {kind}") from None
+        raise ArgumentError(
+            _("argument {path} must be a number ({type}), not of type {kind}").format(
+                path=repr(path), type=type, kind=kind
+            )
+        ) from None
 
 
 def tensor_of(argument: Any) -> Any:
@@ -116,20 +134,25 @@ def address_of(path: str, argument: Any) -> int:
     device = getattr(getattr(argument, "device", None), "type", "cpu")
     if device == "meta":
         raise ArgumentError(
-            f"argument {path!r} is on the meta device, which has no memory: make it with device='cpu' instead"
+            _("argument {path} is on the meta device, which has no memory: make it with device='cpu' instead").format(
+                path=repr(path)
+            )
         )
     try:
         address = int(argument.data_ptr())
     except (RuntimeError, AttributeError, TypeError, NotImplementedError) as error:
         reason = str(error).split("\n", 1)[0]
         raise ArgumentError(
-            f"argument {path!r} has no memory that a kernel could reach: {_instead(argument)}, "
-            f"or pass a plain tensor ({reason})"
+            _(
+                "argument {path} has no memory that a kernel could reach: {instead}, or pass a plain tensor ({reason})"
+            ).format(path=repr(path), instead=_instead(argument), reason=reason)
         ) from None
     if address == 0 and hasattr(argument, "numel") and argument.numel() > 0:
         raise ArgumentError(
-            f"argument {path!r} has no memory that a kernel could reach: a {argument.__class__.__name__} like this "
-            "holds a shape and no elements; pass a plain tensor that has its elements"
+            _(
+                "argument {path} has no memory that a kernel could reach: a {name} like this holds a "
+                "shape and no elements; pass a plain tensor that has its elements"
+            ).format(path=repr(path), name=argument.__class__.__name__)
         )
     return address
 
@@ -140,13 +163,15 @@ def _instead(argument: Any) -> str:
         return "call .to_dense() first"
     if getattr(argument, "is_mkldnn", False):
         return "call .to_dense() first"
-    return "look at what it is made of"
+    return _("look at what it is made of")
 
 
 def _descriptor(path: str, type: str, argument: Any) -> ArgumentLeaf:
     """The leaf of a host-side tensor descriptor."""
     if not hasattr(argument, "base"):
-        raise ArgumentError(f"argument {path!r} must be a TensorDescriptor, as when it was compiled")
+        raise ArgumentError(
+            _("argument {path} must be a TensorDescriptor, as when it was compiled").format(path=repr(path))
+        )
     base = np.array([address_of(path, argument.base)], np.int64)
     shape = tuple(np.array([int(n)], np.int64) for n in argument.shape)
     strides = tuple(np.array([int(n)], np.int64) for n in argument.strides)

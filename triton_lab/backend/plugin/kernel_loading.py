@@ -11,6 +11,7 @@ from triton_lab.backend.targets.sm90_resources import Measured, Resources, resou
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.ir import Plan
+from triton_lab.localization import _
 
 
 class Loaded:
@@ -30,7 +31,9 @@ class Loaded:
         if self._executable is None:
             plan = _read(self._kernel) or _read(_compiled_anew(source, metadata))
             if plan is None:
-                raise RuntimeError(f"the kernel {metadata.name} was compiled to what cannot be read")
+                raise RuntimeError(
+                    _("the kernel {name} was compiled to what cannot be read").format(name=metadata.name)
+                )
             try:
                 self._executable = Executable.of(plan)
             except KernelError as error:
@@ -75,7 +78,9 @@ def _load_elsewhere(name: str, kernel: bytes, shared: int) -> tuple[Any, Any, in
     driver = gpu_driver()
     if driver is None:
         raise RuntimeError(
-            f"the kernel {name} was compiled for a GPU: compile it anew under the target that it is to run on"
+            _("the kernel {name} was compiled for a GPU: compile it anew under the target that it is to run on").format(
+                name=name
+            )
         )
     loaded: tuple[Any, Any, int, int, int] = driver.utils.load_binary(
         name, kernel, shared, int(driver.get_current_device())

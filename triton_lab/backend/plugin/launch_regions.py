@@ -11,6 +11,7 @@ from triton_lab.backend.plugin.device_mirror import Mirrors, joined
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError, ArgumentLeaf, tensor_of
 from triton_lab.backend.plugin.page_permissions import Standing, is_of_bytes, standing
 from triton_lab.interpreter.memory_regions import MemoryRegion
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 
@@ -96,21 +97,21 @@ def own_memory(start: int, stop: int, tensors: Sequence[Any]) -> MemoryRegion:
 
 def _why(found: Standing, size: int) -> str:
     """What is wrong with memory of ``size`` bytes, and what to do."""
-    lost = f"{size - found.readable:,} of its {count(size, 'byte')}"
+    lost = _("{size} of its {bytes}").format(size=f"{size - found.readable:,}", bytes=count(size, "byte"))
     if found.trouble == "cut":
-        return (
-            f"lies in a file that was cut after it was mapped: {lost} are gone. Map the file again, or pass a copy "
-            "that was made before (.clone())"
-        )
+        return _(
+            "lies in a file that was cut after it was mapped: {lost} are gone. Map the file "
+            "again, or pass a copy that was made before (.clone())"
+        ).format(lost=lost)
     if found.trouble == "unmapped":
-        return (
-            f"lies in memory that is not mapped any more ({lost}). What it was made from was closed or given back: "
-            "keep that as long as the tensor"
-        )
-    return (
-        f"lies in memory that may not be read ({lost}): the system protects the pages. Allow reading, or pass a copy "
-        "that was made before (.clone())"
-    )
+        return _(
+            "lies in memory that is not mapped any more ({lost}). What it was made from was "
+            "closed or given back: keep that as long as the tensor"
+        ).format(lost=lost)
+    return _(
+        "lies in memory that may not be read ({lost}): the system protects the pages. Allow "
+        "reading, or pass a copy that was made before (.clone())"
+    ).format(lost=lost)
 
 
 def _named(error: UnreadableMemory, leaves: Sequence[ArgumentLeaf]) -> str:
@@ -124,5 +125,7 @@ def _check_apart(regions: Sequence[MemoryRegion], devices: Sequence[str]) -> Non
     for one, other in itertools.pairwise(ordered):
         if other.start < one.stop:
             raise ArgumentError(
-                f"the arguments lie on {' and '.join(devices)}, whose addresses overlap: put them all on one device"
+                _("the arguments lie on {names}, whose addresses overlap: put them all on one device").format(
+                    names=" and ".join(devices)
+                )
             )

@@ -23,6 +23,7 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Limits, Machine
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.printing import KernelPrinter
+from triton_lab.localization import _
 from triton_lab.native import engine
 
 # Settings of the process, changed by the magics and by `lab.limits`.
@@ -195,12 +196,18 @@ def checked_grid(*extents: Any) -> tuple[int, int, int]:
         grid = tuple(operator.index(extent) for extent in extents)
     except TypeError:
         raise TypeError(
-            f"the grid {extents} must be of integers: triton.cdiv(n, BLOCK) divides and rounds up, / gives a float"
+            _(
+                "the grid {extents} must be of integers: triton.cdiv(n, BLOCK) divides and rounds up, / gives a float"
+            ).format(extents=extents)
         ) from None
     if min(grid) < 0:
-        raise ValueError(f"the grid {grid} has a negative extent")
+        raise ValueError(_("the grid {grid} has a negative extent").format(grid=grid))
     if any(extent > most for extent, most in zip(grid, _GREATEST, strict=True)):
-        raise ValueError(f"the grid {grid} is larger than {_GREATEST}, which is all that a GPU takes")
+        raise ValueError(
+            _("the grid {grid} is larger than {GREATEST}, which is all that a GPU takes").format(
+                grid=grid, GREATEST=_GREATEST
+            )
+        )
     return grid[0], grid[1], grid[2]
 
 

@@ -18,6 +18,7 @@ from triton_lab.interpreter.ops.control import scf_for, scf_while
 from triton_lab.interpreter.resumable_regions import RunningLoop
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, Plan
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 _WHILE = "scf.while"
@@ -40,7 +41,7 @@ def turning(error: BaseException) -> Turning | None:
     Of the loops around the operation, a ``while`` comes first, then the one that ran most often.
     """
     found = []
-    for frame, _ in traceback.walk_tb(error.__traceback__):
+    for frame, _unused in traceback.walk_tb(error.__traceback__):
         names = frame.f_locals
         if frame.f_code in _LOOPS and "carried" in names:
             turns = names.get("turns", names.get("iteration", 0))
@@ -55,9 +56,13 @@ def told(loop: Turning, written: KernelSource, plan: Plan) -> str:
     place = written.place(loop.op.location)
     if place is None:
         return ""
-    often = f"The loop in line {place.line} ran {count(loop.turns, 'time')}"
+    often = _("The loop in line {line} ran {times}").format(line=place.line, times=count(loop.turns, "time"))
     names = _unchanged(loop, written, place, plan) if loop.turns > 1 else []
-    return f"{often}; {_listed(names)} in its condition never changed." if names else f"{often}."
+    return (
+        _("{often}; {listed} in its condition never changed.").format(often=often, listed=_listed(names))
+        if names
+        else f"{often}."
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -20,6 +20,8 @@ from pathlib import Path
 from triton import knobs
 from triton.runtime.cache import CacheManager, FileCacheManager
 
+from triton_lab.localization import _
+
 # The largest file that is read: a kernel's stages have some KB, a GPU library some MB.
 _MOST_BYTES = 256 << 20
 
@@ -125,14 +127,20 @@ def _instead(folder: str, why: str) -> str:
         made = tempfile.mkdtemp(prefix="triton-lab-cache-")
     except OSError as error:
         raise UnusableCache(
-            f"Triton's cache {folder} cannot be used ({why}), nor can a temporary folder ({error.strerror or error}): "
-            "set TRITON_CACHE_DIR to a folder that can be written to, or make room on the disk"
+            _(
+                "Triton's cache {folder} cannot be used ({why}), nor can a temporary folder "
+                "({text}): set TRITON_CACHE_DIR to a folder that can be written to, or make room on "
+                "the disk"
+            ).format(folder=folder, why=why, text=error.strerror or error)
         ) from None
     owner = os.getpid()
     atexit.register(lambda: shutil.rmtree(made, ignore_errors=True) if os.getpid() == owner else None)
     warnings.warn(
-        f"Triton's cache {folder} cannot be used ({why}): kernels are kept in {made} until this process ends. Set "
-        "TRITON_CACHE_DIR to a folder that can be written to, or make room on the disk.",
+        _(
+            "Triton's cache {folder} cannot be used ({why}): kernels are kept in {made} until "
+            "this process ends. Set TRITON_CACHE_DIR to a folder that can be written to, or make "
+            "room on the disk."
+        ).format(folder=folder, why=why, made=made),
         stacklevel=2,
     )
     return made

@@ -18,6 +18,7 @@ from itertools import pairwise
 from triton_lab import messages
 from triton_lab.backend.source.expression_kinds import Kinds
 from triton_lab.backend.source.kernel_source import KernelSource, SourcePlace, is_tritons, python_function
+from triton_lab.localization import _
 
 _TOLD = "__triton_lab_told__"
 _BITS: dict[type[ast.operator], str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
@@ -45,7 +46,7 @@ class Misread:
     @property
     def hint(self) -> str:
         """What to do, as text."""
-        return f"Write `{self.meant}`: {self.signs} more tightly than a comparison."
+        return _("Write `{meant}`: {signs} more tightly than a comparison.").format(meant=self.meant, signs=self.signs)
 
     def __str__(self) -> str:
         return f"{self.message}. {self.hint}"

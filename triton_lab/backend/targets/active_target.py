@@ -7,6 +7,7 @@ from typing import Any, overload
 
 from triton_lab.backend.targets.gpu import default_driver, gpu_driver, gpu_driver_class, made
 from triton_lab.backend.targets.setting import Change, Setting
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 # The choices and the benchmark of each autotuner on targets that are not active now.
@@ -63,14 +64,14 @@ def target(
     """
     if name is None:
         if scheduler is not None:
-            raise ValueError("name what its workers are to run launches on: lab.target('gpu', scheduler=...)")
+            raise ValueError(_("name what its workers are to run launches on: lab.target('gpu', scheduler=...)"))
         return current()
     if name not in ("cpu", "gpu", "auto"):
-        raise ValueError(f"there is no target {name!r}: choose 'cpu', 'gpu' or 'auto'")
+        raise ValueError(_("there is no target {name}: choose 'cpu', 'gpu' or 'auto'").format(name=repr(name)))
     if scheduler is None:
         return _setting.change(name, f"<target {name}>")
     if name == "auto":
-        raise ValueError("with a scheduler, choose 'gpu', or 'cpu' for the interpreter of its workers")
+        raise ValueError(_("with a scheduler, choose 'gpu', or 'cpu' for the interpreter of its workers"))
     shared = _shared_driver(name, scheduler, security, insecure, max_seconds, max_bytes)
     return _setting.change(shared, f"<target {name} at {scheduler}>")
 
@@ -136,7 +137,9 @@ def _gpu() -> Any:
 
     driver = gpu_driver()
     if driver is None:
-        raise TargetError("there is no GPU that Triton can use here: use the target 'cpu', which runs the same kernels")
+        raise TargetError(
+            _("there is no GPU that Triton can use here: use the target 'cpu', which runs the same kernels")
+        )
     return OffloadDriver(driver)
 
 

@@ -15,10 +15,12 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
+from triton_lab.localization import N_, translated
+
 # Triton's own parameters of a configuration, beside the kernel's.
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _USUAL = {"num_ctas": 1, "maxnreg": None}
-_NO_REASON = "it failed, and the benchmark that was asked for it did not say why"
+_NO_REASON = N_("it failed, and the benchmark that was asked for it did not say why")
 _LENGTH = 300  # characters of a reason
 
 
@@ -115,7 +117,7 @@ def _tuning(
     tried = []
     for config in configs:
         middle, low, high = _three(timings.get(config, math.nan))
-        failed = reasons.get(str(config), _NO_REASON) if math.isinf(middle) else ""
+        failed = reasons.get(str(config), translated(_NO_REASON)) if math.isinf(middle) else ""
         tried.append(Tried(_parameters(config), middle * 1e-3, low * 1e-3, high * 1e-3, failed))
     names = [name for name in tuner.keys if name in tuner.arg_names]
     named = (f"{name}={value}" for name, value in zip(names, key, strict=False))

@@ -27,6 +27,7 @@ from triton_lab.backend.targets.device_copies import DeviceCopies, is_in_reach, 
 from triton_lab.backend.targets.gpu_timer import Time, Watched, device_name, measured
 from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
 from triton_lab.interpreter.memory_regions import MemoryRegion
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.backend.targets.offload import OffloadLauncher
@@ -68,13 +69,17 @@ def launch(
             call.time, where = elsewhere(seconds)
             call.outputs = _outputs(call, before)
         call.seconds = call.time.median
-        call.remark = "accesses, values and findings are those of the same launch on the CPU"
+        call.remark = _("accesses, values and findings are those of the same launch on the CPU")
         if where:
-            call.remark = f"it ran on {where}; {call.remark} of this machine"
+            call.remark = _("it ran on {where}; {remark} of this machine").format(where=where, remark=call.remark)
     except BaseException as error:
         call.error = error
         if isinstance(error, KernelError):
-            error.args = (f"{error}\n  The launch was tried on the CPU first; it was not started on the GPU.",)
+            error.args = (
+                _("{error}\n  The launch was tried on the CPU first; it was not started on the GPU.").format(
+                    error=error
+                ),
+            )
         raise
     finally:
         for recorder in hearing:
@@ -142,7 +147,7 @@ class Copies(DeviceCopies):
         super().__init__(device)
         for start, data in held.items():
             self.add(start, torch.from_numpy(data))
-        self._again = [(buffer, buffer.clone()) for start, _, buffer in self.runs if start in changed]
+        self._again = [(buffer, buffer.clone()) for start, _unused, buffer in self.runs if start in changed]
 
     def takes(self, tensor: Any) -> bool:
         extent = extent_of(tensor)

@@ -14,6 +14,7 @@ from typing import Any
 from triton_lab.backend.plugin.device_mirror import joined
 from triton_lab.backend.plugin.kernel_arguments import ArgumentError, tensor_of
 from triton_lab.backend.plugin.launch_regions import extent_of, own_memory
+from triton_lab.localization import _
 
 _ALIGNMENT = 256
 
@@ -61,7 +62,7 @@ class DeviceCopies:
 
     def holds(self, address: int) -> bool:
         """Whether there is a buffer for what lies there."""
-        return any(start <= address < stop for start, stop, _ in self.runs)
+        return any(start <= address < stop for start, stop, _unused in self.runs)
 
     def replaced(self, type: Any, argument: Any) -> Any:
         """``argument`` with buffers of ours in the place of the tensors that it takes."""
@@ -89,7 +90,7 @@ class DeviceCopies:
                 offset = (address - start + start % _ALIGNMENT) // tensor.element_size()
                 empty = torch.empty(0, dtype=tensor.dtype, device=self._device)
                 return empty.set_(buffer.untyped_storage(), offset, tensor.shape, tensor.stride())
-        raise RuntimeError("a tensor without a mirror")
+        raise RuntimeError(_("a tensor without a mirror"))
 
 
 class HostMirrors(DeviceCopies):
@@ -101,26 +102,28 @@ class HostMirrors(DeviceCopies):
         self._own = [own_memory(start, stop, tensors) for start, stop in runs]
         for region in self._own:
             self.add(region.start, _bytes_at(region.start, region.stop))
-        self._before = [buffer.clone() for _, _, buffer in self.runs]
+        self._before = [buffer.clone() for _unused, _unused, buffer in self.runs]
 
     def takes(self, tensor: Any) -> bool:
         return is_hosts(tensor)
 
     def restore(self) -> None:
         """Give the mirrors the bytes that they began with."""
-        for (_, _, buffer), before in zip(self.runs, self._before, strict=True):
+        for (_unused, _unused, buffer), before in zip(self.runs, self._before, strict=True):
             buffer.copy_(before)
 
     def write_back(self) -> None:
         """Put the bytes that have changed into the CPU's memory. Raises ArgumentError where that may only be read."""
         changes = []
-        for region, (start, _, buffer), before in zip(self._own, self.runs, self._before, strict=True):
+        for region, (start, _unused, buffer), before in zip(self._own, self.runs, self._before, strict=True):
             changed = (buffer != before)[start % _ALIGNMENT :]
             if bool(changed.any()):
                 if not region.writable:
                     raise ArgumentError(
-                        "the kernel wrote to memory that may only be read; nothing was written to the tensors of the "
-                        "CPU. Pass a copy (.clone()), or map its file for writing."
+                        _(
+                            "the kernel wrote to memory that may only be read; nothing was written to the "
+                            "tensors of the CPU. Pass a copy (.clone()), or map its file for writing."
+                        )
                     )
                 changes.append((region, changed.cpu(), buffer[start % _ALIGNMENT :].cpu()))
         for region, flags, found in changes:

@@ -18,6 +18,7 @@ from typing import Any
 
 from triton_lab import messages
 from triton_lab.backend.compiler import TARGET
+from triton_lab.localization import _
 
 # For the repetitions of one launch: the seconds that they may take, and their greatest and least number.
 SECONDS = 0.1
@@ -61,7 +62,7 @@ class Time:
     def __str__(self) -> str:
         """The median with its spread, without the compile time."""
         low, high = messages.seconds_text(self.low), messages.seconds_text(self.high)
-        several = f"{low} to {high} in {messages.count(self.runs, 'run')}"
+        several = _("{low} to {high} in {runs}").format(low=low, high=high, runs=messages.count(self.runs, "run"))
         return (
             f"{messages.seconds_text(self.median)} ({several if self.runs > 1 else 'one run, launching it included'})"
         )
@@ -99,7 +100,7 @@ def measured(
     def rounds(count: int) -> tuple[float, list[float]]:
         events: list[tuple[Any, Any]] = []
         start = time.perf_counter()
-        for _ in range(count):
+        for _unused in range(count):
             restore()
             driver.clear_cache(cache)
             with _between(interface, events):
@@ -120,7 +121,7 @@ def measured(
 
 @contextlib.contextmanager
 def _between(interface: Any, events: list[tuple[Any, Any]]) -> Iterator[None]:
-    start, end = (interface.Event(enable_timing=True) for _ in range(2))
+    start, end = (interface.Event(enable_timing=True) for _unused in range(2))
     start.record()
     yield
     end.record()

@@ -8,6 +8,7 @@ from types import EllipsisType
 from triton_lab.backend.plugin import launcher
 from triton_lab.backend.targets.setting import Change, Setting
 from triton_lab.interpreter.machine import Engine, Limits
+from triton_lab.localization import _
 from triton_lab.native.engine import checked
 
 
@@ -53,11 +54,17 @@ def limits(
         chosen = _setting.value
         if not isinstance(max_steps, EllipsisType):
             if max_steps is not None and max_steps < 1:
-                raise ValueError(f"max_steps={max_steps}: a launch needs one step at least; None is no limit")
+                raise ValueError(
+                    _("max_steps={max_steps}: a launch needs one step at least; None is no limit").format(
+                        max_steps=max_steps
+                    )
+                )
             chosen = replace(chosen, steps=max_steps)
         if not isinstance(max_bytes, EllipsisType):
             if max_bytes < 1:
-                raise ValueError(f"max_bytes={max_bytes}: a number of bytes above 0 is needed")
+                raise ValueError(
+                    _("max_bytes={max_bytes}: a number of bytes above 0 is needed").format(max_bytes=max_bytes)
+                )
             chosen = replace(chosen, memory=max_bytes)
         if not isinstance(engine, EllipsisType):
             chosen = replace(chosen, engine=checked(engine))

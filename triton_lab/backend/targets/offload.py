@@ -14,6 +14,7 @@ from triton_lab.backend.source.pointer_preview import follows_pointers
 from triton_lab.backend.targets.autotuner_trials import heard
 from triton_lab.backend.targets.benchmark_events import is_trial
 from triton_lab.backend.targets.device_copies import HostMirrors, is_hosts, tensors_of
+from triton_lab.localization import _
 
 # What Triton passes to a launcher before the kernel's own arguments.
 FIXED = 9
@@ -110,7 +111,9 @@ class OffloadLauncher:
         """
         if any(type in ("*i64", "*u64") for type in signature) and follows_pointers(self.source):
             raise ArgumentError(
-                f"the kernel {self.metadata.name} follows addresses that it loads from memory, and tensors of the CPU "
-                "have other addresses on the GPU: move them there (.cuda()) before taking their data_ptr(), or run "
-                "the kernel on the target 'cpu'"
+                _(
+                    "the kernel {name} follows addresses that it loads from memory, and tensors of the "
+                    "CPU have other addresses on the GPU: move them there (.cuda()) before taking their "
+                    "data_ptr(), or run the kernel on the target 'cpu'"
+                ).format(name=self.metadata.name)
             )

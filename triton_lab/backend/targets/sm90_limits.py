@@ -13,6 +13,7 @@ from triton_lab.backend.source.kernel_source import KernelSource
 from triton_lab.interpreter.kernel_errors import Unsupported
 from triton_lab.ir import Function, Op, Plan, Type
 from triton_lab.ir.symmetric_clamp import SYMMETRIC
+from triton_lab.localization import N_, _
 
 _FP8 = {"f8E4M3FN": "tl.float8e4nv", "f8E5M2": "tl.float8e5"}
 _NAMES = {
@@ -21,22 +22,22 @@ _NAMES = {
 }
 # Operations that do not exist for fp8, in the user's words.
 _ARITHMETIC = {
-    "arith.addf": "an addition",
-    "arith.subf": "a subtraction",
-    "arith.mulf": "a multiplication",
-    "arith.divf": "a division",
-    "arith.remf": "a remainder",
-    "arith.negf": "a change of sign",
-    "arith.cmpf": "a comparison",
-    "arith.maximumf": "a maximum",
-    "arith.minimumf": "a minimum",
-    "arith.maxnumf": "a maximum",
-    "arith.minnumf": "a minimum",
-    "math.fma": "a multiplication with addition (tl.fma)",
-    "tt.clampf": "tl.clamp",
-    "tt.reduce": "a reduction (tl.sum, tl.reduce and the like)",
-    "tt.scan": "a scan (tl.cumsum, tl.associative_scan and the like)",
-    "tt.map_elementwise": "tl.map_elementwise",
+    "arith.addf": N_("an addition"),
+    "arith.subf": N_("a subtraction"),
+    "arith.mulf": N_("a multiplication"),
+    "arith.divf": N_("a division"),
+    "arith.remf": N_("a remainder"),
+    "arith.negf": N_("a change of sign"),
+    "arith.cmpf": N_("a comparison"),
+    "arith.maximumf": N_("a maximum"),
+    "arith.minimumf": N_("a minimum"),
+    "arith.maxnumf": N_("a maximum"),
+    "arith.minnumf": N_("a minimum"),
+    "math.fma": N_("a multiplication with addition (tl.fma)"),
+    "tt.clampf": N_("tl.clamp"),
+    "tt.reduce": N_("a reduction (tl.sum, tl.reduce and the like)"),
+    "tt.scan": N_("a scan (tl.cumsum, tl.associative_scan and the like)"),
+    "tt.map_elementwise": N_("tl.map_elementwise"),
 }
 _TOWARDS_ZERO = 0
 # The types that float32 can be rounded to towards zero.
@@ -80,8 +81,10 @@ def _arithmetic(op: Op, function: Function) -> tuple[str, str] | None:
     for type in _types(op, function):
         if type.element in _FP8:
             return (
-                f"{what} in {_FP8[type.element]}, which a GPU of sm_90 does not have ({op.name})",
-                "Convert to a wider type first, x.to(tl.float32), and the result back if need be.",
+                _("{what} in {FP8}, which a GPU of sm_90 does not have ({name})").format(
+                    what=what, FP8=_FP8[type.element], name=op.name
+                ),
+                _("Convert to a wider type first, x.to(tl.float32), and the result back if need be."),
             )
     return None
 
@@ -91,18 +94,22 @@ def _conversion(op: Op, function: Function) -> tuple[str, str] | None:
     if op.name != "tt.fp_to_fp":
         return None
     source, target = function.types[op.operands[0]].element, function.types[op.results[0]].element
-    names = f"from {_NAMES.get(source, source)} to {_NAMES.get(target, target)}"
+    names = _("from {get} to {get_2}").format(get=_NAMES.get(source, source), get_2=_NAMES.get(target, target))
     both = {source, target}
     if len(both) == 2 and (both == _FP8.keys() or ("f64" in both and both & _FP8.keys())):
         return (
-            f"a conversion {names}, which a GPU of sm_90 does not have ({op.name})",
-            f"Go by way of a type between them: x.to(tl.float32).to({_NAMES.get(target, target)}).",
+            _("a conversion {names}, which a GPU of sm_90 does not have ({name})").format(names=names, name=op.name),
+            _("Go by way of a type between them: x.to(tl.float32).to({get}).").format(get=_NAMES.get(target, target)),
         )
     if op.attributes.get("rounding") == _TOWARDS_ZERO and (source != "f32" or target not in _CUT):
         return (
-            f"a conversion {names} towards zero, which a GPU of sm_90 does not have ({op.name})",
-            "Leave out fp_downcast_rounding='rtz', or go by way of tl.float32: from there, tl.float16, tl.bfloat16 and "
-            "tl.float8e5 can be reached so.",
+            _("a conversion {names} towards zero, which a GPU of sm_90 does not have ({name})").format(
+                names=names, name=op.name
+            ),
+            _(
+                "Leave out fp_downcast_rounding='rtz', or go by way of tl.float32: from there, "
+                "tl.float16, tl.bfloat16 and tl.float8e5 can be reached so."
+            ),
         )
     return None
 
@@ -114,9 +121,10 @@ def _product(op: Op, function: Function) -> tuple[str, str] | None:
     operand, result = function.types[op.operands[0]], function.types[op.results[0]]
     if operand.is_float and result.is_integer:
         return (
-            f"tl.dot of {_NAMES.get(operand.element, operand.element)} with a sum of integers, "
-            f"which a GPU of sm_90 does not have ({op.name})",
-            "Sum up in tl.float32: acc=tl.zeros(shape, tl.float32), or no acc at all.",
+            _("tl.dot of {get} with a sum of integers, which a GPU of sm_90 does not have ({name})").format(
+                get=_NAMES.get(operand.element, operand.element), name=op.name
+            ),
+            _("Sum up in tl.float32: acc=tl.zeros(shape, tl.float32), or no acc at all."),
         )
     return None
 
@@ -139,8 +147,10 @@ def _counts(op: Op, function: Function) -> tuple[str, str] | None:
     if operand.bits == 32:
         return None
     return (
-        f"tl.histogram of integers of {operand.bits} bits, which Triton {_version()} does not compile for sm_90",
-        "Convert to 32 bits first, x.to(tl.int32), or take a newer Triton.",
+        _("tl.histogram of integers of {bits} bits, which Triton {version} does not compile for sm_90").format(
+            bits=operand.bits, version=_version()
+        ),
+        _("Convert to 32 bits first, x.to(tl.int32), or take a newer Triton."),
     )
 
 

@@ -19,6 +19,7 @@ from triton_lab.interpreter.kernel_errors import Unsupported
 from triton_lab.interpreter.op_registry import check, impl, union
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -34,7 +35,7 @@ FUNCTIONS: Mapping[str, Callable[..., Array]] = union(libdevice.FUNCTIONS, _OWN)
 def known(op: Op) -> None:
     symbol = op.attributes["symbol"]
     if symbol not in FUNCTIONS:
-        raise Unsupported(f"the CPU target does not know the library function {symbol}", op)
+        raise Unsupported(_("the CPU target does not know the library function {symbol}").format(symbol=symbol), op)
 
 
 @impl("tt.extern_elementwise")

@@ -15,6 +15,7 @@ from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -111,7 +112,9 @@ def gather(frame: Frame, op: Op, source: Value, index: Value) -> Value:
     if outside.any():
         rows = np.unique(np.nonzero(outside)[0])
         raise KernelError(
-            f"tl.gather asks for element {positions[outside][0]} of an axis of {values_.shape[axis]}",
+            _("tl.gather asks for element {positions} of an axis of {shape}").format(
+                positions=positions[outside][0], shape=values_.shape[axis]
+            ),
             op,
             frame.programs[rows] if len(outside) > 1 else frame.programs,
         )

@@ -13,6 +13,7 @@ from triton_lab.backend.targets.active_target import TargetError, current
 from triton_lab.backend.targets.gpu_timer import SECONDS, Time, device_name, measured
 from triton_lab.launch.benchmark.benchmark_result import Peaks, Sweep, SweepRow
 from triton_lab.launch.benchmark.byte_traffic import PATIENCE, bytes_of
+from triton_lab.localization import _
 
 Function = Callable[..., Callable[[], object]]
 Work = Callable[[int], float]
@@ -64,7 +65,7 @@ def sweep(
     named = _named(functions)
     sizes = [_size(one) for one in sizes]
     if not sizes:
-        raise ValueError("sweep needs sizes to measure, such as [2**k for k in range(10, 24)]")
+        raise ValueError(_("sweep needs sizes to measure, such as [2**k for k in range(10, 24)]"))
     remarks: list[str] = []
     work = _Work(bytes, flops, remarks)
     rows: list[SweepRow] = []
@@ -76,7 +77,7 @@ def sweep(
         ]
         made = [_prepared(name, function, size, config) for name, config, function in cases]
         moved = work.of(size, [run for run in made if callable(run)])
-        for (name, config, _), run in zip(cases, made, strict=True):
+        for (name, config, _unused), run in zip(cases, made, strict=True):
             found = run if isinstance(run, str) else _timed(run, seconds)
             told = {"error": found} if isinstance(found, str) else {"time": found}
             rows.append(SweepRow(name, size, dict(config), bytes=moved[0], flops=moved[1], **told))
@@ -92,8 +93,10 @@ def _has_a_clock() -> None:
 
     if current() == "gpu" and driver.active.get_device_interface() is DeviceInterface:
         raise TargetError(
-            "lab.sweep measures a GPU of this machine, and launches go to another one now: run the sweep there, "
-            "or measure single launches, with lab.record(time=True)"
+            _(
+                "lab.sweep measures a GPU of this machine, and launches go to another one now: run "
+                "the sweep there, or measure single launches, with lab.record(time=True)"
+            )
         )
 
 
@@ -101,9 +104,13 @@ def _named(functions: Any) -> dict[str, Function]:
     found = dict(functions) if isinstance(functions, Mapping) else {_name(functions): functions}
     for name, function in found.items():
         if not callable(function):
-            raise TypeError(f"{name} is {type(function).__name__}, not a function of the size that gives what is timed")
+            raise TypeError(
+                _("{name} is {name_2}, not a function of the size that gives what is timed").format(
+                    name=name, name_2=type(function).__name__
+                )
+            )
     if not found:
-        raise ValueError("sweep needs a function to measure, or several by name")
+        raise ValueError(_("sweep needs a function to measure, or several by name"))
     return found
 
 
@@ -114,10 +121,10 @@ def _name(function: Any) -> str:
 
 def _size(one: Any) -> int:
     if isinstance(one, bool) or not hasattr(one, "__index__"):
-        raise TypeError(f"a size is an integer, and not {one!r}")
+        raise TypeError(_("a size is an integer, and not {one}").format(one=repr(one)))
     size = one.__index__()
     if size <= 0:
-        raise ValueError(f"a size is positive, and not {size}")
+        raise ValueError(_("a size is positive, and not {size}").format(size=size))
     return int(size)
 
 
@@ -138,8 +145,11 @@ def _prepared(name: str, function: Function, size: int, config: Mapping[str, Any
         return _raised(error)
     if not callable(run):
         raise TypeError(
-            f"{name} gave {type(run).__name__} for the size {size}, not what is to be timed: "
-            "let it make ready and return a function without arguments, as in `return lambda: kernel[grid](...)`"
+            _(
+                "{name} gave {name_2} for the size {size}, not what is to be timed: let it make "
+                "ready and return a function without arguments, as in `return lambda: "
+                "kernel[grid](...)`"
+            ).format(name=name, name_2=type(run).__name__, size=size)
         )
     return run
 
@@ -199,7 +209,9 @@ class _Work:
                 continue
             if took > PATIENCE:
                 self._counts = False
-                self._remarks.append(f"bytes were not counted beyond size {size}: give them as bytes=lambda n: ...")
+                self._remarks.append(
+                    _("bytes were not counted beyond size {size}: give them as bytes=lambda n: ...").format(size=size)
+                )
             if found is not None:
                 return found, None
         return None, None
@@ -247,5 +259,5 @@ def _product(driver: Any, rows: int, dtype: str) -> float:
     import torch
 
     device, kind = driver.get_active_torch_device(), getattr(torch, dtype)
-    a, b = (torch.randn(rows, rows, device=device).to(kind) for _ in range(2))
+    a, b = (torch.randn(rows, rows, device=device).to(kind) for _unused in range(2))
     return statistics.median(measured(lambda: a @ b, driver))

@@ -29,12 +29,13 @@ from triton_lab.launch.comparison.element_differences import (
     worst_of,
     zeros_apart,
 )
+from triton_lab.localization import N_, _
 
 Array = NDArray[Any]
 
 EQUAL = "bit-equal"
-NEAR = "as near as rounding explains"
-UNKNOWN = "not known"
+NEAR = N_("equal up to rounding")
+UNKNOWN = N_("not known")
 DIFFERENT = "different"
 # From the best to the worst.
 VERDICTS = (EQUAL, NEAR, UNKNOWN, DIFFERENT)
@@ -119,7 +120,7 @@ class Compared:
 
     @cached_property
     def explained(self) -> Array:
-        """Where the two are the same, or as near as rounding explains."""
+        """Where the two are the same, or equal up to rounding."""
         return np.asarray(self._judged <= EXPLAINED) if self.count else self.same
 
     @cached_property
@@ -151,7 +152,7 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """``bit-equal``, ``as near as rounding explains``, ``not known`` or ``different``."""
+        """``bit-equal``, ``equal up to rounding``, ``not known`` or ``different``."""
         if not self.count:
             return EQUAL
         if self.beyond:
@@ -195,16 +196,24 @@ class Compared:
             unit = f" ({messages.significant(worst.value)} ulp)" if small else ""
             at = worst if small else most
             parts.append(
-                f"by {messages.significant(most.value)} at most{unit}, at {messages.element_at(self.name, at.index)}"
+                _("by {value} at most{unit}, at {element_at}").format(
+                    value=messages.significant(most.value),
+                    unit=unit,
+                    element_at=messages.element_at(self.name, at.index),
+                )
             )
         parts += [f"{messages.number(n)} in {what}" for n, what in self._patterns() if n]
         if self.undecided and self.bound is not None:
-            parts.append(f"{messages.number(self.undecided)} hang on a choice that rounding may turn")
+            parts.append(
+                _("{undecided} depend on a choice that rounding can change").format(
+                    undecided=messages.number(self.undecided)
+                )
+            )
         return f"{self.name}: {self.verdict}: {'; '.join(parts)}"
 
     def _patterns(self) -> list[tuple[int, str]]:
         counts = (self.nan, self.infinite)
         return [
             *((int(np.count_nonzero(where)), what) for where, what in zip(counts, ("NaN", "infinity"), strict=True)),
-            (self.zeros, "the sign of zero"),
+            (self.zeros, _("the sign of zero")),
         ]

@@ -13,11 +13,12 @@ from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.bounds.error_bounds import bounds_so_far
 from triton_lab.launch.comparison.comparison_result import Comparison
-from triton_lab.launch.comparison.launch_results import Results, before, expected, of_launch
+from triton_lab.launch.comparison.launch_results import Results, before, expected, inputs_differ, of_launch
 from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -37,7 +38,7 @@ def compare(
     returns an expected result, or changes its tensors and returns None. Without ``b``, the GPU's results of a launch on
     the GPU are compared with the CPU's. Arguments of two launches are matched by name, and the rest by order.
 
-    The verdict is ``bit-equal``; ``as near as rounding explains``, if other roundings of the operations that computed
+    The verdict is ``bit-equal``; ``equal up to rounding``, if other roundings of the operations that computed
     an element may give the other result; ``different``, if none can; or ``not known``, if that depends on a choice, or
     was not looked at, and nothing is certainly different. Any NaN equals any other, and zeros of two signs differ.
     ``seconds`` limits the time: how far rounding may take what was not looked at by then is not known, and the result
@@ -53,10 +54,16 @@ def compare(
     end = math.inf if seconds is None else time.monotonic() + seconds
     a, b = _only(a), _only(b)
     if not isinstance(a, Recorded):
-        raise TypeError(f"compare takes a launch first, as record() gives it, and not {type(a).__name__}")
+        raise TypeError(
+            _("the first argument of compare is a launch, as record() gives it, not {name}").format(
+                name=type(a).__name__
+            )
+        )
     if b is None:
         if a.target != "gpu":
-            raise ValueError(f"the launch of {a.kernel} ran on the CPU alone: name what it is to be compared with")
+            raise ValueError(
+                _("the launch of {kernel} ran only on the CPU: pass what to compare it with").format(kernel=a.kernel)
+            )
         return _compared(a, a, of_launch(a), of_launch(a, "cpu"), {}, (), True, end)
     if isinstance(b, Recorded):
         return _of_launches(a, b, end)
@@ -70,13 +77,9 @@ def _only(given: Any) -> Any:
     if not isinstance(given, Launches):
         return given
     if not given:
-        raise ValueError(
-            "compare takes one launch, and this record has none: was the kernel launched inside `with lab.record()`?"
-        )
+        raise ValueError(_("the record has no launch to compare: was the kernel launched inside `with lab.record()`?"))
     if len(given) > 1:
-        raise ValueError(
-            "compare takes one launch, and this record has several: say which, as in compare(launches[0], ...)"
-        )
+        raise ValueError(_("the record has several launches: choose one, as in compare(launches[0], ...)"))
     return given[0]
 
 
@@ -84,7 +87,12 @@ def _of_launches(a: Launch, b: Any, end: float) -> Comparison:
     mine, theirs = of_launch(a), of_launch(b)
     pairs, remarks = _pairs(mine, theirs)
     if not pairs:
-        raise ValueError(f"{a.kernel} and {b.kernel} have no tensors of one shape to compare: " + "; ".join(remarks))
+        raise ValueError(
+            _("{kernel} and {other} have no tensors of the same shape to compare: ").format(
+                kernel=a.kernel, other=b.kernel
+            )
+            + "; ".join(remarks)
+        )
     same = a.executable.plan.text == b.executable.plan.text
     if same:
         remarks += _inputs(a, b, pairs)
@@ -102,12 +110,16 @@ def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
     if len(left) == len(right):
         pairs.update(zip(left, right, strict=True))
     else:
-        remarks += [f"{name} has no counterpart" for name in (*left, *right)]
+        remarks += [_("{name} has no counterpart on the other side").format(name=name) for name in (*left, *right)]
     for name, other in list(pairs.items()):
         shapes = mine.arrays[name].shape, theirs.arrays[other].shape
         if shapes[0] != shapes[1]:
             del pairs[name]
-            remarks.append(f"{name} has the shapes {shapes[0]} and {shapes[1]}")
+            remarks.append(
+                _("{name} has two shapes: {shapes} and {shapes_2}").format(
+                    name=name, shapes=shapes[0], shapes_2=shapes[1]
+                )
+            )
     return pairs, remarks
 
 
@@ -119,7 +131,7 @@ def _inputs(a: Launch, b: Launch, pairs: Mapping[str, str]) -> list[str]:
         return []
     read = {access.argument for access in a.accesses if access.kind != "store"}
     other = [name for name, twin in pairs.items() if name in read and Compared(name, mine[name], theirs[twin]).count]
-    return [f"{name} held other numbers before the two launches" for name in other]
+    return [inputs_differ(name) for name in other]
 
 
 def _compared(
@@ -142,7 +154,7 @@ def _compared(
     if titles[0] == titles[1]:
         titles = (f"{titles[0][:-1]}, a)", f"{titles[1][:-1]}, b)")
     stopped = [
-        f"{title} was stopped by an error: what it had written by then is compared"
+        _("{title} stopped with an error; what it had written by then is compared").format(title=title)
         for title, launch in zip(titles, (a, b), strict=True)
         if launch is not None and launch.error is not None
     ]
@@ -164,9 +176,11 @@ def _bounded(
             both = {name: both[name].joined(theirs[other]) for name, other in pairs.items()}
             reasons.append(reason)
     except CannotReplay as error:
-        told = f"how far rounding may take them is not known: {error}"
+        told = _("the bound on rounding is not known: {error}").format(error=error)
         return [Compared(one.name, one.a, one.b, one.written, None, told) for one in found]
-    late = "".join(f"how far rounding may take some of them is not known: {one}" for one in set(reasons) if one)
+    late = "".join(
+        _("the bound on rounding is not known for some: {error}").format(error=one) for one in set(reasons) if one
+    )
     return [
         Compared(one.name, one.a, one.b, one.written, _stored(one, both[one.name]) if one.written else None, late)
         for one in found

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from triton_lab import messages
-from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR, VERDICTS, Compared
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN, VERDICTS, Compared
 from triton_lab.launch.comparison.first_divergence import FirstStore, first_store
 from triton_lab.launch.comparison.launch_results import before
 from triton_lab.launch.comparison.mutations.ir_query import unused
 from triton_lab.launch.comparison.relations import relations
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -48,18 +48,37 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """``bit-equal``, ``as near as rounding explains``, ``not known`` or ``different``, that of the worst written
+        """``bit-equal``, ``equal up to rounding``, ``not known`` or ``different``, that of the worst written
         argument.
         """
         asked = [one for one in self.arguments if one.written] or self.arguments
         return max((one.verdict for one in asked), key=VERDICTS.index)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence.
+
+        >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr).sentence
+        'add_kernel (CPU) and expected are bit-equal'
+        """
+        text = {
+            EQUAL: _("{one} and {other} are bit-equal"),
+            NEAR: _("{one} and {other} are equal up to rounding"),
+            UNKNOWN: _("whether {one} and {other} agree up to rounding is not known"),
+            DIFFERENT: _("{one} and {other} differ"),
+        }[self.verdict]
+        return text.format(one=self.titles[0], other=self.titles[1])
 
     def __getitem__(self, name: str) -> Compared:
         """The argument called ``name``; otherwise KeyError, which lists the arguments."""
         for one in self.arguments:
             if one.name == name:
                 return one
-        raise KeyError(f"{name} was not compared, but {', '.join(one.name for one in self.arguments)}")
+        raise KeyError(
+            _("no argument {name} was compared; these were: {names}").format(
+                name=name, names=", ".join(one.name for one in self.arguments)
+            )
+        )
 
     def __iter__(self) -> Iterator[Compared]:
         return iter(self.arguments)
@@ -80,7 +99,7 @@ class Comparison:
         element that it covers, up to rounding; there may be none. Arguments that the kernel does not use are named too.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: 2 * (x_ptr + y_ptr)).relations
-        ('out_ptr is what was expected times 0.5',)
+        ('out_ptr is the expected result times 0.5',)
         """
         if self.verdict in (EQUAL, NEAR):
             return ()
@@ -93,8 +112,7 @@ class Comparison:
         ]
         idle = unused(self.launch)
         if idle:
-            them = messages.noun(len(idle), "it", "them")
-            found.append(f"{self.launch.kernel} is given {', '.join(idle)} and makes no use of {them}")
+            found.append(_("{kernel} does not use {names}").format(kernel=self.launch.kernel, names=", ".join(idle)))
         return tuple(found)
 
     @cached_property
@@ -146,7 +164,7 @@ class Comparison:
 
         >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
         >>> comparison.plot("out_ptr").title()
-        'add_kernel (CPU) and expected: different'
+        'add_kernel (CPU) and expected differ'
         """
         view: ComparisonView = provided("Comparison.plot")(self, argument, tries=tries)
         return view
@@ -161,10 +179,10 @@ class Comparison:
         """The comparison in words, with a line for each argument that was written or differs.
 
         >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr).text())
-        add_kernel (CPU) and expected: bit-equal
+        add_kernel (CPU) and expected are bit-equal
           out_ptr: bit-equal
         """
-        lines = [f"{self.titles[0]} and {self.titles[1]}: {self.verdict}"]
+        lines = [self.sentence]
         lines += [f"  {one.told()}" for one in self.arguments if one.written or one.count]
         lines += [f"  {text}" for text in self.relations]
         if self.first is not None:
@@ -176,4 +194,4 @@ class Comparison:
         return self.text()
 
     def __bool__(self) -> Any:
-        raise TypeError("a comparison is neither true nor false: ask comparison.verdict")
+        raise TypeError(_("a comparison is neither true nor false: use comparison.verdict"))

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from triton_lab import messages
+from triton_lab.localization import N_, _, translated
 
+# What an experiment says of the difference.
+REMOVES, ROUNDING = N_("removes the difference"), N_("yes, up to rounding")
+EXPLAINS, MOSTLY, NO = N_("explains the rest"), N_("most of it"), N_("no")
+TELLING = (REMOVES, ROUNDING, EXPLAINS, MOSTLY)
 HEADINGS = ("tried", "on", "bit-equal", "ulp left", "removes the difference?")
 # By which factor an error must shrink for a change to have removed most of it.
 _MOST = 4.0
@@ -68,28 +73,38 @@ class Experiment:
     def answer(self) -> str:
         """Whether it removes the difference, in a few words."""
         if self.removes:
-            return "removes the difference"
+            return translated(REMOVES)
         if self.within is not None:
-            return ("explains what is left" if self.documented else "yes, but for rounding") if self.explains else "no"
-        return "most of it" if self.helps else "no"
+            return translated((EXPLAINS if self.documented else ROUNDING) if self.explains else NO)
+        return translated(MOSTLY if self.helps else NO)
 
     def told(self, name: str = "") -> str:
         """``with tf32 on the CPU 64 of 64 rows are bit-equal``; under another ``name``, if one is given."""
         name = name or self.name
         if self.failed:
-            return f"{name} on {self.side} could not be tried: {self.failed}"
+            return _("{name} on {side} could not be tried: {failed}").format(
+                name=name, side=self.side, failed=self.failed
+            )
         if self.within is not None:
             every = f"{messages.number(self.within)} of {messages.count(self.total, 'element')}"
             bits = f"{messages.number(self.equal)} {messages.noun(self.equal, 'is', 'are')} bit-equal"
             if self.documented:
-                return f"{name} covers {every} on {self.side}, of which {bits}"
-            return f"with {name} on {self.side} {every} are as near as rounding explains, of which {bits}"
+                return _("{name} covers {every} on {side}, of which {bits}").format(
+                    name=name, every=every, side=self.side, bits=bits
+                )
+            return _("with {name} on {side} {every} are equal up to rounding, of which {bits}").format(
+                name=name, side=self.side, every=every, bits=bits
+            )
         in_rows = self.rows is not None and (self.rows[0] or not self.equal)
         equal, of, what = (*self.rows, "row") if self.rows and in_rows else (self.equal, self.total, "element")
-        left = "" if self.removes else f", and {messages.significant(self.ulps)} ulp are left"
-        return (
-            f"with {name} on {self.side} {messages.number(equal)} of {messages.count(of, what)} "
-            f"{messages.noun(equal, 'is', 'are')} bit-equal{left}"
+        left = "" if self.removes else _(", and {ulps} ulp are left").format(ulps=messages.significant(self.ulps))
+        return _("with {name} on {side} {equal} of {count} {is_} bit-equal{left}").format(
+            name=name,
+            side=self.side,
+            equal=messages.number(equal),
+            count=messages.count(of, what),
+            is_=messages.noun(equal, "is", "are"),
+            left=left,
         )
 
 
@@ -111,7 +126,9 @@ class Half:
 
 
 def _of_two(which: int, half: Half) -> str:
-    return f"slip {which}, {half.cause}: {half.name}; alone it mends {half.told()}"
+    return _("slip {which}, {cause}: {name}; alone it mends {told}").format(
+        which=which, cause=half.cause, name=half.name, told=half.told()
+    )
 
 
 @dataclass(frozen=True)
@@ -130,19 +147,23 @@ class Pairs:
         """Both changes, and what each does alone, in a sentence."""
         assert self.found is not None
         first, second = self.halves
-        alone = "neither mends anything alone"
+        alone = _("neither mends anything alone")
         if first.mends or second.mends:
-            alone = f"alone the first mends {first.told()}, the second {second.told()}"
-        return f"two slips at once, {first.cause}, and {second.cause}: {self.found.told()}; {alone}"
+            alone = _("alone the first mends {told}, the second {told_2}").format(
+                told=first.told(), told_2=second.told()
+            )
+        return _("two slips at once, {cause}, and {cause_2}: {told}; {alone}").format(
+            cause=first.cause, cause_2=second.cause, told=self.found.told(), alone=alone
+        )
 
     def lines(self) -> list[str]:
         """The cause in lines: what both changes do together, then each on a line of its own."""
         assert self.found is not None
         right = self.found.equal if self.found.removes else self.found.within or 0
-        how = "bit-equal" if self.found.removes else "as near as rounding explains"
+        how = "bit-equal" if self.found.removes else _("equal up to rounding")
         every = f"{messages.number(right)} of {messages.count(self.found.total, 'element')}"
         return [
-            f"two slips at once: with both mended {every} are {how}",
+            _("two slips at once: with both mended {every} are {how}").format(every=every, how=how),
             *map(_of_two, (1, 2), self.halves),
         ]
 
@@ -150,21 +171,27 @@ class Pairs:
         """The outcome, and how many pairs were tried."""
         if self.found is not None:
             return self.found.told()
-        return f"with two of these at once on {self.side} nothing removes the difference: {self._tried}{self._more}"
+        return _("with two of these at once on {side} nothing removes the difference: {tried}{more}").format(
+            side=self.side, tried=self._tried, more=self._more
+        )
 
     def row(self) -> tuple[str, ...]:
         """A row of `Causes.table`."""
-        return (f"two of these at once: {self._tried}", self.side, "", "", "no")
+        return (_("two of these at once: {tried}").format(tried=self._tried), self.side, "", "", translated(NO))
 
     @property
     def _tried(self) -> str:
-        return f"{messages.number(self.tried)} of {messages.count(self.of, 'pair')} tried"
+        return _("{tried} of {pairs} tried").format(
+            tried=messages.number(self.tried), pairs=messages.count(self.of, "pair")
+        )
 
     @property
     def _more(self) -> str:
         if self.tried == self.of:
             return ""
-        return f" in {messages.significant(self.seconds)} s, and causes(seconds=60) would try more"
+        return _(" in {seconds} s, and causes(seconds=60) would try more").format(
+            seconds=messages.significant(self.seconds)
+        )
 
 
 @dataclass(frozen=True)
@@ -203,7 +230,7 @@ class Causes:
     def cause(self) -> str:
         """The cause in a sentence, or that none was found."""
         if self.equal:
-            return "there is no difference"
+            return _("there is no difference")
         best = next((one for one in self.experiments if one.removes), None)
         explained = next((one for one in self.experiments if one.explains), None)
         partly = [one for one in self.experiments if one.helps and not one.removes and one.within is None]
@@ -216,13 +243,15 @@ class Causes:
             parts.append(self.pair.cause)
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
-            parts.append(f"for the most part {nearest.cause}: {nearest.told()}")
-        nothing = "nothing that was tried removes the difference" if self.experiments else "nothing could be tried"
-        return "; ".join(parts) or f"no cause was found{self._cut}: {nothing}"
+            parts.append(_("for the most part {cause}: {told}").format(cause=nearest.cause, told=nearest.told()))
+        nothing = (
+            _("nothing that was tried removes the difference") if self.experiments else _("nothing could be tried")
+        )
+        return "; ".join(parts) or _("no cause was found{cut}: {nothing}").format(cut=self._cut, nothing=nothing)
 
     @property
     def _cut(self) -> str:
-        return "" if self.seconds is None else f" in {messages.significant(self.seconds)} s"
+        return "" if self.seconds is None else _(" in {seconds} s").format(seconds=messages.significant(self.seconds))
 
     def table(self) -> list[tuple[str, ...]]:
         """A row for each experiment, with the columns of `HEADINGS`."""
@@ -238,6 +267,19 @@ class Causes:
             for one in (*self.experiments, *pairs)
         ]
         return rows + [one.row() for one in self.pairs if one.of and one.found is None]
+
+    def text(self) -> str:
+        """The cause in a sentence, and how many experiments were made; ``print`` of the causes lists them.
+
+        >>> print(lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr - y_ptr).causes().text())
+        an operator: with - and not + (line 23) on add_kernel (CPU) 1,000 of 1,000 elements are bit-equal
+        What was tried: ... experiments (comparison.causes() lists them)
+        """
+        lines = [self.cause]
+        if self.experiments:
+            tried = messages.count(len(self.experiments), "experiment")
+            lines.append(_("What was tried: {experiments} (comparison.causes() lists them)").format(experiments=tried))
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         tried = [one.told(one.tried) for one in self.experiments] + [one.told() for one in self.pairs if one.of]

@@ -17,6 +17,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.instrumented_copy import Twin
 from triton_lab.launch.replay.value_origin import Origin
 from triton_lab.launch.replay.variable_values import Assignment, listen, probe_number
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -77,18 +78,30 @@ class FirstStore:
         who = messages.who(self.program, self.grid)
         what = "atomic" if self.access.kind == "atomic" else "store"
         turn = f", iteration {self.iteration}," if self.access.iterations > 1 else ""
-        text = (
-            f"the first {what} that differs is{where}: {who}{turn} {lane + others + ', ' if lane else ''}"
-            f"{messages.element_at(self.argument, self.index)}: {titles[0]} {_number(self.a)}, "
-            f"{titles[1]} {_number(self.b)}"
+        text = _(
+            "the first {what} that differs is{where}: {who}{turn} {more}{element_at}: {titles} "
+            "{number}, {titles_2} {number_2}"
+        ).format(
+            what=what,
+            where=where,
+            who=who,
+            turn=turn,
+            more=lane + others + ", " if lane else "",
+            element_at=messages.element_at(self.argument, self.index),
+            titles=titles[0],
+            number=_number(self.a),
+            titles_2=titles[1],
+            number_2=_number(self.b),
         )
         if self.origins:
             loads = _made_of(self.origins)
-            text += "; it is made of " + ", ".join(loads[:4])
+            text += _("; it is made of ") + ", ".join(loads[:4])
             text += " and other loads" if len(loads) > 4 else ""
         lead = self.turned
         if lead is not None:
-            text += f"; {lead.name} on line {lead.line} differs first: {_number(lead.a)}, {_number(lead.b)}"
+            text += _("; {name} on line {line} differs first: {number}, {number_2}").format(
+                name=lead.name, line=lead.line, number=_number(lead.a), number_2=_number(lead.b)
+            )
         return text
 
 
@@ -123,7 +136,7 @@ def first_store(launch: Launch, arguments: Sequence[Compared], other: Launch | N
         found += [hit for hit in [_earliest(launch, one, bad)] if hit is not None]
     if not found:
         return None
-    (_, program, lane), one, access, position, lanes, elements = min(found, key=lambda hit: hit[0])
+    (_unused, program, lane), one, access, position, lanes, elements = min(found, key=lambda hit: hit[0])
     index = messages.index(int(elements[0]), one.a.shape)
     iteration = sum(program in event.programs for event in access.events[:position])
     origins, leads = _led(launch, other, access, program, lane, iteration)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.launch_results import torch_tensors
 from triton_lab.launch.comparison.number_formats import as_array
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 # Options of Triton's compiler for NVIDIA: name, cause, keyword arguments.
 _OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("enable_fp_fusion=False", "fused multiply-add on the GPU", {"enable_fp_fusion": False}),
-    ('input_precision="ieee"', "tf32 inputs of tl.dot on the GPU", {"default_dot_input_precision": "ieee"}),
+    ("enable_fp_fusion=False", N_("fused multiply-add on the GPU"), {"enable_fp_fusion": False}),
+    ('input_precision="ieee"', N_("tf32 inputs of tl.dot on the GPU"), {"default_dot_input_precision": "ieee"}),
 )
 
 
@@ -32,7 +33,8 @@ def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment])
         return
     title = comparison.titles[0 if first else 1]
     plain = [one for one in comparison if one.written]
-    for name, cause, options in _OPTIONS:
+    for name, marked, options in _OPTIONS:
+        cause = translated(marked)
         try:
             made = _again(launch, options)
         except Exception as error:  # Triton may raise anything for an option that it does not know
@@ -57,7 +59,7 @@ def _again(launch: Launch, options: dict[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(kernel.fn).parameters
     missing = [name for name in parameters if name not in named]
     if missing:
-        raise ValueError(f"the argument {missing[0]} cannot be passed again")
+        raise ValueError(_("the argument {missing} cannot be passed again").format(missing=missing[0]))
     kept = {key: value for key, value in options_of(metadata).items() if key in ("num_warps", "num_stages", "num_ctas")}
     with recorders.unrecorded(), target("gpu"):
         kernel[launch.grid](**{name: named[name] for name in parameters}, **kept, **options)

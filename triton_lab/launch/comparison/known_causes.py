@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.launch.comparison.launch_results import inputs_differ
 from triton_lab.launch.comparison.numerics import precisions
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
@@ -19,16 +21,17 @@ Array = NDArray[Any]
 
 # Findings that may make two runs of one kernel differ.
 _UNSTEADY = {
-    "race": "a race: what the programs leave hangs on who comes first",
-    "lane-collision": "lanes of one program that store to one element",
-    "uninitialized": "a read of memory that nobody had written",
+    "race": N_("a race: the result depends on the order of the programs"),
+    "lane-collision": N_("several lanes of one program store to one element"),
+    "uninitialized": N_("a read of memory that was never written"),
 }
 
 
 def named_causes(comparison: Comparison) -> Iterator[str]:
     """Causes known without experiments: races and the like, sums in any order, another dtype, other inputs."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    yield from (remark for remark in comparison.remarks if "before the two launches" in remark)
+    inputs = {inputs_differ(argument.name) for argument in comparison.launch.arguments}
+    yield from (remark for remark in comparison.remarks if remark in inputs)
     differing = {one.name for one in comparison if one.count}
     seen: set[str] = set()
     for launch in launches:
@@ -36,19 +39,24 @@ def named_causes(comparison: Comparison) -> Iterator[str]:
             kind = _UNSTEADY.get(finding.kind)
             if kind is not None and finding.kind not in seen:
                 seen.add(finding.kind)
-                yield kind + ("" if finding.line is None else f" (line {finding.line})")
+                text = _("{cause} (line {line})") if finding.line is not None else "{cause}"
+                yield text.format(cause=translated(kind), line=finding.line)
         if not seen and (line := _float_atomics(launch, differing)) is not None:
             seen.add("atomics")
-            yield f"atomic additions of floats, which come in any order (line {line})"
+            yield _("atomic additions of floats, which happen in any order (line {line})").format(line=line)
         if not seen and (line := _taken_in_turn(launch, differing)) is not None:
             seen.add("turns")
-            yield f"what programs add up one after another, in the order in which they get their turn (line {line})"
+            yield _("what programs add up one after another, in the order in which they run (line {line})").format(
+                line=line
+            )
     yield from _precisions(comparison)
     first = comparison.first
     lead = None if first is None else first.turned
     if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
         here, there = comparison.titles
-        yield f"{lead.name} on line {lead.line} is {lead.types[0]} in {here} and {lead.types[1]} in {there}"
+        yield _("{name} on line {line} is {types} in {here} and {types_2} in {there}").format(
+            name=lead.name, line=lead.line, types=lead.types[0], here=here, types_2=lead.types[1], there=there
+        )
 
 
 def _precisions(comparison: Comparison) -> Iterator[str]:

@@ -18,6 +18,7 @@ from triton_lab.launch.comparison.number_formats import as_array, numpy_type
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -55,7 +56,7 @@ def _view(memory: Memory, argument: Argument, dtype: np.dtype[Any]) -> Array:
     strides = tuple(stride * argument.itemsize for stride in argument.strides)
     reach = sum(stride * (extent - 1) for stride, extent in zip(strides, argument.shape, strict=True))
     if region is None or argument.address + reach + argument.itemsize > region.stop:
-        raise CannotReplay(f"what {argument.name} held is not in the record")
+        raise CannotReplay(_("the record does not have the values of {name}").format(name=argument.name))
     return np.ndarray(argument.shape, dtype, region.data, argument.address - region.start, strides)
 
 
@@ -67,7 +68,7 @@ def before(launch: Recorded) -> dict[str, Array]:
 
 def _memory(launch: Recorded) -> Memory:
     if launch.snapshot is None:
-        raise CannotReplay("the launch was not recorded with what its tensors held")
+        raise CannotReplay(_("the launch was recorded without the contents of its tensors"))
     return launch.snapshot.memory()
 
 
@@ -94,7 +95,7 @@ def _written(launch: Recorded, was: Mapping[str, Array], found: Mapping[str, Arr
     owners = [launch.owner_of(op) for op in sorted(writing) if launch.events.get(op) or launch.error is not None]
     names = {owner.name for owner in owners if owner is not None}
     names |= {name for name in found if name in was and found[name].tobytes() != was[name].tobytes()}
-    names |= {name for name, _, _ in launch.outputs}
+    names |= {name for name, _unused, _unused in launch.outputs}
     return tuple(argument.name for argument in tensors(launch) if argument.name in names)
 
 
@@ -119,7 +120,11 @@ def expected(launch: Recorded, given: Any, written: Sequence[str]) -> Results:
         if array.shape != shape and array.size == np.prod(shape) and 1 in (*array.shape, *shape):
             arrays[name] = array = array.reshape(shape)
         if array.shape != shape:
-            raise ValueError(f"{name} has the shape {shape}, and what is expected of it {array.shape}")
+            raise ValueError(
+                _("{name} has the shape {shape}, but the expected result has {shape_2}").format(
+                    name=name, shape=shape, shape_2=array.shape
+                )
+            )
     return Results(title, arrays, tuple(arrays))
 
 
@@ -127,15 +132,19 @@ def _named(launch: Recorded, given: Any, written: Sequence[str]) -> Iterator[tup
     if isinstance(given, Mapping):
         for name, value in given.items():
             if launch.argument(name) not in tensors(launch):
-                raise ValueError(f"{name} is no tensor of {launch.kernel}")
+                raise ValueError(_("{name} is not a tensor of {kernel}").format(name=name, kernel=launch.kernel))
             yield name, _array(name, value)
         return
     several = list(given) if isinstance(given, (tuple, list)) else [given]
     if len(several) != len(written):
         told = ", ".join(written) or "no argument"
         raise ValueError(
-            f"{launch.kernel} writes {told}, and {messages.count(len(several), 'tensor')} "
-            f"{messages.noun(len(several), 'was', 'were')} given for that: name them in a dict"
+            _("{kernel} writes {told}, but {tensors} {verb} given as expected: pass a dict by name").format(
+                kernel=launch.kernel,
+                told=told,
+                tensors=messages.count(len(several), "tensor"),
+                verb=messages.noun(len(several), "was", "were"),
+            )
         )
     for name, value in zip(written, several, strict=True):
         yield name, _array(name, value)
@@ -144,7 +153,11 @@ def _named(launch: Recorded, given: Any, written: Sequence[str]) -> Iterator[tup
 def _array(name: str, value: Any) -> Array:
     array = as_array(value)
     if array.dtype.hasobject or array.dtype.kind in "USc":
-        raise TypeError(f"what is expected of {name} is no tensor of numbers but {type(value).__name__}")
+        raise TypeError(
+            _("the expected result for {name} must be a tensor of numbers, not {name_2}").format(
+                name=name, name_2=type(value).__name__
+            )
+        )
     return array
 
 
@@ -179,8 +192,10 @@ def _asked_for(launch: Recorded, function: Callable[..., Any], values: Mapping[s
         by_name = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
         if one.default is one.empty and (not by_name or one.name not in values) and one.kind is not one.VAR_POSITIONAL:
             raise ValueError(
-                f"the function asks for {one.name!r}, and is called with the arguments of {launch.kernel} by name: "
-                f"{', '.join(values)}"
+                _(
+                    "the function has a parameter {name}, but it is called with the arguments of "
+                    "{kernel} by name: {names}"
+                ).format(name=repr(one.name), kernel=launch.kernel, names=", ".join(values))
             )
     return [one.name for one in parameters if one.name in values and one.kind is not one.POSITIONAL_ONLY]
 
@@ -206,3 +221,8 @@ def torch_tensors(launch: Recorded) -> dict[str, Any]:
         start = (argument.address - region.start - shift) // argument.itemsize
         found[argument.name] = data.as_strided(argument.shape, argument.strides, start)
     return found
+
+
+def inputs_differ(name: str) -> str:
+    """The remark that an argument was not the same before both launches."""
+    return _("{name} held different numbers before the two launches").format(name=name)

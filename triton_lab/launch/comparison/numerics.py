@@ -21,6 +21,7 @@ from triton_lab.ir.effects import Rmw
 from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def roundings(plan: Plan) -> Iterator[Switch]:
     sums = [op for op in plan.walk() if op.name in traits.FOLDS | {"tt.dot"} and _of_floats(plan, op)]
     if sums:
         for name, table in arithmetic_variants.ORDERS.items():
-            yield Switch(f"sums {name}", "the order of summation", table)
-        yield Switch("sums in float64", "the rounding of sums", arithmetic_variants.WIDE_SUMS)
+            yield Switch(f"sums {name}", _("the order of summation"), table)
+        yield Switch("sums in float64", _("the rounding of sums"), arithmetic_variants.WIDE_SUMS)
     names = {op.name for op in plan.walk()}
     if not names & arithmetic_variants.NARROW_ONLY and any(
         type.is_float for one in plan.functions.values() for type in one.types
@@ -129,23 +130,23 @@ def emulations(launch: Launch) -> list[Switch]:
     cause = _of_dots(plan)
     instructions = _instructions(launch) if cause or _bytes_of_floats(plan) else frozenset()
     if cause:
-        found.append(Switch("dots of the GPU", cause, tensor_cores.dots(instructions), accumulates=True))
+        found.append(Switch(_("dots of the GPU"), cause, tensor_cores.dots(instructions), accumulates=True))
     if contracted(plan) is not plan:
         found.append(Switch("fused multiply-add", "fused multiply-add", {}, fuses=True))
     for title, texts in functions(plan).items():
         with contextlib.suppress(NotEmulated):
             layers = (function_variants.as_ptx(texts),)
-            found.append(Switch(f"{title} of the GPU", f"the GPU's {title}", layers=layers))
+            found.append(Switch(_("{title} of the GPU").format(title=title), f"the GPU's {title}", layers=layers))
     if _fused_quotients(plan):
         layers = (function_variants.fused_division(),)
-        words = "the GPU's division, which it fuses with the addition after it"
+        words = _("the GPU's division, which it fuses with the addition after it")
         found.append(Switch(_FUSED, words, layers=layers))
     if any(op.name == "tt.atomic_rmw" and op.attributes.get("atomic_rmw_op") == Rmw.FADD for op in plan.walk()):
-        words = "atomic additions, which take subnormal numbers for zero on a GPU"
-        found.append(Switch("atomic additions of the GPU", words, arithmetic_variants.FLUSHED_ATOMICS))
+        words = _("atomic additions, which take subnormal numbers for zero on a GPU")
+        found.append(Switch(_("atomic additions of the GPU"), words, arithmetic_variants.FLUSHED_ATOMICS))
     if {"shl.b16", "or.b16"} <= instructions and "and.b16" not in instructions and _bytes_of_floats(plan):
-        words = "a cast to unsigned bytes, two to a register, where a number above 255 changes its neighbour"
-        found.append(Switch("pairs of bytes as a GPU casts them", words, arithmetic_variants.PAIRED_BYTES))
+        words = _("a cast to unsigned bytes, two to a register, where a number above 255 changes its neighbour")
+        found.append(Switch(_("pairs of bytes as a GPU casts them"), words, arithmetic_variants.PAIRED_BYTES))
     return found
 
 
@@ -212,8 +213,10 @@ def in_threads(launch: Launch) -> list[Switch]:
     done += [("scan", "scans")] * bool(turns)
     if not done:
         return []
-    cause = f"the order in which the threads of a GPU {' and '.join(one for one, _ in done)}"
-    orders = [(False, f"{' and '.join(one for _, one in done)} as threads of a GPU do")]
+    cause = _("the order in which the threads of a GPU {names}").format(
+        names=" and ".join(one for one, _unused in done)
+    )
+    orders = [(False, _("{names} as threads of a GPU do").format(names=" and ".join(one for _unused, one in done)))]
     if any(len(one.registers) > 1 for one in shares.values()):  # two registers have only one order
         orders.append((True, f"{orders[0][1]}, in pairs"))
     scans = scans_in_order_of(turns)
@@ -222,7 +225,7 @@ def in_threads(launch: Launch) -> list[Switch]:
         table = {**in_order_of(shares, False, middle=True), **scans}
         tried.append(Switch(f"{orders[0][1]}, seen by a thread in the middle", cause, table))
     if shares and (products := _summed_products(plan)):
-        fused = f"{cause}, and that it fuses products with their sum"
+        fused = _("{cause}, and that it fuses products with their sum").format(cause=cause)
         tables = [(name, {**fused_in_order_of(shares, pairs, products), **scans}) for pairs, name in orders]
         tried += [Switch(f"{name}, fused", fused, table) for name, table in tables]
     return tried
@@ -236,7 +239,11 @@ def _shares(launch: Launch, name: str, layouts_of: Callable[..., list[Linear | N
         return {}
     layouts = layouts_of(*launch.compiled)
     if len(layouts) != len(every):
-        raise RuntimeError(f"of {messages.count(len(every), noun)} Triton's compiler for sm_90 makes {len(layouts)}")
+        raise RuntimeError(
+            _("of {count} Triton's compiler for sm_90 makes {number}").format(
+                count=messages.count(len(every), noun), number=len(layouts)
+            )
+        )
     for op, layout in zip(every, layouts, strict=True):
         type = types_of(plan, op, lambda one: one.operands)[0]
         if layout is not None and layout.shape == type.shape:
@@ -336,14 +343,14 @@ def _of_dots(plan: Plan) -> str:
     """What a GPU does differently in a kernel's dots, in words; "" without float dots."""
     dots = [op for op in plan.walk() if op.name in traits.DOTS and _of_floats(plan, op)]
     if any(_in_tf32(plan, op) for op in dots):
-        return "tf32 inputs of tl.dot, cut and added up as tensor cores do"
+        return _("tf32 inputs of tl.dot, cut and added up as tensor cores do")
     if any(_precision(plan, op) in ("tf32x3", "bf16x3", "bf16x6") for op in dots):
-        return "float32 inputs of tl.dot, split into parts and added up as tensor cores do"
+        return _("float32 inputs of tl.dot, split into parts and added up as tensor cores do")
     if any(types_of(plan, op, lambda one: one.operands)[0].element == "f64" for op in dots):
-        return "the products of tl.dot, which a GPU fuses with their sum one after the other"
+        return _("the products of tl.dot, which a GPU fuses with their sum one after the other")
     if any(types_of(plan, op, lambda one: one.operands)[0].element != "f32" for op in dots):
-        return "how tensor cores add up the products of tl.dot"
-    return "the products of tl.dot, which a GPU fuses with their sum one after the other" if dots else ""
+        return _("how tensor cores add up the products of tl.dot")
+    return _("the products of tl.dot, which a GPU fuses with their sum one after the other") if dots else ""
 
 
 _PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")  # by Triton's numbers

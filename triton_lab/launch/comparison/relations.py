@@ -18,6 +18,7 @@ from triton_lab import messages
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR, Compared
 from triton_lab.launch.comparison.number_formats import is_float, unit_roundoff, wide
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -35,7 +36,10 @@ def relations(one: Compared, launch: Launch, before: Array | None) -> list[str]:
         return []
     part = _part(one)
     if before is not None and _untouched(one, before) and not _stored(one, launch):
-        return [*part, f"those of {one.name} that differ hold what they held before the launch"]
+        return [
+            *part,
+            _("the elements of {name} that differ are unchanged since before the launch").format(name=one.name),
+        ]
     return [*part, *_first(one, launch)]
 
 
@@ -50,7 +54,7 @@ def _first(one: Compared, launch: Launch) -> list[str]:
 def _part(one: Compared) -> list[str]:
     """The part of the tensor that differs, if slices describe it and it is not all."""
     found = part_of(one.name, ~np.asarray(one.explained))
-    return [] if found is None else [f"what differs is {found}"]
+    return [] if found is None else [_("the difference is in {found}").format(found=found)]
 
 
 def part_of(name: str, where: Array) -> str | None:
@@ -128,8 +132,10 @@ def _factor(one: Compared, launch: Launch) -> str | None:
         return None  # a common rounding error is no factor
     named = _named(factor, launch, 2 * _ROUNDINGS * unit_roundoff(one.dtype) if is_float(one.dtype) else 1e-12)
     if factor == -1 or abs(factor + 1) < 1e-6:
-        return f"{one.name} is what was expected with the other sign"
-    return f"{one.name} is what was expected times {messages.significant(factor)}{named}"
+        return _("{name} is the expected result with the other sign").format(name=one.name)
+    return _("{name} is the expected result times {factor}{named}").format(
+        name=one.name, factor=messages.significant(factor), named=named
+    )
 
 
 def _named(factor: float, launch: Launch, error: float) -> str:
@@ -145,19 +151,23 @@ def _named(factor: float, launch: Launch, error: float) -> str:
             }
             for told, number in forms.items():
                 if abs(abs(factor) - number) <= error * number:
-                    return f" ({'-' if factor < 0 else ''}{told}, where {name} is {messages.significant(value)})"
+                    return _(" ({more}{told}, where {name} is {value})").format(
+                        more="-" if factor < 0 else "", told=told, name=name, value=messages.significant(value)
+                    )
     for (name, value), (other, divisor) in permutations(known.items(), 2):
         if value > 0 and divisor > 0 and abs(factor - value / divisor) <= error * factor:
-            where = f"where {name} is {messages.significant(value)} and {other} is {messages.significant(divisor)}"
+            where = _("where {name} is {value} and {other} is {divisor}").format(
+                name=name, value=messages.significant(value), other=other, divisor=messages.significant(divisor)
+            )
             return f" ({name} / {other}, {where})"
     for told, number in (("ln 2", math.log(2)), ("log2 of e", 1 / math.log(2))):
         if abs(factor - number) <= error * number:
-            return f" ({told}: a power or logarithm of the other base)"
+            return _(" ({told}: a power or logarithm of the other base)").format(told=told)
     return ""
 
 
 def _numbers(launch: Launch) -> Mapping[str, float]:
-    return {**numbers(launch), "the number of programs": float(math.prod(launch.grid))}
+    return {**numbers(launch), _("the number of programs"): float(math.prod(launch.grid))}
 
 
 def numbers(launch: Launch) -> Mapping[str, float]:
@@ -182,7 +192,9 @@ def _shift_by(one: Compared) -> str | None:
     by = float(np.median(a - b))
     if by == 0 or not _near(one, a, b + by) or float(np.ptp(b)) < abs(by) * 1e-3:
         return None
-    return f"{one.name} is what was expected {'plus' if by > 0 else 'minus'} {messages.significant(abs(by))} throughout"
+    return _("{name} is the expected result {more} {abs} everywhere").format(
+        name=one.name, more="plus" if by > 0 else "minus", abs=messages.significant(abs(by))
+    )
 
 
 def _moved(one: Compared) -> str | None:
@@ -192,7 +204,9 @@ def _moved(one: Compared) -> str | None:
         here, there = (a[by:], b[: len(b) - by]) if by > 0 else (a[:by], b[-by:])
         if len(here) >= max(_LEAST, len(a) // 2) and _near(one, here, there):
             further = messages.count(abs(by), "element")
-            return f"{one.name} is what was expected {further} {'further on' if by > 0 else 'further back'}"
+            return _("{name} is the expected result {further} {more}").format(
+                name=one.name, further=further, more="further on" if by > 0 else "further back"
+            )
     return None
 
 
@@ -208,8 +222,10 @@ def _across(one: Compared) -> str | None:
     """The text if the result is transposed or reversed; else None."""
     a, b = _sides(one)
     if b.ndim == 2 and min(b.shape) > 1 and _near(one, a.reshape(-1), b.T.reshape(-1)):
-        return f"{one.name} is what was expected transposed: its rows are columns"
+        return _("{name} is the expected result transposed: its rows are columns").format(name=one.name)
     for axis in range(b.ndim):
         if b.shape[axis] > 1 and _near(one, a, np.flip(b, axis)):
-            return f"{one.name} is what was expected backwards" + (f" along axis {axis}" if b.ndim > 1 else "")
+            return _("{name} is the expected result in reverse order").format(name=one.name) + (
+                f" along axis {axis}" if b.ndim > 1 else ""
+            )
     return None

@@ -20,6 +20,7 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -93,7 +94,7 @@ def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:
         return str(error).split("\n", 1)[0] or type(error).__name__
     line = None if error.op is None else launch.lines.get(error.op.index)
     where = "" if line is None else f" on line {line.line}"
-    return f"{messages.a(error.fault.access)}{where} would go where it may not"
+    return _("{a}{where} would go where it may not").format(a=messages.a(error.fault.access), where=where)
 
 
 def measured(

@@ -29,6 +29,7 @@ from triton_lab.launch.comparison.rerun import Side, measured, tried
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late, left, within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
@@ -117,7 +118,7 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         try:
             threads = in_threads(side.launch)
         except RuntimeError as error:
-            yield measured("sums as threads of a GPU do", "", side.title, plain, None, str(error))
+            yield measured(_("sums as threads of a GPU do"), "", side.title, plain, None, str(error))
         known = emulations(side.launch)
         found: list[Experiment] = []
         for switch in [*known, *threads]:
@@ -223,8 +224,10 @@ def _documented(
         for one in functions:
             allowed = bounds(side.launch, executable=executable, only=one.ops)
             near = [replace(each, bound=allowed[each.name]).explained for each in found]
-            name = f"the documented error of {one.name} ({one.told})"
-            cause = f"the GPU's approximate {one.name}, as far as its documented error explains ({one.told})"
+            name = _("the documented error of {name} ({told})").format(name=one.name, told=one.told)
+            cause = _("the GPU's approximate {name}, as far as its documented error explains ({told})").format(
+                name=one.name, told=one.told
+            )
             if base.name:
                 name, cause = f"{base.name}, {name}", f"{base.cause}, and {cause}"
             within = sum(int(np.count_nonzero(where)) for where in near)

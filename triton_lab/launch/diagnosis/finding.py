@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 # How many different values a finding shows as text.
@@ -121,7 +122,7 @@ class Finding:
     >>> found.programs[:3], found.lanes[:3]
     (array([0, 0, 0]), array([0, 1, 2]))
     >>> found.hint
-    'Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written.'
+    'Create the tensor with torch.zeros, fill it first, or mask off the lanes that were never written.'
     """
 
     kind: str
@@ -186,7 +187,7 @@ class Finding:
     @property
     def fix_lines(self) -> list[str]:
         """The fix as lines of text; empty without a fix."""
-        return [] if self.fix is None else ["A fix, tried on copies:", *str(self.fix).split("\n")]
+        return [] if self.fix is None else [_("A fix, tried on copies:"), *str(self.fix).split("\n")]
 
     def _repr_html_(self) -> str:
         return FindingList([self])._repr_html_()

@@ -10,8 +10,9 @@ from triton_lab.launch.diagnosis.finding import ERROR
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.record import MAX_BYTES, record
+from triton_lab.localization import N_, translated
 
-_NO_LAUNCH = "not checked: no kernel was launched inside check(), so nothing is known to be right"
+_NO_LAUNCH = N_("not checked: no kernel was launched inside check(), so nothing is known to be right")
 
 
 class CheckFailed(AssertionError):
@@ -36,7 +37,7 @@ def check(*, max_bytes: int = MAX_BYTES, strict: bool = False, parts: int = 1) -
     ...     total = add(torch.empty(1000), y)
     Traceback (most recent call last):
         ...
-    CheckFailed: add_kernel(1, 1, 1): error: line 21: program (0, 0, 0) loads x_ptr[0], which nobody has...
+    CheckFailed: add_kernel(1, 1, 1): error: line 21: program (0, 0, 0) loads x_ptr[0], which was never...
     """
     with record(max_bytes=max_bytes, parts=parts) as launches:
         yield launches
@@ -44,7 +45,7 @@ def check(*, max_bytes: int = MAX_BYTES, strict: bool = False, parts: int = 1) -
     wrong = [f"{_name(launch)}: {found}" for launch in launches for found in launch.findings if found.severity == ERROR]
     missing = [f"{_name(launch)}: {each}" for launch in launches for each in launch.unchecked]
     if not launches and not launches.unseen:
-        missing.append(_NO_LAUNCH)
+        missing.append(translated(_NO_LAUNCH))
     if strict:  # otherwise a warning was given at the launch
         missing += [f"not checked: {each}" for each in launches.unseen]
     if wrong or (missing and strict):

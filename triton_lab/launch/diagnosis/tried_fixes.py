@@ -18,6 +18,7 @@ from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.replay.instrumented_copy import remade
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.launch.source_lines import SourceLines
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 _EDITS, _TRIES, _SECONDS, _STEPS = 3, 12, 0.5, 10_000
 _ROOM = 64 << 20
 
-_MASKED = (
-    "It comes from lanes that the load's mask turns off: they hold 0 here, anything on a GPU, and are used. Say by "
-    "other= what they hold, so that they add nothing, or choose with tl.where before they are used."
+_MASKED = N_(
+    "The value comes from masked-off lanes of a load: they are 0 in this run and "
+    "undefined on a GPU. Pass a neutral value with other=, or replace these lanes with "
+    "tl.where before they are used."
 )
 
 Check = Callable[["Launch"], Verdict]
@@ -39,10 +41,10 @@ def with_fix(launch: Launch, found: Verdict, check: Check) -> Verdict:
     """The verdict, with a ``fix`` in findings that a simple one mends: what stopped the launch, NaN and infinity."""
     try:
         findings = [_with_fix(launch, one, found.findings, check) for one in found.findings]
-        told = {one.argument for one in findings if one.hint.startswith(_MASKED)}
+        told = {one.argument for one in findings if one.hint.startswith(translated(_MASKED))}
         findings = [one for one in findings if one.kind != "undefined" or one.argument not in told]
     except Exception as error:
-        left = Unchecked("whether there is a simple fix", reason_of(error))
+        left = Unchecked(_("whether a simple fix exists"), reason_of(error))
         return but(found, unchecked=[*found.unchecked, left])
     return but(found, findings=findings)
 
@@ -65,7 +67,7 @@ def _filled(launch: Launch, finding: Finding, findings: Sequence[Finding], check
             continue
         left = {(one.kind, one.argument) for one in check(tried).findings if one.severity != NOTE}
         if left <= known - {(finding.kind, finding.argument)}:
-            return but(finding, fix=Fix(edits(kernel, after)), hint=f"{_MASKED} {finding.hint}")
+            return but(finding, fix=Fix(edits(kernel, after)), hint=f"{translated(_MASKED)} {finding.hint}")
     return finding
 
 
@@ -83,7 +85,7 @@ def _mended(launch: Launch, finding: Finding, findings: Sequence[Finding], check
     tries = _TRIES
     # Edits are tried breadth first, since one edit is better than two.
     todo = [(finding, launch, kernel.src, Fix(()))]
-    for _ in range(_EDITS):
+    for _unused in range(_EDITS):
         further = []
         for wrong, before, text, fix in todo:
             for after, condition in edited(before, wrong, text) if _walks(before) else ():
@@ -145,7 +147,7 @@ def _walks(launch: Launch) -> bool:
     if launch.stopped is None:
         return False
     op, event = launch.stopped
-    _, _, itemsize = launch.kinds[op]
+    _unused, _unused, itemsize = launch.kinds[op]
     return bool(event.shape) and bool((np.diff(event.addresses(), axis=-1) == itemsize).all())
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from triton_lab.interpreter.kernel_errors import from_signal
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 
 # If this environment variable is set, triton-lab's own faults are raised instead of reported: for the tests.
 RAISE = "TRITON_LAB_RAISE"
@@ -25,7 +26,7 @@ class Unchecked:
     why: str
 
     def __str__(self) -> str:
-        return f"not checked: {self.what}: {self.why}"
+        return _("not checked: {what}: {why}").format(what=self.what, why=self.why)
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,9 @@ def excuse(error: Exception) -> str:
     if os.environ.get(RAISE) or from_signal(error):
         raise error
     if isinstance(error, MemoryError):
-        return f"this took more memory than there is{f' ({error})' if str(error) else ''}"
-    return (
-        f"{type(error).__name__}: {error}{_place(error)}; a fault of triton-lab's, not of the kernel: please report it"
+        return _("this took more memory than there is{more}").format(more=f" ({error})" if str(error) else "")
+    return _("{name}: {error}{place}; a fault of triton-lab's, not of the kernel: please report it").format(
+        name=type(error).__name__, error=error, place=_place(error)
     )
 
 
@@ -87,4 +88,10 @@ def _place(error: Exception) -> str:
     own = [
         frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(_PACKAGE)
     ]
-    return f" (in {Path(own[-1].filename).relative_to(_PACKAGE)}, line {own[-1].lineno})" if own else ""
+    return (
+        _(" (in {relative_to}, line {lineno})").format(
+            relative_to=Path(own[-1].filename).relative_to(_PACKAGE), lineno=own[-1].lineno
+        )
+        if own
+        else ""
+    )

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab import messages
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -28,8 +29,12 @@ class StoppingPoints:
     @property
     def says(self) -> list[str]:
         """The text for a program in each state; "" for the first."""
-        where = "in the access that stopped the launch" if self.line is None else f"in line {self.line}"
-        return ["", f"was {where} when the launch was stopped", "had touched no memory when the launch was stopped"]
+        where = _("in the access that stopped the launch") if self.line is None else f"in line {self.line}"
+        return [
+            "",
+            _("was {where} when the launch was stopped").format(where=where),
+            _("had touched no memory when the launch was stopped"),
+        ]
 
     def text(self) -> list[str]:
         """How many programs were in each state, in words."""

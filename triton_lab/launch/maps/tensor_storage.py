@@ -18,6 +18,7 @@ import numpy.typing as npt
 from triton_lab import messages
 from triton_lab.launch.element_index import Ints, contiguous_strides, digits, offsets
 from triton_lab.launch.maps.storage_spans import stretches
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     import torch
@@ -66,9 +67,15 @@ def stored(tensor: torch.Tensor, name: str) -> Stored:
 
     if not isinstance(tensor, torch.Tensor):
         kind = messages.a(type(tensor).__name__)
-        raise TypeError(f"{name} is {kind}, not a torch tensor; torch.as_tensor({name}) makes one")
+        raise TypeError(
+            _("{name} is {kind}, not a torch tensor; torch.as_tensor({name}) makes one").format(name=name, kind=kind)
+        )
     if tensor.layout is not torch.strided:
-        raise TypeError(f"{name} is {str(tensor.layout).removeprefix('torch.')}: only dense tensors have strides")
+        raise TypeError(
+            _("{name} is {removeprefix}: only dense tensors have strides").format(
+                name=name, removeprefix=str(tensor.layout).removeprefix("torch.")
+            )
+        )
     storage = tensor.untyped_storage()
     return Stored(
         name,
@@ -113,12 +120,12 @@ def traits(tensor: StridedLike) -> list[str]:
     found = []
     repeats = math.prod(size for stride, size in moving if stride == 0)
     if repeats > 1:
-        found.append(f"expanded: each place read {messages.count(repeats, 'time')}")
+        found.append(_("expanded: each place read {times}").format(times=messages.count(repeats, "time")))
     kept = [(stride, size) for stride, size in moving if stride != 0]
     if kept != sorted(kept, key=lambda pair: -pair[0]):
         found.append("transposed")
     kept.sort()
-    sizes, strides = tuple(size for _, size in kept), tuple(stride for stride, _ in kept)
+    sizes, strides = tuple(size for _unused, size in kept), tuple(stride for stride, _unused in kept)
     if digits(sizes, strides) is None:
         own = offsets(sizes, strides)
         distinct, span = len(np.unique(own)), int(own.max()) + 1
@@ -128,7 +135,11 @@ def traits(tensor: StridedLike) -> list[str]:
     if distinct < math.prod(sizes):
         found.append("overlaps itself")
     if distinct < span:
-        found.append(f"gaps: {messages.number(distinct)} of {messages.count(span, 'place')} used")
+        found.append(
+            _("gaps: {distinct} of {places} used").format(
+                distinct=messages.number(distinct), places=messages.count(span, "place")
+            )
+        )
     return found
 
 
@@ -229,7 +240,7 @@ def cover(tensors: Sequence[StridedLike], memory: SharedStorage, slack: int = 16
             first, end = max(0, low - slack), min(end, high + slack)
     own = [_covered(tensors[t], start // unit - first, unit) for t, start in zip(mine, starts, strict=True)]
     # Each part is sorted already, which a stable sort exploits.
-    borders = np.concatenate([np.array([0, end - first]), *(edges for edges, _ in own)])
+    borders = np.concatenate([np.array([0, end - first]), *(edges for edges, _unused in own)])
     borders = np.sort(borders, kind="stable")
     edges = borders[np.append(True, borders[1:] != borders[:-1])]
     counts = np.zeros((len(mine), len(edges) - 1), dtype=np.int32)

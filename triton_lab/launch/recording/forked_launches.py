@@ -6,6 +6,7 @@ import mmap
 import os
 
 from triton_lab import messages
+from triton_lab.localization import _
 
 _ROOM = 4096  # bytes, of which the last stays 0
 _NAME = 200  # bytes of a kernel's name
@@ -35,4 +36,7 @@ class Forked:
         names = bytes(self._shared).partition(b"\0")[0].decode(errors="replace").split()
         self._shared[:] = bytes(_ROOM)
         counts = {kernel: messages.count(names.count(kernel), "launch", "launches") for kernel in names}
-        return [f"{told} of {kernel} in forked processes, which are not recorded" for kernel, told in counts.items()]
+        return [
+            _("{told} of {kernel} in forked processes, which are not recorded").format(told=told, kernel=kernel)
+            for kernel, told in counts.items()
+        ]

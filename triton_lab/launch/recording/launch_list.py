@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from triton_lab.launch.launch import Launch
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Launches(list[Launch]):
         ...
         """
         if not self:
-            raise ValueError("no launch was recorded: there is nothing to plot")
+            raise ValueError(_("no launch was recorded: there is nothing to plot"))
         view: LaunchTable = provided("Launches.plot")(tuple(self))
         return view
 

@@ -17,6 +17,7 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.snapshot import CannotReplay, Snapshot
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.backend.targets.autotuner_trials import Tuning
@@ -96,7 +97,11 @@ class Recorded:
         for argument in self.arguments:
             if argument.name == name:
                 return argument
-        raise LookupError(f"{self.kernel} has no argument {name!r}; it has {', '.join(a.name for a in self.arguments)}")
+        raise LookupError(
+            _("{kernel} has no argument {name}; it has {names}").format(
+                kernel=self.kernel, name=repr(name), names=", ".join(a.name for a in self.arguments)
+            )
+        )
 
     @property
     def stopped(self) -> tuple[int, AccessEvent] | None:
@@ -144,7 +149,7 @@ class Recorded:
         from triton_lab.launch.replay.instrumented_copy import build
 
         if self.compiled[0] is None:
-            raise CannotReplay("the variables of this launch were not saved with it")
+            raise CannotReplay(_("the variables of this launch were not saved with it"))
         return build(*self.compiled, self.surroundings)
 
     @property

@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import N_, translated
 
-LATE = "it took too long"
+LATE = N_("it took too long")
 
 sign: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
 """A context that shows that work is going on, if it takes a while. A notebook replaces it by its own."""
@@ -63,7 +64,7 @@ def waiting(until: float, then: Callable[[], None]) -> Iterator[None]:
 def breathe() -> None:
     """Check the time; long work calls this many times a second. Raises TookTooLong."""
     if is_late():
-        raise TookTooLong(LATE)
+        raise TookTooLong(translated(LATE))
     found = _waiting.get()
     if found is not None and time.monotonic() > found[0]:
         _waiting.set(None)

@@ -34,6 +34,7 @@ from triton_lab.launch.recording.unrecordable import refused
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.instrumented_copy import Surroundings
 from triton_lab.launch.source_lines import SourceLines
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.sharding.sharded_run import Apart, Cut
@@ -98,14 +99,16 @@ class _Record(Recorder):
     def _in_parts(self, call: LaunchCall, apart: Apart) -> bool:
         from triton_lab.launch.sharding.sharded_run import in_parts
 
-        tape, kept, _ = self.pending[id(call)]
+        tape, kept, _unused = self.pending[id(call)]
         cut = self.cuts[id(call)] = in_parts(call, tape, kept, self.parts, apart)
         if cut.error is not None:
             raise cut.error.with_traceback(None)
         return bool(cut.done)
 
     def missed(self, kernel: str, reason: str) -> None:
-        self.launches.unseen.append(f"the launch of {kernel} was not recorded: {reason}")
+        self.launches.unseen.append(
+            _("the launch of {kernel} was not recorded: {reason}").format(kernel=kernel, reason=reason)
+        )
         warnings.warn(self.launches.unseen[-1], LaunchNotRecorded, stacklevel=2)
 
     def timing(self) -> float:
@@ -128,10 +131,10 @@ class _Record(Recorder):
         full = tape.room < self.max_bytes and bool(tape.dropped or kept.missing)
         if full:
             kept.regions = ()
-            kept.missing = (
-                f"the launches before hold the {self.max_total_bytes / 2**20:.0f} MB that a record keeps in all: "
-                "use record(max_total_bytes=...), or record fewer launches"
-            )
+            kept.missing = _(
+                "the launches before hold the {max_total_bytes} MB that a record keeps in all: use "
+                "record(max_total_bytes=...), or record fewer launches"
+            ).format(max_total_bytes=f"{self.max_total_bytes / 2**20:.0f}")
         self.left = max(0, self.left - tape.nbytes - kept.nbytes)
         if self.clock is not None:
             call.time = self.clock.noted(call.source, call.time, call.clocked)
@@ -140,7 +143,9 @@ class _Record(Recorder):
         if full:
             launch.dropped = kept.missing
         if cut is not None and cut.why:
-            launch.remark = "; ".join(filter(None, (launch.remark, f"it ran whole, not in parts: {cut.why}")))
+            launch.remark = "; ".join(
+                filter(None, (launch.remark, _("it ran whole, not in parts: {why}").format(why=cut.why)))
+            )
             launch.met = cut.meeting
         self._keep(call, launch)
 
@@ -163,10 +168,10 @@ def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot) -
     launch = described(call, tape, kept)
     vars(launch)["verdict"] = verdict(launch, cut.whole, cut.done)
     kept.regions = ()
-    kept.missing = launch.dropped = (
-        f"it ran in {len(cut.done)} parts, each checked by itself, and their accesses were not kept: record it "
-        "without parts=..., and fewer programs"
-    )
+    kept.missing = launch.dropped = _(
+        "it ran in {number} parts, each checked by itself, and their accesses were not kept: "
+        "record it without parts=..., and fewer programs"
+    ).format(number=len(cut.done))
     return launch
 
 
@@ -181,7 +186,7 @@ def _written(tape: Tape, plan: Plan) -> Ranges:
     unwritten = tape.fresh
     writing = {op.index for op in plan.walk() if effects.writes(op)}
     for op, events in tape.events.items():
-        _, _, itemsize = tape.kinds[op]
+        _unused, _unused, itemsize = tape.kinds[op]
         for event in events if op in writing else ():
             if _is_small(event) and unwritten.meets(*hull(event, itemsize)):
                 found.append(runs(event, itemsize))
@@ -286,7 +291,7 @@ def record(
     (no findings, 'it ran in 4 parts, each checked by itself, and their accesses were not kept: record it...')
     """
     if parts < 1:
-        raise ValueError(f"parts={parts}: a launch has one part at least")
+        raise ValueError(_("parts={parts}: a launch has one part at least").format(parts=parts))
     launches = Launches()
     with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
         clock = Clock() if time else None

@@ -16,6 +16,7 @@ from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.launch.byte_ranges import NOTHING, Ranges, true_ranges
 from triton_lab.launch.recording.replay_error import CannotReplay as CannotReplay
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 PAGE = mmap.PAGESIZE
@@ -114,7 +115,9 @@ class Snapshot:
         for held in self.regions:
             if held.start <= start and stop <= held.start + len(held.data):
                 return held.data[start - held.start : stop - held.start]
-        raise LookupError(f"no region holds the addresses {start:#x} to {stop:#x}")
+        raise LookupError(
+            _("no region holds the addresses {start} to {stop}").format(start=f"{start:#x}", stop=f"{stop:#x}")
+        )
 
     def zeroed(self, start: int, stop: int) -> Snapshot:
         """This snapshot with zeros at the addresses ``start .. stop - 1``."""
@@ -170,10 +173,9 @@ def _too_large(snapshot: Snapshot, size: int, limit: int) -> bool:
     """Whether ``size`` bytes are too many. If so, the snapshot drops its regions and sets ``missing``."""
     if size > limit and not snapshot.missing:
         snapshot.regions = ()
-        snapshot.missing = (
-            f"the launch's memory ({size / 2**20:.0f} MB) was more than a record keeps ({limit / 2**20:.0f} MB): "
-            f"use record(max_bytes={size})"
-        )
+        snapshot.missing = _(
+            "the launch's memory ({size} MB) was more than a record keeps ({limit} MB): use record(max_bytes={size_2})"
+        ).format(size=f"{size / 2**20:.0f}", limit=f"{limit / 2**20:.0f}", size_2=size)
     return bool(snapshot.missing)
 
 

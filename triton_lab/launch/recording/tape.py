@@ -19,6 +19,7 @@ from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.nonfinite import finite
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 Array = NDArray[Any]
@@ -97,7 +98,7 @@ class Tape(Watcher):
     def cut(self) -> str:
         """What was not recorded, in words; empty if everything was."""
         told = count(self.dropped, "access was", "accesses were")
-        return f"{told} not kept: use record(max_bytes=...)" if self.dropped else ""
+        return _("{told} not kept: use record(max_bytes=...)").format(told=told) if self.dropped else ""
 
     @property
     def nbytes(self) -> int:

@@ -7,9 +7,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-_INSTEAD = (
-    "unset it before the kernels are defined (in a notebook: del os.environ['TRITON_INTERPRET'], then run their cells "
-    "again); without a GPU, triton-lab runs them by itself, checks them and needs no interpreter"
+from triton_lab.localization import N_, _, translated
+
+_INSTEAD = N_(
+    "unset it before the kernels are defined (in a notebook: del "
+    "os.environ['TRITON_INTERPRET'], then run their cells again); without a GPU, "
+    "triton-lab runs them by itself, checks them and needs no interpreter"
 )
 
 
@@ -27,7 +30,11 @@ def refused() -> Iterator[None]:
     from triton import knobs
 
     if knobs.runtime.interpret:
-        raise NotRecorded(f"TRITON_INTERPRET is set, and what Triton's interpreter runs cannot be recorded: {_INSTEAD}")
+        raise NotRecorded(
+            _("TRITON_INTERPRET is set, and what Triton's interpreter runs cannot be recorded: {remedy}").format(
+                remedy=translated(_INSTEAD)
+            )
+        )
     before = _interpreted()
     # The user may have replaced the chain by a plain function.
     chain: Any = knobs.runtime.launch_enter_hook
@@ -46,8 +53,10 @@ def interpreted(before: Any = None) -> None:
     """Raise NotRecorded if Triton's interpreter has run a kernel since ``before`` (a result of `_interpreted`)."""
     if _interpreted() is not before:
         raise NotRecorded(
-            "a kernel was run by Triton's interpreter, which cannot be recorded, since TRITON_INTERPRET was set when "
-            f"it was defined: {_INSTEAD}"
+            _(
+                "a kernel was run by Triton's interpreter, which cannot be recorded, since "
+                "TRITON_INTERPRET was set when it was defined: {remedy}"
+            ).format(remedy=translated(_INSTEAD))
         )
 
 
@@ -64,9 +73,11 @@ class _Hook:
         if isinstance(active, (CPUDriver, OffloadDriver)):
             return
         raise NotRecorded(
-            f"the launch of {_name(metadata)} would not be recorded, since Triton's driver for "
-            f"{active.get_current_target().backend!r} is active: around the block, choose lab.target('gpu') for "
-            "the same GPU with a record, or lab.target('cpu') (import triton_lab as lab)"
+            _(
+                "the launch of {name} would not be recorded, since Triton's driver for {backend} is "
+                "active: around the block, choose lab.target('gpu') for the same GPU with a record, "
+                "or lab.target('cpu') (import triton_lab as lab)"
+            ).format(name=_name(metadata), backend=repr(active.get_current_target().backend))
         )
 
 

@@ -71,7 +71,7 @@ def executed(launch: Recorded, replays: bool = True) -> Executed:
     try:
         replay(launch, observer=counting)
     except CannotReplay as error:
-        return Executed(times, depth, f"how often some operations ran is not known: {error}")
+        return Executed(times, depth, _("how often some operations ran is not known: {error}").format(error=error))
     return Executed({index: counting.times.get(index, 0) for index in depth}, depth)
 
 

@@ -18,6 +18,7 @@ from triton_lab.backend.source.kernel_dependencies import as_callable, fingerpri
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.ir import parse_plan
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 
 PREFIX = "triton_lab probe "
 _PROBE = "__triton_lab_probe__"
@@ -64,7 +65,11 @@ class Surroundings:
             if changed.get(name) == entry:
                 continue
             if name not in self.scope or fingerprint_of_helper(self.scope[name]) != _inner(changed.get(name)):
-                raise CannotReplay(f"{name}, which the kernel {kernel.__name__} uses, has changed since the launch")
+                raise CannotReplay(
+                    _("{name}, which the kernel {name_2} uses, has changed since the launch").format(
+                        name=name, name_2=kernel.__name__
+                    )
+                )
         return {**kernel.__globals__, **self.scope}
 
 
@@ -90,15 +95,17 @@ def build(source: Any, metadata: Any, surroundings: Surroundings) -> Twin:
     kernel = source.fn
     if kernel.fn is None:
         raise CannotReplay(
-            f"the Python function of {kernel.__name__} is gone, so its variables cannot be named: torch.compile let it "
-            "go when it handed the kernel to another process"
+            _(
+                "the Python function of {name} is gone, so its variables cannot be named: "
+                "torch.compile let it go when it handed the kernel to another process"
+            ).format(name=kernel.__name__)
         )
     fixed: dict[int, Any] = {}
     weaver = _Weaver(first_line(kernel) - 1)
     woven = ast.fix_missing_locations(weaver.visit(ast.parse(kernel.src)))
     # The text is only hashed: the remark keeps the twin apart from the kernel in Triton's cache.
     probe = {_PROBE: _probe(fixed)}
-    _, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", probe)
+    _unused, executable = remade(source, metadata, surroundings, woven, kernel.src + "\n# probed", probe)
     return Twin(executable, tuple(weaver.variables), fixed)
 
 

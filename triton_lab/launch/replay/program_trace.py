@@ -20,6 +20,7 @@ from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.launch.replay.variable_values import assigned, probe_number
+from triton_lab.localization import _
 from triton_lab.messages import no_program
 
 Array = NDArray[Any]
@@ -117,7 +118,7 @@ def trace(launch: Recorded, program: int) -> Trace:
     if not 0 <= program < launch.programs:
         raise LookupError(f"{launch.kernel}: {no_program(program, launch.grid)}")
     if launch.compiled[0] is None:
-        raise CannotReplay("a launch that was loaded from a file has no steps to show: its source is not there")
+        raise CannotReplay(_("a launch that was loaded from a file has no steps to show: its source is not there"))
     listener = _Listener(launch)
     replay(
         launch,

@@ -22,6 +22,7 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import LATE, TookTooLong, breathe, is_late, within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.localization import _, translated
 from triton_lab.messages import count
 
 Array = NDArray[Any]
@@ -101,7 +102,7 @@ def replay(
     """
     snapshot = launch.snapshot
     if snapshot is None:
-        raise CannotReplay("the launch was not recorded with what it needs to be run again")
+        raise CannotReplay(_("the launch was not recorded with what it needs to be run again"))
     memory = snapshot.memory(held) if memory is None else memory
     runs = executable or launch.executable
     if programs is not None and runs.waiting_loops:
@@ -132,7 +133,9 @@ def replay(
         raise CannotReplay(error.message) from None
     except KernelError as error:
         if isinstance(error, StepLimit) and not strict and not is_cut_short(launch):
-            raise CannotReplay(f"run again, {error.message}, which is all that the launch was allowed") from None
+            raise CannotReplay(
+                _("run again, {message}, which is all that the launch was allowed").format(message=error.message)
+            ) from None
         if strict or launch.error is None:
             raise
     return memory
@@ -140,7 +143,7 @@ def replay(
 
 def _between_batches(done: int, total: int) -> None:
     if done < total and is_late():
-        raise _Late(LATE)
+        raise _Late(translated(LATE))
     if not is_late():
         breathe()
 
@@ -168,7 +171,9 @@ def _limits(launch: Recorded, given: Limits | None, changed: bool) -> Limits:
 def _told_late(machine: Machine) -> str:
     """The message that a replay was given up, and how far it had come."""
     steps = f" and {count(machine.steps, 'loop iteration')}" if machine.steps else ""
-    return f"running it again was given up after {count(machine.ended, 'program')}{steps}, since it took too long"
+    return _("running it again was given up after {programs}{steps}, since it took too long").format(
+        programs=count(machine.ended, "program"), steps=steps
+    )
 
 
 class _Late(KernelError):
@@ -190,15 +195,17 @@ class _Patient(Machine):
     def tick(self, loop: Op, frame: Frame) -> None:
         super().tick(loop, frame)
         if is_late():
-            raise _Late(LATE, loop, frame.programs)
+            raise _Late(translated(LATE), loop, frame.programs)
         if loop.index not in self._left_out:
             return
         self._spent[loop.index] += 1
         if self._spent[loop.index] > PATIENCE:
-            where = f"the loop in line {loop.location.line}" if loop.location else "a loop"
+            where = _("the loop in line {line}").format(line=loop.location.line) if loop.location else "a loop"
             raise _Endless(
-                f"{where} computes nothing that is stored, so the compiler left it out of the launch; as it is "
-                f"written, it does not end within {count(PATIENCE, 'iteration')}",
+                _(
+                    "{where} computes nothing that is stored, so the compiler left it out of the launch; "
+                    "as it is written, it does not end within {iterations}"
+                ).format(where=where, iterations=count(PATIENCE, "iteration")),
                 loop,
                 frame.programs,
             )

@@ -20,6 +20,7 @@ from triton_lab.ir import effects
 from triton_lab.launch.propagation.value_needs import ExecutedStep, RunRecord
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.messages import who as who_name
 
@@ -54,13 +55,17 @@ def origins(launch: Recorded, access: Access, program: int, lane: int, iteration
     Raises ValueError if ``access`` is no store, or if the program does not reach this iteration of it.
     """
     if access.kind != "store":
-        raise ValueError(f"the {access.kind} on line {access.line} stores nothing: ask this of a store")
+        raise ValueError(
+            _("the {kind} on line {line} stores nothing: pass a store").format(kind=access.kind, line=access.line)
+        )
     record = RunRecord(launch.executable.plan)
     replay(launch, observer=record, programs=np.array([program]))
     stores = [position for position, step in enumerate(record.steps) if step.op.index == access.op]
     if iteration >= len(stores):
         who, often = who_name(program, launch.grid), counted(len(stores), "time")
-        raise ValueError(f"{who} gets to the store on line {access.line} {often}")
+        raise ValueError(
+            _("{who} gets to the store on line {line} {often}").format(who=who, line=access.line, often=often)
+        )
     start = stores[iteration]
     step = record.steps[start]
     value = effects.operands_of(step.op).value

@@ -17,6 +17,7 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.instrumented_copy import PREFIX, Twin, Variable
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 from triton_lab.messages import count, no_program
 from triton_lab.providers import provided
 
@@ -98,7 +99,11 @@ class Values:
         """
         if not 0 <= iteration < max(1, self.iterations):
             has = count(self.iterations, "iteration")
-            raise IndexError(f"{self.name} on line {self.line} has {has}, not {iteration + 1}")
+            raise IndexError(
+                _("{name} on line {line} has {has}, not {iteration}").format(
+                    name=self.name, line=self.line, has=has, iteration=iteration + 1
+                )
+            )
         dtype = self.assignments[0].values.dtype if self.assignments else np.float32
         result = np.zeros((len(self.programs), *self.block), dtype)
         for assignment, counts in self._by_iteration.get(iteration, ()):
@@ -145,11 +150,17 @@ class Values:
 
     def __repr__(self) -> str:
         if self.fixed is not None:
-            return f"{self.name} on line {self.line} is {self.fixed!r}, fixed when compiling"
+            return _("{name} on line {line} is {fixed}, fixed when compiling").format(
+                name=self.name, line=self.line, fixed=repr(self.fixed)
+            )
         shape = f" of shape {self.block}" if self.block else ""
-        return (
-            f"{self.name} on line {self.line}: {self.dtype}{shape}, {count(len(self.programs), 'program')}, "
-            f"{count(self.iterations, 'iteration')}"
+        return _("{name} on line {line}: {dtype}{shape}, {programs}, {iterations}").format(
+            name=self.name,
+            line=self.line,
+            dtype=self.dtype,
+            shape=shape,
+            programs=count(len(self.programs), "program"),
+            iterations=count(self.iterations, "iteration"),
         )
 
 
@@ -201,14 +212,22 @@ def values(launch: Recorded, name: str, line: int | None = None, programs: Seque
     twin = launch.twin
     named = [variable for variable in twin.variables if variable.name == name]
     if not named:
-        raise LookupError(f"{launch.kernel} has no variable {name!r}; it has {_listing(twin)}")
+        raise LookupError(
+            _("{kernel} has no variable {name}; it has {listing}").format(
+                kernel=launch.kernel, name=repr(name), listing=_listing(twin)
+            )
+        )
     if line is None and len({v.line for v in named}) > 1:
         # A name without a line refers to its last assignment.
         line = named[-1].line
     chosen = [variable for variable in named if line is None or variable.line == line]
     if not chosen:
         lines = ", ".join(str(variable.line) for variable in named)
-        raise LookupError(f"{name!r} gets no value on line {line} of {launch.kernel}, but on line {lines}")
+        raise LookupError(
+            _("{name} gets no value on line {line} of {kernel}, but on line {lines}").format(
+                name=repr(name), line=line, kernel=launch.kernel, lines=lines
+            )
+        )
     rows = np.arange(launch.programs) if programs is None else np.unique(np.asarray(programs, np.int64))
     if len(rows) and (rows[0] < 0 or rows[-1] >= launch.programs):
         beyond = int(rows[0] if rows[0] < 0 else rows[-1])

@@ -19,6 +19,7 @@ from triton_lab.ir import Dense, Function, Op, Plan, Type, traits
 from triton_lab.ir.value_flow import LOOPS
 from triton_lab.launch.saving.checked_fields import hold
 from triton_lab.launch.saving.file_format import SavedLaunchError
+from triton_lab.localization import _
 
 MAX_SECONDS = 20.0
 """The most seconds that a launch from a file may take, by the estimate."""
@@ -78,20 +79,26 @@ def hold_plan(plan: Plan, block: int) -> None:
     for function in plan.functions.values():
         for type in function.types:
             each = (type, type.pointee) if type.pointee is not None else (type,)
-            hold(all(len(one.shape) <= _AXES for one in each), f"a block of more than {messages.count(_AXES, 'axis')}")
+            hold(
+                all(len(one.shape) <= _AXES for one in each),
+                _("a block of more than {axis}").format(axis=messages.count(_AXES, "axis")),
+            )
             most = max(math.prod(one.shape) for one in each)
-            hold(most <= block, f"a block of {messages.count(most, 'element')}")
-        for _, depth in _walk(function):
+            hold(most <= block, _("a block of {elements}").format(elements=messages.count(most, "element")))
+        for _unused, depth in _walk(function):
             operations += 1
-            hold(operations <= _OPERATIONS, f"a kernel of more than {messages.count(_OPERATIONS, 'operation')}")
-            hold(depth <= _DEPTH, f"a kernel with more than {_DEPTH} regions inside each other")
+            hold(
+                operations <= _OPERATIONS,
+                _("a kernel of more than {operations}").format(operations=messages.count(_OPERATIONS, "operation")),
+            )
+            hold(depth <= _DEPTH, _("a kernel with more than {DEPTH} regions inside each other").format(DEPTH=_DEPTH))
 
 
 def hold_shapes(plan: Plan) -> None:
     """Check that each operation's operands and results have compatible shapes. Raises SavedLaunchError."""
     for function in plan.functions.values():
         for op in function.walk():
-            hold(_fit(op, function), f"the shapes of {op.name}")
+            hold(_fit(op, function), _("the shapes of {name}").format(name=op.name))
 
 
 def _walk(function: Function) -> Iterator[tuple[Op, int]]:
@@ -113,8 +120,10 @@ def admitted(executable: Executable, programs: int, limits: Limits, seconds: flo
     straight = estimate.function(name).seconds(programs, -(-programs // together))
     if straight > seconds:
         raise SavedLaunchError(
-            f"to run it would take about {_told(straight)}, and {_told(seconds)} are allowed: "
-            "use lab.load(path, max_seconds=...) if you trust it"
+            _(
+                "to run it would take about {told}, and {told_2} are allowed: use lab.load(path, "
+                "max_seconds=...) if you trust it"
+            ).format(told=_told(straight), told_2=_told(seconds))
         )
     rounds = [cost.seconds(together, 1) for cost in estimate.rounds.values()]
     if not rounds:
@@ -126,13 +135,15 @@ def admitted(executable: Executable, programs: int, limits: Limits, seconds: flo
 def too_long(limits: Limits) -> SavedLaunchError:
     """The error for a launch that took more rounds than `admitted` allowed."""
     return SavedLaunchError(
-        f"its loops take more than {messages.count(limits.steps or 0, 'round')}, which is all that the time allows: "
-        "use lab.load(path, max_seconds=...) if you trust it"
+        _(
+            "its loops take more than {rounds}, which is all that the time allows: use "
+            "lab.load(path, max_seconds=...) if you trust it"
+        ).format(rounds=messages.count(limits.steps or 0, "round"))
     )
 
 
 def _told(seconds: float) -> str:
-    return f"{seconds:,.0f} s" if seconds < 1e6 else "more than a week"
+    return f"{seconds:,.0f} s" if seconds < 1e6 else _("more than a week")
 
 
 def _batch(executable: Executable, limits: Limits) -> int:
@@ -156,7 +167,7 @@ class _Estimate:
             function = self._plan.functions[name]
             self._known[name] = self._blocks(function, [op for block in function.body.blocks for op in block.ops])
         found = self._known[name]
-        hold(found is not None, f"a function that calls itself ({name:.80})")
+        hold(found is not None, _("a function that calls itself ({name})").format(name=f"{name:.80}"))
         assert found is not None
         return found
 
@@ -195,7 +206,7 @@ def lanes(function: Function, op: Op) -> float:
     shapes = [(type.pointee if type.is_descriptor and type.pointee else type).shape for type in types]
     most = max((math.prod(shape) for shape in shapes), default=1)
     if op.name in traits.DOTS:
-        *_, inner = shapes[0] or (1,)
+        *_unused, inner = shapes[0] or (1,)
         return float(most + math.prod(shapes[-1]) * inner / _PRODUCTS)
     if op.name == "tt.histogram" and op.results:
         most += math.prod(shapes[-1])
@@ -247,7 +258,7 @@ def _fit(op: Op, function: Function) -> bool:
 def _dot_fits(taken: Sequence[tuple[int, ...]], given: Sequence[tuple[int, ...]]) -> bool:
     if len(taken) != 3 or len(given) != 1 or not all(len(shape) == len(given[0]) >= 2 for shape in taken):
         return False
-    (*outer, m, k), (*_, k2, n), result = taken
+    (*outer, m, k), (*_unused, k2, n), result = taken
     return k == k2 and given[0] == result == (*outer, m, n) and taken[1][:-2] == tuple(outer)
 
 

@@ -11,6 +11,7 @@ from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.saving.file_format import SavedLaunchError
 from triton_lab.launch.source_lines import UserLine
+from triton_lab.localization import _
 
 T = TypeVar("T")
 
@@ -18,12 +19,15 @@ T = TypeVar("T")
 def hold(condition: bool, what: str) -> None:
     """Raise SavedLaunchError about ``what`` unless ``condition`` holds. All functions here raise it."""
     if not condition:
-        raise SavedLaunchError(f"{what} cannot be right")
+        raise SavedLaunchError(_("{what} cannot be right").format(what=what))
 
 
 def of(kind: type[T], value: Any) -> T:
     """``value``, which must have exactly this type."""
-    hold(type(value) is kind, f"a {type(value).__name__} where {kind.__name__} belongs")
+    hold(
+        type(value) is kind,
+        _("a {name} where {name_2} belongs").format(name=type(value).__name__, name_2=kind.__name__),
+    )
     return value  # type: ignore[no-any-return]
 
 

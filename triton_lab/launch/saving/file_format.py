@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
+
 Array = NDArray[Any]
 
 FORMAT = 2
@@ -110,7 +112,11 @@ class Reader:
             whole = source
         self._near: dict[str, int] = {}  # member name -> the number of the array from which its bits differ
         if len(whole) > max_bytes + _NAMES:
-            raise SavedLaunchError(f"it is larger than the {max_bytes / 2**20:.0f} MB that it may unpack to")
+            raise SavedLaunchError(
+                _("it is larger than the {max_bytes} MB that it may unpack to").format(
+                    max_bytes=f"{max_bytes / 2**20:.0f}"
+                )
+            )
         try:
             # In memory, since in a damaged file a seek to a wrong place would be an OSError.
             with zipfile.ZipFile(io.BytesIO(whole)) as archive:
@@ -118,65 +124,75 @@ class Reader:
         except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
             if isinstance(error, SavedLaunchError):
                 raise
-            raise SavedLaunchError(f"it is no archive that can be read ({error})") from None
+            raise SavedLaunchError(_("it is no archive that can be read ({error})").format(error=error)) from None
         except Exception as error:  # zlib and others have exceptions of their own
-            raise SavedLaunchError(f"it is no archive that can be read ({error})") from None
+            raise SavedLaunchError(_("it is no archive that can be read ({error})").format(error=error)) from None
         self.head = self._object()
 
     def _read(self, archive: zipfile.ZipFile) -> dict[str, bytes]:
         infos = archive.infolist()
         if len(infos) > self._most:
-            raise SavedLaunchError(f"it has {len(infos)} members, and {self._most} are allowed")
+            raise SavedLaunchError(
+                _("it has {number} members, and {most} are allowed").format(number=len(infos), most=self._most)
+            )
         claimed = sum(info.file_size for info in infos)
         if claimed > self.max_bytes:
             raise SavedLaunchError(
-                f"it unpacks to {claimed / 2**20:.0f} MB, and {self.max_bytes / 2**20:.0f} MB are allowed: "
-                "use lab.load(path, max_bytes=...) if you trust it"
+                _(
+                    "it unpacks to {claimed} MB, and {max_bytes} MB are allowed: use lab.load(path, "
+                    "max_bytes=...) if you trust it"
+                ).format(claimed=f"{claimed / 2**20:.0f}", max_bytes=f"{self.max_bytes / 2**20:.0f}")
             )
         found: dict[str, bytes] = {}
         known = {HEAD, *map(_name, range(len(infos)))}
         for info in infos:
             name, near = _apart(info.filename)
             if name not in known or name in found:
-                raise SavedLaunchError("it has members that no saved launch has")
+                raise SavedLaunchError(_("it has members that no saved launch has"))
             if near is not None:
                 self._near[name] = near
             with archive.open(info) as member:
                 data = member.read(info.file_size + 1)
             if len(data) != info.file_size:
-                raise SavedLaunchError("it has members of another size than it says")
+                raise SavedLaunchError(_("it has members of another size than it says"))
             found[name] = data
         return found
 
     def _object(self) -> dict[str, Any]:
         data = self._members.get(HEAD)
         if data is None:
-            raise SavedLaunchError(f"it has no {HEAD}")
+            raise SavedLaunchError(_("it has no {HEAD}").format(HEAD=HEAD))
         if len(data) > _HEAD_BYTES:
-            raise SavedLaunchError(f"its {HEAD} has more than {_HEAD_BYTES >> 20} MB")
+            raise SavedLaunchError(
+                _("its {HEAD} has more than {HEAD_BYTES} MB").format(HEAD=HEAD, HEAD_BYTES=_HEAD_BYTES >> 20)
+            )
         try:
             head = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise SavedLaunchError(f"its {HEAD} is no JSON ({type(error).__name__})") from None
+            raise SavedLaunchError(
+                _("its {HEAD} is no JSON ({name})").format(HEAD=HEAD, name=type(error).__name__)
+            ) from None
         if not isinstance(head, dict) or not _shallow(head, self._depth):
-            raise SavedLaunchError(f"its {HEAD} is no object of a launch")
+            raise SavedLaunchError(_("its {HEAD} is no object of a launch").format(HEAD=HEAD))
         return head
 
     def array(self, number: Any) -> Array:
         """The array with this number, read-only."""
         data = self._members.get(_name(number)) if type(number) is int else None
         if data is None:
-            raise SavedLaunchError(f"it has no array {number!r:.40}")
+            raise SavedLaunchError(_("it has no array {number}").format(number=f"{number!r:.40}"))
         stream = io.BytesIO(data)
         try:
             version = np.lib.format.read_magic(stream)
             read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
             shape, by_column, dtype = read(stream)
         except Exception as error:
-            raise SavedLaunchError(f"its array {number} is none ({type(error).__name__})") from None
+            raise SavedLaunchError(
+                _("its array {number} is none ({name})").format(number=number, name=type(error).__name__)
+            ) from None
         rest = memoryview(data)[stream.tell() :]
         if dtype.kind not in _KINDS or by_column or dtype.itemsize * math.prod(shape) != len(rest):
-            raise SavedLaunchError(f"its array {number} is not what it says")
+            raise SavedLaunchError(_("its array {number} is not what it says").format(number=number))
         array = np.frombuffer(rest, dtype).reshape(shape)
         near = self._near.get(_name(number))
         return array if near is None else self._from_near(array, near, number)
@@ -185,7 +201,7 @@ class Reader:
         # The other array must come earlier and be stored whole, so that there is no chain and no cycle.
         other = self.array(near) if near < number and _name(near) not in self._near else None
         if other is None or (other.shape, other.dtype) != (differing.shape, differing.dtype) or not other.shape:
-            raise SavedLaunchError(f"its array {number} is told from one that it is not like")
+            raise SavedLaunchError(_("its array {number} is told from one that it is not like").format(number=number))
         found = _differing(differing, other)
         found.flags.writeable = False
         return found

@@ -34,6 +34,7 @@ from triton_lab.launch.saving import admission
 from triton_lab.launch.saving.checked_fields import hold, ints, lines_of, maybe, of, ranges, real, time, tuning
 from triton_lab.launch.saving.file_format import FORMAT, NAME, Reader, SavedLaunchError
 from triton_lab.launch.saving.launch_writer import FINDING_ARRAYS, FINDING_TEXTS
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 Array = NDArray[Any]
@@ -98,29 +99,42 @@ def _read(source: Path | bytes, name: str, max_bytes: int, seconds: float, steps
     except (OSError, KeyboardInterrupt):
         raise
     except SavedLaunchError as error:
-        raise SavedLaunchError(f"{name} is no launch that can be loaded: {error}") from None
+        raise SavedLaunchError(
+            _("{name} is no launch that can be loaded: {error}").format(name=name, error=error)
+        ) from None
     except RecursionError:
-        told = "parts of it lie too deep in each other"
-        raise SavedLaunchError(f"{name} is no launch that can be loaded: {told}") from None
+        told = _("parts of it lie too deep in each other")
+        raise SavedLaunchError(
+            _("{name} is no launch that can be loaded: {told}").format(name=name, told=told)
+        ) from None
     except Exception as error:  # a wrong field, or a kernel that is not valid
         told = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
-        raise SavedLaunchError(f"{name} is no launch that can be loaded: it breaks the format ({told})") from error
+        raise SavedLaunchError(
+            _("{name} is no launch that can be loaded: it breaks the format ({told})").format(name=name, told=told)
+        ) from error
 
 
 def _launch(reader: Reader, seconds: float, steps: int) -> Launch:
     head = reader.head
     if head.get("format") != NAME:
-        raise SavedLaunchError("it is no launch of triton-lab")
+        raise SavedLaunchError(_("it is no launch of triton-lab"))
     version = of(int, head["version"])
     if not 1 <= version <= FORMAT:
-        raise SavedLaunchError(f"it has version {version} of the format, and this triton-lab reads up to {FORMAT}")
+        raise SavedLaunchError(
+            _("it has version {version} of the format, and this triton-lab reads up to {FORMAT}").format(
+                version=version, FORMAT=FORMAT
+            )
+        )
     executable = _executable(of(str, head["plan"]))
     x, y, z = (of(int, extent) for extent in head["grid"])
     least = 0 if head["findings"] is None else 1  # an unchecked launch may have no program
-    hold(min(x, y, z) >= least and x * y * z <= _PROGRAMS, f"a grid of {messages.count(x * y * z, 'program')}")
+    hold(
+        min(x, y, z) >= least and x * y * z <= _PROGRAMS,
+        _("a grid of {programs}").format(programs=messages.count(x * y * z, "program")),
+    )
     batch, memory = maybe(int, head["batch"]), maybe(int, head["memory"])
     kept = maybe(int, head.get("steps"))  # missing in older files
-    hold(kept is None or kept >= 0, "the limit on iterations")
+    hold(kept is None or kept >= 0, _("the limit on iterations"))
     limits = Limits(
         batch=batch, steps=steps if kept is None else min(kept, steps), memory=min(memory or _MEMORY, _MEMORY)
     )
@@ -180,7 +194,7 @@ def _watch(launch: Launch, limits: Limits, unwritten: Ranges = NOTHING, blank: R
             raise admission.too_long(limits) from None
         if launch.error is None:
             raise SavedLaunchError(
-                f"its kernel does not run to its end on the memory in the file ({_why(error)})"
+                _("its kernel does not run to its end on the memory in the file ({why})").format(why=_why(error))
             ) from error
         tape.failed(error, launch.executable.plan)
     launch.interpreted = clock.perf_counter() - start
@@ -194,7 +208,7 @@ def _why(error: KernelError) -> str:
 
 
 def _executable(text: str) -> Executable:
-    hold(len(text) <= _TEXT, f"a kernel of {messages.count(len(text), 'character')}")
+    hold(len(text) <= _TEXT, _("a kernel of {characters}").format(characters=messages.count(len(text), "character")))
     plan = parse_plan(text)
     admission.hold_plan(plan, _BLOCK)
     verify(plan)

@@ -17,6 +17,7 @@ from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import is_cut_short
 from triton_lab.launch.saving.file_format import FORMAT, NAME, Array, Writer, simple
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ def _head(launch: Launch, writer: Writer) -> dict[str, Any]:
     """All but what checks and replays with other probes say."""
     snapshot = launch.snapshot
     if snapshot is None or snapshot.missing:
-        reason = "it was not recorded with its memory" if snapshot is None else snapshot.missing
-        raise CannotReplay(f"the launch of {launch.kernel} cannot be saved: {reason}")
+        reason = _("it was not recorded with its memory") if snapshot is None else snapshot.missing
+        raise CannotReplay(
+            _("the launch of {kernel} cannot be saved: {reason}").format(kernel=launch.kernel, reason=reason)
+        )
     limits = launch.tape.limits if launch.tape is not None else None
     head: dict[str, Any] = {"format": NAME, "version": FORMAT}
     head |= {name: getattr(launch, name) for name in _PLAIN}

@@ -21,6 +21,7 @@ from triton_lab.launch.diagnosis.finding import MOST_ENDS, Finding
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.sharding.shard import Done, Whole
+from triton_lab.localization import _, translated
 
 # These findings are about the whole launch, so no part can make them.
 _OF_ALL = ("idle-program", "unwritten", "precedence")
@@ -35,12 +36,12 @@ def verdict(launch: Launch, whole: Whole, done: Sequence[Done]) -> Verdict:
     plan = launch.executable.plan
     errors = [stopped.error(plan) for one in done for stopped in one.stopped]
     if isinstance(launch.error, KernelError):
-        gathering.run(OTHERS, lambda: fault.check(launch, errors[1:]))
+        gathering.run(translated(OTHERS), lambda: fault.check(launch, errors[1:]))
     gathering.findings += united(done)
-    gathering.run(MISREAD, lambda: precedence.check(launch, gathering.findings))
+    gathering.run(translated(MISREAD), lambda: precedence.check(launch, gathering.findings))
     if launch.error is None:
-        gathering.run("idle programs", lambda: idle_program.told(launch, _numbers(one.idle for one in done)))
-        gathering.run("elements of outputs that nobody stores to", lambda: _unwritten(launch, whole, done))
+        gathering.run(_("idle programs"), lambda: idle_program.told(launch, _numbers(one.idle for one in done)))
+        gathering.run(_("elements of outputs that no program stores to"), lambda: _unwritten(launch, whole, done))
     for one in done:
         for unchecked in one.verdict.unchecked:
             gathering.left_out(unchecked.what, unchecked.why)
@@ -54,7 +55,11 @@ def united(done: Sequence[Done]) -> list[Finding]:
         for each in one.verdict.findings:
             if each.kind not in _OF_ALL:
                 found.setdefault((each.kind, each.op, each.argument), []).append(each)
-    return [_united(parts) for (kind, op, _), parts in found.items() if kind != _ALWAYS_TRUE or _holds(op, parts, done)]
+    return [
+        _united(parts)
+        for (kind, op, _unused), parts in found.items()
+        if kind != _ALWAYS_TRUE or _holds(op, parts, done)
+    ]
 
 
 def _holds(op: object, parts: Sequence[Finding], done: Sequence[Done]) -> bool:

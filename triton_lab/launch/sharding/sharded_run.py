@@ -35,6 +35,7 @@ from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.sharding.shard import Done, Whole, held_by, perform, pieces
 from triton_lab.launch.sharding.shard_conflict import Meeting
 from triton_lab.launch.source_lines import SourceLines, UserLine
+from triton_lab.localization import _
 
 Apart = Callable[[Callable[[Whole, range], Done], Whole, Sequence[range]], list[Done]]
 Array = NDArray[Any]
@@ -83,13 +84,15 @@ def in_parts(call: LaunchCall, tape: Tape, kept: Snapshot, most: int, apart: Apa
         lost = next((one.lost for one in done if one.lost), "")
         met = None if lost else meeting(whole, plan, done)
         if lost or met is not None:
-            return Cut(why=f"of a part, {lost}, or more parts" if met is None else met.text, meeting=met)
+            return Cut(
+                why=_("of a part, {lost}, or more parts").format(lost=lost) if met is None else met.text, meeting=met
+            )
         _put(call.memory, whole, done, _sums(plan))
     for one in done:
         sys.stdout.write(one.printed)
     if first is None:
         return Cut(whole, done)
-    call.elsewhere = "copies, part by part"
+    call.elsewhere = _("copies, part by part")
     return Cut(whole, done, error=described(first.error(plan), call))
 
 
@@ -128,7 +131,7 @@ def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
     """Why the kernel's programs cannot run in parts, in words; "" if nothing known before the run forbids it."""
     executable = call.executable
     if executable.waiting_loops:
-        return "its programs wait for one another"
+        return _("its programs wait for one another")
     used = results_used(executable.plan)
     for op in executable.plan.walk():
         if not effects.is_access(op):
@@ -137,11 +140,13 @@ def _reason(call: LaunchCall, lines: Mapping[int, UserLine | None]) -> str:
         where = "" if place is None else f" (line {place.line})"
         roots = executable.roots.get(op.index)
         if roots is None or any(call.owners[root] is None for root in roots):
-            return f"it follows addresses of which no tensor is known{where}"
+            return _("it follows addresses that belong to no known tensor{where}").format(where=where)
         if effects.updates(op) and op.index in used:
-            return f"it uses what an atomic found in memory{where}, which depends on who came before"
+            return _("it uses the result of an atomic{where}, which depends on the order of the programs").format(
+                where=where
+            )
         if effects.updates(op) and _rmw(op) is None:
-            return f"what its atomics leave depends on their order{where}"
+            return _("the result of its atomics depends on their order{where}").format(where=where)
     return ""
 
 
@@ -208,9 +213,14 @@ class _Two:
         first_op, op = self._op(there, other, first), self._op(part, key, first)
         assert first_op is not None and op is not None
         owner = next((one for one in self.whole.arguments if one.name == part.owners.get(op)), None)
-        text = (
-            f"{self._who(there)} {_DEEDS[_deed(other)]} {element(owner, int(first.start[0]))}"
-            f"{self._line(first_op)}, and {self._who(part)} {_DEEDS[_deed(key)]} it{self._line(op)}"
+        text = _("{who} {DEEDS} {element}{line}, and {who_2} {DEEDS_2} it{line_2}").format(
+            who=self._who(there),
+            DEEDS=_DEEDS[_deed(other)],
+            element=element(owner, int(first.start[0])),
+            line=self._line(first_op),
+            who_2=self._who(part),
+            DEEDS_2=_DEEDS[_deed(key)],
+            line_2=self._line(op),
         )
         stores = "store" in (key, other)
         kind = "race" if stores or "load" in (key, other) else ""

@@ -12,6 +12,7 @@ from triton_lab.ir import Op, Plan
 from triton_lab.ir.dataflow import Flow
 from triton_lab.ir.effects import brings_in, is_access, operands_of
 from triton_lab.ir.value_flow import LOOPS, Value, decisive
+from triton_lab.localization import _
 from triton_lab.native.analysis.spin_loops import waiting
 from triton_lab.native.analysis.value_uses import Analysis
 from triton_lab.native.function_contract import Signature
@@ -31,13 +32,13 @@ class EffectOrder:
         self.group = signature.group
         for op in analysis.places:
             if is_access(op) and op.index not in self.group:
-                raise Unsupported(f"{op.name} of memory that is not known before the launch")
+                raise Unsupported(_("{name} of memory that is not known before the launch").format(name=op.name))
         self.waits = waiting(analysis.function, self.conflicts)
         self.needs_rehearsal = self.is_transaction = False
         # In a transaction: the operations that write, and those that contain one.
         self.writing: frozenset[Op] = frozenset()
         self._rehearsed: set[int] = set()
-        why = "its programs wait for one another" if any(each.shared for each in self.waits.values()) else ""
+        why = _("its programs wait for one another") if any(each.shared for each in self.waits.values()) else ""
         if not why and self._needs_rehearsal():
             try:
                 self._rehearsed = self._behind_guards()
@@ -51,9 +52,13 @@ class EffectOrder:
         """Make it a transaction, for the reason ``why``. Raises Unsupported if it is not known what it writes."""
         places, writes = self.analysis.places, self.analysis.writes
         if not all(self.group[op.index] for op in places if is_access(op)):
-            raise Unsupported(f"{why}, and it goes through addresses that it has loaded, or made of integers")
+            raise Unsupported(
+                _("{why}, and it goes through addresses that it has loaded, or made of integers").format(why=why)
+            )
         if any(len(self.group[op.index]) > 1 for op in writes):
-            raise Unsupported(f"{why}, and it writes through a pointer that may lead to several tensors")
+            raise Unsupported(
+                _("{why}, and it writes through a pointer that may lead to several tensors").format(why=why)
+            )
         self.is_transaction = True
         self.writing = frozenset(op for op in places if not set(writes).isdisjoint(op.walk()))
 
@@ -103,8 +108,8 @@ class EffectOrder:
         for op in function.walk():
             if brings_in(op) and behind.intersection(op.results) and self.conflicts(op):  # also an atomic's own write
                 here = addressed.intersection(op.results)
-                what = "where the kernel reads or writes" if here else "what it asserts or looks up"
-                raise Unsupported(f"{what} depends on memory that it has written itself")
+                what = _("where the kernel reads or writes") if here else _("what it asserts or looks up")
+                raise Unsupported(_("{what} depends on memory that it has written itself").format(what=what))
         return behind
 
     def _addressed(self) -> set[int]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from triton_lab.ir import Op, Plan
 from triton_lab.ir.plan import Block, Function, Region
 from triton_lab.ir.types import Type
+from triton_lab.localization import _
 from triton_lab.native.unsupported import Unsupported
 
 
@@ -61,7 +62,7 @@ class _Flattening:
         name = op.attributes["callee"]
         callee = self.plan.functions[name]
         if name in callers:
-            raise Unsupported("a function that calls itself")
+            raise Unsupported(_("a function that calls itself"))
         body = _only(callee.body)
         inner = dict(zip(body.arguments, (values[value] for value in op.operands), strict=True))
         block = self._block(body, callee, inner, (*callers, name))
@@ -71,5 +72,5 @@ class _Flattening:
 
 def _only(region: Region) -> Block:
     if len(region.blocks) != 1:
-        raise Unsupported("a function that returns before its end")
+        raise Unsupported(_("a function that returns before its end"))
     return region.blocks[0]

@@ -23,6 +23,7 @@ from triton_lab.interpreter.memory_regions import Memory
 from triton_lab.interpreter.ops.descriptors import placed
 from triton_lab.interpreter.runtime_values import Array, Descriptor
 from triton_lab.ir import Op, Plan
+from triton_lab.localization import _
 from triton_lab.native.analysis.address_slice import Groups, Outline, SliceAccess, outline
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class _Found:
         if found is None:
             self.lanes += math.prod(shape)
         if self.count > _MOST_BLOCKS or self.lanes > self.most:
-            raise KernelError("where it touches memory is not known")
+            raise KernelError(_("where it touches memory is not known"))
         if found is None:
             on = mask.elements() if isinstance(mask, MaskBox) else mask
             active = None if on is None else np.broadcast_to(on, shape)

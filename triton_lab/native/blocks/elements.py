@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from triton_lab.localization import _
 from triton_lab.native.blocks import int_expr
 from triton_lab.native.blocks.value_repr import ORIGIN, AffineValue, BoxMask, Index, Lazy, Range, ScratchBlock
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg
@@ -189,5 +190,5 @@ def element_for(emitter: Emitter, buffer: ScratchBlock, value: int, index: Indic
     """Elements of ``value`` in the kind that ``buffer`` holds."""
     found = widened_at(emitter, value, index) if buffer.widened else at(emitter, value, index)
     if found.kind != buffer.kind and found.kind != "i1":
-        raise Unsupported("a block that is kept in two ways")
+        raise Unsupported(_("a block that is kept in two ways"))
     return found

@@ -6,6 +6,7 @@ that moving them changes nothing: arithmetic widens them to ``float`` and rounds
 
 from __future__ import annotations
 
+from triton_lab.localization import _
 from triton_lab.native.unsupported import Unsupported
 
 _KINDS = {
@@ -32,7 +33,7 @@ def kind_of(element: str) -> str:
     """The kind of register that holds one element: ``i64`` for a pointer, ``i16`` for the bits of a bf16."""
     kind = _KINDS.get(element)
     if kind is None:
-        raise Unsupported(f"elements of type {element}")
+        raise Unsupported(_("elements of type {element}").format(element=element))
     return kind
 
 

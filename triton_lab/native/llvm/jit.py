@@ -17,6 +17,7 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
 from triton_lab.native.runtime import background_compiler
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ ARM64 = Target("aarch64-unknown-linux-gnu", "generic", "+neon,+fullfp16")
 
 def missing() -> str:
     """Why there is no compiler here; empty if there is one. Nothing is imported to find out."""
-    return "" if importlib.util.find_spec("llvmlite") is not None else "llvmlite is not installed"
+    return "" if importlib.util.find_spec("llvmlite") is not None else _("llvmlite is not installed")
 
 
 def is_imported() -> bool:
@@ -80,7 +81,7 @@ def version() -> str:
 @functools.cache
 def host() -> Target:
     """This processor, with all features that the system allows."""
-    _, llvm = _llvm()
+    _unused, llvm = _llvm()
     try:
         features = llvm.get_host_cpu_features().flatten()
     except RuntimeError:  # LLVM cannot detect this processor
@@ -90,7 +91,7 @@ def host() -> Target:
 
 def object_code(text: str, target: Target) -> bytes:
     """Compile a module of LLVM IR. Raises CannotCompile."""
-    _, llvm = _llvm()
+    _unused, llvm = _llvm()
     try:
         machine = _machine(target)
         with llvm.create_context() as context:
@@ -139,9 +140,9 @@ class Linked:
         """Link ``code``. Raises CannotCompile if it is for another processor, lacks ``symbol``, or calls missing
         functions.
         """
-        _, llvm = _llvm()
+        _unused, llvm = _llvm()
         if not made_for(code, host()):
-            raise CannotCompile("the object code is for another processor")
+            raise CannotCompile(_("the object code is for another processor"))
         try:
             wanted = sorted(undefined_names(code) - {_OFFSETS})
         except ValueError as error:
@@ -149,7 +150,9 @@ class Linked:
         # Where the processor has no instruction, LLVM calls a library function, which may not exist here.
         lacking = [name for name in wanted if not hasattr(ctypes.CDLL(None), name)]
         if lacking:
-            raise CannotCompile(f"this processor has no instructions for what {' and '.join(lacking)} would do")
+            raise CannotCompile(
+                _("this processor has no instructions for what {names} would do").format(names=" and ".join(lacking))
+            )
         try:
             # LLVM may call memcpy and memset of the C library in place of loops.
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)
@@ -175,7 +178,7 @@ def _llvm() -> tuple[Any, Any]:
             import llvmlite
             import llvmlite.binding as llvm
         except (ImportError, OSError) as error:  # OSError: its library cannot be loaded
-            raise CannotCompile(f"llvmlite cannot be imported: {error}") from error
+            raise CannotCompile(_("llvmlite cannot be imported: {error}").format(error=error)) from error
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         return llvmlite, llvm
@@ -183,7 +186,7 @@ def _llvm() -> tuple[Any, Any]:
 
 @functools.cache
 def _machine(target: Target) -> Any:
-    _, llvm = _llvm()
+    _unused, llvm = _llvm()
     if target.triple != llvm.get_process_triple():
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
@@ -195,7 +198,7 @@ def _machine(target: Target) -> Any:
 
 @functools.cache
 def _linker() -> Any:
-    _, llvm = _llvm()
+    _unused, llvm = _llvm()
     return llvm.create_lljit_compiler(_machine(host()))
 
 

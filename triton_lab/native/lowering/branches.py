@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from triton_lab.ir import Op
 from triton_lab.ir.plan import Region
+from triton_lab.localization import _
 from triton_lab.native.analysis.plan_walk import walk
 from triton_lab.native.blocks.value_repr import Form
 from triton_lab.native.llvm.builder import BasicBlock, Reg
@@ -26,9 +27,9 @@ class _Branches:
 
     def __init__(self, emitter: Emitter, body: Region) -> None:
         self.emitter, self.body = emitter, body
-        self.targets = [emitter.code.new_block("part") for _ in body.blocks]
+        self.targets = [emitter.code.new_block("part") for _unused in body.blocks]
         # The branches to each block: where they come from, and the values that they bring.
-        self.arrivals: list[list[tuple[BasicBlock, tuple[int, ...], int]]] = [[] for _ in body.blocks]
+        self.arrivals: list[list[tuple[BasicBlock, tuple[int, ...], int]]] = [[] for _unused in body.blocks]
         self.known: list[tuple[dict[int, Form], dict[int, int]]] = []
         self.before: list[set[int]] = []
 
@@ -57,9 +58,9 @@ class _Branches:
             return
         ways = self.arrivals[number]
         if not ways:
-            raise Unsupported("a part of a kernel that nothing leads to")
+            raise Unsupported(_("a part of a kernel that nothing leads to"))
         # The blocks on every path here; the last one of them knows the most forms.
-        common = set.intersection(*(self.before[source] for _, _, source in ways))
+        common = set.intersection(*(self.before[source] for _block, _values, source in ways))
         self.before.append(common | {number})
         forms, costs = self.known[max(common)]
         emitter.forms, emitter.costs = dict(forms), dict(costs)
@@ -67,7 +68,7 @@ class _Branches:
             if emitter.rehearsal and not emitter.order.is_needed(argument):
                 continue
             if emitter.types[argument].shape:
-                raise Unsupported("a branch that hands on a block of values")
+                raise Unsupported(_("a branch that hands on a block of values"))
             phi = code.phi(emitter.kind(argument))
             for block, handed, source in ways:
                 brought = self.known[source][0][emitter.analysis.one(handed[position])]
@@ -81,7 +82,7 @@ class _Branches:
             raise Unsupported("a branch backwards")
         blocks = [successor.block for successor in end.successors]
         if len(set(blocks)) != len(blocks):
-            raise Unsupported("a branch that leads to one place")
+            raise Unsupported(_("a branch that leads to one place"))
         for successor in end.successors:
             self.arrivals[successor.block].append((code.block, successor.operands, number))
         if end.name == "cf.br":

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
+from triton_lab.localization import _
 from triton_lab.native.blocks import int_expr
 from triton_lab.native.blocks.elements import Indices, at, holds, position
 from triton_lab.native.blocks.int_expr import Term
@@ -68,7 +69,7 @@ def by_its_descriptor(emitter: Emitter, op: Op) -> BlockAccess:
     descriptor = op.operands[where.address]
     form, pointee = emitter.form(descriptor), emitter.types[descriptor].pointee
     if not isinstance(form, DescriptorValue):
-        raise Unsupported("a descriptor that is chosen while the kernel runs")
+        raise Unsupported(_("a descriptor that is chosen while the kernel runs"))
     assert pointee is not None
     value = op.results[0] if where.value is None else op.operands[where.value]
     element = emitter.element(value)

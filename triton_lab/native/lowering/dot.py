@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from triton_lab.ir import Dense, Op
+from triton_lab.localization import _
 from triton_lab.native.blocks.block_loops import lanes_for, nest
 from triton_lab.native.blocks.elements import Indices, read, widened_at, write
 from triton_lab.native.blocks.materialize import materialise
@@ -30,7 +31,7 @@ def dot(emitter: Emitter, op: Op) -> None:
     a, b, accumulator = op.operands
     type = emitter.types[op.results[0]]
     if type.element not in _SUMS:
-        raise Unsupported(f"a dot into {type.element}")
+        raise Unsupported(_("a dot into {element}").format(element=type.element))
     kind = _SUMS[type.element]
     result, start = op.results[0], accumulator
     added = _added(emitter, op)
@@ -116,7 +117,7 @@ def _operand(emitter: Emitter, value: int, kind: str) -> ScratchBlock:
         if found.kind == kind and found.strides[-1] == 1:
             return found
     if not (is_narrow(element) or emitter.types[value].is_integer or emitter.kind(value) == kind):
-        raise Unsupported(f"a dot of {element}")
+        raise Unsupported(_("a dot of {element}").format(element=element))
     buffer = emitter.setting.scratch.take(emitter.types[value].shape, kind, widened=is_narrow(element))
 
     def body(index: Indices) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_lab.ir import Op
+from triton_lab.localization import _
 from triton_lab.native.blocks.elements import Indices
 from triton_lab.native.blocks.materialize import materialise
 from triton_lab.native.blocks.value_repr import ScratchBlock
@@ -46,7 +47,7 @@ def dot_scaled(emitter: Emitter, op: Op) -> None:
     a, b, start, *scales = op.operands
     attributes = op.attributes
     if emitter.element(op.results[0]) not in ("f32", "f16", "bf16"):
-        raise Unsupported(f"a scaled dot into {emitter.element(op.results[0])}")
+        raise Unsupported(_("a scaled dot into {element}").format(element=emitter.element(op.results[0])))
     has_a, has_b = attributes["operandSegmentSizes"][3:]
     formats = attributes["a_elem_type"], attributes["b_elem_type"]
     compute = "f16" if _FP16 in formats else "bf16"

@@ -7,6 +7,7 @@ from typing import Any
 
 from triton_lab.ir import Bits, Dense, Op
 from triton_lab.ir.symmetric_clamp import SYMMETRIC
+from triton_lab.localization import _
 from triton_lab.native.blocks.elements import Indices, at, position, widened_at
 from triton_lab.native.blocks.value_repr import AffineValue
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
@@ -49,7 +50,7 @@ def constant(emitter: Emitter, op: Op, index: Indices) -> Reg:
     if isinstance(given.values, bytes) or len(given.values) != 1:
         if element == "i1" and given.values in (b"\x00", b"\xff"):
             return emitter.code.constant("i1", given.values == b"\xff")
-        raise Unsupported("a block of different constants")
+        raise Unsupported(_("a block of different constants"))
     return literal(emitter.code, given.values[0], element)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triton_lab.ir import Op
+from triton_lab.localization import _
 from triton_lab.native.blocks.block_loops import nest
 from triton_lab.native.blocks.elements import Indices, at, lanes_of, write
 from triton_lab.native.blocks.value_repr import ScratchBlock
@@ -26,7 +27,7 @@ _BRANCHING = frozenset({"scf.if", "scf.while", "scf.yield", "scf.condition"})
 def extern_elementwise(emitter: Emitter, op: Op, index: Indices) -> Reg:
     elements = {emitter.element(value) for value in (*op.operands, *op.results)}
     if any(is_narrow(element) for element in elements):
-        raise Unsupported(f"{op.attributes['symbol']} of narrow floats")
+        raise Unsupported(_("{attributes} of narrow floats").format(attributes=op.attributes["symbol"]))
     operands = [at(emitter, value, index) for value in op.operands]
     return library(emitter.code, op.attributes["symbol"], operands, emitter.kind(op.results[0]))
 

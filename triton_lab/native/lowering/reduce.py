@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from triton_lab.ir import Op
 from triton_lab.ir.plan import Block
+from triton_lab.localization import _
 from triton_lab.native.analysis.plan_walk import walk
 from triton_lab.native.blocks import int_expr
 from triton_lab.native.blocks.block_loops import lanes_for, ranges, sections
@@ -77,7 +78,7 @@ def fold_of(op: Op) -> Fold | None:
 def combined(emitter: Emitter, op: Op, left: Sequence[Reg], right: Sequence[Reg]) -> list[Reg]:
     """The function in the region of ``op``, applied to registers lane by lane."""
     if len(op.regions[0].blocks) != 1:
-        raise Unsupported(f"a function with branches in {op.name}")
+        raise Unsupported(_("a function with branches in {name}").format(name=op.name))
     (body,) = op.regions[0].blocks
     if any(inner.name not in PURE for inner in body.ops[:-1]):
         raise Unsupported(f"{next(i.name for i in body.ops if i.name not in PURE)} in {op.name}")
@@ -219,7 +220,7 @@ def _in_pairs(emitter: Emitter, op: Op) -> None:
     shape, axis, code = emitter.types[op.operands[0]].shape, op.attributes["axis"], emitter.code
     outer, length, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     if length & (length - 1):
-        raise Unsupported("a reduction over an axis that is no power of two")
+        raise Unsupported(_("a reduction over an axis that is no power of two"))
     buffers = []
     for value in op.operands:
         buffer = emitter.setting.scratch.take(shape, emitter.kind(value))

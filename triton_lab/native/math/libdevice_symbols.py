@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from triton_lab.localization import _
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg
 from triton_lab.native.math import FUNCTIONS as _ELEMENTARY
 from triton_lab.native.math import (
@@ -31,7 +32,7 @@ def library(code: FunctionBuilder, symbol: str, operands: Sequence[Reg], kind: s
     """The result of the function ``symbol``, as a register of ``kind``. Raises Unsupported."""
     function = _FUNCTIONS.get(symbol)
     if function is None:
-        raise Unsupported(f"the library function {symbol}")
+        raise Unsupported(_("the library function {symbol}").format(symbol=symbol))
     lanes = max(x.lanes for x in operands)
     found = function(*(LaneArithmetic(code, code.splat(x, lanes)) for x in operands)).reg
     # A truth value is returned as an integer.
@@ -80,7 +81,7 @@ def _of_float32(function: _Function) -> _Function:
 
     def apply(*operands: LaneArithmetic) -> LaneArithmetic:
         if operands[0].kind != "float":
-            raise Unsupported("this library function of float64")
+            raise Unsupported(_("this library function of float64"))
         return function(*operands)
 
     return apply
@@ -226,7 +227,7 @@ _CONVERSIONS: dict[str, _Function] = {
 } | {
     f"__nv_{name}2{target}_rn": _from_integer(element, signed)
     for target, element in (("float", "f32"), ("double", "f64"))
-    for name, (_, signed) in _INTEGERS.items()
+    for name, (_unused, signed) in _INTEGERS.items()
 }
 
 _BITS: dict[str, _Function] = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.localization import _
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
 from triton_lab.native.math.lane_arithmetic import LaneArithmetic
 from triton_lab.native.unsupported import Unsupported
@@ -126,7 +127,7 @@ def _bits(element: str) -> int:
 def _format(element: str) -> _Format:
     found = _FORMATS.get(element)
     if found is None:
-        raise Unsupported(f"floats of type {element}")
+        raise Unsupported(_("floats of type {element}").format(element=element))
     return found
 
 

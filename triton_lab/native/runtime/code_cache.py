@@ -18,6 +18,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from triton_lab.localization import _
+
 # The most bytes of all files together; the least recently used files go first.
 MOST_BYTES = 256 << 20
 # A file is written and moved to its place in less time than this.
@@ -87,7 +89,7 @@ def _opened() -> Iterator[int]:
     there = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not _is_ours(os.fstat(there)):
-            raise PermissionError("others than you can write there, and what lies there is run")
+            raise PermissionError(_("others than you can write there, and what lies there is run"))
         yield there
     finally:
         os.close(there)
@@ -98,7 +100,7 @@ def trouble() -> str:
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         with _opened() as there:
-            return "" if os.access(".", os.W_OK, dir_fd=there) else "it cannot be written"
+            return "" if os.access(".", os.W_OK, dir_fd=there) else _("it cannot be written")
     except OSError as error:
         return str(error.strerror or error)
 
@@ -134,10 +136,10 @@ def _prune(there: int) -> None:
                 os.unlink(entry.name, dir_fd=there)
             elif entry.name.endswith(_SUFFIX):
                 found.append((about.st_mtime, about.st_size, entry.name))
-    total = sum(size for _, size, _ in found)
+    total = sum(size for _path, size, _age in found)
     if total <= MOST_BYTES:
         return
-    for _, size, name in sorted(found):
+    for _unused, size, name in sorted(found):
         with contextlib.suppress(OSError):
             os.unlink(name, dir_fd=there)
         total -= size

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from triton_lab.interpreter.runtime_values import Descriptor, Value
+from triton_lab.localization import _
 from triton_lab.native.runtime.compiled_function import Built
 from triton_lab.native.runtime.transaction import Fell, Kept, reason
 from triton_lab.native.threads import thread_team
@@ -46,7 +47,7 @@ def regions_of(machine: Machine, accesses: Iterable[int]) -> Regions | str:
     for op in accesses:
         allowed = machine.allowed(op)
         if allowed is not None and not all(map(_is_in_place, allowed)):
-            return "its memory is a copy of another device's"
+            return _("its memory is a copy of another device's")
         found[op] = None if allowed is None else tuple(sorted(allowed, key=lambda region: region.start))
     return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab.localization import N_, _, translated
 from triton_lab.native.function_contract import Guard
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ _MOST_FALLS, _MOST_GRIDS = 2, 1000
 
 Grid = tuple[int, int, int]
 
-WAITED = "a program waited for a later one"
-FAILED = "a check failed that depends on what was written"
+WAITED = N_("a program waited for a later one")
+FAILED = N_("a check failed that depends on what was written")
 
 
 class Fell(Exception):
@@ -38,7 +39,7 @@ class RollbackCounts:
     def why(self, grid: Grid) -> str:
         """Why a launch of this grid would be rolled back; empty if that is not expected."""
         count, why = self._known.get(grid, (0, ""))
-        return f"{why}, in both launches of this grid before" if count >= _MOST_FALLS else ""
+        return _("{why}, in both launches of this grid before").format(why=why) if count >= _MOST_FALLS else ""
 
     def ended(self, grid: Grid, fell: str) -> None:
         """Record the end of a launch. ``fell`` is why it was rolled back; empty if it was not."""
@@ -57,12 +58,12 @@ class Kept:
         """Allocate the space. Raises Fell if it needs more than ``most`` bytes."""
         regions = list(dict.fromkeys(regions))
         if 2 * sum(region.size for region in regions) > most:
-            raise Fell("what it may write, and might have to be put back, is too large to be kept")
+            raise Fell(_("what it may write, and might have to be put back, is too large to be kept"))
         self._rooms = {region.start: (region, _room(np.empty, region), _room(np.zeros, region)) for region in regions}
 
     def behind(self, region: MemoryRegion) -> tuple[int, int]:
         """The distances from the region's bytes to their saved values and to the flags that say which are saved."""
-        _, held, seen = self._rooms[region.start]
+        _unused, held, seen = self._rooms[region.start]
         return held.ctypes.data - region.start, seen.ctypes.data - region.start
 
     def put_back(self) -> None:
@@ -80,4 +81,4 @@ def _room(make: Callable[[int, type[np.uint8]], NDArray[np.uint8]], region: Memo
 
 def reason(guard: Guard) -> str:
     """Why a launch in which ``guard`` failed was not native."""
-    return WAITED if guard.what == "waits" else FAILED
+    return translated(WAITED) if guard.what == "waits" else translated(FAILED)

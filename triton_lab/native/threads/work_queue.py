@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.localization import _
 from triton_lab.native.function_contract import LATE
 from triton_lab.native.threads.thread_team import Failed
 
@@ -60,7 +61,7 @@ class Left:
 def check(when: int) -> None:
     """Raise KernelError if a guard failed too late."""
     if when == LATE:
-        raise KernelError("the kernel's memory was changed by somebody else while it ran")
+        raise KernelError(_("the kernel's memory was changed from outside while it ran"))
 
 
 def tell_where(error: BaseException, program: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.diagnosis.finding import ERROR, MOST_ENDS, WARNING
 from triton_lab.launch.element_index import offsets
 from triton_lab.launch.membership_classes import distinct
+from triton_lab.localization import N_, _, ngettext, translated
 from triton_lab.views.drawing.cell_layout import CellLayout
 from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.picture_window import Window
@@ -29,31 +30,39 @@ Ints = npt.NDArray[np.int64]
 
 # The words for the marked elements of each kind of finding.
 SAYS = {
-    "deadlock": "waited for in vain",
-    "race": "race",
-    "same-value": "stored by several programs",
-    "lane-collision": "lanes collide",
-    "lane-order": "lanes in no order",
-    "uninitialized": "read before anybody wrote it",
-    "overflow": "overflow",
-    "non-finite": "NaN or infinity comes from here",
-    "lost-precision": "precision lost",
-    "undefined": "hangs on lanes that a mask turned off",
-    "lossy-store": "changed as it was stored",
-    "unwritten": "never written",
-    "outside-view": "outside the view",
+    "deadlock": N_("waited for without end"),
+    "race": N_("race"),
+    "same-value": N_("stored by several programs"),
+    "lane-collision": N_("lanes collide"),
+    "lane-order": N_("lanes without an order"),
+    "uninitialized": N_("read before it was written"),
+    "overflow": N_("overflow"),
+    "non-finite": N_("source of NaN or infinity"),
+    "lost-precision": N_("precision lost"),
+    "undefined": N_("depends on masked-off lanes"),
+    "lossy-store": N_("changed by the store"),
+    "unwritten": N_("never written"),
+    "outside-view": N_("outside the view"),
 }
-# The words for the marked programs of findings that concern no argument.
-PROGRAMS = {
-    "deadlock": ("program waits for ever", "programs wait for ever"),
-    "assertion": ("program breaks the assertion", "programs break the assertion"),
-    "out-of-bounds": ("program is out of bounds", "programs are out of bounds"),
-    "null-pointer": ("program follows a null pointer", "programs follow null pointers"),
-    "overflow": ("program with an overflow", "programs with an overflow"),
-    "non-finite": ("program in which NaN or infinity arises", "programs in which NaN or infinity arises"),
-    "lost-precision": ("program that loses precision", "programs that lose precision"),
-    "undefined": ("program hangs on lanes that are off", "programs hang on lanes that are off"),
-    "idle-program": ("program does nothing", "programs do nothing"),
+# The words for the marked programs of findings that concern no argument, by their number.
+PROGRAMS: dict[str, Callable[[int], str]] = {
+    "deadlock": lambda n: ngettext("{count} program waits without end", "{count} programs wait without end", n),
+    "assertion": lambda n: ngettext("{count} program breaks the assertion", "{count} programs break the assertion", n),
+    "out-of-bounds": lambda n: ngettext("{count} program is out of bounds", "{count} programs are out of bounds", n),
+    "null-pointer": lambda n: ngettext(
+        "{count} program follows a null pointer", "{count} programs follow null pointers", n
+    ),
+    "overflow": lambda n: ngettext("{count} program with an overflow", "{count} programs with an overflow", n),
+    "non-finite": lambda n: ngettext(
+        "{count} program in which NaN or infinity arises", "{count} programs in which NaN or infinity arises", n
+    ),
+    "lost-precision": lambda n: ngettext(
+        "{count} program that loses precision", "{count} programs that lose precision", n
+    ),
+    "undefined": lambda n: ngettext(
+        "{count} program depends on masked-off lanes", "{count} programs depend on masked-off lanes", n
+    ),
+    "idle-program": lambda n: ngettext("{count} program touches no memory", "{count} programs touch no memory", n),
 }
 _MOST_OUTLINES = 256  # of one mark
 _TOLD = 3  # programs with lanes out of bounds that are listed
@@ -81,25 +90,45 @@ def astray(launch: Launch, argument: Argument, drawn: int) -> list[str]:
             lanes = np.flatnonzero(stray[row])
             where = _places(offsets[row][lanes], argument)
             verb = messages.noun(len(lanes), "reaches", "reach")
-            told.append(f"{who}: {_lanes(lanes, event.shape)} {verb} for {where}")
+            told.append(
+                _("{who}: {lanes} {verb} for {where}").format(
+                    who=who, lanes=_lanes(lanes, event.shape), verb=verb, where=where
+                )
+            )
         if len(rows) > _TOLD:
             rest = int(stray[rows[_TOLD:]].sum())
-            told.append(f"and {messages.count(len(rows) - _TOLD, 'more program')}, {messages.count(rest, 'more lane')}")
+            told.append(
+                _("and {programs}, {lanes}").format(
+                    programs=messages.count(len(rows) - _TOLD, "more program"), lanes=messages.count(rest, "more lane")
+                )
+            )
         hidden = int(stray.sum()) - drawn
         if hidden > 0:
-            told.append(f"{messages.count(hidden, 'lane reaches', 'lanes reach')} beyond what is drawn here")
+            told.append(
+                _("{reaches} beyond what is drawn here").format(
+                    reaches=messages.count(hidden, "lane reaches", "lanes reach")
+                )
+            )
     return told
 
 
 def _lanes(lanes: Ints, block: Sequence[int]) -> str:
     """Lanes in words: ``lanes 104 to 127``, ``4 lanes from (0, 2) to (3, 2)``; ``it`` for a scalar access."""
     if not block:
-        return "it"
-    first, last = (messages.lane(int(lanes[k]), block).removeprefix("lane ") for k in (0, -1))
+        return _("it")
+    first, last = (
+        messages.lane(int(lanes[k]), block).removeprefix(_("lane {number}").format(number="")) for k in (0, -1)
+    )
     if len(lanes) == 1:
-        return f"lane {first}"
+        return _("lane {number}").format(number=first)
     whole = len(block) == 1 and lanes[-1] - lanes[0] == len(lanes) - 1
-    return f"lanes {first} to {last}" if whole else f"{messages.count(len(lanes), 'lane')} from {first} to {last}"
+    return (
+        _("lanes {first} to {last}").format(first=first, last=last)
+        if whole
+        else _("{lanes} from {first} to {last}").format(
+            lanes=messages.count(len(lanes), "lane"), first=first, last=last
+        )
+    )
 
 
 def _places(offsets: Ints, argument: Argument) -> str:
@@ -109,11 +138,11 @@ def _places(offsets: Ints, argument: Argument) -> str:
     last = ends + argument.storage_bytes // argument.itemsize - 1
     where = []
     if at[0] < ends:
-        where.append("before its start")
+        where.append(_("before its start"))
     if at[-1] > last:
-        where.append("past its end")
+        where.append(_("past its end"))
     told = messages.numbered(int(at[0]), int(at[-1]), "element")
-    return ", ".join([told, " and ".join(where)] if where else [told])
+    return ", ".join([told, _(" and ").join(where)] if where else [told])
 
 
 def marks(
@@ -129,19 +158,23 @@ def marks(
             positions = window.positions(shown)
             there = _covered(places, positions, argument, shown.shape, origin)
             cells = distinct(shown.cells_at(positions[there]))
-            told = SAYS[kind]
+            told = translated(SAYS[kind])
         else:
             count, cells = _cells(places, argument, shown, origin)
             if not count:
                 continue
             told = messages.count(count, "element")
-            told = f"{SAYS[kind]}: {told if whole or count == math.prod(argument.shape) else f'the first {told}'}"
+            if not whole and count != math.prod(argument.shape):
+                told = _("the first {elements}").format(elements=told)
+            told = _("{what}: {elements}").format(what=translated(SAYS[kind]), elements=told)
         found.append(outline(told, cells, shown))
     beside = [one.count for one in _findings(launch) if one.argument == argument.name and one.kind == "outside-view"]
     if beside:
         # These elements have no cell in a picture of the view.
         lanes = messages.count(sum(beside), "lane reaches", "lanes reach")
-        found.append(Mark(f"{lanes} between or beside the elements of this view: see Storage", []))
+        found.append(
+            Mark(_("{lanes} between or beside the elements of this view: see Storage").format(lanes=lanes), [])
+        )
     return found
 
 
@@ -160,7 +193,7 @@ def outline(told: str, cells: Ints, shown: CellLayout) -> Mark:
             (panel, down, right * wide, rows, min(columns * wide, shown.columns - right * wide))
             for panel, down, right, rows, columns in runs(distinct(row * coarse.columns + column // wide), coarse)
         ]
-    return Mark(told if wide == 1 else f"{told}, among those outlined", outlined)
+    return Mark(told if wide == 1 else _("{told}, among those outlined").format(told=told), outlined)
 
 
 def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: CellLayout) -> list[Mark]:
@@ -171,7 +204,11 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: Ce
     fixes = [one.fix for one in _findings(launch) if one.argument == argument.name and one.fix is not None]
     if not fixes or not fixes[0].condition or fixes[0].kept_out != lanes or not len(cells):
         return []
-    return [outline(f"{fixes[0].condition} would keep these lanes out", np.unique(cells), shown)]
+    return [
+        outline(
+            _("{condition} would keep these lanes out").format(condition=fixes[0].condition), np.unique(cells), shown
+        )
+    ]
 
 
 def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
@@ -182,11 +219,11 @@ def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
         programs = np.unique(np.concatenate([one.programs for one in which])) if which else np.zeros(0, np.int64)
         if not len(programs):
             continue
-        told = messages.count(len(programs), *says)
+        told = says(len(programs)).format(count=messages.number(len(programs)))
         # Some findings count lanes, and list only the first programs.
         whole = all(one.count <= len(one.programs) for one in which)
         cells = np.unique(shown.cells_at(programs))
-        found.append(outline(told if whole else f"the first {told}", cells, shown))
+        found.append(outline(told if whole else _("the first {elements}").format(elements=told), cells, shown))
     return found
 
 

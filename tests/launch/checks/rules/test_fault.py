@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.wordings import Wording
 from triton_lab.backend.plugin import launcher
 from triton_lab.interpreter.kernel_errors import KernelError
 
@@ -24,7 +25,7 @@ def far_kernel(x_ptr, out_ptr, distance):
 @pytest.mark.parametrize("start", [0, 3, 10])
 @pytest.mark.parametrize("beyond", [0, 5])
 def test_elements_are_counted_from_the_views_start_and_the_end_is_the_storages(
-    dtype: torch.dtype, start: int, beyond: int
+    wording: Wording, dtype: torch.dtype, start: int, beyond: int
 ) -> None:
     base = torch.zeros(24, dtype=dtype)
     view = base[start : start + 4]
@@ -32,11 +33,13 @@ def test_elements_are_counted_from_the_views_start_and_the_end_is_the_storages(
         far_kernel[(1,)](view, torch.zeros(1), 24 - start + beyond)
     (found,) = [one for one in launches[0].findings if one.kind == "out-of-bounds"]
     last = 23 - start
-    assert found.message.startswith("load out of bounds: program (0, 0, 0) touches element ")
-    assert f"touches element {last + 1 + beyond} of x_ptr, whose storage ends after element {last} (" in found.message
+    assert found.elements.tolist() == [last + 1 + beyond] and found.programs.tolist() == [0]
     offset = f", storage offset {start}" if start else ""
-    told = str(dtype).removeprefix("torch.")
-    assert found.message.endswith(f"(x_ptr: {told}, shape (4,), strides (1,){offset})")
+    tensor = f"x_ptr: {str(dtype).removeprefix('torch.')}, shape (4,), strides (1,){offset}"
+    touched = f"element {last + 1 + beyond}"
+    wording(
+        found.message, program="program (0, 0, 0)", touched=touched, name="x_ptr", last=f"element {last}", tensor=tensor
+    )
     # The oracle: torch reaches the last element from the view, and no further one.
     view.as_strided((1,), (1,), start + last)
     with pytest.raises(RuntimeError, match="out of bounds"):

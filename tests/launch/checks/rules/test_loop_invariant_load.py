@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.wordings import Wording
 from triton_lab.launch.diagnosis.finding import Finding
 
 
@@ -67,13 +68,10 @@ def standing(kernel: Any, n: int = 100) -> list[Finding]:
     return [found for found in launches[0].findings if found.kind == "standing-load"]
 
 
-def test_it_says_how_often() -> None:
+def test_it_says_how_often(wording: Wording) -> None:
     (found,) = standing(standing_kernel)
     assert found.severity == "note" and found.argument == "x_ptr" and found.programs.tolist() == [0]
-    assert found.message == (
-        "program (0, 0, 0) loads the same elements of x_ptr in 4 iterations: with the loop the mask goes on, and the "
-        "offsets do not"
-    )
+    wording(found.message, program="program (0, 0, 0)", name="x_ptr", iterations="4 iterations")
     assert not standing(standing_kernel, 32), "one iteration"
 
 

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.wordings import Wording
 from triton_lab.launch.diagnosis.finding import Finding
 
 
@@ -31,30 +32,36 @@ def copied(x: torch.Tensor, type: torch.dtype) -> tuple[list[Finding], torch.Ten
 
 
 @pytest.mark.parametrize(
-    ("x", "type", "told", "mend"),
+    ("x", "type", "given", "kept", "how"),
     [
-        ([0.0, 0.7], torch.int32, "stores 0.7 to out_ptr[1], and int32 makes 0 of it", "float32 to int32"),
-        ([0.0, -2.5], torch.int64, "stores -2.5 to out_ptr[1], and int64 makes -2 of it", "the fraction is cut off"),
-        ([3e9], torch.int32, "stores 3000000000 to out_ptr[0], and int32 makes 2147483647", "of a wider type"),
+        ([0.0, 0.7], torch.int32, 0.7, 0, "cut"),
+        ([0.0, -2.5], torch.int64, -2.5, -2, "cut"),
+        ([3e9], torch.int32, 3000000000, 2147483647, "too large"),
     ],
 )
-def test_floats_in_integers(x: list[float], type: torch.dtype, told: str, mend: str) -> None:
+def test_floats_in_integers(
+    wording: Wording, x: list[float], type: torch.dtype, given: float, kept: int, how: str
+) -> None:
     (found,), out = copied(torch.tensor(x), type)
-    assert told in found.message
-    assert mend in found.hint
+    held = str(type).removeprefix("torch.")
+    element = f"out_ptr[{len(x) - 1}]"
+    wording(found.message, program="program (0, 0, 0)", given=given, element=element, kept=kept, type=held)
+    wording(found.hint, how, types=f"float32 to {held}", cast=f"tl.{held}")
     assert found.severity == "warning"
-    assert f"makes {int(out[-1])} of it" in found.message
+    assert kept == int(out[-1])
     assert found.values.tolist() == [int(out[-1])]
 
 
-def test_an_integer_that_is_cut() -> None:
+def test_an_integer_that_is_cut(wording: Wording) -> None:
     x = torch.arange(250, 262, dtype=torch.int32)
     (found,), out = copied(x, torch.uint8)
-    assert "stores 256 to out_ptr[6], and uint8 makes 0 of it; 6 lanes in all" in found.message
-    assert "int32 to uint8" in found.hint
+    who = "program (0, 0, 0)"
+    wording(found.message, program=who, given=256, element="out_ptr[6]", kept=0, type="uint8", lanes="6 lanes")
+    wording(found.hint, "hint", types="int32 to uint8", cast="tl.uint8")
     assert found.elements.tolist() == [k for k in range(12) if int(x[k]) != int(out[k])]
     (signed,), out = copied(x - 120, torch.int8)
-    assert f"stores 130 to out_ptr[0], and int8 makes {int(out[0])} of it; 12 lanes in all" in signed.message
+    kept = int(out[0])
+    wording(signed.message, program=who, given=130, element="out_ptr[0]", kept=kept, type="int8", lanes="12 lanes")
 
 
 def test_a_fraction_in_a_tensor_of_bool_is_told_where_it_is_lost() -> None:
@@ -62,7 +69,7 @@ def test_a_fraction_in_a_tensor_of_bool_is_told_where_it_is_lost() -> None:
     found, out = copied(torch.tensor([0.5, 2.5, 0.0]), torch.bool)
     assert bool(out[1])
     assert bool(found) == (not out[0])
-    assert not found or "stores 0.5 to out_ptr[0], and bool makes 0 of it" in found[0].message
+    assert [one.values.tolist() for one in found] == ([] if out[0] else [[0]])
 
 
 def test_all_elements_are_in_its_extent() -> None:
@@ -86,17 +93,18 @@ def test_nothing_that_was_loaded_as_nan_is_told_of() -> None:
     assert not found
 
 
-def test_an_atomic_brings_a_number() -> None:
+def test_an_atomic_brings_a_number(wording: Wording) -> None:
     with triton_lab.record() as launches:
         add_kernel[(1,)](torch.full((16,), 1.5), torch.zeros(16, dtype=torch.int32), BLOCK=16)
     (found,) = [one for one in launches[0].findings if one.kind == "lossy-store"]
-    assert "brings 1.5 to out_ptr[0], and int32 makes 1 of it; 16 lanes in all" in found.message
+    who = "program (0, 0, 0)"
+    wording(found.message, program=who, given=1.5, element="out_ptr[0]", kept=1, type="int32", lanes="16 lanes")
 
 
-def test_an_infinity_by_conversion_says_what_the_type_holds() -> None:
+def test_an_infinity_by_conversion_says_what_the_type_holds(wording: Wording) -> None:
     (found,), out = copied(torch.tensor([1.0, 70000.0]), torch.float16)
     assert bool(out[1].isinf())
     assert found.kind == "non-finite"
-    assert "finite as float32, and float16 ends at 65,504" in found.hint
+    wording(found.hint, wide="float32", narrow="float16", most="65,504")
     (found,), _ = copied(torch.tensor([1, 70000]), torch.float16)
-    assert "finite as int64, and float16" in found.hint
+    wording(found.hint, wide="int64", narrow="float16", most="65,504")

@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.wordings import Wording
 
 
 @triton.jit
@@ -44,14 +45,14 @@ def lost(kernel: Any) -> list[Any]:
     return [found for found in launches[0].findings if found.kind == "lost-result"]
 
 
-def test_what_is_returned_and_not_stored_is_told_at_its_line() -> None:
+def test_what_is_returned_and_not_stored_is_told_at_its_line(wording: Wording) -> None:
     (found,) = lost(doubled_kernel)
     assert found.severity == "warning"
-    assert found.message == "the kernel stores nothing, and what it returns is lost: `return x * 2`"
+    wording(found.message, value="`return x * 2`")
     assert found.excerpt == ("    return x * 2", "    ^^^^^^^^^^^^")
     with open(__file__) as file:
         assert file.read().split("\n")[found.line - 1] == found.excerpt[0]
-    assert "A launch hands nothing back: pass a tensor for the result" in found.hint
+    wording(found.hint, "hint")
 
 
 @pytest.mark.parametrize("kernel", [stored_kernel, printed_kernel, ended_kernel])

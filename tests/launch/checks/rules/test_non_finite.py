@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
+from tests.wordings import Wording
 
 
 @triton.jit
@@ -25,12 +26,13 @@ def inverse_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
         ([0.0, 1.0, -1.0, 2.0], 0, "NaN"),
     ],
 )
-def test_it_is_that_of_the_first_lane_that_it_names(x: list[float], element: int, shown: str) -> None:
+def test_it_is_that_of_the_first_lane_that_it_names(wording: Wording, x: list[float], element: int, shown: str) -> None:
     out = torch.zeros(4)
     with triton_lab.record() as launches:
         inverse_kernel[(2,)](torch.tensor(x), out, BLOCK=2)
     (found,) = [one for one in launches[0].findings if one.kind == "non-finite"]
-    assert f"program (0, 0, 0) stores {shown} to out_ptr[{element}]" in found.message
+    who = "program (0, 0, 0)"
+    wording(found.message, program=who, value=shown, element=f"out_ptr[{element}]", lanes="4 lanes")
     assert str(float(out[element])).lower() == shown.lower()
     assert found.count == 4
 

@@ -9,6 +9,7 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 import triton_lab
+from tests.wordings import Wording
 from triton_lab.launch.checks.analysis.masked_off_lanes import suspects
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
@@ -61,18 +62,19 @@ def undefined(launch: Launch) -> list[Finding]:
     return [found for found in launch.findings if found.kind == "undefined"]
 
 
-def test_every_output_that_hangs_on_them_is_told_with_all_its_elements() -> None:
+def test_every_output_that_hangs_on_them_is_told_with_all_its_elements(wording: Wording) -> None:
     x = torch.randn(3, 200)
     with triton_lab.record() as launches:
         softmax_kernel[(3,)](x, torch.zeros(3, 200), torch.zeros(3), 200, BLOCK=256)
     softmax, largest = undefined(launches[0])
     assert softmax.severity == "warning" and softmax.line == largest.line
     assert "x = tl.load(" in softmax.excerpt[0]
-    assert softmax.message.startswith("what program (0, 0, 0) stores to out_ptr[0, 0] (line ")
-    assert softmax.message.endswith(" hangs on lane 200 of this load, which its mask turns off; 600 lanes in all")
+    store = next(one for one in launches[0].accesses if one.argument == "out_ptr")
+    line, who = f"line {store.line}", "program (0, 0, 0)"
+    wording(softmax.message, program=who, element="out_ptr[0, 0]", line=line, lane="lane 200", lanes="600 lanes")
     assert (softmax.argument, softmax.count, softmax.extent.tolist()) == ("out_ptr", 600, [[0, 600]])
     assert (largest.argument, largest.count, largest.extent.tolist()) == ("largest_ptr", 3, [[0, 3]])
-    assert 'other=: 0 adds nothing to a sum, float("-inf") is below every maximum' in softmax.hint
+    wording(softmax.hint, "hint")
 
 
 def test_a_mask_that_turns_no_lane_off_is_nothing() -> None:
@@ -81,16 +83,13 @@ def test_a_mask_that_turns_no_lane_off_is_nothing() -> None:
     assert not undefined(launches[0])
 
 
-def test_where_a_program_would_fault_that_is_told() -> None:
+def test_where_a_program_would_fault_that_is_told(wording: Wording) -> None:
     """The addresses are stored to nobody's memory, and nobody stores what is loaded there."""
     with triton_lab.record() as launches:
         gather_kernel[(1,)](torch.rand(20), torch.arange(20), torch.zeros(20), 20, BLOCK=32)
     (found,) = undefined(launches[0])
     load = next(one for one in launches[0].accesses if one.argument == "x_ptr")
-    assert found.message == (
-        "what program (0, 0, 0) does hangs on lane 20 of this load, which its mask turns off, up to a fault in line "
-        f"{load.line}"
-    )
+    wording(found.message, program="program (0, 0, 0)", lane="lane 20", line=f"line {load.line}")
     assert found.programs.tolist() == [0] and found.argument is None
 
 

@@ -13,6 +13,7 @@ import triton
 import triton_lab as lab
 from tests.launch.autotuned import autotuned, tuned_doubled
 from tests.views.kernels import line_kernel
+from tests.wordings import Wording
 from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.benchmark.autotune_view import Autotune
@@ -30,13 +31,13 @@ def test_the_launch_knows_what_was_tried_what_was_taken_and_why_one_failed(launc
     assert [(one.config["BLOCK"], one.config["WIDE"]) for one in tuning.tried] == [(16, 1), (16, 2), (64, 1), (64, 2)]
     assert tuning.choice.config["BLOCK"] == launch.argument("BLOCK").value
     assert tuning.choice.seconds == min(one.seconds for one in tuning.tried)
-    assert [one.failed for one in tuning.tried] == ["", "", "", "a tile this wide does not fit"]
+    assert [one.failed for one in tuning.tried] == ["", "", "", "too wide"]
     assert math.isinf(tuning.tried[3].seconds)
     assert tuning.key == ("n=100", "torch.float32")
     assert dict(launch.configs) == pytest.approx({str(one): one.seconds for one in tuning.tried[:3]})
 
 
-def test_a_later_launch_says_that_the_choice_was_made_before() -> None:
+def test_a_later_launch_says_that_the_choice_was_made_before(wording: Wording) -> None:
     tuned = tuned_doubled()
     x, y = torch.arange(100.0), torch.zeros(100)
     with lab.target("cpu"):
@@ -51,12 +52,12 @@ def test_a_later_launch_says_that_the_choice_was_made_before() -> None:
         with lab.record() as launches:
             fresh[(7,)](x, y, 100)
     view = Autotune(launches[0])
-    assert view.notes()[-2] == "The choice was made at an earlier launch, unrecorded."
+    wording(view.notes()[-2])
     assert "→" in view.text() and "time unknown" in view.text()
     assert view.figure() is not None
 
 
-def test_a_benchmark_of_the_users_own_keeps_its_reasons(launch: Launch) -> None:
+def test_a_benchmark_of_the_users_own_keeps_its_reasons(wording: Wording, launch: Launch) -> None:
     def bench(kernel_call, quantiles):  # type: ignore[no-untyped-def]
         kernel_call()
         return [1.0, 0.5, 2.0]
@@ -67,7 +68,7 @@ def test_a_benchmark_of_the_users_own_keeps_its_reasons(launch: Launch) -> None:
     tuning = launches[-1].tuning
     assert tuning is not None
     assert (tuning.choice.seconds, tuning.choice.low, tuning.choice.high) == (1e-3, 5e-4, 2e-3)
-    assert tuning.tried[3].failed == "it failed, and the benchmark that was asked for it did not say why"
+    wording(tuning.tried[3].failed)
 
 
 def test_the_tab_is_there_for_autotuned_launches_alone(launch: Launch) -> None:
@@ -76,7 +77,7 @@ def test_the_tab_is_there_for_autotuned_launches_alone(launch: Launch) -> None:
     with lab.target("cpu"), lab.record() as launches:
         line_kernel[(1,)](torch.ones(8), torch.zeros(8), 8, 8, BLOCK=8, MASKED=True)
     assert "autotune" not in [tab["name"] for tab in Card(launches[0]).scene()["tabs"]]
-    with pytest.raises(ValueError, match=r"no autotuner made this launch of line_kernel: @triton\.autotune"):
+    with pytest.raises(ValueError, match=r"line_kernel: @triton\.autotune"):
         launches[0].plot.autotune()
 
 
@@ -85,22 +86,25 @@ def made() -> Tuning:
     tried = [
         Tried({"BLOCK": 64, "num_warps": 4}, 12e-6, 11e-6, 15e-6),
         Tried({"BLOCK": 128, "num_warps": 4}, 9e-6, 9e-6, 9.5e-6),
-        Tried({"BLOCK": 256, "num_warps": 4}, *[math.inf] * 3, "out of resource: shared memory, " + "9" * 99),
+        Tried({"BLOCK": 256, "num_warps": 4}, *[math.inf] * 3, "out of shared memory, " + "9" * 99),
     ]
     return Tuning("doubled_kernel", "gpu", tuple(tried), 1, ("n=100",), left_out=2)
 
 
-def test_the_picture_has_the_one_taken_first_and_every_reason(launch: Launch) -> None:
+def test_the_picture_has_the_one_taken_first_and_every_reason(wording: Wording, launch: Launch) -> None:
     view = Autotune(replace(launch, tuning=made()))
     assert view.title() == "doubled_kernel: 3 configurations tried, BLOCK=128 taken"
+    *_lines, first, last = view.text().splitlines()
+    notes = first, last
     assert view.text().splitlines()[1:] == [
         "  → BLOCK=128: 9 µs (9 µs to 9.5 µs) 1.00×",
         "    BLOCK=64: 12 µs (11 µs to 15 µs) 1.33×",
-        f"    BLOCK=256: failed: out of resource: shared memory, {'9' * 99}",
+        f"    BLOCK=256: failed: out of shared memory, {'9' * 99}",
         "  all with num_warps=4",
-        "  chosen for n=100; for others it tries again",
-        "  2 more configurations pruned, and not tried",
+        *notes,
     ]
+    wording(notes[0], key="n=100")
+    wording(notes[1], configurations="2 more configurations")
     drawn = view.chart
     words = [item.text for item in drawn.items if hasattr(item, "text")]
     assert "9 µs (9 µs to 9.5 µs) · taken" in words and any(one.endswith("9…") for one in words)

@@ -120,12 +120,12 @@ def test_there_is_a_static_picture_too() -> None:
 def test_a_choice_that_fails_is_told_and_the_picture_stays() -> None:
     def strict(BLOCK: int) -> None:
         if BLOCK == 24:
-            raise ValueError("a block is a power of two")
+            raise ValueError("not two")
         run(BLOCK)
 
     view = lab.interact(strict, BLOCK=[16, 24])
     view.choose(BLOCK=24)
-    assert view.trouble == "ValueError: a block is a power of two"
+    assert view.trouble == "ValueError: not two"
     assert view.trouble in view.text() and view.figure()
 
 
@@ -167,18 +167,18 @@ def test_lists_and_other_tuples_are_choices() -> None:
 
 
 def test_bad_requests_say_what_is_wanted() -> None:
-    with pytest.raises(TypeError, match="BLOCK needs a list of values to choose from"):
+    with pytest.raises(TypeError, match=r"BLOCK .*\[16, 32, 64\]"):
         lab.interact(run, BLOCK=16)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"a list offers single ones, BLOCK=\[16, 32, 64\]"):
+    with pytest.raises(ValueError, match=r"BLOCK=\[16, 32, 64\]"):
         lab.interact(run, BLOCK=(16, 32, 64))
     for wish in ((100, 1), (0, 1, 0), (0.0, float("inf"))):
-        with pytest.raises(ValueError, match="which has not two values"):
+        with pytest.raises(ValueError, match=r"slider from \S+ to \S+ in steps"):
             lab.interact(run, n=wish)
-    with pytest.raises(ValueError, match="10,000,001 values, and a slider no more than 10,000"):
+    with pytest.raises(ValueError, match=r"10,000,001 values.* 10,000\b"):
         lab.interact(run, n=(0.0, 1e6))
     with pytest.raises(ValueError, match="<lambda> launched no kernel"):
         lab.interact(lambda BLOCK: None, BLOCK=[16])
-    with pytest.raises(ValueError, match="BLOCK is one of 16, 32, 64, not 8"):
+    with pytest.raises(ValueError, match=r"BLOCK .*16, 32, 64.* 8\b"):
         made().choose(BLOCK=8)
-    with pytest.raises(TypeError, match="no argument 'M' to choose; there is BLOCK, n"):
+    with pytest.raises(TypeError, match=r"'M'.* BLOCK, n"):
         made().choose(M=8)

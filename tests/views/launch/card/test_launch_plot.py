@@ -99,13 +99,13 @@ def test_a_picture_is_the_one_that_show_draws(name: str, launch: Launch) -> None
 def test_called_itself_it_is_the_card(launch: Launch) -> None:
     assert launch.plot().text() == Card(launch).text()
     assert launch.plot("grid", "source").show == ("grid", "source")
-    with pytest.raises(ValueError, match="a card has no 'heat'; it shows tiling, accesses"):
+    with pytest.raises(ValueError, match=r"'heat'; .*tiling, accesses"):
         launch.plot("heat")
 
 
 def test_what_was_compiled_is_asked_for_by_its_words() -> None:
     launch = run()[0]
-    with pytest.raises(ValueError, match=r"no 'cost' before its launch.compile\(...\)"):
+    with pytest.raises(ValueError, match=r"'cost' .*launch.compile\(...\)"):
         launch.plot("cost")
     launch.compile("sm_90")
     card = launch.plot("cost", "tiling", "compiled")
@@ -149,9 +149,9 @@ def test_methods_of_old_are_the_same_pictures(launch: Launch) -> None:
 
 
 def test_what_is_not_there_is_told(launch: Launch) -> None:
-    with pytest.raises(ValueError, match="no tensor argument 'y_ptr'; tensor arguments: x_ptr, out_ptr"):
+    with pytest.raises(ValueError, match=r"'y_ptr'; .*x_ptr, out_ptr"):
         launch.plot.storage("y_ptr")
-    with pytest.raises(ValueError, match="no program has number 5"):
+    with pytest.raises(ValueError, match="number 5"):
         launch.plot.origins(program=5)
     with pytest.raises(LookupError, match="no variable 'thrice'; it has"):
         launch.plot.values("thrice")
@@ -160,7 +160,7 @@ def test_what_is_not_there_is_told(launch: Launch) -> None:
 def test_origins_need_a_store_that_happened() -> None:
     with lab.target("cpu"), lab.record() as launches:
         double[(3,)](torch.zeros(8), torch.zeros(8), 8, BLOCK=8)
-    with pytest.raises(ValueError, match=r"stored nothing to out_ptr in program \(2, 0, 0\)"):
+    with pytest.raises(ValueError, match=r"to out_ptr in program \(2, 0, 0\)"):
         launches[0].plot.origins(program=2)
 
 
@@ -210,14 +210,14 @@ def test_findings_are_told_in_words(cell: Callable[[str], dict[str, Any]]) -> No
     wrong = FindingList(
         [
             Finding("race", "a <b> races", "Mend it.", line=3, excerpt=("   x", "   ^")),
-            Finding("alias", "two are one", "Copy."),
+            Finding("alias", "an alias", "Copy."),
         ]
     )
     InteractiveShell.instance().user_ns["wrong"] = wrong
     data = cell("wrong")
-    assert data["text/plain"] == "error: line 3: a <b> races\n   x\n   ^\n  Mend it.\nnote: two are one\n  Copy."
+    assert data["text/plain"] == "error: line 3: a <b> races\n   x\n   ^\n  Mend it.\nnote: an alias\n  Copy."
     assert "a &lt;b&gt; races" in data["text/html"] and data["text/html"].count("<pre") == 1
-    assert "two are one" not in cell("wrong[:1]")["text/html"] and "Mend it." in cell("wrong[0]")["text/html"]
+    assert "an alias" not in cell("wrong[:1]")["text/html"] and "Mend it." in cell("wrong[0]")["text/html"]
     assert isinstance(cell("launches[0].findings")["text/html"], str)
     assert cell("wrong[:0]")["text/plain"] == "no findings" and wrong[2:] == []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ import triton_lab as lab
 from tests.launch.comparison.kernels import added_up, copied, exponential, recorded
 from tests.launch.comparison.slips import SLIPS
 from tests.launch.comparison.two_slips import TWOS
+from tests.wordings import Wording
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.comparison.comparison_view import ComparisonView, _briefly
@@ -24,7 +27,7 @@ def test_the_table_names_the_worst_of_each_kind() -> None:
     expected = torch.arange(64) + 1.0
     expected[40], expected[3], expected[5] = 43.0, float("nan"), float("inf")
     view = lab.compare(shifted(), expected).plot()
-    assert view.title() == "copied (CPU) and expected: different"
+    assert view.title() == "copied (CPU) and expected differ"
     (row,) = view.table()
     assert row[:5] == ("out_ptr", "float32", "different", "3 of 64", "2")
     assert row[7:] == ("1", "1")
@@ -57,7 +60,7 @@ def test_the_argument_asked_for_is_shown_first() -> None:
     comparison = lab.compare(shifted(), shifted())
     view = comparison.plot("x_ptr")
     assert view.pictures[view.open].one.name == "x_ptr"
-    with pytest.raises(KeyError, match="z_ptr was not compared, but out_ptr, x_ptr"):
+    with pytest.raises(KeyError, match=r"z_ptr .*out_ptr, x_ptr"):
         comparison.plot("z_ptr")
 
 
@@ -72,7 +75,7 @@ def test_programs_that_nobody_knows_are_left_out() -> None:
 def test_it_shows_itself_in_every_form(size: int) -> None:
     comparison = lab.compare(shifted(size), torch.zeros(size))
     bundle = comparison._repr_mimebundle_()[0]
-    assert bundle["image/png"] and bundle["text/plain"].startswith("copied (CPU) and expected: different")
+    assert bundle["image/png"] and bundle["text/plain"].startswith("copied (CPU) and expected differ")
     assert comparison.plot().scene()["kind"] == "comparison"
 
 
@@ -81,23 +84,22 @@ def test_the_cause_stands_first_and_what_it_is_instead_among_the_lines() -> None
     slip = next(slip for slip in SLIPS if slip.kind == "divisor")
     view = lab.compare(recorded(slip.run), slip.right).plot()
     scene = view.scene()
-    assert scene["cause"].startswith("cause: what is divided by: with n and not BLOCK as divisor (line ")
+    assert re.match(r"cause: .* n and not BLOCK ", scene["cause"])
     assert not any("divided by" in line for line in scene["lines"])
-    assert view.text().count("what is divided by") == 1
+    assert view.text().count("n and not BLOCK") == 1
     other = lab.compare(recorded(slip.run), slip.right * 2 + 1).plot().scene()
-    assert "cause" not in other and any(line.startswith("no cause was found") for line in other["lines"])
+    assert "cause" not in other and any(line.startswith("no cause") for line in other["lines"])
 
 
-def test_of_two_slips_each_stands_on_a_line_of_its_own() -> None:
+def test_of_two_slips_each_stands_on_a_line_of_its_own(wording: Wording) -> None:
     two = next(two for two in TWOS if two.name == "added: MASK and SIGN")
     comparison = lab.compare(recorded(two.run), two.right)
     comparison.causes(60.0)
     scene, (mask,), (sign,) = comparison.plot().scene(), two.lines("MASK"), two.lines("SIGN")
-    assert scene["cause"] == "cause: two slips at once: with both mended 300 of 300 elements are bit-equal"
-    assert scene["lines"][:2] == [
-        f"slip 1, an operator: + and not - (line {sign}); alone it mends out_ptr[:290]",
-        f"slip 2, the mask on line {mask}: every lane inside its tensor; alone it mends nothing",
-    ]
+    wording(scene["cause"], elements="300 of 300 elements")
+    first, second = scene["lines"][:2]
+    wording(first, number=1, change="+ and not -", line=f"(line {sign})", part="out_ptr[:290]")
+    wording(second, number=2, line=f"line {mask}", part="nothing")
 
 
 def test_of_many_experiments_a_picture_has_those_that_say_something() -> None:

@@ -10,6 +10,7 @@ from PIL import Image
 
 from tests.launch.fakes import FakeAccess, FakeArgument, FakeLaunch, tile
 from tests.views.unpacking import unpacked
+from tests.wordings import Wording
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
 from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHED, Tiling
@@ -59,13 +60,14 @@ def test_the_figure_shows_what_the_model_says() -> None:
         assert picture.getpixel((round(x * scale), round(y * scale))) == tuple(PALETTE[looks(view)[row, column, 0]])
 
 
-def test_a_view_is_live_static_and_text() -> None:
+def test_a_view_is_live_static_and_text(wording: Wording) -> None:
     view = Tiling(column_major_launch(), "x_ptr")
     data, metadata = view._repr_mimebundle_()
     assert unpacked(data[SCENE]["scene"])["kind"] == view.widget.scene["kind"] == "tiling"
     assert data["image/png"].startswith(b"\x89PNG")
     assert data["text/plain"] == repr(view)
-    assert "6 programs; 80 elements by one program, 40 elements by nobody" in data["text/plain"]
+    words = data["text/plain"].split("\n")[1]
+    wording(words, programs="6 programs", touched="80 elements", untouched="40 elements")
     assert set(metadata["image/png"]) == {"width", "height"}
 
 
@@ -75,9 +77,10 @@ def test_layers_are_those_that_the_kernel_has() -> None:
     store = tile(x, "store", 3, (2, 1, 1), (2,), lambda px, py, pz, i: (2 * px,))
     both = Tiling(FakeLaunch((2, 1, 1), (x,), [load, store]), "x")
     assert both.layers == ("both", "loads", "stores")
-    assert "4 elements by one program, 4 elements by nobody" in Tiling(both.launch, "x", layer="stores").text()
+    stores = Tiling(both.launch, "x", layer="stores").text().split("\n")[1]
+    assert stores.count("4 elements by") == 2
     assert Tiling(FakeLaunch((2, 1, 1), (x,), [load]), "x").layers == ("loads",)
-    assert Tiling(FakeLaunch((2, 1, 1), (x,), []), "x").text().endswith("2 programs; 8 elements by nobody")
+    assert Tiling(FakeLaunch((2, 1, 1), (x,), []), "x").text().endswith("2 programs; 8 elements by no program")
 
 
 def test_shared_elements_are_striped_and_stray_ones_crossed() -> None:
@@ -88,7 +91,7 @@ def test_shared_elements_are_striped_and_stray_ones_crossed() -> None:
     assert found[4:8, 3].tolist() == [style.STRIPES] * 4
     assert [tuple(look) for look in found[10:12].tolist()] == [OUTSIDE] * 2
     assert [key.text for key in view.heatmap.legend][-2:] == ["several programs", "outside the argument"]
-    assert "2 elements outside the argument are touched" in view.text()
+    assert "2 elements outside" in view.text()
 
 
 def test_a_picked_program_stands_out_with_its_masked_lanes() -> None:
@@ -118,15 +121,15 @@ def test_small_and_empty_arguments(shape: tuple[int, ...]) -> None:
 
 def test_bad_requests_name_what_there_is() -> None:
     launch = column_major_launch()
-    with pytest.raises(ValueError, match=r"kernel has no tensor argument 'y'; tensor arguments: x_ptr"):
+    with pytest.raises(ValueError, match=r"kernel .*'y'; .*: x_ptr"):
         Tiling(launch, "y")
-    with pytest.raises(ValueError, match=r"no program has number 6: the grid \(3, 2, 1\) has 6 programs"):
+    with pytest.raises(ValueError, match=r"number 6: .*\(3, 2, 1\) has 6 programs"):
         Tiling(launch, "x_ptr", program=6)
-    with pytest.raises(ValueError, match=r"layer is one of loads, stores, both"):
+    with pytest.raises(ValueError, match=r"loads, stores, both"):
         Tiling(launch, "x_ptr", layer="all")
 
 
-def test_the_words_count_every_element_once() -> None:
+def test_the_words_count_every_element_once(wording: Wording) -> None:
     """Even columns are stored to, of which the mask holds back all but the first rows; odd ones belong to nobody."""
     x = FakeArgument("x_ptr", (6, 4), (4, 1))
     mask = np.zeros((2, 6, 2), np.bool_)
@@ -134,12 +137,6 @@ def test_the_words_count_every_element_once() -> None:
     mask[1, 2, 0] = True
     offsets = np.broadcast_to(4 * np.arange(6)[:, None] + 2 * np.arange(2), mask.shape)
     launch = FakeLaunch((2, 1, 1), (x,), [FakeAccess(x, "store", 9, [(offsets, mask)])])
-    assert (
-        Tiling(launch, "x_ptr", layer="stores")
-        .text()
-        .splitlines()[1]
-        .startswith(
-            "2 programs; 1 element by one program, 4 elements by several programs, 7 elements by masked lanes only, "
-            "12 elements by nobody"
-        )
-    )
+    words = Tiling(launch, "x_ptr", layer="stores").text().splitlines()[1]
+    counts = {"one": "1 element", "several": "4 elements", "masked": "7 elements", "untouched": "12 elements"}
+    wording(words, programs="2 programs", **counts)

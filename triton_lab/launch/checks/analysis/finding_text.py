@@ -15,6 +15,7 @@ from triton_lab.launch.byte_ranges import NOTHING, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes, SeenAccess
 from triton_lab.launch.diagnosis.finding import MOST_STRETCHES, Finding
 from triton_lab.launch.membership_classes import distinct, ordering
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
@@ -42,7 +43,7 @@ def element(argument: Argument | None, address: int) -> str:
         return messages.element(argument.name, number, argument.shape)
     place, rest = divmod(address - argument.storage_address, argument.itemsize)
     exact = f"element {place}" if not rest else f"byte {address - argument.storage_address}"
-    return f"{exact} of the storage of {argument.name}"
+    return _("{exact} of the storage of {name}").format(exact=exact, name=argument.name)
 
 
 def others(count: int) -> str:
@@ -54,7 +55,7 @@ def line_of(launch: Recorded, op: Op) -> str:
     """``line 12``, for the middle of a sentence; with the file if that is not the kernel's."""
     place = launch.lines.get(op.index)
     if place is None:
-        return "another place"
+        return _("another place")
     return messages.place(place.file, place.line) if place.file not in ("", launch.file) else f"line {place.line}"
 
 
@@ -147,7 +148,7 @@ def listed(parts: Sequence[EvidenceLanes]) -> EvidenceLanes:
         np.concatenate([getattr(part, name) for part in few]) for name in ("program", "lane", "address", "time")
     )
     lanes = _may_be_listed(EvidenceLanes(program, lane, address, time).at(ordering(program, lane)))
-    _, rank = _ranks(lanes)
+    _unused, rank = _ranks(lanes)
     return lanes.at(np.sort(ordering(rank)[:LISTED]))
 
 

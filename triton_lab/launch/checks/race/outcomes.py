@@ -11,6 +11,7 @@ import numpy as np
 
 from triton_lab.launch.checks.analysis.finding_text import element, program
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
@@ -67,7 +68,10 @@ def _two_stores(launch: Recorded, acts: Sequence[_Act], place: str) -> tuple[str
     other = next((who for who in sorted(by) if first is not None and str(by[who]) != str(by[first])), None)
     if first is None or other is None:
         return ()
-    return tuple(f"If {program(launch, who)} comes last, {place} is {by[who]}." for who in (first, other))
+    return tuple(
+        _("If {program} comes last, {place} is {by}.").format(program=program(launch, who), place=place, by=by[who])
+        for who in (first, other)
+    )
 
 
 def _store_and_load(launch: Recorded, acts: Sequence[_Act], place: str, before: object) -> tuple[str, ...]:
@@ -83,8 +87,10 @@ def _store_and_load(launch: Recorded, acts: Sequence[_Act], place: str, before: 
         return ()
     writer, reader = program(launch, store.who), program(launch, load.who)
     return (
-        f"If {writer} stores first, {reader} loads {store.value} from {place}.",
-        f"If {reader} loads first, it gets {before}.",
+        _("If {writer} stores first, {reader} loads {value} from {place}.").format(
+            writer=writer, reader=reader, value=store.value, place=place
+        ),
+        _("If {reader} loads first, it gets {before}.").format(reader=reader, before=before),
     )
 
 

@@ -10,8 +10,9 @@ from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.localization import N_, _, translated
 
-_MEND = "Fine if each element is read before it is written; if not, pass a clone of one of the two."
+_MEND = N_("This is safe if each element is read before it is written. Otherwise pass a clone of one of the two.")
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -47,9 +48,14 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield finding(
             launch,
             "alias",
-            f"{program(launch, int(lanes.program[0]))} writes {element(writer, address)}, which is also "
-            f"{element(reader, address)}, and the kernel reads that{others(count)}",
-            _MEND,
+            _("{program} writes {element}, which is also {other}, and the kernel reads {name}{others}").format(
+                program=program(launch, int(lanes.program[0])),
+                element=element(writer, address),
+                other=element(reader, address),
+                name=through[op.index],
+                others=others(count),
+            ),
+            translated(_MEND),
             op=op,
             argument=writer,
             lanes=lanes,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from triton_lab import messages
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.ir import effects
+from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.access_masks import constant_masks, mask_operand
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import finding
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import N_, _, translated
 
-_MEND = "Keep it if other sizes need it; if none does, the access is cheaper without."
+_KIND = "always-true-mask"
+_MEND = N_("Keep the mask if other sizes need it. Otherwise remove it: the access is cheaper without.")
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -29,16 +33,49 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             continue
         if all(_is_full(event) for event in events):
             argument = evidence.owner(op)
-            access = effects.ACCESSES[op.name].kind + (f" of {argument.name}" if argument is not None else "")
             yield finding(
                 launch,
-                "always-true-mask",
-                f"the mask of this {access} was true in every lane of every program that came here",
-                _MEND,
+                _KIND,
+                _message([_access(op, None if argument is None else argument.name)]),
+                translated(_MEND),
                 op=op,
                 argument=argument,
                 count=sum(len(event.programs) * math.prod(event.shape) for event in events),
             )
+
+
+def joined(plan: Plan, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, with one for each mask of a line in place of one for each access that has this mask.
+
+    It counts the lanes of all accesses, and has no argument if their arguments differ.
+    """
+    ops = {op.index: op for op in plan.walk()}
+    groups: dict[object, list[Finding]] = {}
+    for number, each in enumerate(findings):
+        key: object = number
+        if each.kind == _KIND and each.op in ops and each.line is not None:
+            key = each.file, each.line, mask_operand(ops[each.op])
+        groups.setdefault(key, []).append(each)
+    return [_one(group, ops) if len(group) > 1 else group[0] for group in groups.values()]
+
+
+def _one(group: Sequence[Finding], ops: Mapping[int, Op]) -> Finding:
+    accesses = [_access(ops[each.op], each.argument) for each in group if each.op is not None]
+    arguments = {each.argument for each in group}
+    argument = group[0].argument if len(arguments) == 1 else None
+    return replace(group[0], message=_message(accesses), argument=argument, count=sum(each.count for each in group))
+
+
+def _access(op: Op, argument: str | None) -> str:
+    """``load of x_ptr``."""
+    kind = messages.access_noun(effects.ACCESSES[op.name].kind)
+    return _("{access} of {argument}").format(access=kind, argument=argument) if argument else kind
+
+
+def _message(accesses: Sequence[str]) -> str:
+    if len(accesses) == 1:
+        return _("the mask of this {access} is never false in this launch").format(access=accesses[0])
+    return _("this mask is never false in this launch ({accesses})").format(accesses=", ".join(accesses))
 
 
 def _is_full(event: AccessEvent) -> bool:

@@ -21,7 +21,7 @@ from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, listed, programs
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.replay.replay_run import CannotReplay, replay
-from triton_lab.localization import translated
+from triton_lab.localization import _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
@@ -90,7 +90,9 @@ def _deadlock(launch: Recorded, error: Deadlock) -> Finding:
     return finding(
         launch,
         "deadlock",
-        f"{programs(launch, numbers)} {verb}{where}, and no program is left that could end that",
+        _("{programs} {verb}{where}, and no other program can end the wait").format(
+            programs=programs(launch, numbers), verb=verb, where=where
+        ),
         translated(messages.HINT_DEADLOCK),
         op=op,
         argument=argument,
@@ -133,10 +135,10 @@ def _faults(launch: Recorded, error: KernelError, others: Iterable[KernelError])
             assert one.op is not None and one.programs is not None  # the machine has set both
             lanes = EvidenceLanes.timeless(one.programs, one.fault.lanes, one.fault.addresses)
             found.setdefault((one.op.index, one.fault.kind), []).append((one.op, one.fault, lanes))
-    for (_, kind), parts in sorted(found.items()):
-        op, fault, _ = parts[0]
-        lanes = listed([part for _, _, part in parts])
-        total = sum(len(part) for _, _, part in parts)
+    for (_unused, kind), parts in sorted(found.items()):
+        op, fault, _first = parts[0]
+        lanes = listed([part for _op, _fault, part in parts])
+        total = sum(len(part) for _op, _fault, part in parts)
         first = _faulting_lane(launch, op, fault, lanes, total)
         yield finding(
             launch,
@@ -201,7 +203,7 @@ def more(launch: Recorded, error: KernelError) -> Iterator[KernelError]:
     if launch.executable.waiting_loops:
         return
     left = np.setdiff1d(np.asarray(launch.own), error.numbers)
-    for _ in range(ROUNDS):
+    for _unused in range(ROUNDS):
         if not len(left):
             return
         try:

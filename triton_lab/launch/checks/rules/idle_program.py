@@ -16,15 +16,16 @@ from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, programs
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
-_MEND = "A smaller grid would do: triton.cdiv of the number of elements by the size of a block."
-_EMPTY = "n // BLOCK is 0 where n is less than a block: triton.cdiv(n, BLOCK) rounds up."
+_MEND = N_("Start fewer programs: triton.cdiv(number of elements, block size).")
+_EMPTY = N_("n // BLOCK is 0 if n is less than BLOCK. Use triton.cdiv(n, BLOCK), which rounds up.")
 # If no program does anything, a smaller grid is no remedy.
-_HELD_BACK = "Look at the masks, and at the conditions around loads and stores: they are false for all programs."
-_NO_ACCESS = "It has no tl.load and no tl.store: what a kernel computes or returns is lost, unless it is stored."
+_HELD_BACK = N_("The masks and conditions around all loads and stores are false. Check them.")
+_NO_ACCESS = N_("The kernel has no tl.load and no tl.store. Store the result with tl.store: everything else is lost.")
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -47,20 +48,22 @@ def idle(evidence: Evidence) -> Ints:
 def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
     """The finding about these programs, or about a grid without programs; none if there are no idle ones."""
     if not launch.programs and all(math.prod(argument.shape) for argument in launch.arguments):
-        yield finding(launch, "idle-program", "the grid has no programs: nothing ran", _EMPTY)
+        yield finding(launch, "idle-program", _("the grid has no programs: nothing ran"), translated(_EMPTY))
     if not len(numbers):
         return
-    mend = _MEND
+    mend = translated(_MEND)
     if len(numbers) == launch.programs:
         operations = list(launch.executable.plan.walk())
         if any(op.name == "tt.print" for op in operations):  # a kernel that only prints
             return
-        mend = _HELD_BACK if any(map(effects.is_access, operations)) else _NO_ACCESS
+        mend = translated(_HELD_BACK) if any(map(effects.is_access, operations)) else translated(_NO_ACCESS)
     verb = messages.noun(len(numbers), "touches", "touch")
     yield finding(
         launch,
         "idle-program",
-        f"{programs(launch, numbers)} {verb} no memory, of {messages.number(launch.programs)} in the grid",
+        _("{programs} {verb} no memory; the grid has {all}").format(
+            programs=programs(launch, numbers), verb=verb, all=messages.count(launch.programs, "program")
+        ),
         mend,
         count=len(numbers),
         programs=numbers[:LISTED],

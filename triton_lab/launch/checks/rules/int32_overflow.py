@@ -27,10 +27,11 @@ from triton_lab.launch.checks.rules.fault import ROUNDS
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import N_, _, translated
 
-_MEND = "Compute the offset in 64 bits: convert one side of it first, with .to(tl.int64)."
-_MEND_SUM = "Sum in 64 bits: convert the terms first, with .to(tl.int64)."
-_MEND_NARROWING = "Keep the number in 64 bits: drop the conversion to the narrower type."
+_MEND = N_("Compute the offset in 64 bits: convert one operand first, with .to(tl.int64).")
+_MEND_SUM = N_("Sum in 64 bits: convert the terms first, with .to(tl.int64).")
+_MEND_NARROWING = N_("Keep the number in 64 bits: remove the conversion to the narrower type.")
 # Constants from here on are no strides: generators of random numbers multiply or add them.
 _MIXES = 1 << 15
 
@@ -50,13 +51,19 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     for (origin, name), tally in sorted(by_place.items(), key=lambda place: place[0]):
         lanes_there, count = tally.listed(), tally.count
         number = int(lanes_there.program[0])
-        shown = examples.get((origin, number)) or next(each for (op, _), each in examples.items() if op == origin)
+        shown = examples.get((origin, number)) or next(each for (op, _unused), each in examples.items() if op == origin)
         op = evidence.ops[origin]
         found = finding(
             launch,
             "overflow",
-            f"in {messages.program(number, launch.grid)}, {shown.words} {shown.exact} does not fit int{shown.bits} and "
-            f"becomes {shown.wrapped}{others(count)}",
+            _("in {program}, {words} {exact} does not fit int{bits} and becomes {wrapped}{others}").format(
+                program=messages.program(number, launch.grid),
+                words=shown.words,
+                exact=shown.exact,
+                bits=shown.bits,
+                wrapped=shown.wrapped,
+                others=others(count),
+            ),
             _mend(op),
             op=op,
             argument=launch.argument(name) if name else None,
@@ -93,15 +100,15 @@ def _taint(evidence: Evidence, which: dict[int, bool]) -> Taint:
 
 def _mend(op: Op) -> str:
     if op.regions:
-        return _MEND_SUM
-    return _MEND_NARROWING if op.name == "arith.trunci" else _MEND
+        return translated(_MEND_SUM)
+    return translated(_MEND_NARROWING) if op.name == "arith.trunci" else translated(_MEND)
 
 
 def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
     """The watchers of replays: if programs fail, one replay for each failure, then one of the remaining programs."""
     launch = evidence.launch
     left = np.asarray(launch.own)
-    for _ in range(ROUNDS):
+    for _unused in range(ROUNDS):
         taint = _taint(evidence, which)
         try:
             replay(launch, observer=taint, programs=left, strict=True)

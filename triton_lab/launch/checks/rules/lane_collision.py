@@ -31,11 +31,12 @@ from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.tape import block_shape
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import CannotReplay, replay
+from triton_lab.localization import N_, _, translated
 
 # With at most this many cells for each lane, an array of cells is cheaper than sorting the lanes.
 _SPARSE = 16
-_MEND = "Give each lane an element of its own, let one of them store (a mask), or add with tl.atomic_add."
-_MEND_LOST = "Use tl.atomic_add (or another atomic), which lets each of the lanes have its turn."
+_MEND = N_("Give each lane its own element, let only one lane store (with a mask), or add with tl.atomic_add.")
+_MEND_LOST = N_("Use tl.atomic_add (or another atomic): it applies the lanes' updates one after the other.")
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
@@ -57,7 +58,7 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
         one = _Collision(meeting, differ, known.of(meeting))
         if one.different.any() or one.lost.any():
             collisions.setdefault(meeting.sight.op.index, []).append(one)
-    for _, some in sorted(collisions.items()):
+    for _unused, some in sorted(collisions.items()):
         yield _described(evidence, some)
     if impossible is not None:
         raise impossible
@@ -226,14 +227,18 @@ def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
     one, two = (messages.lane(number, shape) for number in sorted((int(first.lanes.lane[0]), int(first.there[0]))))
     who, place = program(launch, int(first.lanes.program[0])), element(argument, int(first.lanes.address[0]))
     if lost:
-        what = f"{one} and {two} of {who} both load {place}, and both store to it: what one of them did is lost"
+        what = _("{one} and {two} of {who} both load {place} and store to it, so one of the updates is lost").format(
+            one=one, two=two, who=who, place=place
+        )
     else:
-        what = f"{one} and {two} of {who} both store to {place}, and nothing says whose value stays"
+        what = _("{one} and {two} of {who} both store to {place}, and it is undefined which value remains").format(
+            one=one, two=two, who=who, place=place
+        )
     return finding(
         launch,
         "lane-collision",
         f"{what}{others(count)}",
-        _MEND_LOST if lost else _MEND,
+        translated(_MEND_LOST) if lost else translated(_MEND),
         op=op,
         argument=argument,
         lanes=lanes,

@@ -28,12 +28,14 @@ from triton_lab.launch.checks.rules.race import Races
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.membership_classes import distinct
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import N_, _, translated
 
 Small = npt.NDArray[np.int32]
 
-_MEND = (
-    "Call tl.debug_barrier() between the two: the threads of a program run on by themselves, and the compiler makes "
-    "them wait for each other only where they share values, not memory."
+_MEND = N_(
+    "Call tl.debug_barrier() between the two accesses. The threads of a program run "
+    "independently, and the compiler synchronizes them where they exchange values, but "
+    "not where they communicate through memory."
 )
 # With at most this many cells for each lane, addresses are used as cells; else they are numbered first.
 _SPARSE = 16
@@ -74,8 +76,8 @@ def check(evidence: Evidence, races: Races, told: Collection[tuple[int | None, i
         yield finding(
             evidence.launch,
             "lane-order",
-            f"{what}, with no barrier between{others(count)}",
-            _MEND,
+            _("{what}, with no barrier in between{others}").format(what=what, others=others(count)),
+            translated(_MEND),
             op=op,
             argument=evidence.owner(op),
             lanes=lanes,
@@ -90,7 +92,7 @@ def _meetings(
     """Accesses, their lanes that conflict with another thread, and the time of each conflicting access, by windows."""
     hulls = [_hull(evidence, sight) for sight in part]
     unit = min(sight.itemsize for sight in part)
-    low, end = min(low for low, _ in hulls) // unit * unit, max(high for _, high in hulls)
+    low, end = min(low for low, _unused in hulls) // unit * unit, max(high for _unused, high in hulls)
     lanes = sum(len(sight.event.programs) * int(np.prod(sight.event.shape)) for sight in part)
     if _FEW < lanes <= _SORTED and any(isinstance(sight.event.pointer, np.ndarray) for sight in part):
         chosen = where_threads_meet(evidence, part, threads, unit, low)
@@ -115,8 +117,8 @@ def _writes(sight: SeenAccess) -> bool:
 def _together(evidence: Evidence, writers: list[SeenAccess]) -> Iterator[list[SeenAccess]]:
     """Groups of executions that touch the same written run of memory."""
     hulls = {sight.event.order: _hull(evidence, sight) for sight in writers}
-    written = Ranges.of([low for low, _ in hulls.values()], [high for _, high in hulls.values()])
-    parts: list[list[SeenAccess]] = [[] for _ in range(len(written))]
+    written = Ranges.of([low for low, _unused in hulls.values()], [high for _unused, high in hulls.values()])
+    parts: list[list[SeenAccess]] = [[] for _unused in range(len(written))]
     for sight in evidence.in_order:
         if sight.event.order not in hulls and not written.meets(*evidence.hull(sight)):
             continue
@@ -297,16 +299,18 @@ def _told(evidence: Evidence, sight: SeenAccess, one: EvidenceLanes, before: See
     place = element(evidence.owner(sight.op), int(one.address[0]))
     who = program(launch, int(one.program[0]))
     mine = messages.lane(int(one.lane[0]), sight.event.shape) or (
-        "every thread" if threads.all_load(sight) else "one thread"
+        _("every thread") if threads.all_load(sight) else _("one thread")
     )
     there = evidence.lanes(before, Ranges.of([one.address[0]], [one.address[0] + sight.itemsize]))
     there = there.where(there.program == one.program[0])
     other = [k for k in there.lane.tolist() if before.event.shape != sight.event.shape or k != int(one.lane[0])]
     theirs = messages.lane(other[0], before.event.shape) if other else ""
-    theirs = theirs or ("every thread" if threads.all_load(before) else "one thread")
-    deed, past = _DEED[sight.kind], _PAST[before.kind]
-    return f"{mine} of {who} {deed} {place}, which {theirs} {past} ({line_of(launch, before.op)})"
+    theirs = theirs or (_("every thread") if threads.all_load(before) else _("one thread"))
+    deed, past = translated(_DEED[sight.kind]), translated(_PAST[before.kind])
+    return _("{mine} of {who} {deed} {place}, which {theirs} {past} ({line_of})").format(
+        mine=mine, who=who, deed=deed, place=place, theirs=theirs, past=past, line_of=line_of(launch, before.op)
+    )
 
 
-_DEED = {"load": "loads", "store": "stores to", "atomic": "updates"}
-_PAST = {"load": "loads before that", "store": "has stored to", "atomic": "has updated"}
+_DEED = {"load": N_("loads"), "store": N_("stores to"), "atomic": N_("updates")}
+_PAST = {"load": N_("loads before that"), "store": N_("has stored to"), "atomic": N_("has updated")}

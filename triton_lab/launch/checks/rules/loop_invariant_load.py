@@ -18,10 +18,11 @@ from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, program
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import N_, _, translated
 
-_MEND = (
-    "Add to the offsets what the mask adds, as x_ptr + k + offsets, or move the pointers on at the end of the loop, as "
-    "x_ptrs += BLOCK."
+_MEND = N_(
+    "Advance the offsets as the mask does (x_ptr + k + offsets), or advance the pointers "
+    "at the end of each iteration (x_ptrs += BLOCK)."
 )
 
 
@@ -57,13 +58,22 @@ def _told(evidence: Evidence, op: Op) -> Iterator[Finding]:
     if not len(programs):
         return
     number = int(programs[0])
-    of = "" if argument is None else f" of {argument.name}"
+    text = _("{program} loads the same elements in {iterations}: the mask advances, but the offsets do not{more}")
+    if argument is not None:
+        text = _(
+            "{program} loads the same elements of {name} in {iterations}: the mask advances, but the offsets do "
+            "not{more}"
+        )
     yield finding(
         launch,
         "standing-load",
-        f"{program(launch, number)} loads the same elements{of} in {messages.count(first[number], 'iteration')}: "
-        f"with the loop the mask goes on, and the offsets do not{messages.in_all(len(programs), 'program')}",
-        _MEND,
+        text.format(
+            program=program(launch, number),
+            name="" if argument is None else argument.name,
+            iterations=messages.count(first[number], "iteration"),
+            more=messages.in_all(len(programs), "program"),
+        ),
+        translated(_MEND),
         op=op,
         argument=argument,
         count=len(programs),

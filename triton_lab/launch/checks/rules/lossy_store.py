@@ -29,6 +29,7 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.tape import block_shape, brought
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -61,13 +62,21 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     for op, lanes, count in looked.found:
         argument = evidence.owner(op)
         store, (given, kept) = looked.stores[op.index], looked.examples[op.index]
-        deed = "brings" if effects.updates(op) else "stores"
+        text = _("{program} stores {given} to {element}, which becomes {kept} as {dtype}")
+        if effects.updates(op):
+            text = _("{program} updates {element} with {given}, which becomes {kept} as {dtype}")
         there = element(argument, int(lanes.address[0]))
         yield finding(
             launch,
             "lossy-store",
-            f"{program(launch, int(lanes.program[0]))} {deed} {given} to {there}, and {store.target} makes {kept} of it"
-            f"{others(count)}",
+            text.format(
+                program=program(launch, int(lanes.program[0])),
+                given=given,
+                element=there,
+                dtype=store.target,
+                kept=kept,
+            )
+            + others(count),
             _mend(store, looked.beyond[op.index]),
             op=op,
             argument=argument,
@@ -79,18 +88,22 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 def _mend(store: _Store, beyond: bool) -> str:
     if store.target == "bool":
-        return (
-            "This version of Triton stores a bool as an int8, and cuts the fraction off: store the comparison x != 0."
+        return _(
+            "This version of Triton stores a bool as an int8 and cuts off the fraction. Store the comparison x != 0."
         )
-    cut = (
-        f"the fraction is cut off. Make the tensor with dtype=torch.{store.source} (torch.zeros_like(x) takes that of "
-        "x), or round first: tl.floor(x + 0.5)."
-    )
-    wrapped = "what does not fit becomes another number. Make the tensor of a wider type, or clamp the number first."
-    return (
-        f"A store converts to the type of the tensor, here {store.source} to {store.target}, and "
-        f"{wrapped if beyond else cut} Where this is meant, say so: .to(tl.{store.target})."
-    )
+    if beyond:
+        text = _(
+            "A store converts to the tensor's type, here {source} to {target}, and a number that does not fit becomes "
+            "another one. Use a wider type for the tensor, or clamp the number first. If this is intended, write "
+            ".to(tl.{target})."
+        )
+    else:
+        text = _(
+            "A store converts to the tensor's type, here {source} to {target}, and cuts off the fraction. Make the "
+            "tensor with dtype=torch.{source} (torch.zeros_like(x) takes the type of x), or round first: "
+            "tl.floor(x + 0.5). If this is intended, write .to(tl.{target})."
+        )
+    return text.format(source=store.source, target=store.target)
 
 
 def watcher(evidence: Evidence) -> Watcher | None:

@@ -26,12 +26,15 @@ from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
 
-_MEND = "Accumulate in float32: begin with tl.zeros(..., dtype=tl.float32), and convert once, when the sum is stored."
-_MEND_COUNT = "Count in an integer: a float of this width cannot tell the next number from this one."
-_MEND_ATOMIC = "Add to a float32 tensor, and convert when all have added."
+_MEND = N_(
+    "Accumulate in float32: start with tl.zeros(..., dtype=tl.float32), and convert once, when you store the sum."
+)
+_MEND_COUNT = N_("Count in an integer. A float of this width cannot represent the next number.")
+_MEND_ATOMIC = N_("Add to a float32 tensor, and convert it after all additions.")
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -81,21 +84,28 @@ def _of_a_loop(evidence: Evidence, op: Op, losses: list[Loss]) -> Finding:
     launch = evidence.launch
     worst = max(losses, key=lambda loss: loss.cost)
     if worst.step is not None:
-        text = (
-            f"{program(launch, worst.program)} counts in {worst.type} and stands still: "
-            f"{_number(worst.sum)} + {_number(worst.step)} is {_number(worst.sum)} again; "
-            f"in float64 it comes to {worst.exact:.8g}"
+        text = _(
+            "{program} counts in {type} and stops at {sum}: {sum} + {step} rounds to {sum}; in float64 it reaches "
+            "{exact}"
         )
+    elif not worst.exact:
+        text = _("{program} adds up {terms} in {type} and gets {sum}; in float64 the sum is {exact}")
     else:
-        text = (
-            f"{program(launch, worst.program)} adds up {messages.count(worst.terms, 'term')} in {worst.type} "
-            f"and gets {_number(worst.sum)}; in float64 they make {worst.exact:.8g}{_off(worst.sum, worst.exact)}"
-        )
+        text = _("{program} adds up {terms} in {type} and gets {sum}; in float64 the sum is {exact} ({share} is lost)")
+    text = text.format(
+        program=program(launch, worst.program),
+        terms=messages.count(worst.terms, "term"),
+        type=worst.type,
+        sum=_number(worst.sum),
+        step=_number(worst.step),
+        exact=f"{worst.exact:.8g}",
+        share=_lost(worst.sum, worst.exact),
+    )
     numbers = np.array([loss.program for loss in losses], np.int64)
     lanes = EvidenceLanes.timeless(
         numbers, np.array([loss.lane for loss in losses], np.int64), np.zeros(len(losses), np.int64)
     )
-    mend = _MEND if worst.step is None else _MEND_COUNT
+    mend = translated(_MEND) if worst.step is None else translated(_MEND_COUNT)
     size = next(one.types[op.results[0]].size for one in launch.executable.plan.functions.values() if op in one.walk())
     every = np.concatenate([loss.program * max(1, size) + loss.lanes for loss in losses])
     ends = stored_from(evidence, op, Ranges.of(every, every + 1))
@@ -106,22 +116,29 @@ def _of_a_loop(evidence: Evidence, op: Op, losses: list[Loss]) -> Finding:
 def _of_atomics(evidence: Evidence, op: Op, totals: list[Total]) -> Finding:
     worst = max(totals, key=lambda total: total.cost)
     argument = evidence.owner(op)
-    text = (
-        f"{messages.count(worst.terms, 'atomic addition')} in {worst.type} "
-        f"{messages.noun(worst.terms, 'brings', 'bring')} {element(argument, worst.address)} "
-        f"to {_number(worst.sum)}; in float64 they make {worst.exact:.8g}{_off(worst.sum, worst.exact)}"
-        f"{others(len(totals))}"
-    )
+    text = _("{additions} in {type} to {element} give {sum}; in float64 they give {exact}")
+    if worst.exact:
+        text = _("{additions} in {type} to {element} give {sum}; in float64 they give {exact} ({share} is lost)")
+    text = text.format(
+        additions=messages.count(worst.terms, "atomic addition"),
+        type=worst.type,
+        element=element(argument, worst.address),
+        sum=_number(worst.sum),
+        exact=f"{worst.exact:.8g}",
+        share=_lost(worst.sum, worst.exact),
+    ) + others(len(totals))
     lanes = EvidenceLanes.timeless(
         *(np.array([getattr(total, name) for total in totals], np.int64) for name in ("program", "lane", "address"))
     )
-    return finding(evidence.launch, "lost-precision", text, _MEND_ATOMIC, op=op, argument=argument, lanes=lanes)
+    return finding(
+        evidence.launch, "lost-precision", text, translated(_MEND_ATOMIC), op=op, argument=argument, lanes=lanes
+    )
 
 
 def _number(value: Any) -> str:
-    return f"{float(value):.8g}"
+    return "" if value is None else f"{float(value):.8g}"
 
 
-def _off(sum: Any, exact: float) -> str:
-    """The relative error in words."""
-    return f" ({abs(float(sum) - exact) / abs(exact):.2g} of it lost)" if exact else ""
+def _lost(sum: Any, exact: float) -> str:
+    """The lost share of a sum, ``25%``; "" if the exact sum is 0."""
+    return f"{messages.significant(100 * abs(float(sum) - exact) / abs(exact))}%" if exact else ""

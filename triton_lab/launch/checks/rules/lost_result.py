@@ -10,8 +10,11 @@ from triton_lab.ir import effects, traits
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import named_file
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.localization import N_, _, translated
 
-_MEND = "A launch hands nothing back: pass a tensor for the result, out = torch.empty_like(x), and tl.store it there."
+_MEND = N_(
+    "A launch returns nothing. Pass a tensor for the result (out = torch.empty_like(x)), and tl.store the result there."
+)
 # Other effects that a kernel may have instead of storing.
 _SEEN = traits.names(lambda trait: trait.kind is traits.Kind.REPORTS and trait.dialect == "tt")
 
@@ -34,8 +37,8 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     value = ast.get_source_segment(kernel.src, node) or ast.unparse(node)
     yield Finding(
         "lost-result",
-        f"the kernel stores nothing, and what it returns is lost: `{value}`",
-        _MEND,
+        _("the kernel stores nothing, and its return value is lost: `{value}`").format(value=value),
+        translated(_MEND),
         line=first_line(kernel) + number - 1,
         column=column,
         excerpt=(raw, " " * column + "^" * (len(raw) - column)),

@@ -25,11 +25,14 @@ from triton_lab.launch.checks.rules import int32_overflow
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
 
-_MEND = "Convert one side first, with .to(tl.int32), and make the result narrow again only when it is known to fit."
-_MEND_FLOAT = "Clamp it with tl.clamp to what the type holds before the conversion: for tl.int8, -128.0 to 127.0."
+_MEND = N_("Convert one operand first, with .to(tl.int32). Narrow the result only if it is known to fit.")
+_MEND_FLOAT = N_(
+    "Clamp the value with tl.clamp to the range of the type before the conversion: for tl.int8, -128.0 to 127.0."
+)
 # The bits of narrow numbers, and the conversions from floats (True: the result is signed).
 BITS = (8, 16)
 CASTS = {name: bool(trait.signed) for name, trait in traits.TRAITS.items() if trait.makes == "integer"}
@@ -54,7 +57,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             launch,
             "overflow",
             f"in {where}{messages.program(int(lanes.program[0]), launch.grid)}, {text}{others(count)}",
-            _MEND_FLOAT if op.name in CASTS else _MEND,
+            translated(_MEND_FLOAT) if op.name in CASTS else translated(_MEND),
             op=op,
             lanes=lanes,
             count=count,
@@ -124,9 +127,11 @@ class _Watcher(Watcher):
 def _told(op: Op, numbers: list[Any], type: str) -> str:
     *given, exact, wrapped = numbers
     if op.name in CASTS:
-        return f"{float(given[0]):g} does not fit {type} and becomes {int(wrapped)}"
+        return _("{given} does not fit {type} and becomes {wrapped}").format(
+            given=f"{float(given[0]):g}", type=type, wrapped=int(wrapped)
+        )
     sum_ = f"{int(given[0])} {_SIGNS[op.name]} {int(given[1])} = {int(exact)}"
-    return f"{sum_} does not fit {type} and becomes {int(wrapped)}"
+    return _("{sum} does not fit {type} and becomes {wrapped}").format(sum=sum_, type=type, wrapped=int(wrapped))
 
 
 def _block(array: Array, rank: int) -> Array:

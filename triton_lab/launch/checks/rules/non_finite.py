@@ -30,11 +30,12 @@ from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.tape import block_shape, brought
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
 
-_MEND = (
-    "Look at what goes to zero, overflows, or is -inf minus -inf: guard a division, subtract the maximum before exp."
+_MEND = N_(
+    "Find what becomes zero, overflows, or is -inf minus -inf. Guard the division, or subtract the maximum before exp."
 )
 # Conversions that may turn a finite number into infinity.
 _NARROWING = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.rounding is CORRECT)
@@ -58,8 +59,12 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield finding(
             launch,
             "non-finite",
-            f"{program(launch, int(lanes.program[0]))} stores {what} to "
-            f"{element(argument, int(lanes.address[0]))}, and all that it had loaded was finite{others(count)}",
+            _("{program} stores {what} to {element}, although all values that it loaded are finite{others}").format(
+                program=program(launch, int(lanes.program[0])),
+                what=what,
+                element=element(argument, int(lanes.address[0])),
+                others=others(count),
+            ),
             _mend(launch, evidence.ops[birth], op),
             op=op,
             argument=argument,
@@ -72,10 +77,10 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 def _mend(launch: Recorded, birth: Op, store: Op) -> str:
     line = launch.lines.get(birth.index)
     there = launch.lines.get(store.index)
-    mend = _mend_conversion(launch, birth) if birth.name in _NARROWING else _MEND
+    mend = _mend_conversion(launch, birth) if birth.name in _NARROWING else translated(_MEND)
     if line is None or (there is not None and there.line == line.line):
         return mend
-    return f"It arises in line {line.line}. {mend}"
+    return _("The value arises in line {line}. {mend}").format(line=line.line, mend=mend)
 
 
 def _mend_conversion(launch: Recorded, birth: Op) -> str:
@@ -84,10 +89,10 @@ def _mend_conversion(launch: Recorded, birth: Op) -> str:
     source, target = types[birth.operands[0]], types[birth.results[0]]
     most = float(ml_dtypes.finfo(dtype_of(target)).max)  # type: ignore[no-untyped-call]
     wide, narrow = user_name(source.element), user_name(target.element)
-    return (
-        f"It is finite as {wide}, and {narrow} ends at {messages.significant(most)}: keep it in {wide}, in the tensor "
-        "that it is stored to as well, or scale it, or clamp it first."
-    )
+    return _(
+        "The value is finite as {wide}, but {narrow} ends at {most}. Keep it in {wide} (the output tensor too), scale "
+        "it, or clamp it first."
+    ).format(wide=wide, narrow=narrow, most=messages.significant(most))
 
 
 def watcher(evidence: Evidence) -> Watcher | None:
@@ -187,5 +192,5 @@ def _floats_in_integers(plan: Plan) -> set[np.dtype[Any]]:
 
 def _shown(value: Any, birth: Birth) -> str:
     if birth[1] is not None:
-        return f"{value} (an integer made of NaN or infinity)"
+        return _("{value} (an integer converted from NaN or infinity)").format(value=value)
     return "NaN" if np.isnan(value) else str(float(value))

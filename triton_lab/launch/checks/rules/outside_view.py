@@ -14,9 +14,11 @@ from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.view_bytes import ViewBytes
+from triton_lab.localization import N_, _, translated
 
-_MEND = (
-    "Check the offsets against the view's shape and strides, and mask what lies beyond: its .stride(0), not its width."
+_MEND = N_(
+    "Check the offsets against the view's shape and strides (use .stride(0), not the "
+    "width), and mask off what lies outside."
 )
 
 
@@ -44,9 +46,16 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield finding(
             launch,
             "outside-view",
-            f"{program(launch, int(lanes.program[0]))} touches {element(argument, int(lanes.address[0]))}, "
-            f"which is outside the view (shape {argument.shape}, stride {argument.strides}){others(count)}",
-            _MEND,
+            _(
+                "{program} touches {element}, which is outside the view (shape {shape}, stride {strides}){others}"
+            ).format(
+                program=program(launch, int(lanes.program[0])),
+                element=element(argument, int(lanes.address[0])),
+                shape=argument.shape,
+                strides=argument.strides,
+                others=others(count),
+            ),
+            translated(_MEND),
             op=op,
             argument=argument,
             lanes=lanes,

@@ -29,20 +29,25 @@ from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.membership_classes import distinct, ordering
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import recall
+from triton_lab.localization import N_, _, translated
 
-_MEND = "Give each program elements of its own, use an atomic (tl.atomic_add, ...), or guard them with a lock."
-_MEND_BARRIER = "Call tl.debug_barrier() between the accesses to the block and the atomic that lets other programs in."
-_MEND_ORDER = (
-    "Between the two, the first program must release (with tl.atomic_xchg, sem='release', of a flag) and the second "
-    "wait for it with an atomic that acquires."
+_MEND = N_("Give each program its own elements, use an atomic (tl.atomic_add, ...), or guard the accesses with a lock.")
+_MEND_BARRIER = N_(
+    "Call tl.debug_barrier() between the accesses to the block and the atomic that lets other programs continue."
 )
-_MEND_UPDATES = (
-    "Load it in a launch of its own, or in the last program only: each counts itself in when it is done "
-    "(tl.atomic_add of 1 to a counter), and who gets the last number has seen all others."
+_MEND_ORDER = N_(
+    "Let the first program release a flag (tl.atomic_xchg with sem='release'), and let "
+    "the second wait for that flag with an atomic that acquires."
 )
-_MEND_SAME = (
-    "It is right as long as all compute the same bits from what no program changes, and as a GPU stores an aligned "
-    "element as a whole; nothing promises either: let one program store it (a mask, or an if on its tl.program_id)."
+_MEND_UPDATES = N_(
+    "Load it in a second launch, or only in the last program: let each program add 1 to "
+    "a counter with tl.atomic_add when it is done. The program that gets the last number "
+    "sees the updates of all others."
+)
+_MEND_SAME = N_(
+    "This is correct only if all programs compute the same bits and the GPU stores an "
+    "aligned element as a whole. Neither is guaranteed. Let one program store it (with a "
+    "mask, or an if on tl.program_id)."
 )
 
 
@@ -135,8 +140,8 @@ def met(evidence: Evidence) -> Iterator[Finding]:
     if meeting is None or not meeting.kind:
         return
     argument = launch.argument(meeting.argument) if meeting.argument else None
-    mend = _MEND_SAME if meeting.kind == "same-value" else _MEND
-    text = f"{meeting.text}, and nothing orders the two"
+    mend = translated(_MEND_SAME) if meeting.kind == "same-value" else translated(_MEND)
+    text = _("{text}, and nothing orders the two accesses").format(text=meeting.text)
     yield finding(launch, meeting.kind, text, mend, op=meeting.op, argument=argument)
 
 
@@ -178,22 +183,32 @@ def _described(evidence: Evidence, races: Races, op: int, where: Ranges) -> Find
     place = element(argument, int(where.start[0]))
     who, whom = program(launch, int(here.program[k])), program(launch, int(here.program[other]))
     if second.op is first.op:
-        what = f"{who} and {whom} both store to {place}"
+        what = _("{who} and {whom} both store to {place}").format(who=who, whom=whom, place=place)
     else:
         line = line_of(launch, second.op)
-        what = f"{who} {_DEED[first.kind]} {place} and {whom} {_DEED[second.kind]} it ({line})"
+        what = _("{who} {deed} {place} and {whom} {other_deed} it ({line})").format(
+            who=who,
+            deed=translated(_DEED[first.kind]),
+            place=place,
+            whom=whom,
+            other_deed=translated(_DEED[second.kind]),
+            line=line,
+        )
     same = _same_value(evidence, races, lanes, where)
     if same:
-        why, mend = "the same value, in no order", _MEND_SAME
+        why, mend = _("the same value, in no defined order"), translated(_MEND_SAME)
     elif races.order is not None:
         why, mend = _disorder(races.order, here)
     else:
-        why, mend = "and nothing orders the two", _MEND_UPDATES if first.kind == "load" else _MEND
+        why, mend = (
+            _("and nothing orders the two accesses"),
+            translated(_MEND_UPDATES) if first.kind == "load" else translated(_MEND),
+        )
     count = sum(len(some) for some in lanes.values())
     return finding(
         launch,
         "same-value" if same else "race",
-        f"{what}, {why}{others(count)}",
+        _("{what}, {why}{others}").format(what=what, why=why, others=others(count)),
         mend,
         op=first.op,
         argument=argument,
@@ -215,14 +230,14 @@ def _two(races: Races, rows: ConflictRows, op: int) -> tuple[int, int]:
     raise AssertionError("a stretch without a race")
 
 
-_DEED = {"load": "loads", "store": "stores to", "atomic": "updates"}
+_DEED = {"load": N_("loads"), "store": N_("stores to"), "atomic": N_("updates")}
 
 
 def _disorder(order: HappensBefore, rows: ConflictRows) -> tuple[str, str]:
     """Why the rows of a stretch race although atomics order some accesses, and the advice."""
     if not len(_racing_pairs(rows, order, np.ones(len(rows), np.bool_))[0]):
-        return "and the atomic between them does not wait for all threads of the first", _MEND_BARRIER
-    return "and no release and acquire orders the two", _MEND_ORDER
+        return _("and the atomic between them does not wait for all threads of the first"), translated(_MEND_BARRIER)
+    return _("and no release with an acquire orders the two accesses"), translated(_MEND_ORDER)
 
 
 def _same_value(evidence: Evidence, races: Races, lanes: Mapping[int, EvidenceLanes], where: Ranges) -> bool:

@@ -31,12 +31,14 @@ from triton_lab.launch.checks.analysis.masked_off_lanes import Off, TurnedOff, s
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
 
-_MEND = (
-    "Such lanes are 0 here, and Triton leaves open what they are on a GPU. Say it with other=: 0 adds nothing to a "
-    'sum, float("-inf") is below every maximum. Or choose with tl.where before they are used.'
+_MEND = N_(
+    "On a GPU, masked-off lanes are undefined unless you pass other=. (This run used 0.) "
+    'Pass other=0 for a sum or other=float("-inf") for a maximum, or replace these lanes '
+    "with tl.where before they are used."
 )
 # A loop whose end depends on such lanes may never end.
 _STEPS = 10_000
@@ -67,7 +69,7 @@ class _Hangs:
     error: KernelError | None = None
 
     def __bool__(self) -> bool:
-        return bool(len(self.programs)) or any(True for _ in self.stored)
+        return bool(len(self.programs)) or any(True for _unused in self.stored)
 
 
 def _looked(evidence: Evidence) -> dict[int, _Hangs]:
@@ -132,7 +134,7 @@ class _Trial:
                 lanes = self._evidence.lanes(sight, where)
                 all_.add(sight, lanes)
                 found.add(sight, lanes.where(np.isin(lanes.program, mine)))
-        return found if any(True for _ in found) else all_
+        return found if any(True for _unused in found) else all_
 
 
 class _Steps(Watcher):
@@ -169,10 +171,16 @@ def _told(evidence: Evidence, op: Op, hangs: _Hangs) -> Iterator[Finding]:
         yield finding(
             launch,
             "undefined",
-            f"what {named(launch, number)} stores to {element(argument, int(lanes.address[0]))} "
-            f"({line_of(launch, store)}) hangs on {_lane(evidence, op, hangs.off, number)} of this load, which its "
-            f"mask turns off{others(count)}",
-            _MEND,
+            _(
+                "{program} stores a value to {element} ({line}) that depends on masked-off {lane} of this load{others}"
+            ).format(
+                program=named(launch, number),
+                element=element(argument, int(lanes.address[0])),
+                line=line_of(launch, store),
+                lane=_lane(evidence, op, hangs.off, number),
+                others=others(count),
+            ),
+            translated(_MEND),
             op=op,
             argument=argument,
             lanes=lanes,
@@ -184,13 +192,21 @@ def _told(evidence: Evidence, op: Op, hangs: _Hangs) -> Iterator[Finding]:
     number = int(hangs.programs[0])
     error = hangs.error
     nowhere = np.zeros_like(hangs.programs)
-    where = "" if error is None or error.op is None else f", up to a fault in {line_of(launch, error.op)}"
+    where = (
+        ""
+        if error is None or error.op is None
+        else _(": another value leads to a fault in {line_of}").format(line_of=line_of(launch, error.op))
+    )
     yield finding(
         launch,
         "undefined",
-        f"what {named(launch, number)} does hangs on {_lane(evidence, op, hangs.off, number)} of this load, which its "
-        f"mask turns off{where}{messages.in_all(len(hangs.programs), 'program')}",
-        _MEND,
+        _("what {program} does depends on masked-off {lane} of this load{where}{more}").format(
+            program=named(launch, number),
+            lane=_lane(evidence, op, hangs.off, number),
+            where=where,
+            more=messages.in_all(len(hangs.programs), "program"),
+        ),
+        translated(_MEND),
         op=op,
         lanes=listed([EvidenceLanes.timeless(hangs.programs, nowhere, nowhere)]),
     )
@@ -201,4 +217,4 @@ def _lane(evidence: Evidence, op: Op, off: Off, program: int) -> str:
     plan = evidence.launch.executable.plan
     shape = next(one.types[op.results[0]].shape for one in plan.functions.values() if op in one.walk())
     lane = off.lanes.get(program, next(iter(off.lanes.values()), 0))
-    return messages.lane(lane, shape) or "the lane"
+    return messages.lane(lane, shape) or _("lane")

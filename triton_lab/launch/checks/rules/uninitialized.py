@@ -21,8 +21,9 @@ from triton_lab.launch.checks.rules.race import Races
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.uninitialized_memory import POISONED, still_poisoned
 from triton_lab.launch.replay.replay_run import CannotReplay
+from triton_lab.localization import N_, _, translated
 
-_MEND = "Make the tensor with torch.zeros, or fill it, or mask the lanes that nobody has written."
+_MEND = N_("Create the tensor with torch.zeros, fill it first, or mask off the lanes that were never written.")
 
 
 def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
@@ -40,22 +41,26 @@ def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
     for op, lanes, count in found:
         argument = evidence.owner(op)
         what = element(argument, int(lanes.address[0]))
-        deed = "updates" if effects.updates(op) else "loads"
+        deed = _("updates") if effects.updates(op) else _("loads")
         yield finding(
             launch,
             "uninitialized",
-            f"{program(launch, int(lanes.program[0]))} {deed} {what}, which nobody has written{others(count)}",
-            _MEND + _exchanged(evidence, argument, found.where(op)),
+            _("{program} {deed} {what}, which was never written{others}").format(
+                program=program(launch, int(lanes.program[0])), deed=deed, what=what, others=others(count)
+            ),
+            translated(_MEND) + _exchanged(evidence, argument, found.where(op)),
             op=op,
             argument=argument,
             lanes=lanes,
             count=count,
             where=found.where(op),
         )
-    if any(True for _ in reads.of_unknown()):
+    if any(True for _unused in reads.of_unknown()):
         raise CannotReplay(
-            f"torch.empty gave out more than {POISONED / 2**20:.0f} MB at once, and of what the kernel reads there "
-            "nobody can tell whether it was written: use torch.zeros, or a smaller tensor, to be sure"
+            _(
+                "torch.empty returned more than {size} MB at once, and whether the kernel reads "
+                "unwritten memory there is not known: use torch.zeros, or a smaller tensor"
+            ).format(size=f"{POISONED / 2**20:.0f}")
         )
 
 
@@ -76,10 +81,10 @@ def _exchanged(evidence: Evidence, argument: Argument | None, where: Ranges) -> 
         held = Ranges.of([other.address], [other.address + math.prod(other.shape) * other.itemsize])
         alike = (other.shape, other.dtype) == (argument.shape, argument.dtype)
         if name not in read and alike and not len(evidence.tape.fresh & held):
-            return (
-                f" Or have {argument.name} and {name} changed places in the launch? {name}, which is only stored to, "
-                "had been written before."
-            )
+            return _(
+                " Check whether {name} and {other} are exchanged in the call: {other}, which the "
+                "kernel only stores to, already held data."
+            ).format(name=argument.name, other=name)
     return ""
 
 
@@ -90,7 +95,7 @@ class _Reads:
         self._evidence = evidence
         self._used = results_used(evidence.launch.executable.plan)
         hulls = [evidence.hull(sight) for sight in evidence.in_order if _reads(sight, self._used)]
-        asked = Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
+        asked = Ranges.of([low for low, _unused in hulls], [high for _unused, high in hulls])
         tape, snapshot = evidence.tape, evidence.launch.snapshot
         assert snapshot is not None
         unsure = tape.unwritten & asked

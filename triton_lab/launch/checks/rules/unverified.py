@@ -8,10 +8,13 @@ from triton_lab.ir import Op
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, finding, others, program
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.localization import N_, _, translated
 
-_MEND = "Keep the tensors that a table of pointers points to alive, and pass them to the kernel if you can."
+_MEND = N_("Keep the tensors alive that a table of pointers points to, and pass them to the kernel if you can.")
 
-_MEND_BARE = "Its memory may have been freed: pass the tensor itself, or keep the one alive that it was taken from."
+_MEND_BARE = N_(
+    "The memory may have been freed. Pass the tensor itself, or keep the tensor alive that the address was taken from."
+)
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -26,13 +29,22 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             found.add(sight, evidence.lanes(sight, strange))
     for op, lanes, count in found:
         argument = evidence.owner(op) if evidence.is_bound(op) else None
-        through = f" through {argument.name}, of which only an address is known" if argument is not None else ""
+        text = _("{program} touches address {address}, which belongs to this process but to no live tensor{others}")
+        if argument is not None:
+            text = _(
+                "{program} touches address {address} through {name}, which is only an address: the memory belongs to "
+                "this process but to no live tensor{others}"
+            )
         yield finding(
             launch,
             "unverified",
-            f"{program(launch, int(lanes.program[0]))} touches address {int(lanes.address[0]):#x}{through}, which is "
-            f"memory of this process and of no tensor that is alive{others(count)}",
-            _MEND if argument is None else _MEND_BARE,
+            text.format(
+                program=program(launch, int(lanes.program[0])),
+                address=f"{int(lanes.address[0]):#x}",
+                name="" if argument is None else argument.name,
+                others=others(count),
+            ),
+            translated(_MEND) if argument is None else translated(_MEND_BARE),
             op=op,
             argument=argument,
             lanes=lanes,

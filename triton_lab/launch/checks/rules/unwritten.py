@@ -22,15 +22,16 @@ from triton_lab.launch.checks.analysis.finding_text import LISTED, element, find
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.uninitialized_memory import still_poisoned
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count as counted
 from triton_lab.messages import number
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
-_MEND = (
-    "If another launch writes the rest, all is well; if not, start triton.cdiv(n, BLOCK) programs for n elements, and "
-    "mask no lane that is one of them."
+_MEND = N_(
+    "If another launch writes the rest, this is fine. Otherwise start triton.cdiv(n, "
+    "BLOCK) programs for n elements, and do not mask off lanes of existing elements."
 )
 
 
@@ -73,8 +74,10 @@ def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterat
         yield finding(
             launch,
             "unwritten",
-            f"no program stored to {place}, and nobody before: {number(count)} of {every}",
-            _MEND,
+            _("{count} of {every} were not written, neither by this launch nor before, the first at {place}").format(
+                place=place, count=number(count), every=every
+            ),
+            translated(_MEND),
             op=op,
             argument=argument,
             count=count,

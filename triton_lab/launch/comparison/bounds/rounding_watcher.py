@@ -26,6 +26,7 @@ from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -77,7 +78,7 @@ class RoundingWatcher(Watcher):
 
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         if is_late() or (self._stop is not None and self._stop.is_set()):
-            raise TookTooLong("computing how far rounding may take them took too long")
+            raise TookTooLong(_("computing the bound on rounding took too long"))
         if op.index in self._inside:
             return
         if op.name in HANDS_ON:

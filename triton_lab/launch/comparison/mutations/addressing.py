@@ -23,6 +23,7 @@ from triton_lab.ir.effects import operands_of
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.comparison.interpreter_changes import Redirect, redirected
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -51,17 +52,17 @@ _Known = tuple["Access", Op, "Argument"]
 
 
 def _on_lines(known: Sequence[_Known]) -> str:
-    lines = sorted({one.line for one, _, _ in known if one.line is not None})
+    lines = sorted({one.line for one, _op, _argument in known if one.line is not None})
     return messages.noun(len(lines), "on line ", "on lines ") + " and ".join(map(str, lines)) if lines else "of it"
 
 
 def _indices(known: Sequence[_Known]) -> frozenset[int]:
-    return frozenset(op.index for _, op, _ in known)
+    return frozenset(op.index for _one, op, _argument in known)
 
 
 def _place(known: Sequence[_Known], names: str = "") -> str:
     """The lines and names for a table, behind the switch's name: `` (line 5)``, `` (x_ptr, line 5)``."""
-    lines = _on_lines(known).removeprefix("on ") if any(one.line is not None for one, _, _ in known) else ""
+    lines = _on_lines(known).removeprefix("on ") if any(one.line is not None for one, _op, _argument in known) else ""
     told = ", ".join(filter(None, (names, lines)))
     return f" ({told})" if told else ""
 
@@ -76,10 +77,10 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
         at = operands_of(each[1]).mask
         groups[-1 - each[1].index if at is None else each[1].operands[at]].append(each)
     for group in groups.values():
-        for rows, name in ((True, "every lane inside its row"), (False, "every lane inside its tensor")):
-            apart = not rows or any(len(argument.shape) > 1 for _, _, argument in group)
+        for rows, name in ((True, _("every lane inside its row")), (False, _("every lane inside its tensor"))):
+            apart = not rows or any(len(argument.shape) > 1 for _one, _op, argument in group)
             if apart and any(_differs(each, rows) for each in group):
-                layers = redirected({op.index: _masked(argument, rows) for _, op, argument in group})
+                layers = redirected({op.index: _masked(argument, rows) for _unused, op, argument in group})
                 yield Switch(
                     name, f"the mask {_on_lines(group)}",
                     redirects=(layers,), ops=_indices(group), place=_place(group),
@@ -87,7 +88,7 @@ def _masks(known: Sequence[_Known]) -> Iterator[Switch]:
 
 
 def _differs(each: _Known, rows: bool) -> bool:
-    one, _, argument = each
+    one, _unused, argument = each
     return any(
         not np.array_equal(
             _inside(event.addresses(), argument, _contiguous(event.pointer, argument), rows), event.active()
@@ -130,7 +131,7 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
     """Switches for each used stride that is not the tensor's own: for one access, then for all with this stride."""
     found: dict[tuple[int, int], list[_Known]] = defaultdict(list)
     for each in known:
-        one, _, argument = each
+        one, _unused, argument = each
         used = _used(one, argument)
         right = {*argument.strides, *_by(other, one)}
         for stride in used:
@@ -140,12 +141,15 @@ def _strides(known: Sequence[_Known], other: Launch | None) -> Iterator[Switch]:
     for (stride, instead), group in found.items():
         parts = [[each] for each in group] + ([group] if len(group) > 1 else [])
         for part in parts:
-            layers = redirected({op.index: _restrided(argument, stride, instead) for _, op, argument in part})
-            names = " and ".join(dict.fromkeys(argument.name for _, _, argument in part))
+            layers = redirected({op.index: _restrided(argument, stride, instead) for _unused, op, argument in part})
+            names = " and ".join(dict.fromkeys(argument.name for _one, _op, argument in part))
             yield Switch(
-                f"a stride of {instead} and not {stride}", f"the stride of {names} {_on_lines(part)}",
-                redirects=(layers,), ops=_indices(part), place=_place(part, names),
-            )  # fmt: skip
+                _("a stride of {instead} instead of {stride}").format(instead=instead, stride=stride),
+                _("the stride of {names} {on_lines}").format(names=names, on_lines=_on_lines(part)),
+                redirects=(layers,),
+                ops=_indices(part),
+                place=_place(part, names),
+            )
 
 
 def _used(one: Access, argument: Argument) -> list[int]:

@@ -17,6 +17,7 @@ from triton_lab.ir import Op
 from triton_lab.launch.comparison.interpreter_changes import Layers, changed, redirected
 from triton_lab.launch.comparison.mutations.ir_query import indices, lines_of, ops_of, shape_of, users_of
 from triton_lab.launch.comparison.numerics import Switch, types_of
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -32,13 +33,15 @@ def reductions(launch: Launch) -> Iterator[Switch]:
     square = [op for op in ops_of(launch, "tt.reduce") if _is_square(shape_of(launch, op))]
     for op in square:
         axis = op.attributes["axis"]
-        name = f"axis={1 - axis} and not {axis}{lines_of(launch, op)}"
-        yield Switch(name, "the axis of a reduction", layers=(_turned([op]),), ops=indices([op]))
-    spreading = [user for op in square for user, _ in users_of(launch, op.results[0]) if user.name == "tt.expand_dims"]
+        name = _("axis={text} and not {axis}{lines_of}").format(text=1 - axis, axis=axis, lines_of=lines_of(launch, op))
+        yield Switch(name, _("the axis of a reduction"), layers=(_turned([op]),), ops=indices([op]))
+    spreading = [
+        user for op in square for user, _unused in users_of(launch, op.results[0]) if user.name == "tt.expand_dims"
+    ]
     if spreading:
-        name = f"reductions along the other axis{lines_of(launch, *square)}"
+        name = _("reductions along the other axis{lines_of}").format(lines_of=lines_of(launch, *square))
         layers = (_turned(square), changed(spreading, _spread_otherwise))
-        yield Switch(name, "the axis of reductions", layers=layers, ops=indices([*square, *spreading]))
+        yield Switch(name, _("the axis of reductions"), layers=layers, ops=indices([*square, *spreading]))
 
 
 def _is_square(shape: tuple[int, ...]) -> bool:
@@ -64,13 +67,13 @@ def dots(launch: Launch) -> Iterator[Switch]:
         where = lines_of(launch, op)
         for k, noun in ((1, "second"), (0, "first")):
             if _is_square(shapes[k]):
-                name = f"the {noun} operand of tl.dot transposed{where}"
-                cause = f"which way round the {noun} operand of tl.dot is"
+                name = _("the {noun} operand of tl.dot transposed{where}").format(noun=noun, where=where)
+                cause = _("which way round the {noun} operand of tl.dot is").format(noun=noun)
                 yield Switch(name, cause, layers=(changed([op], _transposing(k)),), ops=indices([op]))
         if shapes[0] == shapes[1] and _is_square(shapes[0]):
-            name = f"the operands of tl.dot exchanged{where}"
+            name = _("the operands of tl.dot exchanged{where}").format(where=where)
             layers = changed([op], _exchanging_operands)
-            yield Switch(name, "the order of the operands of tl.dot", layers=(layers,), ops=indices([op]))
+            yield Switch(name, _("the order of the operands of tl.dot"), layers=(layers,), ops=indices([op]))
 
 
 def _transposing(k: int) -> Callable[..., Value]:
@@ -98,7 +101,7 @@ def program_ids(launch: Launch) -> Iterator[Switch]:
             name = f"program_id({one}) and program_id({two}) exchanged{where}"
             both = [op for op in ops_of(launch, "tt.get_program_id") if op.attributes["axis"] in (one, two)]
             layers = changed(both, _exchanged({one: two, two: one}))
-            yield Switch(name, "which program id is which", layers=(layers,), ops=indices(both))
+            yield Switch(name, _("which program id is which"), layers=(layers,), ops=indices(both))
     yield from _uses(launch, asked)
     for axis, extent in enumerate(launch.grid):
         if extent > 1 and axis not in asked:
@@ -106,7 +109,7 @@ def program_ids(launch: Launch) -> Iterator[Switch]:
                 name = f"program_id({axis}) * {shape_of(launch, op)[0]} added{lines_of(launch, op)}"
                 layers = changed([op], _added(axis))
                 yield Switch(
-                    name, "which program this is, left out of the offsets", layers=(layers,), ops=indices([op])
+                    name, _("which program this is, left out of the offsets"), layers=(layers,), ops=indices([op])
                 )
 
 
@@ -128,7 +131,7 @@ def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
                 if not user.regions and user.name != "tt.call":
                     name = f"program_id({other}) and not program_id({axis}){lines_of(launch, user)}"
                     layers = changed([user], _instead(position, other))
-                    yield Switch(name, "a program id along another axis", layers=(layers,), ops=indices([user]))
+                    yield Switch(name, _("a program id along another axis"), layers=(layers,), ops=indices([user]))
 
 
 def _instead(position: int, axis: int) -> Callable[..., Value]:
@@ -161,9 +164,11 @@ def across(launch: Launch) -> Iterator[Switch]:
         if one.op not in ops or argument is None or len(argument.shape) != 2 or len(one.block) != 2:
             continue
         if len(set(argument.strides)) == 2 and 0 not in argument.strides and _along(one, argument):
-            name = f"the strides of {argument.name} exchanged{lines_of(launch, ops[one.op])}"
+            name = _("the strides of {name} exchanged{lines_of}").format(
+                name=argument.name, lines_of=lines_of(launch, ops[one.op])
+            )
             noun = "loaded" if one.kind == "load" else "stored"
-            cause = f"which of its axes {argument.name} is {noun} along"
+            cause = _("which of its axes {name} is {noun} along").format(name=argument.name, noun=noun)
             layers = redirected({one.op: _exchanging(argument)})
             yield Switch(name, cause, redirects=(layers,), ops=frozenset({one.op}))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from triton_lab.launch.comparison.mutations.ir_query import ops_of
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -41,8 +42,8 @@ def grids(launch: Launch) -> Iterator[Switch]:
             counts = [other if k == axis else one for k, one in enumerate(launch.grid)]
             if axis in asked and math.prod(counts) <= _TIMES * launch.programs and (more if other > extent else fewer):
                 grid = (counts[0], counts[1], counts[2])
-                name = f"the grid {_told(grid)} and not {_told(launch.grid)}"
-                yield Switch(name, "how many programs were launched", grid=grid)
+                name = _("the grid {told} and not {told_2}").format(told=_told(grid), told_2=_told(launch.grid))
+                yield Switch(name, _("how many programs were launched"), grid=grid)
 
 
 def _told(grid: tuple[int, int, int]) -> str:
@@ -76,5 +77,5 @@ def zeroed(launch: Launch) -> Iterator[Switch]:
     for argument in launch.arguments:
         done = kinds.get(argument.name, set())
         if argument.kind == "tensor" and ("atomic" in done or done >= {"load", "store"}):
-            name = f"zeros in {argument.name} before the launch"
-            yield Switch(name, f"what {argument.name} held before the launch", zeroed=argument.name)
+            name = _("zeros in {name} before the launch").format(name=argument.name)
+            yield Switch(name, _("what {name} held before the launch").format(name=argument.name), zeroed=argument.name)

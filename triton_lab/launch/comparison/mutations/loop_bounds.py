@@ -20,6 +20,7 @@ from triton_lab.ir import Op
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
 from triton_lab.launch.comparison.mutations.ir_query import constant, function_of, indices, lines_of, makers, ops_of
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -30,8 +31,8 @@ def iterations(launch: Launch) -> Iterator[Switch]:
     """Switches for each loop with one more iteration, and with one less."""
     for op in ops_of(launch, "scf.for"):
         for more, name, cause in (
-            (1, "one iteration more", "a loop that ends an iteration early"),
-            (-1, "one iteration less", "a loop that has an iteration too many"),
+            (1, "one iteration more", _("a loop that ends an iteration early")),
+            (-1, "one iteration less", _("a loop that has an iteration too many")),
         ):
             layers = changed([op], _counted(more))
             yield Switch(f"{name}{lines_of(launch, op)}", cause, layers=(layers,), ops=indices([op]))
@@ -39,7 +40,7 @@ def iterations(launch: Launch) -> Iterator[Switch]:
 
 def _counted(more: int) -> Callable[..., Any]:
     def loop(inner: Implementation, frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *rest: Value) -> Any:
-        _, high, stride = counting(frame, op, (lower, upper, step))
+        _unused, high, stride = counting(frame, op, (lower, upper, step))
         upper = (high + more * stride).astype(frame.elements(op, 1, upper).dtype)
         return inner(frame, op, lower, upper, step, *rest)
 
@@ -64,13 +65,15 @@ def starts(launch: Launch) -> Iterator[Switch]:
             held = constant(made, number)
             for value, spelled in _STARTS:
                 if value != held:
-                    name = f"{_called(function.names[argument])} starts from {spelled}{lines_of(launch, op)}"
+                    name = _("{called} starts from {spelled}{lines_of}").format(
+                        called=_called(function.names[argument]), spelled=spelled, lines_of=lines_of(launch, op)
+                    )
                     layers = changed([op], _starting(k, value))
-                    yield Switch(name, "what an accumulator starts from", layers=(layers,), ops=indices([op]))
+                    yield Switch(name, _("what an accumulator starts from"), layers=(layers,), ops=indices([op]))
 
 
 def _called(name: str) -> str:
-    return name or "what the loop carries"
+    return name or _("what the loop carries")
 
 
 def _starting(k: int, value: float) -> Callable[..., Any]:
@@ -89,9 +92,9 @@ def carried(launch: Launch) -> Iterator[Switch]:
         used = {number for inner in block.ops[:-1] for each in inner.walk() for number in each.operands}
         for k, argument in enumerate(block.arguments[1:]):
             if argument not in {*used, *block.ops[-1].operands} and function.types[argument].is_float:
-                for fold, told in (("arith.addf", "added up"), ("arith.maxnumf", "kept at its greatest")):
+                for fold, told in (("arith.addf", "added up"), ("arith.maxnumf", _("kept at its greatest"))):
                     name = f"{_called(function.names[argument])} {told}{lines_of(launch, op)}"
-                    cause = "a loop that forgets what it had computed before"
+                    cause = _("a loop that forgets what it had computed before")
                     yield Switch(name, cause, layers=(changed([op], _folding(k, fold)),), ops=indices([op]))
 
 
@@ -138,8 +141,10 @@ def steps(launch: Launch) -> Iterator[Switch]:
         op = inside[one.op]
         for further in _further(one, {stride * argument.itemsize for stride in argument.strides if stride > 1}):
             places = messages.count(abs(further) // argument.itemsize, "element")
-            name = f"{argument.name} {places} further each time{lines_of(launch, op)}"
-            cause = "a pointer that a loop does not move on"
+            name = _("{name} {places} further each time{lines_of}").format(
+                name=argument.name, places=places, lines_of=lines_of(launch, op)
+            )
+            cause = _("a pointer that a loop does not move on")
             yield Switch(name, cause, redirects=(_stepping(op, further),), ops=indices([op]))
 
 

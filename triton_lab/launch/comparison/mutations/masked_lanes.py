@@ -20,6 +20,7 @@ from triton_lab.ir.effects import operands_of
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
 from triton_lab.launch.comparison.mutations.ir_query import behind, indices, lines_of, ops_of, shape_of
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -54,10 +55,10 @@ def others(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Swit
     groups = [[each] for each in masked] + ([list(masked)] if len(masked) > 1 else [])
     for group in groups:
         for value, spelled in ((-np.inf, "-inf"), (0.0, "0"), (np.inf, "inf"), (1.0, "1")):
-            ops = [op for op, _ in group]
-            if value in (0.0, 1.0) or all("float" in one.dtype for _, one in group):
+            ops = [op for op, _unused in group]
+            if value in (0.0, 1.0) or all("float" in one.dtype for _unused, one in group):
                 name = f"other={spelled}{lines_of(launch, *ops)}"
-                yield Switch(name, "what masked-off lanes hold", layers=(_filled(ops, value),), ops=indices(ops))
+                yield Switch(name, _("what masked-off lanes hold"), layers=(_filled(ops, value),), ops=indices(ops))
 
 
 def _filled(ops: Sequence[Op], value: float) -> Layers:
@@ -97,12 +98,14 @@ def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Sw
     flow = Flow.of(launch.executable.plan)
     reductions = [op for op in ops_of(launch, "tt.reduce") if len(op.operands) == 1]
     taken = {op.index: behind(flow, [(op, op.operands[0])]) for op in reductions}
-    for load, _ in masked:
+    for load, _unused in masked:
         value, shape = Value(flow.function_of[load.index], load.results[0]), shape_of(launch, load)
         fed = [op for op in reductions if value in taken[op.index] and shape_of(launch, op) == shape]
         for group in [[op] for op in fed] + ([fed] if len(fed) > 1 else []):
-            name = f"lanes masked off{lines_of(launch, load)} left out{lines_of(launch, *group)}"
-            cause = "masked-off lanes that take part in a reduction"
+            name = _("lanes masked off{lines_of} left out{lines_of_2}").format(
+                lines_of=lines_of(launch, load), lines_of_2=lines_of(launch, *group)
+            )
+            cause = _("masked-off lanes that take part in a reduction")
             yield Switch(name, cause, layers=_without(load, group), ops=indices(group))
 
 
@@ -148,8 +151,8 @@ def folds(launch: Launch) -> Iterator[Switch]:
         for name, fold in _FOLDS:
             if held is not None and name != held:
                 change = changed([op], _folded_by(fold))
-                title = f"{name} and not {held}{lines_of(launch, op)}"
-                yield Switch(title, "what a reduction does", layers=(change,), ops=indices([op]))
+                title = _("{name} and not {held}{lines_of}").format(name=name, held=held, lines_of=lines_of(launch, op))
+                yield Switch(title, _("what a reduction does"), layers=(change,), ops=indices([op]))
 
 
 _SPELLED = {"sum": "add", "max": "max", "min": "min"}

@@ -21,6 +21,7 @@ from triton_lab.launch.comparison.mutations.ir_query import constant, indices, l
 from triton_lab.launch.comparison.mutations.operators import given, held_by, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -32,8 +33,10 @@ def integers(launch: Launch) -> Iterator[Switch]:
     """Switches for integer quotients and remainders with Python's signs, and for constants that are off by one."""
     for op in ops_of(launch, "arith.divsi", "arith.remsi"):
         sign = "//" if op.name == "arith.divsi" else "%"
-        title = f"{sign} as Python has it{lines_of(launch, op)}"
-        yield switch_of(title, f"{sign} of negative integers, which is cut and not floored", op, _floored)
+        title = _("{sign} as Python has it{lines_of}").format(sign=sign, lines_of=lines_of(launch, op))
+        yield switch_of(
+            title, _("{sign} of negative integers, which is cut and not floored").format(sign=sign), op, _floored
+        )
     for function in launch.executable.plan.functions.values():
         made = makers(function)
         for op in [op for op in made.values() if traits.of(op.name).sums and traits.of(op.name).numbers == "integer"]:
@@ -42,8 +45,10 @@ def integers(launch: Launch) -> Iterator[Switch]:
                 if held is None or launch.lines.get(op.index) is None:
                     continue
                 for by in (1, -1):
-                    title = f"{held + by} and not {held}{lines_of(launch, op)}"
-                    yield switch_of(title, "a constant that is one off", op, given(k, held + by))
+                    title = _("{held} and not {held_2}{lines_of}").format(
+                        held=held + by, held_2=held, lines_of=lines_of(launch, op)
+                    )
+                    yield switch_of(title, _("a constant that is one off"), op, given(k, held + by))
 
 
 def _floored(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
@@ -70,8 +75,10 @@ def sizes(launch: Launch) -> Iterator[Switch]:
                     name, value = held or (str(literal), literal)
                     for other, meant in known.items():
                         if meant != value:
-                            title = f"{other} and not {name}{lines_of(launch, op)}"
-                            yield switch_of(title, "one number for another", op, given(k, int(meant)))
+                            title = _("{other} and not {name}{lines_of}").format(
+                                other=other, name=name, lines_of=lines_of(launch, op)
+                            )
+                            yield switch_of(title, _("one number for another"), op, given(k, int(meant)))
 
 
 # --- Arguments ----------------------------------------------------------------------------------------
@@ -88,8 +95,8 @@ def arguments(launch: Launch) -> Iterator[Switch]:
     for one, two in [*combinations(tensors, 2), *combinations(scalars, 2)]:
         alike = (one.dtype, one.shape) == (two.dtype, two.shape) and type(one.value) is type(two.value)
         if alike and {one.name, two.name} <= there and (one.kind == "tensor" or one.value != two.value):
-            name = f"{one.name} and {two.name} exchanged"
-            yield Switch(name, "the order of the arguments", exchanged=(one.name, two.name))
+            name = _("{name} and {name_2} exchanged").format(name=one.name, name_2=two.name)
+            yield Switch(name, _("the order of the arguments"), exchanged=(one.name, two.name))
 
 
 def stale(launch: Launch) -> Iterator[Switch]:
@@ -101,9 +108,11 @@ def stale(launch: Launch) -> Iterator[Switch]:
         if one.op not in ops or argument is None or launch.snapshot is None or launch.snapshot.missing:
             continue
         if any(argument.storage_address == other.storage_address for other in written):
-            name = f"{argument.name} as it was before the launch{lines_of(launch, ops[one.op])}"
+            name = _("{name} as it was before the launch{lines_of}").format(
+                name=argument.name, lines_of=lines_of(launch, ops[one.op])
+            )
             layers = changed([ops[one.op]], _before(launch))
-            cause = f"a load of {argument.name} after it was written"
+            cause = _("a load of {name} after it was written").format(name=argument.name)
             yield Switch(name, cause, layers=(layers,), ops=indices([ops[one.op]]))
 
 

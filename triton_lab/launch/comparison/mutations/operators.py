@@ -34,6 +34,7 @@ from triton_lab.launch.comparison.mutations.ir_query import (
 )
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.ir.plan import Function
@@ -56,7 +57,9 @@ def comparisons(launch: Launch) -> Iterator[Switch]:
             predicate = op.attributes["predicate"]
             if predicate in table and launch.lines.get(op.index) is not None:
                 meant = table[predicate]
-                name = f"{_SPELLED[meant]} and not {_SPELLED[predicate]}{lines_of(launch, op)}"
+                name = _("{SPELLED} and not {SPELLED_2}{lines_of}").format(
+                    SPELLED=_SPELLED[meant], SPELLED_2=_SPELLED[predicate], lines_of=lines_of(launch, op)
+                )
                 yield switch_of(name, "a comparison", op, _compared(meant))
 
 
@@ -88,9 +91,11 @@ def functions(launch: Launch) -> Iterator[Switch]:
     """
     for base, meant in _FUNCTIONS.items():
         found = ops_of(launch, base)
-        cause = "the base of a power or logarithm" if traits.of(base).inverse else "the function that is called"
+        cause = _("the base of a power or logarithm") if traits.of(base).inverse else _("the function that is called")
         for group in ([found] if len(found) > 1 else []) + [[op] for op in found]:
-            name = f"{meant[5:]} and not {base[5:]}{lines_of(launch, *group)}"
+            name = _("{meant} and not {base}{lines_of}").format(
+                meant=meant[5:], base=base[5:], lines_of=lines_of(launch, *group)
+            )
             yield switch_of(name, cause, group, _instead(meant))
 
 
@@ -115,7 +120,12 @@ def operators(launch: Launch) -> Iterator[Switch]:
     """Switches that exchange ``+`` and ``-``, ``*`` and ``/``, maximum and minimum."""
     for op in _outside(launch, *_OPERATORS):
         meant, old, new = _OPERATORS[op.name]
-        yield switch_of(f"{new} and not {old}{lines_of(launch, op)}", "an operator", op, _instead(meant))
+        yield switch_of(
+            _("{new} and not {old}{lines_of}").format(new=new, old=old, lines_of=lines_of(launch, op)),
+            "an operator",
+            op,
+            _instead(meant),
+        )
 
 
 def _outside(launch: Launch, *names: str) -> list[Op]:
@@ -125,8 +135,8 @@ def _outside(launch: Launch, *names: str) -> list[Op]:
 
 
 _ORDERED = {
-    "arith.subf": "the order of a difference", "arith.divf": "the order of a quotient",
-    "arith.select": "the order of the arguments of tl.where",
+    "arith.subf": N_("the order of a difference"), "arith.divf": N_("the order of a quotient"),
+    "arith.select": N_("the order of the arguments of tl.where"),
 }  # fmt: skip
 
 
@@ -134,11 +144,11 @@ def orders(launch: Launch) -> Iterator[Switch]:
     """Switches that exchange the operands of a difference, a quotient or ``tl.where``."""
     for op in _outside(launch, *_ORDERED):
         noun = (
-            "the two values of tl.where"
+            _("the two values of tl.where")
             if op.name == "arith.select"
             else "both sides of " + "-/"[op.name == "arith.divf"]
         )
-        yield switch_of(f"{noun} exchanged{lines_of(launch, op)}", _ORDERED[op.name], op, _exchanged)
+        yield switch_of(f"{noun} exchanged{lines_of(launch, op)}", translated(_ORDERED[op.name]), op, _exchanged)
 
 
 def _exchanged(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
@@ -165,8 +175,10 @@ def divisors(launch: Launch) -> Iterator[Switch]:
                 if meant not in (0.0, value) and (
                     other in known or other.startswith(name) or name == "what stands there"
                 ):
-                    title = f"{other} and not {name} as divisor{lines_of(launch, op)}"
-                    yield switch_of(title, "what is divided by", op, given(1, meant))
+                    title = _("{other} and not {name} as divisor{lines_of}").format(
+                        other=other, name=name, lines_of=lines_of(launch, op)
+                    )
+                    yield switch_of(title, _("what is divided by"), op, given(1, meant))
 
 
 def held_by(
@@ -208,8 +220,12 @@ def signs(launch: Launch) -> Iterator[Switch]:
     """Switches for the other sign in the operand of exp, and in stored or loaded values."""
     for op in [op for name in ("math.exp", "math.exp2", "tt.store", "tt.load") for op in ops_of(launch, name)]:
         if _of_floats(launch, op):
-            title = f"{_NOUNS[op.name]} with the other sign{lines_of(launch, op)}"
-            yield switch_of(title, "a sign that was left out", op, _turned if op.name[:4] == "math" else _scaled(-1.0))
+            title = _("{NOUNS} with the other sign{lines_of}").format(
+                NOUNS=_NOUNS[op.name], lines_of=lines_of(launch, op)
+            )
+            yield switch_of(
+                title, _("a sign that was left out"), op, _turned if op.name[:4] == "math" else _scaled(-1.0)
+            )
 
 
 def _turned(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
@@ -226,8 +242,10 @@ def scales(launch: Launch) -> Iterator[Switch]:
             continue
         for name, value in {**idle, **(roots if op.name == "tt.dot" else {})}.items():
             if value not in (0.0, 1.0):
-                title = f"{_NOUNS[op.name]} multiplied by {name}{lines_of(launch, op)}"
-                yield switch_of(title, "a factor that was left out", op, _scaled(value))
+                title = _("{NOUNS} multiplied by {name}{lines_of}").format(
+                    NOUNS=_NOUNS[op.name], name=name, lines_of=lines_of(launch, op)
+                )
+                yield switch_of(title, _("a factor that was left out"), op, _scaled(value))
 
 
 def _of_floats(launch: Launch, op: Op) -> bool:
@@ -254,14 +272,14 @@ def guards(launch: Launch) -> Iterator[Switch]:
     """Switches for exp with the maximum of each row subtracted first, and for roots with an epsilon added."""
     for op in ops_of(launch, "math.exp", "math.exp2"):
         if shape_of(launch, op):
-            title = f"the greatest of each row taken off first{lines_of(launch, op)}"
+            title = _("the greatest of each row taken off first{lines_of}").format(lines_of=lines_of(launch, op))
             yield switch_of(title, "powers that overflow", op, _taken_off)
     known = numbers(launch)
     for op in ops_of(launch, "math.sqrt", "math.rsqrt", "tt.precise_sqrt"):
         idle = {name: known[name] for name in unused(launch) if 0 < known.get(name, 0) < 0.1}
         for name, value in (idle or {f"{one:g}": one for one in _TINY}).items():
-            title = f"{name} added under the root{lines_of(launch, op)}"
-            yield switch_of(title, "an epsilon that was left out", op, _added(value))
+            title = _("{name} added under the root{lines_of}").format(name=name, lines_of=lines_of(launch, op))
+            yield switch_of(title, _("an epsilon that was left out"), op, _added(value))
 
 
 def _taken_off(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:

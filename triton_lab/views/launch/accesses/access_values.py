@@ -10,6 +10,7 @@ import numpy as np
 from triton_lab import messages
 from triton_lab.launch.maps.accessed_values import ElementValues, element_values
 from triton_lab.launch.maps.value_histogram import as_float, histogram
+from triton_lab.localization import _
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.value_picture import block_heatmap, block_scene, ends, painting, summary
 from triton_lab.views.launch.accesses.accesses_view import Accesses
@@ -39,15 +40,17 @@ class TouchedValues(View):
         return element_values(self.argument, [one.completed for one in self.accesses.accesses])
 
     def title(self) -> str:
-        return f"{self.accesses.subject()}: the values then"
+        return _("{subject}: the values then").format(subject=self.accesses.subject())
 
     def text(self) -> str:
         found = self.found
         if not found.everything.size:
-            return f"{self.title()}\nno lane touches {self.argument.name}"
+            return _("{title}\nno lane touches {name}").format(title=self.title(), name=self.argument.name)
         lines = [
             self.title(),
-            f"{messages.number(int(found.touched.sum()))} of {messages.count(len(found.touched), 'element')} touched",
+            _("{sum} of {elements} touched").format(
+                sum=messages.number(int(found.touched.sum())), elements=messages.count(len(found.touched), "element")
+            ),
         ]
         return "\n".join([*lines, f"all lanes: {summary(found.everything)}"])
 

@@ -17,6 +17,7 @@ from triton_lab.launch.maps.access_heat import BY, OVER, Heat, heat
 from triton_lab.launch.maps.lane_positions import LINE_BYTES, SECTOR_BYTES
 from triton_lab.launch.maps.picture_cells import INSIDE, WRONG, HeatCells, heat_bins, heat_cells, heat_fallen
 from triton_lab.launch.maps.program_sample import MOST_LANES
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout, wrapped_words
 from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names
@@ -38,11 +39,11 @@ if TYPE_CHECKING:
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 SAYS = {
-    "count": "how often each element is touched",
-    "program": "which program touches each element first",
-    "iteration": "in which iteration each element is first touched",
-    "reuse": "how many programs touch each element",
-    "order": "in which order elements are first touched",
+    "count": N_("how often each element is touched"),
+    "program": N_("which program touches each element first"),
+    "iteration": N_("in which iteration each element is first touched"),
+    "reuse": N_("how many programs touch each element"),
+    "order": N_("in which order elements are first touched"),
 }
 
 
@@ -67,14 +68,22 @@ class Accesses(View):
         most: int | None = None,
     ) -> None:
         if by not in BY:
-            raise ValueError(f"by is one of {', '.join(BY)} (launch.plot.accesses has values, too), not {by!r}")
+            raise ValueError(
+                _("by is one of {names} (launch.plot.accesses has values, too), not {by}").format(
+                    names=", ".join(BY), by=repr(by)
+                )
+            )
         if over not in OVER:
-            raise ValueError(f"over is one of {', '.join(OVER)}, not {over!r}")
+            raise ValueError(_("over is one of {names}, not {over}").format(names=", ".join(OVER), over=repr(over)))
         self.launch = launch
         self.access = None if isinstance(what, str) else what
         name = what if isinstance(what, str) else what.argument
         if name is None:
-            raise ValueError(f"{access_words(what)} touches memory of no one argument: there is nothing to draw it on")
+            raise ValueError(
+                _("{access_words} touches memory of no one argument: there is nothing to draw it on").format(
+                    access_words=access_words(what)
+                )
+            )
         self.argument = tensor_argument(launch, name)
         self.programs = math.prod(launch.grid)
         if program is not None and not 0 <= program < self.programs:
@@ -216,9 +225,13 @@ class Accesses(View):
             return step_names(self.argument, len(self.heat.drawn) < 2)
         row = self.layout.columns * self.layout.right * self.heat.unit
         thin, strong = self._rules()
-        told = f"a row is {messages.count(row // LINE_BYTES, 'cache line')} of {LINE_BYTES} bytes"
+        told = _("a row is {lines} of {LINE_BYTES} bytes").format(
+            lines=messages.count(row // LINE_BYTES, "cache line"), LINE_BYTES=LINE_BYTES
+        )
         told += " (strong rules)" if strong else ""
-        return "", told + (f" · thin rules: sectors of {SECTOR_BYTES}" if thin else "")
+        return "", told + (
+            _(" · thin rules: sectors of {SECTOR_BYTES}").format(SECTOR_BYTES=SECTOR_BYTES) if thin else ""
+        )
 
     def emphasis(self, program: int | None, iteration: int | None = None) -> npt.NDArray[np.uint8]:
         """The emphasis (classes,): CHOSEN for the program's active lanes in that iteration, NORMAL for masked ones."""
@@ -248,7 +261,7 @@ class Accesses(View):
 
     def title(self) -> str:
         place = ", over its storage" if self.over == "storage" else ""
-        return f"{self.subject()}: {SAYS[self.by]}{place}"
+        return f"{self.subject()}: {translated(SAYS[self.by])}{place}"
 
     def text(self) -> str:
         found = self.heat
@@ -262,25 +275,37 @@ class Accesses(View):
         if not len(found.moments):
             lines.append(f"nothing touches {self.argument.name}")
             return "\n".join(lines)
-        lines.append(f"{messages.count(self.programs, 'program')}; {messages.number(len(touched))} of {of} touched")
+        lines.append(
+            _("{programs}; {number} of {of} touched").format(
+                programs=messages.count(self.programs, "program"), number=messages.number(len(touched)), of=of
+            )
+        )
         if len(touched):
             reuse = found.by("reuse")[found.classes[inside]][counts > 0]
             lines.append(
-                f"each {_range(touched)} ({touched.mean():.3g} on average), "
-                f"by {_range(reuse, 'program')}, in {_iterations(found)}"
+                _("each {range} ({mean} on average), by {range_2}, in {iterations}").format(
+                    range=_range(touched),
+                    mean=f"{touched.mean():.3g}",
+                    range_2=_range(reuse, "program"),
+                    iterations=_iterations(found),
+                )
             )
         if self.over == "storage" and len(touched):
             at = (np.flatnonzero(found.counts) + found.first) * found.unit
             lines.append(
-                f"{messages.count(len(touched) * found.unit, 'byte')} in "
-                f"{messages.count(len(np.unique(at // SECTOR_BYTES)), 'sector')} of {SECTOR_BYTES} "
-                f"and {messages.count(len(np.unique(at // LINE_BYTES)), 'line')} of {LINE_BYTES}"
+                _("{bytes} in {sectors} of {SECTOR_BYTES} and {lines} of {LINE_BYTES}").format(
+                    bytes=messages.count(len(touched) * found.unit, "byte"),
+                    sectors=messages.count(len(np.unique(at // SECTOR_BYTES)), "sector"),
+                    SECTOR_BYTES=SECTOR_BYTES,
+                    lines=messages.count(len(np.unique(at // LINE_BYTES)), "line"),
+                    LINE_BYTES=LINE_BYTES,
+                )
             )
         if wrapped := wrapped_words(self.layout) if self.over == "shape" else "":
             lines.append(wrapped)
         if found.active_elsewhere:
             lanes = messages.count(found.active_elsewhere, "lane touches", "lanes touch")
-            lines.append(f"{lanes} memory outside {self.argument.name}")
+            lines.append(_("{lanes} memory outside {name}").format(lanes=lanes, name=self.argument.name))
         if found.masked_elsewhere:
             lanes = messages.count(found.masked_elsewhere, "masked lane stands", "masked lanes stand")
             lines.append(f"{lanes} outside {self.argument.name}")
@@ -303,7 +328,7 @@ class Accesses(View):
             **finer_scene(self.finer, self.layout, self.window),
             "kind": "accesses",
             "title": self.subject(),
-            "says": SAYS,
+            "says": {by: translated(text) for by, text in SAYS.items()},
             "nobody": nobody(found.shown),
             "over": self.over,
             "unit": found.unit,

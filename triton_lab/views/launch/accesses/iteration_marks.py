@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.drawing_text import panel_names
@@ -66,7 +67,7 @@ class Marked:
         legend = list(self.legend())
         if also is not None and len(also):
             cells[also] = STORED_HERE
-            legend.append(Key(STORED, "stored by this line"))
+            legend.append(Key(STORED, _("stored by this line")))
         np.maximum.at(cells, shown.cells_at(self.elements), self.levels().astype(np.uint8))
         return Heatmap(
             shown,

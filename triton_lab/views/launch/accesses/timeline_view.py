@@ -14,6 +14,7 @@ import numpy.typing as npt
 from triton_lab import messages
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import _
 from triton_lab.views.drawing.cell_layout import CellLayout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.drawing_text import shape_text
@@ -141,7 +142,7 @@ class TimelineView(View):
         for start in range(0, len(self.events), self.layout.down):
             events = self.events[start : start + self.layout.down]
             first = before + start
-            there = [access for access, _ in events]
+            there = [access for access, _unused in events]
             lines = sorted({access.line for access in there if access.line is not None})
             kinds = tuple(dict.fromkeys(access.kind for access in there))
             made.append(TimelineRow(first, first + len(events) - 1, tuple(lines), kinds))
@@ -151,7 +152,7 @@ class TimelineView(View):
     def counts(self) -> Ints:
         """The number of lanes (rows, columns) that touched a column's elements in a row's time."""
         found = np.zeros((self.layout.rows, self.layout.columns), np.int64)
-        for number, (_, event) in enumerate(self.events):
+        for number, (_unused, event) in enumerate(self.events):
             on = event.active()
             if self.program is not None:
                 on = on & (event.programs == self.program).reshape(-1, *(1,) * len(event.shape))
@@ -183,8 +184,8 @@ class TimelineView(View):
     def nobody(self) -> str:
         """The words for an argument that no access touches."""
         if any(access.argument == self.argument.name and access.stopped for access in self.launch.accesses):
-            return "the launch stopped at the first access to it, which touched nothing"
-        return "nobody touches it"
+            return _("the launch stopped at the first access to it, which touched nothing")
+        return _("not touched by any program")
 
     def title(self) -> str:
         whose = "" if self.program is None else f" by {messages.who(self.program, self.launch.grid)}"

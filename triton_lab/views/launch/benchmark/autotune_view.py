@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from triton_lab import messages
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle, widest
 from triton_lab.views.drawing.style import SMALL, TEXT
@@ -23,9 +24,9 @@ MOST = 40  # configurations that are drawn
 ROW, TOP, GAP = 22.0, 30.0, 18.0
 BAR = 190.0  # pixels of the slowest
 _REASON = 70  # characters of a reason beside the bars; the words have it in full
-INTERPRETED = (
-    "Each configuration ran once in the interpreter, on the CPU: these times say nothing about a GPU, "
-    "where another one may be the fastest."
+INTERPRETED = N_(
+    "Each configuration ran once in the interpreter, on the CPU: these times say nothing "
+    "about a GPU, where another one may be the fastest."
 )
 
 
@@ -50,7 +51,9 @@ class Autotune(DrawnView):
 
     def title(self) -> str:
         tried = messages.count(len(self._ranked), "configuration")
-        return f"{self.tuning.kernel}: {tried} tried, {self._named(self.tuning.choice)} taken"
+        return _("{kernel}: {tried} tried, {named} taken").format(
+            kernel=self.tuning.kernel, tried=tried, named=self._named(self.tuning.choice)
+        )
 
     def _named(self, one: Tried) -> str:
         return ", ".join(f"{name}={one.config[name]}" for name in self.varied if name in one.config) or str(one)
@@ -61,14 +64,18 @@ class Autotune(DrawnView):
         same = {name: value for name, value in self._ranked[0].config.items() if name not in self.varied}
         said = [f"all with {', '.join(f'{name}={value}' for name, value in same.items())}"] if same else []
         if tuning.key:
-            said.append(f"chosen for {', '.join(tuning.key)}; for others it tries again")
+            said.append(_("chosen for {names}; for others it tries again").format(names=", ".join(tuning.key)))
         if tuning.earlier:
-            said.append("The choice was made at an earlier launch" + (", unrecorded." if self._unknown else "."))
+            said.append(_("The choice was made at an earlier launch") + (", unrecorded." if self._unknown else "."))
         if tuning.left_out:
-            said.append(f"{messages.count(tuning.left_out, 'more configuration')} pruned, and not tried")
+            said.append(
+                _("{configurations} pruned, and not tried").format(
+                    configurations=messages.count(tuning.left_out, "more configuration")
+                )
+            )
         if len(self._ranked) > MOST:
-            said.append(f"{len(self._ranked) - MOST} slower ones are not drawn")
-        return [*said, INTERPRETED] if tuning.target == "cpu" else said
+            said.append(_("{number} slower ones are not drawn").format(number=len(self._ranked) - MOST))
+        return [*said, translated(INTERPRETED)] if tuning.target == "cpu" else said
 
     @property
     def _unknown(self) -> bool:
@@ -189,7 +196,9 @@ class AutotunePanel(Panel):
 
 
 def _none(launch: Launch) -> str:
-    return f"no autotuner made this launch of {launch.kernel}: @triton.autotune above a kernel tries configurations"
+    return _("no autotuner made this launch of {kernel}: @triton.autotune above a kernel tries configurations").format(
+        kernel=launch.kernel
+    )
 
 
 def _short(value: Any) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.record import record
+from triton_lab.localization import _
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
@@ -106,7 +107,9 @@ class Interact(View):
                 self.trouble = f"{type(error).__name__}: {error}"
                 return None
         if not launches:
-            self.trouble = f"{getattr(self.run, '__name__', 'the function')} launched no kernel"
+            self.trouble = _("{getattr} launched no kernel").format(
+                getattr=getattr(self.run, "__name__", "the function")
+            )
             return None
         return self.draw(launches[-1])
 
@@ -115,10 +118,16 @@ class Interact(View):
         for name, value in chosen.items():
             if name not in self.choices:
                 raise TypeError(
-                    f"there is no argument {name!r} to choose; there is {', '.join(self.choices) or 'none'}"
+                    _("there is no argument {name} to choose; there is {text}").format(
+                        name=repr(name), text=", ".join(self.choices) or "none"
+                    )
                 )
             if value not in self.choices[name]:
-                raise ValueError(f"{name} is {_told(self.choices[name])}, not {value!r}")
+                raise ValueError(
+                    _("{name} is {told}, not {value}").format(
+                        name=name, told=_told(self.choices[name]), value=repr(value)
+                    )
+                )
         self.chosen.update(chosen)
         made = self._made()
         if made is not None:
@@ -143,7 +152,7 @@ class Interact(View):
             try:
                 self.choose(**wishes)
             except KeyboardInterrupt:
-                self.trouble = "interrupted: the picture is that of the launch before"
+                self.trouble = _("interrupted: the picture is that of the launch before")
             said.value = self.trouble
 
         newest = _Newest(grant)
@@ -216,8 +225,10 @@ def _values(name: str, wish: Any) -> Sequence[Any]:
     if not numbers or len(wish) not in (2, 3):
         if isinstance(wish, (str, bytes)) or not isinstance(wish, Sequence) or not len(wish):
             raise TypeError(
-                f"{name} needs a list of values to choose from, such as [16, 32, 64], or the least and the greatest, "
-                f"such as (1, 100), not {wish!r}"
+                _(
+                    "{name} needs a list of values to choose from, such as [16, 32, 64], or the least "
+                    "and the greatest, such as (1, 100), not {wish}"
+                ).format(name=name, wish=repr(wish))
             )
         return wish if isinstance(wish, range) and wish.step > 0 else list(wish)
     whole = all(type(each) is int for each in wish)
@@ -225,13 +236,19 @@ def _values(name: str, wish: Any) -> Sequence[Any]:
     count = math.floor((high - low) / step + 1e-9) + 1 if step > 0 and math.isfinite(high - low) else 0
     if count < 2:
         raise ValueError(
-            f"{name}={wish} is a slider from {low} to {high} in steps of {step}, which has not two values: "
-            f"a list offers single ones, {name}={list(wish)}"
+            _(
+                "{name}={wish} is a slider from {low} to {high} in steps of {step}, which has not "
+                "two values: a list offers single ones, {name}={list}"
+            ).format(name=name, wish=wish, low=low, high=high, step=step, list=list(wish))
         )
     if whole:
         return range(low, high + 1, step)
     if count > _MOST:
-        raise ValueError(f"{name}={wish} has {count:,} values, and a slider no more than {_MOST:,}: take larger steps")
+        raise ValueError(
+            _("{name}={wish} has {count} values, and a slider no more than {MOST}: take larger steps").format(
+                name=name, wish=wish, count=f"{count:,}", MOST=f"{_MOST:,}"
+            )
+        )
     return [round(low + k * step, 12) for k in range(count)]
 
 
@@ -239,7 +256,9 @@ def _told(values: Sequence[Any]) -> str:
     """The values in words: ``one of 16, 32, 64``, or ``1 to 100``."""
     if not isinstance(values, range):
         return f"one of {', '.join(map(str, values))}"
-    return f"{values[0]} to {values[-1]}" + (f" in steps of {values.step}" if values.step > 1 else "")
+    return f"{values[0]} to {values[-1]}" + (
+        _(" in steps of {step}").format(step=values.step) if values.step > 1 else ""
+    )
 
 
 def _defaults(run: Callable[..., Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import messages
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text, si, three_digits
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Line, Rectangle, widest
@@ -24,9 +25,10 @@ LEFT, TOP, RIGHT = 74.0, 34.0, 58.0
 MARK = 7.0
 _LOOKS = ((False, 0.0), (False, MARK / 2), (True, 0.0), (True, MARK / 2))  # dashed, and the radius of a mark's corners
 _UNITS = {"bytes": "B/s", "flops": "flop/s"}
-INTERPRETED = (
-    "On the CPU target kernels run in the interpreter: each time is shown beside its own at the smallest size alone, "
-    "and says nothing about a GPU, nor about which function is faster there."
+INTERPRETED = N_(
+    "On the CPU target kernels run in the interpreter: each time is shown beside its own "
+    "at the smallest size alone, and says nothing about a GPU, nor about which function "
+    "is faster there."
 )
 
 
@@ -62,16 +64,16 @@ class SweepView(DrawnView):
         sweep = self.sweep
         sizes = messages.count(len(self.sizes), "size")
         if sweep.target == "cpu":
-            return f"{sizes} on the CPU: how the time grows"
+            return _("{sizes} on the CPU: how the time grows").format(sizes=sizes)
         what = {"bytes": "bytes per second", "flops": "flops per second", "time": "time"}[sweep.quantity]
         device = next((row.time.device for row in sweep if row.time is not None and row.time.device), "the GPU")
-        return f"{sizes} on {device}: {what}"
+        return _("{sizes} on {device}: {what}").format(sizes=sizes, device=device, what=what)
 
     # --- In words ---------------------------------------------------------------------------------------
 
     @property
     def headings(self) -> list[str]:
-        where = "time on the CPU" if self.sweep.target == "cpu" else "time"
+        where = _("time on the CPU") if self.sweep.target == "cpu" else "time"
         rate = [] if self.sweep.quantity == "time" else [_UNITS[self.sweep.quantity], "of the peak"]
         return ["", "size", where, "runs", *([] if self.sweep.target == "gpu" else ["× its own first"]), *rate]
 
@@ -100,7 +102,7 @@ class SweepView(DrawnView):
         peaks, said = self.sweep.peaks, []
         if peaks is not None and self.sweep.quantity != "time":
             copy = f"a copy {si(peaks.bytes_per_second)}B/s"
-            product = f"a product of {peaks.dtype} {si(peaks.flops_per_second)}flop/s"
+            product = _("a product of {dtype} {si}flop/s").format(dtype=peaks.dtype, si=si(peaks.flops_per_second))
             said.append(f"measured here: {copy if self.sweep.quantity == 'bytes' else f'{copy}, {product}'}")
         failed: dict[tuple[str, str], list[int]] = {}
         for row in self.sweep:
@@ -108,8 +110,8 @@ class SweepView(DrawnView):
                 failed.setdefault((row.line, row.error), []).append(row.size)
         for (line, error), sizes in failed.items():
             at = f"{messages.noun(len(sizes), 'size')} {', '.join(map(messages.number, sizes))}"
-            said.append(f"{line} at {at}: {error}")
-        return [*said, *self.sweep.remarks, *([INTERPRETED] if self.sweep.target == "cpu" else [])]
+            said.append(_("{line} at {at}: {error}").format(line=line, at=at, error=error))
+        return [*said, *self.sweep.remarks, *([translated(INTERPRETED)] if self.sweep.target == "cpu" else [])]
 
     def text(self) -> str:
         rows = [self.headings, *self.table()]
@@ -141,7 +143,7 @@ class SweepView(DrawnView):
     @cached_property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest value of the axis: whole decades, or halves of one."""
-        values = [self._value(row) for row in self.sweep] + [value for _, value in self.roof]
+        values = [self._value(row) for row in self.sweep] + [value for _unused, value in self.roof]
         values = [value for value in values if math.isfinite(value) and value > 0] or [1.0]
         low, high = math.log10(min(values)), math.log10(max(values))
         low, high = math.floor(low * 2 - 0.1) / 2, math.ceil(high * 2 + 0.1) / 2
@@ -176,21 +178,21 @@ class SweepView(DrawnView):
         bottom = TOP + HIGH
         made.add(Rectangle(LEFT, TOP, WIDE, HIGH, "ground", "line", 0.0, 1.0, 0))
         for value in _decades(*self.ends):
-            _, y = self._at(self.sizes[0], value)
+            _unused, y = self._at(self.sizes[0], value)
             made.add(Line(((LEFT, y), (LEFT + WIDE, y)), "line", 1, arrow=False))
             made.add(DrawnText(LEFT - 8, y, self._tick(value), SMALL, "faint", "right"))
         shown = self.sizes[:: math.ceil(len(self.sizes) / 10)]
         for size in shown:
-            x, _ = self._at(size, self.ends[0])
+            x, _unused = self._at(size, self.ends[0])
             made.add(Line(((x, bottom), (x, bottom + 4)), "faint", 1, arrow=False))
             made.add(DrawnText(x, bottom + 14, binary(size), SMALL, "faint", "center"))
         made.add(DrawnText(LEFT + WIDE / 2, bottom + 32, "size", SMALL, "faint", "center"))
-        constant = {value for _, value in self.roof}
+        constant = {value for _unused, value in self.roof}
         if len(constant) == 1:  # a share means the same at all sizes
             (peak,) = constant
             for share in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01):
                 if self.ends[0] <= peak * share <= self.ends[1]:
-                    _, y = self._at(self.sizes[0], peak * share)
+                    _unused, y = self._at(self.sizes[0], peak * share)
                     made.add(Line(((LEFT + WIDE, y), (LEFT + WIDE + 4, y)), "faint", 1, arrow=False))
                     made.add(DrawnText(LEFT + WIDE + 8, y, f"{share:.0%}", SMALL, "faint"))
             made.add(DrawnText(LEFT + WIDE + 8, TOP - 10, "of the peak", SMALL, "faint", "center"))
@@ -203,7 +205,7 @@ class SweepView(DrawnView):
     def _line(self, made: Drawing, number: int, rows: Sequence[SweepRow]) -> None:
         colour, dashed, radius = _look(number)
         points = [(row, self._at(row.size, value)) for row in rows if (value := self._value(row)) > 0]
-        for (_, one), (_, other) in pairwise(points):
+        for (_unused, one), (_unused, other) in pairwise(points):
             made.add(Line((one, other), colour, 1.8, dashed=dashed, arrow=False))
         for row, (x, y) in points:
             made.add(
@@ -213,12 +215,14 @@ class SweepView(DrawnView):
     def _point(self, row: SweepRow) -> str:
         """The words of a point when it is picked."""
         told = [f"{heading} {word}" for heading, word in zip(self.headings[2:], self._told(row), strict=True) if word]
-        return f"{row.line}, size {messages.number(row.size)}: {', '.join(told)}"
+        return _("{line}, size {size}: {names}").format(
+            line=row.line, size=messages.number(row.size), names=", ".join(told)
+        )
 
     def _legend(self, made: Drawing, y: float) -> float:
         """Draw the legend below the figure, where it covers nothing."""
         x = 0.0
-        roof = [("what this GPU reaches", -1)] if self.roof else []
+        roof = [(_("what this GPU reaches"), -1)] if self.roof else []
         for text, number in [*((line, k) for k, line in enumerate(self.lines)), *roof]:
             wide = 36 + widest([(text, SMALL, False)]) * 1.08 + 20
             if x and x + wide > made.width:
@@ -235,7 +239,7 @@ class SweepView(DrawnView):
         return {
             "kind": "sweep",
             "title": self.title(),
-            "drawing": self.chart.scene("", f"{self.title()}. The table below has its numbers"),
+            "drawing": self.chart.scene("", _("{title}. The table below has its numbers").format(title=self.title())),
             "headings": self.headings,
             "table": self.table(),
         }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from triton_lab.localization import _, translated
 from triton_lab.views.launch.card.card_tab import NUMBERS, Tab, Tabbed, full_name
 from triton_lab.views.launch.launch_scenes import ChoiceScene, TabScene
 from triton_lab.views.missing_picture import attempt, in_words
@@ -21,9 +22,9 @@ KEPT_NUMBERS = 1 << 15  # of a picture in a page without a running kernel
 def tabs(card: Tabbed) -> list[TabScene]:
     """The tabs in order: ``name`` of the part, ``label``, and ``window`` if it has one."""
     return [
-        TabScene(name=tab.name, label=tab.label, window=tab.window)
+        TabScene(name=tab.name, label=translated(tab.label), window=tab.window)
         if tab.window
-        else TabScene(name=tab.name, label=tab.label)
+        else TabScene(name=tab.name, label=translated(tab.label))
         for tab in there(card)
     ]
 
@@ -48,8 +49,8 @@ def _part(card: Tabbed, name: str, numbers: int) -> Scene:
     if items is not None:
         if items:
             return ChoiceScene(kind="choice", items=items)
-        return in_words(f"{panel.launch.kernel} has no variables, and touches no argument")
-    path, _, start = name.partition("@")
+        return in_words(_("{kernel} has no variables, and touches no argument").format(kernel=panel.launch.kernel))
+    path, _unused, start = name.partition("@")
     return panel.scene(path.split("/"), int(start) if start.isdigit() else 0, numbers)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from triton_lab.localization import _, translated
 from triton_lab.views.launch.launch_scenes import ItemScene
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Tab:
 
     def panel(self, card: Contents) -> Panel:
         """The panel of ``card``. Its module is imported only here, so that the table itself costs nothing."""
-        module, _, name = self.home.partition(":")
+        module, _unused, name = self.home.partition(":")
         made: Panel = getattr(importlib.import_module(module), name)(card)
         return made
 
@@ -52,7 +53,7 @@ def listed(head: str, whole: str, tabs: Sequence[Tab]) -> str:
     """The text that a ``.plot`` shows of itself: its methods, and ``whole``, the result of calling it."""
     calls = [".plot()", *(f".plot.{tab.name}(...)" for tab in tabs)]
     width = max(map(len, calls))
-    told = zip(calls, [whole, *(tab.help for tab in tabs)], strict=True)
+    told = zip(calls, [whole, *(translated(tab.help) for tab in tabs)], strict=True)
     return "\n".join([head, *(f"  {call.ljust(width)} {what}" for call, what in told)])
 
 
@@ -176,4 +177,4 @@ def full_name(one: ItemScene) -> str:
 
 def unknown(path: Sequence[str]) -> LookupError:
     """The error for a name that no picture has."""
-    return LookupError(f"a card has no part {'/'.join(path)!r}")
+    return LookupError(_("a card has no part {names}").format(names=repr("/".join(path))))

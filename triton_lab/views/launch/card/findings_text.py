@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
     """The lines of a tested fix: which lines to replace by what."""
     if not edits:
         return []
-    return ["A fix, tried on copies:", *(line for number, _, after in edits for line in (f"line {number}:", after))]
+    return [
+        _("A fix, tried on copies:"),
+        *(line for number, _unused, after in edits for line in (f"line {number}:", after)),
+    ]
 
 
 def _one(finding: Finding) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.tensor_storage import memories
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count, launched
 from triton_lab.views.drawing.drawing_text import number_text, time_text
 from triton_lab.views.frontend_presence import widgets_are_shown
@@ -33,9 +34,10 @@ SAVED_BYTES = 230_000  # all pictures in a notebook's output, in `size`'s count:
 SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed for its first display, in some milliseconds each
 SAVED_PARTS = 32
 PAGE_BYTES = 2_700_000  # all pictures in a page; script and style bring it close to 3 MB
-UNCHECKED = (
-    "The CPU runs kernels of any size: whether a GPU has registers, shared memory and threads enough for this one is "
-    "told by kernel.n_regs, kernel.n_spills and kernel.metadata.shared."
+UNCHECKED = N_(
+    "The CPU runs kernels of any size: whether a GPU has registers, shared memory and "
+    "threads enough for this one is told by kernel.n_regs, kernel.n_spills and "
+    "kernel.metadata.shared."
 )
 
 
@@ -63,7 +65,11 @@ class Card(Panels, View):
         for name in show:
             if name not in known:
                 when = " before its launch.compile(...)" if name in COMPILED_SHOWN else ""
-                raise ValueError(f"a card has no {name!r}{when}; it shows {', '.join(known)}")
+                raise ValueError(
+                    _("a card has no {name}{when}; it shows {names}").format(
+                        name=repr(name), when=when, names=", ".join(known)
+                    )
+                )
         self.show = tuple(dict.fromkeys(show))
         self.both, self.raised = both, raised
 
@@ -175,7 +181,11 @@ class Card(Panels, View):
         remarks = unchecked + [part for part in dropped.split("; ") if part and part not in "\n".join(unchecked)]
         left = len(self.touched) - self.MOST_ARGUMENTS
         if "tiling" in self.show and left > 0:
-            remarks.append(f"{count(left, 'more tensor argument')} not drawn here; launch.plot.tiling(name) draws one")
+            remarks.append(
+                _("{arguments} not drawn here; launch.plot.tiling(name) draws one").format(
+                    arguments=count(left, "more tensor argument")
+                )
+            )
         asked = () if set(SHOWN) <= set(self.show) else self.show  # showing all means all that exist
         missing = set(self.tabs) - set(there(self))
         missed = [self.panel(tab.name).absent for tab in self.tabs if tab in missing and tab.name in asked]
@@ -183,7 +193,7 @@ class Card(Panels, View):
 
     def unchecked(self) -> str:
         """What a GPU might still refuse, "" if the launch ran on one; shown while the pointer is on the facts."""
-        return UNCHECKED if self.launch.target == "cpu" else ""
+        return translated(UNCHECKED) if self.launch.target == "cpu" else ""
 
     # --- Pictures -------------------------------------------------------------------------------------
 
@@ -233,7 +243,7 @@ class Card(Panels, View):
             made = part(self, name, KEPT_NUMBERS)
             needed = size(made)
             if needed > left:
-                made = in_words("Left out: the page would be too large. A running kernel makes this picture.")
+                made = in_words(_("Left out: the page would be too large. A running kernel makes this picture."))
                 needed = size(made)
             parts[name] = made
             left -= needed
@@ -289,7 +299,7 @@ class Card(Panels, View):
         }
 
     def text(self) -> str:
-        pictures = [line for _, panel in self.printed for line in _told(panel)]
+        pictures = [line for _unused, panel in self.printed for line in _told(panel)]
         return "\n".join([self.brief(), *(f"  {line}" for line in pictures)])
 
     def brief(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import N_, _
 from triton_lab.views.launch.card.card_tab import Tab, listed
 
 if TYPE_CHECKING:
@@ -29,57 +30,57 @@ if TYPE_CHECKING:
 TABS = (
     Tab(
         "comparison",
-        "GPU and CPU",
+        N_("GPU and CPU"),
         "",
         "triton_lab.views.launch.comparison.comparison_view:ComparisonPanel",
         "both_ran",
     ),
     Tab(
         "tiling",
-        "Tiling",
-        "which program touches each element",
+        N_("Tiling"),
+        N_("which program touches each element"),
         "triton_lab.views.launch.tiling.tiling_view:TilingPanel",
         "touched",
     ),
     Tab(
         "accesses",
-        "Accesses",
-        "how often each element is touched",
+        N_("Accesses"),
+        N_("how often each element is touched"),
         "triton_lab.views.launch.accesses.accesses_view:AccessesPanel",
         "touched",
     ),
     Tab(
         "timeline",
-        "Timeline",
-        "which elements are touched when",
+        N_("Timeline"),
+        N_("which elements are touched when"),
         "triton_lab.views.launch.accesses.timeline_view:TimelinePanel",
         "touched",
     ),
     Tab(
         "storage",
-        "Storage",
-        "the tensors as they lie in memory",
+        N_("Storage"),
+        N_("the tensors as they lie in memory"),
         "triton_lab.views.launch.storage.storage_view:StoragePanel",
         "tensors",
     ),
     Tab(
         "grid",
-        "Grid",
-        "the programs in the order in which they start",
+        N_("Grid"),
+        N_("the programs in the order in which they start"),
         "triton_lab.views.launch.tiling.grid_view:GridPanel",
     ),
     Tab(
         "values",
-        "Values",
-        "what the variables of a program held at its end",
+        N_("Values"),
+        N_("what the variables of a program held at its end"),
         "triton_lab.views.launch.values.program_variables:ValuesPanel",
         "replays",
         words=("value", "touched"),
     ),
     Tab(
         "steps",
-        "Steps",
-        "one program step by step",
+        N_("Steps"),
+        N_("one program step by step"),
         "triton_lab.views.launch.values.steps_view:StepsPanel",
         "replays",
         words=("assigned",),
@@ -87,22 +88,22 @@ TABS = (
     ),
     Tab(
         "origins",
-        "Origins",
-        "where a stored element came from",
+        N_("Origins"),
+        N_("where a stored element came from"),
         "triton_lab.views.launch.values.origins_view:OriginsPanel",
         "followable",
         words=("origin",),
     ),
     Tab(
         "autotune",
-        "Autotuner",
-        "what an autotuner tried, and which configuration it took",
+        N_("Autotuner"),
+        N_("what an autotuner tried, and which configuration it took"),
         "triton_lab.views.launch.benchmark.autotune_view:AutotunePanel",
         "tuned",
     ),
     # A card shows these beside its tabs.
-    Tab("source", "Source", "the kernel's lines, and what each of them touches"),
-    Tab("findings", "Findings", "what is wrong, or worth a look"),
+    Tab("source", N_("Source"), N_("the kernel's lines, and what each of them touches")),
+    Tab("findings", N_("Findings"), N_("what is wrong, or worth a look")),
 )
 
 # Further tabs of a card whose launch was compiled; `compiled.plot` has their methods. A panel with a picture for each
@@ -110,34 +111,40 @@ TABS = (
 COMPILED_TABS = (
     Tab(
         "compiled",
-        "Compiled",
-        "registers, shared memory, instructions",
+        N_("Compiled"),
+        N_("registers, shared memory, instructions"),
         "triton_lab.views.compiled.resource_table:SummaryPanel",
         "",
     ),
-    Tab("stages", "Stages", "the source beside every stage", "triton_lab.views.compiled.stages_view:StagesPanel", ""),
+    Tab(
+        "stages",
+        N_("Stages"),
+        N_("the source beside every stage"),
+        "triton_lab.views.compiled.stages_view:StagesPanel",
+        "",
+    ),
     Tab(
         "transactions",
-        "Transactions",
-        "requests, sectors and bank conflicts of each access",
+        N_("Transactions"),
+        N_("requests, sectors and bank conflicts of each access"),
         "triton_lab.views.compiled.transactions_view:TransactionsPanel",
         "",
     ),
     Tab(
         "cost",
-        "Cost",
-        "bytes, operations, roofline, and each line's share",
+        N_("Cost"),
+        N_("bytes, operations, roofline, and each line's share"),
         "triton_lab.views.compiled.cost_view:CostPanel",
         "",
     ),
     Tab(
         "layouts",
-        "Layouts",
-        "which thread holds which element",
+        N_("Layouts"),
+        N_("which thread holds which element"),
         "triton_lab.views.compiled.layouts_tab:LayoutsPanel",
         "",
     ),
-    Tab("passes", "Passes", "what each pass changed", "triton_lab.views.compiled.passes_view:PassesPanel", ""),
+    Tab("passes", N_("Passes"), N_("what each pass changed"), "triton_lab.views.compiled.passes_view:PassesPanel", ""),
 )
 
 SHOWN = tuple(tab.name for tab in TABS if tab.help)
@@ -291,7 +298,9 @@ class Pictures:
 
         stores = followable(self._launch, self._launch.done)
         if store is None and not stores:
-            raise ValueError(f"{self._launch.kernel} stores to no argument: there is nothing to follow back")
+            raise ValueError(
+                _("{kernel} stores to no argument: there is nothing to follow back").format(kernel=self._launch.kernel)
+            )
         chosen = stores[-1] if store is None else store
         if lane is None:
             return Origins.first(self._launch, chosen, program)
@@ -312,4 +321,8 @@ class Pictures:
         return Autotune(self._launch)
 
     def __repr__(self) -> str:
-        return listed(f"Pictures of {self._launch.kernel}:", "the card", [tab for tab in TABS if tab.help and tab.home])
+        return listed(
+            _("Pictures of {kernel}:").format(kernel=self._launch.kernel),
+            _("the card"),
+            [tab for tab in TABS if tab.help and tab.home],
+        )

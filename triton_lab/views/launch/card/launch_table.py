@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import messages as words
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing.scene_bounds import Few, Many, Named, Sentence, Whole
 from triton_lab.views.launch.card.launch_card import Card
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 CARDS = 4  # cards that are cached: showing a launch again costs nothing
 FEW = 3  # grids named in a row
-INTERPRETED = "Times on the CPU are the interpreter's: they say nothing about a GPU."
+INTERPRETED = N_("Times on the CPU are the interpreter's: they say nothing about a GPU.")
 ROWS = 40  # of the table; a program that makes kernels by the hundred gets only the first of them
 
 
@@ -87,12 +88,16 @@ class LaunchTable(View):
         """The remarks: what the table and the record leave out."""
         said = [words.count(len(self.of_kernel) - ROWS, "more kernel")] if len(self.of_kernel) > ROWS else []
         if "cpu" in self._targets:
-            said.append(INTERPRETED)
+            said.append(translated(INTERPRETED))
         cut = sum(bool(launch.dropped) for launch in self.launches)
         if cut:
             first = next(number for number, launch in enumerate(self.launches) if launch.dropped)
             launches = words.count(cut, "launch is", "launches are")
-            said.append(f"{launches} not kept in full, from launch {first} on: {self.launches[first].dropped}")
+            said.append(
+                _("{launches} not kept in full, from launch {first} on: {dropped}").format(
+                    launches=launches, first=first, dropped=self.launches[first].dropped
+                )
+            )
         return said
 
     def lines(self) -> list[str]:
@@ -147,8 +152,8 @@ class LaunchTable(View):
         }
 
     def part(self, name: str) -> Scene:
-        start, _, behind = name.partition("/")
-        number, _, rest = behind.partition("/")
+        start, _unused, behind = name.partition("/")
+        number, _unused, rest = behind.partition("/")
         if start != "launch" or not number.isdigit() or int(number) >= len(self.launches):
             return super().part(name)
         card = self.card(int(number))

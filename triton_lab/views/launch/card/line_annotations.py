@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from triton_lab import messages
 from triton_lab.launch.replay.execution_counts import executed
+from triton_lab.localization import _
 from triton_lab.views.drawing.drawing_text import bytes_text
 from triton_lab.views.scenes import FindingNote, LineNote, NotedSource, Whereabouts
 
@@ -109,7 +110,15 @@ def _notes(launch: Launch, accesses: Sequence[Access]) -> list[LineNote]:
         share = moved[line] / total if total else 0.0
         runs = times.get(line)
         short = [f"{share:.0%}" if share >= 0.005 else "<1%"] if moved[line] else []
-        said = [f"{short[0]} of the bytes that {launch.kernel} moves, {bytes_text(moved[line])}"] if short else []
+        said = (
+            [
+                _("{short} of the bytes that {kernel} moves, {bytes_text}").format(
+                    short=short[0], kernel=launch.kernel, bytes_text=bytes_text(moved[line])
+                )
+            ]
+            if short
+            else []
+        )
         if runs is not None:
             short += [f"×{_number(runs)}"] if runs != 1 else []
             said.append(_ran(runs))
@@ -134,6 +143,8 @@ def _number(runs: float) -> str:
 
 def _ran(runs: float) -> str:
     if runs == 1:
-        return "ran once in each program"
+        return _("ran once in each program")
     times = messages.noun(2, "time")  # the plural is also used for less than one
-    return f"ran {_number(runs)} {times} in each program" + ("" if runs == round(runs) else ", on average")
+    return _("ran {number} {times} in each program").format(number=_number(runs), times=times) + (
+        "" if runs == round(runs) else ", on average"
+    )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 from triton_lab import messages
 from triton_lab.launch.comparison.argument_difference import EQUAL, VERDICTS
 from triton_lab.launch.comparison.experiment_results import HEADINGS as TRIED
+from triton_lab.launch.comparison.experiment_results import TELLING
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.scene_bounds import Few, Many, Most, Sentence, Whole, Within
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.comparison.difference_heatmaps import HEADINGS, ComparedPicture, ComparedScene, row
@@ -25,8 +27,7 @@ MOST = 6  # arguments that have heatmaps
 _SOON = 0.05  # seconds: if the CPU runs a launch faster, its causes are searched for at once
 PATIENCE = 2.0  # seconds that a card waits for a bound on rounding in a launch's results
 _ROWS = 8  # experiments in a picture
-_TELLING = ("removes the difference", "yes, but for rounding", "explains what is left", "most of it")
-NOT_TRIED = "Nothing was tried to find out why."
+NOT_TRIED = N_("Nothing was tried to find out why.")
 
 
 class CausesScene(TypedDict):
@@ -117,13 +118,13 @@ class ComparisonView(View):
         self.open = next((k for k, picture in enumerate(self.pictures) if picture.one is ranked[0]), 0)
 
     def title(self) -> str:
-        return f"{self.comparison.titles[0]} and {self.comparison.titles[1]}: {self.comparison.verdict}"
+        return self.comparison.sentence
 
     def text(self) -> str:
         told = [self.comparison.text()]
         if self.comparison.verdict != EQUAL:
             told += [
-                f"  {line}" for line in (str(self.comparison.causes()) if self.tried else self._not_yet).split("\n")
+                f"  {line}" for line in (self.comparison.causes().text() if self.tried else self._not_yet).split("\n")
             ]
         return "\n".join(told)
 
@@ -171,7 +172,7 @@ class ComparisonView(View):
 
     @property
     def _not_yet(self) -> str:
-        return f"{NOT_TRIED} lab.compare(...).causes() tries: each experiment runs the launch once more."
+        return translated(NOT_TRIED) + _(" Call lab.compare(...).causes(): each experiment runs the launch once more.")
 
     def causes(self) -> list[tuple[str, ...]]:
         """The experiments, a row each; none before they are requested."""
@@ -295,11 +296,12 @@ def _briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """The rows of experiments: if there are many, those with a conclusion or near results, and a count of the rest."""
     if len(rows) <= _ROWS:
         return rows
-    telling = [row for row in rows if row[-1] in _TELLING][-_ROWS:]
+    answers = set(map(translated, TELLING))
+    telling = [row for row in rows if row[-1] in answers][-_ROWS:]
     nearest = sorted((row for row in rows if row[2] and row not in telling), key=_right, reverse=True)
     kept = [*telling, *nearest[: max(0, _ROWS // 2 - len(telling))]]
     others = messages.count(len(rows) - len(kept), "other")
-    return [*(row for row in rows if row in kept), (others, "", "", "", "no, as causes() tells one by one")]
+    return [*(row for row in rows if row in kept), (others, "", "", "", _("no, as causes() tells one by one"))]
 
 
 def _right(row: tuple[str, ...]) -> int:

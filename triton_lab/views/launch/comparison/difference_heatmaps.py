@@ -15,6 +15,7 @@ from triton_lab.launch.comparison import element_differences, number_formats
 from triton_lab.launch.comparison.argument_difference import Compared, Worst
 from triton_lab.launch.comparison.chunks import gathered, in_order
 from triton_lab.launch.element_index import Ints
+from triton_lab.localization import _
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
@@ -214,7 +215,7 @@ class ComparedPicture:
             place,
             largest[np.maximum(shown, 0)],
             shown >= 0,
-            f"largest error by program{unit}",
+            _("largest error by program{unit}").format(unit=unit),
             0.0,
             float(finite.max(initial=0.0)),
             room=ROOM,

@@ -32,6 +32,7 @@ from triton_lab.launch.maps.tensor_storage import (
     traits,
 )
 from triton_lab.launch.membership_classes import distinct
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names
@@ -67,12 +68,16 @@ def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> Stora
     right  (4, 4)  (6, 1)  2 (8 bytes)  float32  64     False          A
     """
     if not tensors:
-        raise TypeError("storage() needs a tensor at least: storage(x)")
+        raise TypeError(_("storage() needs a tensor at least: storage(x)"))
     if names is None:
         names = names_in(sys._getframe(1), tensors, "tensor")
     if len(names) != len(tensors):
         raise ValueError(
-            f"{messages.count(len(tensors), 'tensor')}, but {messages.count(len(names), 'name')}: {', '.join(names)}"
+            _("{tensors}, but {names}: {names_2}").format(
+                tensors=messages.count(len(tensors), "tensor"),
+                names=messages.count(len(names), "name"),
+                names_2=", ".join(names),
+            )
         )
     return StorageView([stored(tensor, name) for tensor, name in zip(tensors, names, strict=True)])
 
@@ -146,13 +151,13 @@ class StorageView(View):
     def _legend(self, found: Cover, kinds: np.ndarray[Any, Any]) -> list[Key]:
         keys = [Key(look([t], False, 11), self.tensors[t].name) for t in found.tensors if elements(self.tensors[t])]
         if (np.bitwise_count(kinds >> 2) > 1).any():
-            keys.append(Key(look(list(found.tensors[:3]), False, 11), "shared by several tensors"))
+            keys.append(Key(look(list(found.tensors[:3]), False, 11), _("shared by several tensors")))
         if (kinds & 1).any():
-            keys.append(Key(look([found.tensors[0]], True, 11), "several elements at one place"))
+            keys.append(Key(look([found.tensors[0]], True, 11), _("several elements at one place")))
         if (kinds & 2).any():
             keys.append(Key(look([found.tensors[0]], False, 11, style.HATCH), "partly"))
         if (kinds >> 2 == 0).any():
-            keys.append(Key(BARE, "in none of them"))
+            keys.append(Key(BARE, _("in none of them")))
         return keys
 
     @cached_property
@@ -212,7 +217,9 @@ class StorageView(View):
                     shared = covering.overlap(one, other)
                     if shared:
                         a, b = self.tensors[one].name, self.tensors[other].name
-                        found.append(f"{a} and {b} share {messages.count(shared, 'byte')}")
+                        found.append(
+                            _("{a} and {b} share {bytes}").format(a=a, b=b, bytes=messages.count(shared, "byte"))
+                        )
         return found
 
     def title(self) -> str:
@@ -337,7 +344,13 @@ class StorageView(View):
             if len(units):
                 cells = distinct(((units[:, None] + np.arange(place.wide)) // shown.right).reshape(-1))
                 told = messages.count(len(units), "element")
-                found.append(outline(f"touched through {wide.name}, outside its view: {told}", cells, shown))
+                found.append(
+                    outline(
+                        _("touched through {name}, outside its view: {told}").format(name=wide.name, told=told),
+                        cells,
+                        shown,
+                    )
+                )
         return found
 
     def _cover_of(self, number: int) -> Cover:

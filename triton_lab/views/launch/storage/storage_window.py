@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.launch.element_index import offsets_at
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, narrow
 from triton_lab.views.drawing.picture_window import Window, asked
@@ -27,7 +28,7 @@ def storage_window(view: StorageView, name: str) -> WindowScene:
         case ["storage", "grid", number, "window", _] if number.isdecimal() and int(number) < len(view.grids):
             window = asked(name, f"storage/grid/{number}", view.grids[int(number)].layout)
             return _window(_grid(view, int(number), window), window)
-    raise LookupError(f"there is no part {name!r} of this picture")
+    raise LookupError(_("there is no part {name} of this picture").format(name=repr(name)))
 
 
 def _window(heatmap: StorageHeatmap, window: Window) -> WindowScene:

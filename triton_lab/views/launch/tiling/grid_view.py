@@ -15,6 +15,7 @@ from triton_lab.launch.element_index import Ints
 from triton_lab.launch.maps.program_sample import MOST_LANES
 from triton_lab.launch.maps.program_work import Input, Wave, Work, inputs, shared, waves, work
 from triton_lab.launch.maps.stopping_points import StoppingPoints, stopped
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.cell_scenes import Buffer, Cells, Key, Marked
@@ -51,12 +52,12 @@ if TYPE_CHECKING:
 
 LAYERS = ("order", "wave", "lanes", "bytes", "iterations", "shared")
 SAYS = {
-    "order": "the order in which programs start",
-    "wave": "which programs run together",
-    "lanes": "how many lanes each program has at work",
-    "bytes": "how many bytes each program loads and stores",
-    "iterations": "how many iterations each program makes",
-    "shared": "how many bytes of input each program has in common with the picked one",
+    "order": N_("the order in which programs start"),
+    "wave": N_("which programs run together"),
+    "lanes": N_("how many lanes of each program are active"),
+    "bytes": N_("how many bytes each program loads and stores"),
+    "iterations": N_("how many iterations each program runs"),
+    "shared": N_("how many bytes of input each program shares with the selected one"),
 }
 SMS = 132  # of an H100
 ROOM = (360.0, 320.0)
@@ -156,9 +157,9 @@ class GridView(View):
         most: int | None = None,
     ) -> None:
         if by not in LAYERS:
-            raise ValueError(f"by is one of {', '.join(LAYERS)}, not {by!r}")
+            raise ValueError(_("by is one of {names}, not {by}").format(names=", ".join(LAYERS), by=repr(by)))
         if sms < 1:
-            raise ValueError(f"sms={sms}: a GPU has one multiprocessor at least")
+            raise ValueError(_("sms={sms}: a GPU has one multiprocessor at least").format(sms=sms))
         self.launch, self.by, self.sms, self.room = launch, by, sms, room
         self.programs, self.most = math.prod(launch.grid), most
         if program is not None and not 0 <= program < self.programs:
@@ -196,7 +197,10 @@ class GridView(View):
         """The words for each layer."""
         loaded = {one.argument for one in self.launch.done if one.kind == "load" and one.argument is not None}
         left = sorted(loaded - {one.name for one in self.inputs})
-        return SAYS | ({"shared": f"{SAYS['shared']}, {', '.join(left)} left out"} if left else {})
+        says = {by: translated(text) for by, text in SAYS.items()}
+        if left:
+            says["shared"] = _("{shared}, {names} left out").format(shared=says["shared"], names=", ".join(left))
+        return says
 
     @cached_property
     def stopped(self) -> StoppingPoints | None:
@@ -279,7 +283,11 @@ class GridView(View):
         found = [self._heatmap(self.layer(self.by))]
         layer = self.target_layer(self.by)
         if self.target is not None and layer is not None:
-            found.append(self.target.heatmap_of(layer, f"{self.target.subject()}: the program that touches it first"))
+            found.append(
+                self.target.heatmap_of(
+                    layer, _("{subject}: the program that touches it first").format(subject=self.target.subject())
+                )
+            )
         return found
 
     def emphasis(self, program: int) -> npt.NDArray[np.uint8]:
@@ -291,13 +299,15 @@ class GridView(View):
 
     def title(self) -> str:
         picked = f" ({messages.program(self.program or 0, self.launch.grid)})" if self.by == "shared" else ""
-        says = self.says if self.by == "shared" else SAYS
-        return f"{self.launch.kernel}: {says[self.by]}{picked}"
+        says = self.says[self.by] if self.by == "shared" else translated(SAYS[self.by])
+        return f"{self.launch.kernel}: {says}{picked}"
 
     def text(self) -> str:
         lines = [self.title()]
         if not self.programs:
-            return f"{lines[0]}\n{messages.a_grid(self.launch.grid)} has no programs"
+            return _("{lines}\n{a_grid} has no programs").format(
+                lines=lines[0], a_grid=messages.a_grid(self.launch.grid)
+            )
         busy = _spread(self.work.lanes, "lane"), _spread(self.work.iterations, "iteration")
         lines.append("; ".join([messages.count(self.programs, "program"), *busy]))
         if self.stopped is not None:  # the counts cover the work done until then
@@ -308,9 +318,16 @@ class GridView(View):
         for number, wave in enumerate(self.waves[:MOST_WAVES]):
             once = wave.loaded / wave.distinct if wave.distinct else 0
             lines.append(
-                f"wave {number}: {messages.program_range(wave.first, wave.last, self.launch.grid)} "
-                f"{messages.noun(wave.last - wave.first + 1, 'loads', 'load')} {bytes_text(wave.loaded)}, "
-                f"{bytes_text(wave.distinct)} of them different ({messages.rounded(once, 'time')} each)"
+                _(
+                    "wave {number}: {program_range} {verb} {bytes_text}, {bytes_text_2} of them different ({time} each)"
+                ).format(
+                    number=number,
+                    program_range=messages.program_range(wave.first, wave.last, self.launch.grid),
+                    verb=messages.noun(wave.last - wave.first + 1, "loads", "load"),
+                    bytes_text=bytes_text(wave.loaded),
+                    bytes_text_2=bytes_text(wave.distinct),
+                    time=messages.rounded(once, "time"),
+                )
             )
         if len(self.waves) > MOST_WAVES:
             lines.append(f"{messages.count(len(self.waves) - MOST_WAVES, 'more wave')} of {self.sms}")
@@ -379,7 +396,9 @@ def _spread(numbers: Ints, unit: str) -> str:
     low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     if low == high:
         return f"{messages.count(high, unit)} each"
-    return f"{messages.span(low, high, unit)} (the most is {messages.rounded(high / numbers.mean(), 'time')} the mean)"
+    return _("{span} (the most is {time} the mean)").format(
+        span=messages.span(low, high, unit), time=messages.rounded(high / numbers.mean(), "time")
+    )
 
 
 class GridPanel(Panel):

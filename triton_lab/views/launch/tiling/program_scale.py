@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Key
 
@@ -33,7 +34,13 @@ def program_scale(grid: Sequence[int], seen: Iterable[int], shown: int | None = 
     ``shown`` is the number of programs that were looked at, if that is not all; the legend then says so.
     """
     count = prod(map(int, grid))
-    some = "" if shown is None else f"{messages.number(shown)} of {messages.count(count, 'program')} shown"
+    some = (
+        ""
+        if shown is None
+        else _("{shown} of {programs} shown").format(
+            shown=messages.number(shown), programs=messages.count(count, "program")
+        )
+    )
     if count <= len(style.PROGRAM_COLOURS):
         keys = program_keys(grid, seen)
         if some and keys:

@@ -15,6 +15,7 @@ from triton_lab import messages as words
 from triton_lab.launch.maps.program_sample import MOST_LANES, reaching
 from triton_lab.launch.maps.tiling import LAYERS, TilingAccesses, touches
 from triton_lab.launch.membership_classes import Classes, distinct
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout, wrapped_words
 from triton_lab.views.drawing.cell_scenes import DressedPlace
@@ -82,7 +83,9 @@ class Tiling(View):
         if program is not None and not 0 <= program < self.programs:
             raise ValueError(words.no_program(program, launch.grid))
         if layer not in LAYERS:
-            raise ValueError(f"layer is one of {', '.join(LAYERS)}, not {layer!r}")
+            raise ValueError(
+                _("layer is one of {names}, not {layer}").format(names=", ".join(LAYERS), layer=repr(layer))
+            )
         kinds = {access.kind for access in launch.accesses if access.argument == argument}
         shown = [name for name, there in (("loads", {"load"}), ("stores", {"store", "atomic"})) if kinds & there]
         self.layers = ("both", *shown) if len(shown) == 2 else tuple(shown) or ("both",)
@@ -263,8 +266,8 @@ class Tiling(View):
         rest = (
             (MASKED, "masked lanes only"),
             (UNTOUCHED, nobody(self.touches.shown)),
-            (OUTSIDE, "stopped the launch here" if self.touches.strays_drawn else "outside the argument"),
-            (GHOST, "over the edge, in other elements' memory: a mask must keep these out, too"),
+            (OUTSIDE, _("stopped the launch here") if self.touches.strays_drawn else "outside the argument"),
+            (GHOST, _("over the edge, in other elements' memory: a mask must keep these out, too")),
         )
         return [*keys, *(Key(look, words) for look, words in rest if look in used)]
 
@@ -277,7 +280,9 @@ class Tiling(View):
         return levels[self.cells.class_of]
 
     def title(self) -> str:
-        return f"{self.subject()}: which program {VERBS[self.layer]} each element"
+        return _("{subject}: which program {VERBS} each element").format(
+            subject=self.subject(), VERBS=VERBS[self.layer]
+        )
 
     def subject(self) -> str:
         """The subject in words: ``x (3×4)``, and the number of programs shown if not all are."""
@@ -330,21 +335,23 @@ class Tiling(View):
         several = found.several[:, list(LAYERS).index(self.layer)]
         many = found.elements()
         facts = [
-            ((active > 0) & ~several, "one program"),
-            (several, "several programs"),
-            ((active == 0) & masked, "masked lanes only"),
-            ((active == 0) & ~masked, "nobody" if found.shown is None else "none of those shown"),
+            ((active > 0) & ~several, _("one program")),
+            (several, _("several programs")),
+            ((active == 0) & masked, _("masked lanes only")),
+            ((active == 0) & ~masked, _("no program") if found.shown is None else _("none of those shown")),
         ]
         told = [
             f"{words.count(int(many[which].sum()), 'element')} by {who}" for which, who in facts if many[which].sum()
         ]
         if found.shown is not None:
-            told.append(f"launch.plot.tiling({self.argument.name!r}) looks at all of them")
+            told.append(_("launch.plot.tiling({name}) looks at all of them").format(name=repr(self.argument.name)))
         lines = [self.title(), f"{words.count(self.programs, 'program')}; {', '.join(told) or 'no elements'}"]
         wrong = int(found.elements(inside=False)[active > 0].sum()) if found.drawn != found.shape else 0
         if wrong:
             lines.append(
-                f"{words.count(wrong, 'element')} outside the argument {words.noun(wrong, 'is', 'are')} touched"
+                _("{elements} outside the argument {is_} touched").format(
+                    elements=words.count(wrong, "element"), is_=words.noun(wrong, "is", "are")
+                )
             )
         lines += [*self.astray, *(mark.text for mark in self.marks)]
         if wrapped := wrapped_words(self.cells.layout):
@@ -365,7 +372,11 @@ def tensor_argument(launch: Launch, name: str) -> Argument:
     tensors = {argument.name: argument for argument in launch.arguments if argument.kind in ("tensor", "descriptor")}
     if name not in tensors:
         there = ", ".join(tensors) or "none"
-        raise ValueError(f"{launch.kernel} has no tensor argument {name!r}; tensor arguments: {there}")
+        raise ValueError(
+            _("{kernel} has no tensor argument {name}; tensor arguments: {there}").format(
+                kernel=launch.kernel, name=repr(name), there=there
+            )
+        )
     return tensors[name]
 
 

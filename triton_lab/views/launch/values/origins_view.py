@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from triton_lab import messages
 from triton_lab.launch.maps.last_writer import StoredBy, StoredByTiles, stored_by, stored_in
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
@@ -66,7 +67,11 @@ class Origins(View):
         found = cls(launch, store, program or 0).stored
         if not (found.first >= 0).any() or (program is not None and found.first[program] < 0):
             who = "" if program is None else f" in {messages.program(program, launch.grid)}"
-            raise ValueError(f"{access_words(store)} stored nothing to {store.argument or 'an argument'}{who}")
+            raise ValueError(
+                _("{access_words} stored nothing to {text}{who}").format(
+                    access_words=access_words(store), text=store.argument or "an argument", who=who
+                )
+            )
         element = found.middle() if program is None else found.first[program]
         return cls.of(launch, store, int(element), found)
 
@@ -77,7 +82,11 @@ class Origins(View):
         shape = () if store.argument is None else tensor_argument(launch, store.argument).shape
         last = stored.last(element) if 0 <= element < math.prod(shape) else None
         if last is None:
-            raise LookupError(f"{access_words(store)} did not store to element {element} of {store.argument}")
+            raise LookupError(
+                _("{access_words} did not store to element {element} of {argument}").format(
+                    access_words=access_words(store), element=element, argument=store.argument
+                )
+            )
         made = cls(launch, store, *last)
         made.__dict__["stored"] = stored
         return made
@@ -105,7 +114,7 @@ class Origins(View):
                 found.setdefault(origin.argument, []).append((inside, origin.iteration))
         result = {}
         for name, brought in found.items():
-            together = np.concatenate([elements for elements, _ in brought])
+            together = np.concatenate([elements for elements, _unused in brought])
             iterations = np.concatenate([np.full(len(elements), iteration) for elements, iteration in brought])
             elements, first = np.unique(together, return_index=True)
             result[name] = elements, iterations[first]
@@ -146,7 +155,9 @@ class Origins(View):
 
     def title(self) -> str:
         store = access_words(self.store).removeprefix("the ")
-        return f"{self._stored()}, {store}, {messages.program(self.program, self.launch.grid)}: where it came from"
+        return _("{stored}, {store}, {program}: where it came from").format(
+            stored=self._stored(), store=store, program=messages.program(self.program, self.launch.grid)
+        )
 
     def text(self) -> str:
         lines = [self.title()]
@@ -154,9 +165,13 @@ class Origins(View):
             some = ", ".join(map(str, origin.elements[:8].tolist())) + (" …" if len(origin.elements) > 8 else "")
             turn = f", iteration {origin.iteration}" if origin.iteration else ""
             many = messages.count(len(origin.lanes), "element")
-            lines.append(f"line {origin.line}{turn}: {many} of {origin.argument or 'memory'}: {some}")
+            lines.append(
+                _("line {line}{turn}: {many} of {text}: {some}").format(
+                    line=origin.line, turn=turn, many=many, text=origin.argument or "memory", some=some
+                )
+            )
         if not self.origins:
-            lines.append("from no load: it was computed from scalars and program numbers alone")
+            lines.append(_("from no load: it was computed from scalars and program numbers alone"))
         return "\n".join(lines)
 
     def pieces(self) -> list[FigurePiece]:
@@ -299,7 +314,7 @@ class OriginsPanel(Panel):
         if op not in self._made:
             access = next((one for one in self.card.accesses if one.op == op), None)
             if access is None:
-                raise LookupError(f"{self.launch.kernel} has no access {op}")
+                raise LookupError(_("{kernel} has no access {op}").format(kernel=self.launch.kernel, op=op))
             self._made[op] = Origins.first(self.launch, access)
         return self._made[op]
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.element_index import Ints
+from triton_lab.localization import _
 from triton_lab.views.drawing.drawing_text import shape_text
 
 
@@ -48,4 +49,6 @@ def pointer_words(offsets: Ints, name: str) -> str:
     low, high = int(offsets.min()), int(offsets.max())
     if offsets.shape == ():
         return f"pointer to {name} + {low}"
-    return f"{shape_text(offsets.shape)} pointers to {name} + {low}" + (f" to {high}" if high > low else "")
+    return _("{shape_text} pointers to {name} + {low}").format(
+        shape_text=shape_text(offsets.shape), name=name, low=low
+    ) + (f" to {high}" if high > low else "")

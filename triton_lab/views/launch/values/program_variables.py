@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from triton_lab import messages
 from triton_lab.launch.replay.variable_values import probe_number
+from triton_lab.localization import _
 from triton_lab.views.drawing.heatmap import Heatmap
 from triton_lab.views.drawing.value_picture import block_heatmap, ends
 from triton_lab.views.launch.accesses.access_values import TouchedValues
@@ -36,7 +37,9 @@ class ProgramVariables(View):
     def title(self) -> str:
         steps = self.steps
         program = messages.program(steps.program, steps.launch.grid)
-        return f"{steps.launch.kernel}, {program}: what its variables held at its end"
+        return _("{kernel}, {program}: what its variables held at its end").format(
+            kernel=steps.launch.kernel, program=program
+        )
 
     def text(self) -> str:
         return "\n".join([self.title(), *(f"  {name} = {value} (line {line})" for name, line, value in self._alive())])

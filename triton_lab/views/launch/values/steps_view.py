@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from triton_lab import messages as words
 from triton_lab.launch.maps.value_histogram import as_float
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.heatmap import buffer
@@ -118,7 +119,9 @@ class Steps(View):
         return self
 
     def title(self) -> str:
-        return f"{self._subject()}: step {self.step} of {len(self.trace) - 1}"
+        return _("{subject}: step {step} of {number}").format(
+            subject=self._subject(), step=self.step, number=len(self.trace) - 1
+        )
 
     def _subject(self) -> str:
         return f"{self.launch.kernel}, {words.program(self.program, self.launch.grid)}"
@@ -143,9 +146,14 @@ class Steps(View):
 
     def text(self) -> str:
         if not len(self.trace):
-            return f"{self._subject()}: no step was recorded"
+            return _("{subject}: no step was recorded").format(subject=self._subject())
         step = self.trace.steps[self.step]
-        lines = [self.title(), f"line {step.line}: {self._words(step)} {self.shown(step)[1]}"]
+        lines = [
+            self.title(),
+            _("line {line}: {words} {shown}").format(
+                line=step.line, words=self._words(step), shown=self.shown(step)[1]
+            ),
+        ]
         return "\n".join([*lines, *(f"  {name} = {value} (line {line})" for name, line, value in self.alive())])
 
     def source(self) -> list[str]:
@@ -187,7 +195,7 @@ class Steps(View):
         }
 
     def part(self, name: str) -> Scene:
-        tab, _, program = name.partition("@")
+        tab, _unused, program = name.partition("@")
         if tab != "steps":
             return super().part(name)
         return Steps(self.launch, int(program), 0, self.numbers).scene()

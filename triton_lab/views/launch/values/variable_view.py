@@ -12,6 +12,7 @@ import numpy.typing as npt
 from triton_lab import messages as words
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.maps.value_histogram import as_float, histogram
+from triton_lab.localization import _
 from triton_lab.views.drawing.cell_scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.drawing_text import number_text
 from triton_lab.views.drawing.heatmap import buffer
@@ -72,12 +73,16 @@ class VariableView(View):
         if not 0 <= self.program < math.prod(values.grid):
             raise ValueError(words.no_program(self.program, values.grid))
         if values.assignments and self.program not in reached:
-            seen = f"{words.programs(reached, values.grid)} {words.noun(len(reached), 'was', 'were')} looked at"
+            seen = _("{programs} {verb} looked at").format(
+                programs=words.programs(reached, values.grid), verb=words.noun(len(reached), "was", "were")
+            )
             asked = words.program(self.program, values.grid)
-            raise ValueError(f"{seen}, and not {asked}: ask for values(..., programs=[...])")
+            raise ValueError(
+                _("{seen}, and not {asked}: ask for values(..., programs=[...])").format(seen=seen, asked=asked)
+            )
         if values.assignments and not 0 <= iteration < values.iterations:
             has = words.has(0, values.iterations - 1, "iteration", iteration)
-            raise ValueError(f"{values.name} on line {values.line} {has}")
+            raise ValueError(_("{name} on line {line} {has}").format(name=values.name, line=values.line, has=has))
         self.iteration = iteration
 
     @cached_property
@@ -114,7 +119,7 @@ class VariableView(View):
 
     def title(self) -> str:
         to = "" if self.pointee is None else f": pointers to {self.pointee.name}"
-        return f"{self.values.name} in line {self.values.line}{to}"
+        return _("{name} in line {line}{to}").format(name=self.values.name, line=self.values.line, to=to)
 
     def _where(self) -> str:
         several = f", iteration {self.iteration}" if self.values.iterations > 1 else ""
@@ -127,7 +132,7 @@ class VariableView(View):
         values = self.values
         lines = [repr(values)]
         if values.fixed is None and not values.assignments:
-            return f"{self.title()}: no program that was looked at got there"
+            return _("{title}: no program that was looked at got there").format(title=self.title())
         if values.assignments:
             held = "not reached" if self.block is None else self._summary(self.block)
             lines.append(f"{self._where()}: {held}")
@@ -191,13 +196,19 @@ def compare(a: Values, b: Values, programs: tuple[int, int], iterations: tuple[i
     ]
     names = ("first", "second") if a is not b else ("", "")
     titles = [
-        f"{name} {words.program(program, values.grid)}, iteration {iteration}".strip()
+        _("{name} {program}, iteration {iteration}")
+        .format(name=name, program=words.program(program, values.grid), iteration=iteration)
+        .strip()
         for name, values, program, iteration in zip(names, (a, b), programs, iterations, strict=True)
     ]
     for block, title in zip(blocks, titles, strict=True):
         if block is None:
-            raise ValueError(f"{a.name} on line {a.line} is not reached: {title}")
+            raise ValueError(
+                _("{name} on line {line} is not reached: {title}").format(name=a.name, line=a.line, title=title)
+            )
     left, right = map(np.asarray, blocks)
     if left.shape != right.shape:
-        raise ValueError(f"{a.name} has the shapes {left.shape} and {right.shape}")
+        raise ValueError(
+            _("{name} has the shapes {shape} and {shape_2}").format(name=a.name, shape=left.shape, shape_2=right.shape)
+        )
     return Beside(ComparedPicture(Compared(a.name, left, right), (titles[0], titles[1])))

@@ -15,7 +15,7 @@ from triton_lab.interpreter.kernel_errors import KernelError, from_signal
 from triton_lab.interpreter.memory_regions import Memory, Reachable
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.shared_memory import Asynchronous
+from triton_lab.interpreter.shared_buffers import Asynchronous
 from triton_lab.ir import Op, Type
 
 Array = NDArray[Any]

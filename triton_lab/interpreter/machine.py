@@ -16,7 +16,7 @@ from triton_lab.interpreter.memory_regions import Memory, MemoryRegion, Reachabl
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.interpreter.program_strands import Strand, Wait
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.shared_memory import Asynchronous
+from triton_lab.interpreter.shared_buffers import Asynchronous
 from triton_lab.ir import Op
 from triton_lab.ir.spin_wait_memory import Awaited, awaited
 from triton_lab.localization import _

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.interpreter.shared_memory import SharedView
+from triton_lab.interpreter.shared_buffers import SharedView
 from triton_lab.ir import Type
 from triton_lab.localization import _
 

@@ -13,7 +13,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.ops.memory import as_pointer, masking, tell
 from triton_lab.interpreter.runtime_values import Value, spread
-from triton_lab.interpreter.shared_memory import Copy, SharedBuffer, SharedView
+from triton_lab.interpreter.shared_buffers import PendingWork, SharedBuffer, SharedView
 from triton_lab.ir import Op, Type
 from triton_lab.ir.effects import operands_of
 from triton_lab.providers import provided
@@ -134,7 +134,7 @@ def async_copy(frame: Frame, op: Op, *operands: Value) -> Value:
     view.buffer.check(rows, places, writes=True)
     asynchronous = frame.machine.asynchronous
     whole = np.broadcast_to(values, (values.shape[0], *shape))
-    asynchronous.add(COPIES, Copy(asynchronous.number(), op, view, frame.programs, whole))
+    asynchronous.add(COPIES, PendingWork(asynchronous.number(), op, view, frame.programs, whole))
     return TOKEN
 
 

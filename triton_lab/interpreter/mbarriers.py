@@ -1,4 +1,4 @@
-"""Barriers in shared memory (mbarrier): counts of arrivals, bytes that are expected, and phases.
+"""BarrierStates in shared memory (mbarrier): counts of arrivals, bytes that are expected, and phases.
 
 The phase with parity p of a barrier ends when all arrivals that it was initialised for have come and all expected bytes
 have landed. Then the barrier counts anew, for the phase with the other parity.
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.interpreter.shared_memory import SharedBuffer, SharedView
+from triton_lab.interpreter.shared_buffers import SharedBuffer, SharedView
 
 Array = NDArray[Any]
 _BYTES = 8  # of one barrier
 
 
-class Barriers:
+class BarrierStates:
     """The barriers in one buffer, for each program and each 8 bytes. A count of 0 is a barrier not initialised."""
 
     def __init__(self, buffer: SharedBuffer) -> None:
@@ -29,14 +29,14 @@ class Barriers:
         self.phase = np.zeros(shape, np.int64)
 
 
-class Bar:
-    """One barrier of each of some programs: where it is among `Barriers`."""
+class MBarrier:
+    """One barrier of each of some programs: where it is among `BarrierStates`."""
 
     def __init__(self, view: SharedView, programs: Array) -> None:
         buffer = view.buffer
         if buffer.barriers is None:
-            buffer.barriers = Barriers(buffer)
-        self.all: Barriers = buffer.barriers
+            buffer.barriers = BarrierStates(buffer)
+        self.all: BarrierStates = buffer.barriers
         self.name = buffer.name or "the barrier"
         self.programs = programs
         first = int(view.offsets.reshape(-1)[0])

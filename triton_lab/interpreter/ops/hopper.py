@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter import runtime_values as values
-from triton_lab.interpreter.barriers import Bar
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import Deadlock
+from triton_lab.interpreter.mbarriers import MBarrier
 from triton_lab.interpreter.number_conversion import widen
 from triton_lab.interpreter.op_registry import control, impl
 from triton_lab.interpreter.ops.atomics import modify
 from triton_lab.interpreter.ops.descriptors import KINDS, corner_of, described, descriptor_of, placed, read, write
 from triton_lab.interpreter.ops.dot import integer_product, product_sum
-from triton_lab.interpreter.ops.shared_memory import truth, view_of
+from triton_lab.interpreter.ops.local_memory import truth, view_of
 from triton_lab.interpreter.partitions import Partitions
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.shared_memory import Copy, SharedView
+from triton_lab.interpreter.shared_buffers import PendingWork, SharedView
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
 
@@ -43,12 +43,12 @@ def _those(frame: Frame, op: Op, operands: Sequence[Value], position: int | None
 
 @impl("ttng.init_barrier")
 def init_barrier(frame: Frame, op: Op, bar: Value) -> None:
-    Bar(view_of(bar), frame.programs).init(op.attributes["count"])
+    MBarrier(view_of(bar), frame.programs).init(op.attributes["count"])
 
 
 @impl("ttng.inval_barrier")
 def inval_barrier(frame: Frame, op: Op, bar: Value) -> None:
-    Bar(view_of(bar), frame.programs).invalidate()
+    MBarrier(view_of(bar), frame.programs).invalidate()
 
 
 @impl("ttng.barrier_expect")
@@ -56,7 +56,7 @@ def barrier_expect(frame: Frame, op: Op, *operands: Value) -> None:
     """One arrival, which expects so many bytes."""
     frame, operands = _those(frame, op, operands, 1)  # type: ignore[assignment]
     if frame.count:
-        Bar(view_of(operands[0]), frame.programs).arrive(1, op.attributes["size"])
+        MBarrier(view_of(operands[0]), frame.programs).arrive(1, op.attributes["size"])
         frame.machine.asynchronous.version += 1
 
 
@@ -64,7 +64,7 @@ def barrier_expect(frame: Frame, op: Op, *operands: Value) -> None:
 def arrive_barrier(frame: Frame, op: Op, *operands: Value) -> None:
     frame, operands = _those(frame, op, operands, 1)  # type: ignore[assignment]
     if frame.count:
-        Bar(view_of(operands[0]), frame.programs).arrive(op.attributes["count"])
+        MBarrier(view_of(operands[0]), frame.programs).arrive(op.attributes["count"])
         frame.machine.asynchronous.version += 1
 
 
@@ -75,7 +75,7 @@ def wait_barrier(frame: Frame, op: Op, *operands: Value) -> None:
     if not frame.count:
         return
     view = view_of(operands[0])
-    bar = Bar(view, frame.programs)
+    bar = MBarrier(view, frame.programs)
     parity = np.broadcast_to(values.elements(operands[1], frame.type(op.operands[1])).reshape(-1), (frame.count,))
     asynchronous = frame.machine.asynchronous
     while (waiting := bar.pending(parity)).any():
@@ -85,7 +85,7 @@ def wait_barrier(frame: Frame, op: Op, *operands: Value) -> None:
             continue
         name = view.buffer.name or "the barrier"
         told = f"{name} is waited for in phase {int(parity[rows[0]])}, which does not end: "
-        reason = Deadlock(told + Bar(some, frame.programs[rows]).told(), op, frame.programs[rows])
+        reason = Deadlock(told + MBarrier(some, frame.programs[rows]).told(), op, frame.programs[rows])
         if asynchronous.partitions is None:
             raise reason
         asynchronous.partitions.wait(reason)
@@ -115,7 +115,8 @@ def async_tma_load(frame: Frame, op: Op, *operands: Value) -> None:
     asynchronous = frame.machine.asynchronous
     found = found.reshape(found.shape[0], *view.offsets.shape)
     size = view.offsets.size * view.dtype.itemsize
-    work = Copy(asynchronous.number(), op, view, frame.programs, found, bar=bar, size=size)
+    landed = lambda bar, programs: MBarrier(bar, programs).land(size)  # noqa: E731
+    work = PendingWork(asynchronous.number(), op, view, frame.programs, found, bar=bar, landed=landed)
     asynchronous.add(_LOADS, work)
 
 
@@ -135,7 +136,7 @@ def _reads(frame: Frame, op: Op, queue: str, views: Sequence[SharedView]) -> Non
     """Note that work which is a group by itself may read these parts of shared memory until it is waited for."""
     asynchronous = frame.machine.asynchronous
     for view in views:
-        asynchronous.add(queue, Copy(asynchronous.number(), op, view, frame.programs, None))
+        asynchronous.add(queue, PendingWork(asynchronous.number(), op, view, frame.programs, None))
     asynchronous.commit(queue, frame.programs)
 
 

@@ -10,6 +10,7 @@ written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,11 +140,12 @@ class SharedView:
 
 
 @dataclass(slots=True)
-class Copy:
+class PendingWork:
     """Work that is pending for ``programs``: ``values`` that land in ``view``, or a read of ``view`` where None.
 
     ``waits`` has a number for each program: of the group that it belongs to, 0 before it is committed, -1 once done.
-    ``bar`` is the barrier that it reports to, as a view.
+    ``bar`` is the barrier that it reports to, as a view, by
+    ``landed``, which gets those programs' part of it.
     """
 
     number: int
@@ -153,7 +155,7 @@ class Copy:
     values: Array | None
     mask: Array | None = None
     bar: SharedView | None = None
-    size: int = 0
+    landed: Callable[[SharedView, Array], None] = lambda bar, programs: None
     waits: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def land(self, chosen: Array) -> None:
@@ -167,10 +169,8 @@ class Copy:
         view.buffer.done(self.number, view.buffer.rows(programs))
         self.waits[chosen] = -1
         if self.bar is not None:
-            from triton_lab.interpreter.barriers import Bar
-
             bar = self.bar.take(chosen) if len(self.bar.base) > 1 else self.bar
-            Bar(bar, programs).land(self.size)
+            self.landed(bar, programs)
 
 
 class Asynchronous:
@@ -178,13 +178,13 @@ class Asynchronous:
 
     def __init__(self) -> None:
         self.works = 0
-        self.queues: dict[str, list[Copy]] = {}
+        self.queues: dict[str, list[PendingWork]] = {}
         self.groups: dict[str, dict[int, int]] = {}
         # Counts what may end a wait: arrivals and landings.
         self.version = 0
         self.partitions: Any = None
 
-    def add(self, queue: str, copy: Copy) -> None:
+    def add(self, queue: str, copy: PendingWork) -> None:
         """Queue a piece of work; its bytes are pending from now on."""
         copy.waits = np.zeros(len(copy.programs), np.int64)
         rows, places = copy.view.every_byte(copy.programs)

@@ -228,7 +228,7 @@ def test_sarif_shows_findings_at_their_lines(folder: Path, call: Call) -> None:
     source = (folder / "größe.py").read_text().splitlines()
     assert physical["region"]["snippet"]["text"] == source[10]
     assert result["ruleId"] == "uninitialized" and result["occurrenceCount"] == 3
-    assert "Make the tensor with torch.zeros" in result["message"]["text"]
+    assert "torch.zeros" in result["message"]["text"]
 
 
 def test_sarif_tells_of_a_script_that_failed_and_of_kernels_elsewhere(

@@ -76,6 +76,12 @@ def exponential(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def quantised(x_ptr, out_ptr, scale, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, (tl.load(x_ptr + offsets) * scale).to(tl.int8))
+
+
+@triton.jit
 def quotient(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) / tl.load(y_ptr + offsets))

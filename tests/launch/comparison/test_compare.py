@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.launch.comparison.kernels import (
     added_up,
     copied,
     exponential,
+    quantised,
     recorded,
     row_sum,
     scale_and_shift,
@@ -23,7 +25,7 @@ from tests.launch.comparison.kernels import (
 )  # fmt: skip
 from tests.wordings import Wording
 from triton_lab.examples.matmul import matmul
-from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN
 from triton_lab.launch.comparison.first_divergence import Lead
 from triton_lab.launch.comparison.launch_results import before, of_launch
 from triton_lab.launch.launch import Launch
@@ -239,3 +241,36 @@ def test_a_record_of_one_launch_stands_for_it(wording: Wording) -> None:
     with pytest.raises(ValueError, match=r"launches\[0\]") as several:
         lab.compare(launches, x)
     wording(several.value, "several")
+
+
+def test_what_was_not_looked_at_in_time_is_not_known_and_never_different() -> None:
+    x = torch.randn(1 << 12)
+    launch = recorded(lambda: exponential[(32,)](x, torch.empty(1 << 12), BLOCK=128))
+    late = lab.compare(launch, torch.exp(x) * 2, seconds=0.0)
+    assert late.verdict == UNKNOWN and late["out_ptr"].undecided == late["out_ptr"].count == 1 << 12
+    assert late["out_ptr"].reason and late["out_ptr"].reason in late.text()
+    assert lab.compare(launch, torch.exp(x) * 2, seconds=60.0).verdict == DIFFERENT
+
+
+def test_causes_end_in_time_and_say_that_others_were_not_tried() -> None:
+    comparison = lab.compare(sums(n=1000, block=1024), torch.randn(8))
+    start = time.monotonic()
+    found = comparison.causes(seconds=0.2)
+    assert time.monotonic() - start < 10
+    assert found.seconds == 0.2 and not found.known
+    assert len(found.experiments) < len(comparison.causes(seconds=600.0).experiments)
+
+
+def test_a_cast_to_integers_is_exact_unless_rounding_reaches_another_one() -> None:
+    x = torch.tensor([0.72, 1.74, -2.66, 3.25, 4.55, -5.95, 6.15, 7.98])
+    launch = recorded(lambda: quantised[(1,)](x, torch.empty(8, dtype=torch.int8), 10.0, BLOCK=8))
+    right = (x * 10).to(torch.int8)
+    assert lab.compare(launch, right).verdict == EQUAL
+    for off in (-2, -1, 1, 2):
+        found = lab.compare(launch, right + off)
+        assert found.verdict == DIFFERENT and found["out_ptr"].beyond == 8
+    # 0.7 in float32 is less than 0.7: its product with 10 is just below 7, and is rounded to 7.
+    launch = recorded(lambda: quantised[(1,)](x * 0 + 0.7, torch.empty(8, dtype=torch.int8), 10.0, BLOCK=8))
+    assert [lab.compare(launch, torch.full((8,), k, dtype=torch.int8)).verdict for k in (6, 7, 8)] == [
+        NEAR, EQUAL, DIFFERENT,
+    ]  # fmt: skip

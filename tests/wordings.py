@@ -1,12 +1,12 @@
 """Sentences for users, each once, in readable files: ``python -m tests.wordings`` writes them again.
 
-A test uses the fixture `wording` and passes it a message, with the facts that the test knows:
+A test uses the fixture `wording` and passes it a message, or the block that raises it, with the facts that the test
+knows:
 
-    with pytest.raises(LookupError) as caught:
+    with wording.raises(LookupError, name="V100"):
         figures("V100")
-    wording(caught.value, name="V100")
 
-Each fact must be in the message, as a word of its own, and the file has its name instead: "no figures are known of
+Each fact must be in the message, as a word of its own, and the file has its name instead: "there are no figures for
 '{name}'". The rest of the message is compared with the file of the test's folder in `tests/wordings/`. All cases of a
 function share one wording; what differs between them must be a fact. So kinds, places and numbers are in the test,
 and words are in the file. To improve a sentence, edit the package, run the command, and read what git shows.
@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def template(text: str, facts: Mapping[str, object]) -> str:
         text, found = re.subn(rf"(?<!\w){re.escape(str(value))}(?!\w)", lambda _, name=name: f"{{{name}}}", text)
         assert found, f"{name} ({value}) is not in: {text}"
     return text
+
+
+def line_of(text: str, *parts: str) -> str:
+    """The only line of a text that has all ``parts``, without the space around it."""
+    found = [line.strip() for line in text.splitlines() if all(part in line for part in parts)]
+    assert len(found) == 1, f"{len(found)} lines have {parts}:\n{text}"
+    return found[0]
 
 
 class Wordings:
@@ -139,6 +147,15 @@ class Wording:
             return
         _known = _known or Wordings.load()
         _known.check(key, text)
+
+    @contextmanager
+    def raises(
+        self, kind: type[BaseException] | tuple[type[BaseException], ...], label: str = "", /, **facts: object
+    ) -> Iterator[pytest.ExceptionInfo[BaseException]]:
+        """Expect an exception of a ``kind``, and compare its message."""
+        with pytest.raises(kind) as caught:
+            yield caught
+        self(caught.value, label, **facts)
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -132,7 +134,7 @@ def triton_line(line: str) -> None:
     if not line.strip():
         print(status())
     elif magic_options.asks_for_help(line):
-        print(magic_options.USAGE)
+        print(magic_options.usage())
     elif line.split()[0] == "engine" and len(line.split()) < 3:
         try:
             _engine(*line.split()[1:])
@@ -141,8 +143,10 @@ def triton_line(line: str) -> None:
     else:
         raise error_display.plain(
             magic_options.UsageError(
-                "%triton takes no arguments but --help and engine; "
-                f"for a cell write %%triton {line.strip()} as its first line"
+                _(
+                    "%triton takes only --help and engine. To run a cell on a target, write %%triton {strip} "
+                    "as its first line"
+                ).format(strip=line.strip())
             )
         )
 
@@ -178,7 +182,7 @@ def triton_cell(line: str, body: str) -> None:
         except magic_options.UsageError as error:
             raise error_display.plain(error) from None
         if chosen.help:
-            print(magic_options.USAGE)
+            print(magic_options.usage())
             return
         run_cell(shell, chosen, body, sign)
 
@@ -228,7 +232,7 @@ def run_cell(shell: Any, chosen: Options, body: str, sign: Sign) -> None:
                 error_display.shorten(failed, result.filename, shown)
             enough(shell)
         except KeyboardInterrupt as error:
-            raise error_display.plain(error, "interrupted while pictures were made; the launches had ended") from None
+            raise error_display.plain(error, _("interrupted while drawing; all launches had finished")) from None
     elif failed is None:
         show_no_launch(
             {n: v for n, v in shell.user_ns.items() if jit_function(v) is not None and before.get(n) is not v}
@@ -249,6 +253,6 @@ def compile_cell(launches: Sequence[Launch], chosen: Options, sign: Sign, filena
         error = compile_launches(launches, chosen, sign)
         return None if error is None else error_display.plain(error)
     except KeyboardInterrupt as error:
-        raise error_display.plain(error, "interrupted while kernels were compiled; the launches had ended") from None
+        raise error_display.plain(error, _("interrupted while compiling; all launches had finished")) from None
     except Exception as error:
         return error_display.clear(error, filename)

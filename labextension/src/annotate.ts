@@ -14,7 +14,7 @@ import type { CellNotes } from './annotations.ts';
 import { placed } from './linktext.ts';
 import { magicLine } from './magic.ts';
 
-export const EDITED = 'The cell was edited since: run it again.';
+export const EDITED = 'The cell was edited after its run. Run it again.';
 const MOST_NAME = 72;
 
 interface IAt<Told> {

@@ -2,9 +2,9 @@
  * A picture is drawn, or it is told in a sentence why not: whoever shows outputs shows what else they have.
  */
 
-const NOT_LOADED = 'What draws pictures could not be loaded. Reload the page to have it live.';
+const NOT_LOADED = 'The code that draws pictures could not be loaded. Reload the page to see it live.';
 const NOT_DRAWN = 'This output could not be drawn.';
-const AGAIN = 'Run the cell again to have it live.';
+const AGAIN = 'Run the cell again to see it live.';
 
 /** What draws, and the errors that it throws on purpose: their words are for readers. */
 interface IDraws {

@@ -11,7 +11,7 @@ import type { Answer, Line } from './kernel.ts';
 
 /** What stands where a picture would. */
 export const UNOPENED =
-  'Run the cell again to see this: it was not opened before the notebook was saved, and the kernel that ran the cell is gone.';
+  'Run the cell again to see this. It was not open when the notebook was saved, and the kernel that ran the cell is gone.';
 
 /** What becomes of answers besides being drawn. */
 export interface IKeeper {

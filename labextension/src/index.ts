@@ -16,7 +16,7 @@ import { SCENE_RANK, sceneFactory } from './scene.ts';
 
 const cellMarks: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:cell-marks',
-  description: 'Marks the %%triton line of a cell and tells where the cell last ran.',
+  description: 'Marks the %%triton line of a cell and shows where the cell last ran.',
   autoStart: true,
   requires: [IEditorExtensionRegistry],
   activate: (_app: JupyterFrontEnd, editors: IEditorExtensionRegistry) => {
@@ -32,7 +32,7 @@ const cellMarks: JupyterFrontEndPlugin<void> = {
 
 const scenes: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:scenes',
-  description: 'Draws the pictures that outputs carry, with and without a kernel.',
+  description: 'Draws the pictures in outputs, with and without a kernel.',
   autoStart: true,
   requires: [IRenderMimeRegistry],
   activate: ({ docRegistry }: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {

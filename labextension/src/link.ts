@@ -24,7 +24,7 @@ const CATEGORY = 'Triton';
 
 export const lineNotes: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:line-notes',
-  description: 'Shows beside the lines of a %%triton cell what each of them did, and what is wrong there.',
+  description: 'Shows the work of each line of a %%triton cell, and its findings, beside the line.',
   autoStart: true,
   requires: [IEditorExtensionRegistry],
   activate: ({ docRegistry }: JupyterFrontEnd, editors: IEditorExtensionRegistry) => {
@@ -91,16 +91,16 @@ function addCommands({ commands, shell }: JupyterFrontEnd, palette: ICommandPale
     });
     palette?.addItem({ command, category: CATEGORY });
   };
-  add('list-findings', 'List the Findings of the Cell', 'What is wrong in the kernels of the cell, below it', view =>
+  add('list-findings', 'List the Findings of the Cell', 'The findings in the kernels of the cell, below it', view =>
     view.dom.querySelector('.cm-panel-lint') ? closeLintPanel(view) : openLintPanel(view)
   );
   add('next-finding', 'Go to the Next Finding', 'Put the caret at the next line with a finding', view => {
     view.focus();
     nextDiagnostic(view);
   });
-  add('read-line', 'Read What Stands Beside the Line at the Caret', 'What it did, and what is wrong there', readLine);
+  add('read-line', 'Read the Note Beside the Line at the Caret', 'What the line did, and its findings', readLine);
   add('apply-fix', 'Apply the Fix of the Finding at the Caret', 'Edit the lines as the finding says', view => applyFix(view));
-  add('show-line', 'Show What the Line at the Caret Touches', 'Pick the line in the cards of the kernel', (view, links) =>
+  add('show-line', 'Show What the Line at the Caret Accesses', 'Pick the line in the cards of the kernel', (view, links) =>
     links.pick(view, view.state.doc.lineAt(view.state.selection.main.head).number)
   );
   add('go-to-line', 'Go to the Line Picked in the Card', 'Put the caret at the line that is picked in a card', (_, links) => {

@@ -48,7 +48,7 @@ const icon = new LabIcon({
 
 const current: JupyterFrontEndPlugin<Current> = {
   id: SETTINGS,
-  description: 'Asks the kernel of the notebook in front for its launches and targets.',
+  description: 'Asks the kernel of the current notebook for its launches and targets.',
   autoStart: true,
   requires: [INotebookTracker],
   optional: [ISettingRegistry],
@@ -100,7 +100,7 @@ const targets: JupyterFrontEndPlugin<void> = {
 
 const session: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:session',
-  description: "Lists the session's launches, and opens their cards beside the notebook.",
+  description: "Lists the session's launches and opens their cards beside the notebook.",
   autoStart: true,
   requires: [ICurrent, IRenderMimeRegistry],
   optional: [ILabShell, ILayoutRestorer, ICommandPalette],
@@ -156,7 +156,7 @@ const welcome: JupyterFrontEndPlugin<void> = {
 
 const status: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:status',
-  description: 'Tells target, version and GPU in the status bar.',
+  description: 'Shows target, version and GPU in the status bar.',
   autoStart: true,
   requires: [ICurrent],
   optional: [IStatusBar],
@@ -176,7 +176,7 @@ const status: JupyterFrontEndPlugin<void> = {
 
 const help: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:help',
-  description: "Tells what a name of Triton's language means, and marks what does not compile.",
+  description: "Explains names of Triton's language, and marks lines that do not compile.",
   autoStart: true,
   requires: [INotebookTracker, IEditorExtensionRegistry, IRenderMimeRegistry],
   optional: [ILSPCodeExtractorsManager],

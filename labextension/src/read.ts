@@ -31,7 +31,7 @@ export function saidOfLine(state: EditorState): string[] {
     ...findings.flatMap(({ severity, message, hint }) => [`${severity}: ${message}`, hint]),
     ...(told?.notes ?? []).filter(here).map(one => one.told.told)
   ].filter(Boolean);
-  return said.length ? [...said, ...(told?.aged ? [EDITED] : [])] : [`Nothing is told of line ${line.number}.`];
+  return said.length ? [...said, ...(told?.aged ? [EDITED] : [])] : [`Nothing is known about line ${line.number}.`];
 }
 
 /** Show what is told of the caret's line there, and announce it to readers of screens. */

@@ -29,9 +29,9 @@ type Front = Awaited<ReturnType<typeof front>>;
 const CLASS = 'triton-lab-scene';
 
 const WIDEST = 4096; // pixels of a still picture, whatever the output says
-const TOO_LARGE = 'This picture was too large to be saved with the notebook: run the cell again to have it live.';
-const NO_SLIDERS = 'Run the cell again to move the sliders: the kernel that ran it is gone.';
-const NO_CHANGE = 'Run the cell again to change this picture: the kernel that ran it is gone.';
+const TOO_LARGE = 'This picture was too large to be saved with the notebook. Run the cell again to see it live.';
+const NO_SLIDERS = 'Run the cell again to move the sliders. The kernel that ran it is gone.';
+const NO_CHANGE = 'Run the cell again to change this picture. The kernel that ran it is gone.';
 
 /** Renders one output. */
 export class SceneRenderer extends Widget implements IRenderMime.IRenderer {

@@ -121,9 +121,9 @@ test('all that stands beside the line of the caret is read, the worst first', ()
   const state = cell().update({ effects: setSources.of([worse]) }).state;
   assert.deepEqual(of(state, 4), ['error: out of bounds', 'Mask it.', 'note: slow', 'half']);
   assert.deepEqual(of(state, 5), ['half, thrice']);
-  assert.deepEqual(of(state, 6), ['Nothing is told of line 6.']);
-  assert.deepEqual(of(edited(state, 0, '# '), 5), ['half, thrice', 'The cell was edited since: run it again.']);
-  assert.deepEqual(saidOfLine(EditorState.create({ doc: 'x = 1' })), ['Nothing is told of line 1.']);
+  assert.deepEqual(of(state, 6), ['Nothing is known about line 6.']);
+  assert.deepEqual(of(edited(state, 0, '# '), 5), ['half, thrice', 'The cell was edited after its run. Run it again.']);
+  assert.deepEqual(saidOfLine(EditorState.create({ doc: 'x = 1' })), ['Nothing is known about line 1.']);
 });
 
 test('notes beyond the text of a damaged notebook are passed over', () => {

@@ -25,9 +25,9 @@ test('a script that cannot be loaded is told, and nothing rejects', async () => 
 test('whatever is thrown while drawing is told: in its own words where they are for readers', async () => {
   const warned = mock.method(console, 'warn', () => undefined);
   const thrown = (error: unknown) => attempt(async () => front, () => { throw error; });
-  assert.equal(await thrown(new CannotDraw('This output is damaged.')), 'This output is damaged. Run the cell again to have it live.');
+  assert.equal(await thrown(new CannotDraw('This output is damaged.')), 'This output is damaged. Run the cell again to see it live.');
   assert.equal(warned.mock.callCount(), 0);
-  const told = 'This output could not be drawn. Run the cell again to have it live.';
+  const told = 'This output could not be drawn. Run the cell again to see it live.';
   assert.equal(await thrown(new TypeError('x is undefined')), told);
   assert.equal(await attempt(async () => front, async () => Promise.reject(new Error('later'))), told);
   assert.deepEqual(warned.mock.calls.map(call => String(call.arguments[1])), ['TypeError: x is undefined', 'Error: later']);

@@ -100,7 +100,7 @@ WALKS = {
     ),
     "10_polyhedra": Walk(
         *("band", ("page_nests.PAGE)",), "wavefront.plot(instance", makes_it_larger),
-        *("i + 2)", "i + 1)", "A[0, 1] is not written, and must be", picture_of_points),
+        *("i + 2)", "i + 1)", "A[0, 1] is not written, but must be", picture_of_points),
     ),
 }
 

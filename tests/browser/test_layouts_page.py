@@ -32,7 +32,7 @@ def ink_at(cells: Locator, x: float, y: float, ink: str) -> bool:
 def test_an_element_shows_all_that_hold_it(show: Open, screenshots: Path) -> None:
     page = show(blocked((8, 16)).plot())
     status = page.locator(".tl-status")
-    expect(status).to_contain_text("Pick an element to see who holds it")
+    expect(status).to_contain_text("Pick an element to see which threads hold it")
     tensor, hardware = page.locator(".tl-overlay").nth(0), page.locator(".tl-overlay").nth(1)
     tensor.hover(position={"x": LEFT + 24 * 5 + 12, "y": TOP + 24 * 3 + 12})
     words = "element [3, 5] · held 4 times · " + " · ".join(f"warp {warp}, lane 13, register 1" for warp in range(4))
@@ -50,7 +50,7 @@ def test_an_element_shows_all_that_hold_it(show: Open, screenshots: Path) -> Non
     page.screenshot(path=screenshots / "layout-copies.png")
     tensor.focus()
     page.keyboard.press("Escape")
-    expect(status).to_contain_text("Pick an element to see who holds it")
+    expect(status).to_contain_text("Pick an element to see which threads hold it")
     assert page.locator(".tl-lit-bit").count() == 0
     expect(hardware).to_have_attribute("aria-label", "the hardware: arrow keys move, Enter picks, Escape shows all,"
                                        " plus and minus zoom, 0 shows the whole")  # fmt: skip

@@ -40,7 +40,7 @@ def test_the_report_leads_from_findings_to_cards(
         expect(page.locator("#launch-0 .tl-view")).to_be_visible()
         rows = page.locator(".list tbody tr:visible")
         expect(rows).to_have_count(6)
-        page.get_by_label("only those with findings").check()
+        page.get_by_label("only launches with findings").check()
         expect(rows).to_have_count(3)
         expect(page.locator("#launch-6").get_by_role("row").filter(has_text="x_ptr")).to_be_visible()
         page.screenshot(path=screenshots / f"report-{scheme}.png", full_page=True)

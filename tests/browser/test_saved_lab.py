@@ -256,7 +256,7 @@ def test_a_picture_whose_script_cannot_be_loaded_is_the_one_that_was_saved(lab: 
     picture = lab.show(name).cell(0).locator(".triton-lab-scene")
     expect(picture.locator("img")).to_have_attribute("alt", "the picture in words")
     expect(picture.get_by_role("status")).to_have_text(
-        "What draws pictures could not be loaded. Reload the page to have it live."
+        "The code that draws pictures could not be loaded. Reload the page to see it live."
     )
     lab.screenshot("saved-no-script", picture)
     assert all("net::ERR_FAILED" in error for error in lab.console_errors), lab.console_errors

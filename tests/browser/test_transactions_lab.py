@@ -28,7 +28,7 @@ def test_transactions_follow_the_picked_program(lab: Lab) -> None:
     field = picture.get_by_label("program")
     field.fill("12")
     field.press("Enter")
-    expect(picture.locator(".tl-title").last).to_contain_text("bytes that program (12, 0, 0) wants of each sector")
+    expect(picture.locator(".tl-title").last).to_contain_text("bytes of each sector that program (12, 0, 0) uses")
     lab.screenshot("transactions", opened.cell(1))
     card = opened.cell(2).locator(".tl-card")
     card.get_by_role("tab", name="Transactions").click()

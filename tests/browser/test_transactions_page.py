@@ -28,13 +28,13 @@ def test_a_row_of_the_table_leads_to_its_heatmap(show: Open, compiled: Compiled,
     page = show(compiled.plot.transactions(program=3))
     load, *_ = compiled.launch.accesses  # type: ignore[union-attr]  # a Launch
     expect(page.locator(".tl-worst")).to_contain_text(f"Line {load.line} wastes most")
-    expect(page.locator(".tl-title").last).to_contain_text("bytes that program (3, 0, 0) wants of each sector")
+    expect(page.locator(".tl-title").last).to_contain_text("bytes of each sector that program (3, 0, 0) uses")
     page.screenshot(path=screenshots / "transactions.png", full_page=True)
     page.get_by_role("row").filter(has_text="store y_ptr").click()
     expect(page.locator(".tl-title").last).to_contain_text("store of y_ptr")
     shared = page.get_by_role("row").filter(has_text="load shared memory").first
     shared.get_by_role("button").press("Enter")
-    expect(page.locator(".tl-title").last).to_contain_text("words that a warp wants of each bank at once")
+    expect(page.locator(".tl-title").last).to_contain_text("words of each bank that a warp uses at once")
     expect(shared).to_have_attribute("aria-selected", "true")
 
 

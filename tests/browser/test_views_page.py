@@ -213,12 +213,12 @@ def test_what_is_wider_than_a_narrow_page_scrolls_and_says_so(show: Open) -> Non
     )
     page = show(nest.schedule.tile({"i": 2, "j": 2, "k": 2}).plot())
     page.set_viewport_size({"width": 450, "height": 800})
-    expect(page.get_by_text("The picture goes on to the right").first).to_be_visible()
+    expect(page.get_by_text("The picture continues to the right").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 450
     formulas = page.get_by_role("group", name="formulas of S0")
     assert formulas.evaluate("box => [...box.querySelectorAll('math')].some(one => one.textContent.startsWith('='))")
     page.set_viewport_size({"width": 330, "height": 800})
-    expect(page.get_by_text("The formula goes on to the right")).to_be_visible()
+    expect(page.get_by_text("The formula continues to the right")).to_be_visible()
 
 
 def test_the_lines_of_a_nest_are_as_wide_as_their_list(show: Open) -> None:
@@ -246,7 +246,7 @@ def test_a_picture_of_a_few_columns_fits_a_narrow_page(show: Open) -> None:
     last_of_row(6, 14)
     expect(cut).to_be_hidden()
     page.set_viewport_size({"width": 380, "height": 900})  # smaller ones would tell little
-    expect(cut).to_have_text("The picture goes on to the right: scroll it, or use the arrow keys.")
+    expect(cut).to_have_text("The picture continues to the right. Scroll, or use the arrow keys.")
     page.set_viewport_size({"width": 900, "height": 900})
     last_of_row(5, 20)
     expect(cut).to_be_hidden()

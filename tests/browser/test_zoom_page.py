@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import triton_lab as lab
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.glossary import GLOSSARY
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.scene_packing import beside
 from triton_lab.views.script_bundle import WIDGET, script, stylesheet
@@ -197,15 +198,13 @@ def test_words_are_explained_to_pointer_and_keyboard(show: Open, screenshots: Pa
     step = page.locator(".tl-step-word")
     step.hover()
     tip = page.locator("[role=tooltip]:visible")
-    expect(tip).to_contain_text("One element to the right lies so many elements further in storage")
+    expect(tip).to_contain_text(GLOSSARY["right"])
     page.screenshot(path=screenshots / "explained.png")
     page.mouse.move(5, 5)
     expect(tip).to_have_count(0)
     page.get_by_role("radio", name="reuse").focus()
-    expect(tip).to_contain_text("How many different programs touch the element")
-    expect(page.get_by_role("radio", name="reuse")).to_have_accessible_description(
-        "How many different programs touch the element. More than one: it is fetched again, or cached."
-    )
+    expect(tip).to_contain_text(GLOSSARY["reuse"])
+    expect(page.get_by_role("radio", name="reuse")).to_have_accessible_description(GLOSSARY["reuse"])
     page.keyboard.press("Escape")
     expect(tip).to_have_count(0)
     expect(page.locator(".tl-wrapped")).to_contain_text(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wordings import Wording
 from triton_lab.command import copy_course
 from triton_lab.command.main import LANGUAGES
 from triton_lab.course.edition import student
@@ -120,9 +121,9 @@ def test_others_may_read_what_was_copied(tmp_path: Path, installed: Path) -> Non
     assert {stat.S_IMODE(path.stat().st_mode) for path in done.added} == {0o644}
 
 
-def test_a_folder_that_cannot_be_one_is_told(tmp_path: Path, installed: Path) -> None:
+def test_a_folder_that_cannot_be_one_is_told(tmp_path: Path, installed: Path, wording: Wording) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match=r"cannot be copied to .*file: File exists"):
+    with wording.raises(OSError, folder=tmp_path / "file", reason="File exists"):
         copy_course.put(tmp_path / "file")
     with pytest.raises(OSError, match="Not a directory"):
         copy_course.put(tmp_path / "file" / "below")
@@ -178,7 +179,7 @@ def test_what_a_language_is_called_is_known_to_the_command() -> None:
 
 def test_an_installation_without_notebooks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copy_course, "course_folders", lambda: iter([tmp_path / "nowhere"]))
-    with pytest.raises(FileNotFoundError, match="install it anew"):
+    with pytest.raises(FileNotFoundError, match="Install it again"):
         copy_course.put(tmp_path / "mine")
 
 

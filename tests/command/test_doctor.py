@@ -84,7 +84,8 @@ def test_packages_that_are_missing_are_told_and_jupyterlab_is_not_needed(
     assert found("islpy").state == "missing" and "pip install 'islpy" in found("islpy").remedy
     assert found("jupyterlab").state == "note" and "pip install 'jupyterlab" in found("jupyterlab").remedy
     done = call("doctor")
-    assert done.exit_code == 1 and "1 of these must be mended" in done.stdout
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1].startswith("1 of these")
 
 
 def test_a_cache_that_cannot_be_written_is_told(
@@ -103,7 +104,7 @@ def test_what_fails_to_be_looked_at_hides_nothing_else(listed: dict[str, str], m
     looks = [(name, fails if name == "backend" else look) for name, look in doctor._LOOKS]
     monkeypatch.setattr(doctor, "_LOOKS", looks)
     checked = {one.name: one for one in examine()}
-    assert checked["backend"].told == "cannot be looked at: RuntimeError: no such luck"
+    assert checked["backend"].told.endswith(": RuntimeError: no such luck")
     assert checked["course"].state == "ok"
 
 
@@ -116,4 +117,4 @@ def test_it_works_where_next_to_nothing_is_installed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr == ""
-    assert "cannot be looked at: ModuleNotFoundError" in done.stdout and f"{len(notebooks())} notebooks" in done.stdout
+    assert ": ModuleNotFoundError" in done.stdout and f"{len(notebooks())} notebooks" in done.stdout

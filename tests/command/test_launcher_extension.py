@@ -52,7 +52,7 @@ def test_the_course_is_put_where_the_server_serves_and_never_over_changes(tmp_pa
 
 
 def test_what_cannot_be_is_said(tmp_path: Path) -> None:
-    with pytest.raises(web.HTTPError, match="in no folder"):
+    with pytest.raises(web.HTTPError, match="no notebooks in a folder"):
         asked(None)
     (tmp_path / launcher_extension.FOLDER).write_text("in the way")
     with pytest.raises(web.HTTPError, match="cannot be copied"):

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import triton_lab
 from tests.command.conftest import Call
+from tests.wordings import Wording
 from triton_lab.command import copy_course, open_lab
 
 OPENED = f"--LabApp.default_url=/lab/tree/{copy_course.FIRST}"
@@ -72,10 +74,10 @@ def test_without_jupyterlab_it_is_told_what_to_install(
     monkeypatch.setattr(open_lab.importlib.util, "find_spec", lambda name: None)
     done = call("lab")
     assert done.exit_code == 1 and not started
-    assert "JupyterLab is not installed here" in done.stderr and "pip install 'jupyterlab" in done.stderr
+    assert "JupyterLab" in done.stderr and "pip install 'jupyterlab" in done.stderr
 
 
-def test_the_course_is_listed_and_copied(folder: Path, call: Call) -> None:
+def test_the_course_is_listed_and_copied(folder: Path, call: Call, wording: Wording) -> None:
     listed = call("course", "--list")
     assert listed.exit_code == 0 and len(listed.stdout.splitlines()) == len(copy_course.notebooks())
     assert "00_first_kernel.ipynb" in listed.stdout and "Your first kernel" in listed.stdout
@@ -87,7 +89,7 @@ def test_the_course_is_listed_and_copied(folder: Path, call: Call) -> None:
     again = call("course", "kurs")
     assert again.exit_code == 0 and again.stdout.splitlines() == [f"yours, kept  kurs/{copy_course.FIRST}"]
     call("course", "other")
-    assert call("course", "other").stdout.startswith("other has the whole course, as it is in triton-lab ")
+    wording(call("course", "other").stdout, folder="other", version=triton_lab.__version__)
 
 
 def test_a_translation_that_cannot_be_made_is_told(folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,13 +97,13 @@ def test_a_translation_that_cannot_be_made_is_told(folder: Path, call: Call, mon
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "babel", None)
     done = call("course", "kurs", "--language", "zh")
-    assert done.exit_code == 1 and "babel, which is not installed here" in done.stderr
+    assert done.exit_code == 1 and "babel" in done.stderr
 
 
 def test_a_course_that_cannot_be_copied_is_told(folder: Path, call: Call) -> None:
     (folder / "file").write_text("")
     done = call("course", "file")
-    assert done.exit_code == 1 and "the course cannot be copied to file: File exists" in done.stderr
+    assert done.exit_code == 1 and ": File exists" in done.stderr
     assert call("course").exit_code == 2
 
 

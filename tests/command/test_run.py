@@ -22,6 +22,7 @@ from rich.console import Console
 from tests import warm
 from tests.command.conftest import Call
 from tests.command.scripts import BEYOND, FINE, HEAD, UNWRITTEN, written
+from tests.wordings import Wording
 from triton_lab.command import launch_journal, session_log
 from triton_lab.command.launch_rows import table
 
@@ -44,7 +45,9 @@ def started() -> list[str]:
     return warm.command("-m", "triton_lab")
 
 
-def test_a_table_has_the_launches_and_standard_output_is_the_scripts(folder: Path, call: Call) -> None:
+def test_a_table_has_the_launches_and_standard_output_is_the_scripts(
+    folder: Path, call: Call, wording: Wording
+) -> None:
     written(folder, FINE + UNWRITTEN.removeprefix(HEAD))
     done = call("run", "script.py", "--target", "cpu")
     assert (done.exit_code, done.stdout) == (0, "arguments:\n")
@@ -57,7 +60,7 @@ def test_a_table_has_the_launches_and_standard_output_is_the_scripts(folder: Pat
         ("8", "add", "8, 1, 1", "cpu", "1 error"),
     ]
     assert "script.py:11:9: error: " in done.stderr
-    assert "9 launches of 1 kernel: 1 error, no warnings, no notes" in done.stderr
+    wording(done.stderr.splitlines()[-1], launches="9 launches", kernels="1 kernel", errors="1 error")
     assert "\x1b" not in done.stdout + done.stderr
 
 
@@ -67,7 +70,7 @@ def test_the_exit_code_and_the_error_are_the_scripts(folder: Path, call: Call) -
     assert done.exit_code == 1
     # The error comes first, where Python prints it, in words of the lab, without the frames between.
     error, _, told = done.stderr.partition("#   kernel")
-    assert error.startswith("Traceback (most recent call last):\n") and "KernelError: store out of bounds" in error
+    assert error.startswith("Traceback (most recent call last):\n") and "KernelError: " in error
     assert "triton/runtime" not in error and "launcher.py" not in error and "1 error" in told
     written(folder, FINE + "sys.exit(7)")
     assert call("run", "script.py").exit_code == 7
@@ -76,7 +79,7 @@ def test_the_exit_code_and_the_error_are_the_scripts(folder: Path, call: Call) -
 def test_a_kernel_that_does_not_compile_is_explained(folder: Path, call: Call) -> None:
     written(folder, FINE.replace("tl.load(y_ptr + offsets, mask=mask)", "torch.ones(3)"))
     done = call("run", "script.py")
-    assert done.exit_code == 1 and "a kernel cannot call it" in done.stderr and "site-packages" not in done.stderr
+    assert done.exit_code == 1 and "`torch.ones`" in done.stderr and "site-packages" not in done.stderr
     assert "no launch was checked" in done.stderr
 
 
@@ -88,7 +91,7 @@ def test_the_page_has_a_card_of_each_launch_that_is_drawn_and_asks_for_nothing(f
     # The first two of the kernel, and the first two with the finding.
     assert re.findall(r'id="launch-(\d+)"', page) == ["0", "1", "6", "7"]
     assert re.findall(r'href="#launch-(\d+)"', page) == ["6", "0", "1", "6", "7"]
-    assert page.count("<details open>") == 1 and "4 of 9 launches are drawn" in page
+    assert page.count("<details open>") == 1 and "4 of 9 launches" in page
     assert "script.py ä &amp; b" in page and "ZeroDivisionError: division by zero" in page
     assert "2 to 5" in page and "script.py:11:9" in page
     outside = {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML", "http://www.w3.org/1999/xhtml"}
@@ -96,7 +99,9 @@ def test_the_page_has_a_card_of_each_launch_that_is_drawn_and_asks_for_nothing(f
     assert len(page) < 3_000_000
 
 
-def test_a_page_of_very_many_launches_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_very_many_launches_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wording: Wording
+) -> None:
     from triton_lab.command import html_report, launch_listener
     from triton_lab.command.packed_cards import cards
     from triton_lab.command.run_script import Script
@@ -117,8 +122,8 @@ def test_a_page_of_very_many_launches_is_bounded(tmp_path: Path, monkeypatch: py
     page = html_report.page(heard_of(launch_journal.read(place)), Script("script.py"), "")
     assert re.findall(r'id="launch-(\d+)"', page) == ["0", "1", "40"]
     assert page.count("<tr") == 1 + 5
-    assert "37 more launches: 35 of filling, 2 of racing" in page
-    assert "3 of 42 launches are drawn: the first 2 of each kernel and of each finding" in page
+    wording(re.search(r"37 more launches[^<]*", page)[0], filling="35 of filling", racing="2 of racing")  # type: ignore[index]
+    wording(re.search(r"<p>([^<]*are drawn[^<]*)</p>", page)[1], drawn="3 of 42 launches")  # type: ignore[index]
 
 
 def test_launches_are_let_go(folder: Path, call: Call) -> None:
@@ -205,7 +210,7 @@ SLOW = FINE + "import time\nprint('partly', end='', flush=True)\ntime.sleep(1)\n
 def test_a_terminal_shows_colours_and_what_is_done_but_not_into_the_scripts_words(folder: Path) -> None:
     written(folder, SLOW + UNWRITTEN.removeprefix(HEAD))
     told = on_a_terminal("run", "script.py", cwd=folder)
-    assert "6 launches · Running the script" in told
+    assert "6 launches · " in told
     assert "partly done\r\n" in told
     # What is done is wiped away before anything else is written, and is gone at the end.
     for drawn in re.finditer(r"\x1b\[2m\d launch[^\x1b]*\x1b\[22m", told):

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
+from tests.wordings import Wording
 from triton_lab.command import exception_text
 from triton_lab.command.run_script import INTERRUPTED, Script, run
 
@@ -170,9 +171,10 @@ def test_a_file_that_is_no_script_is_told_by_what_it_is(what, tmp_path, monkeypa
     assert told in str(caught.value) and name in str(caught.value)
 
 
-def test_a_folder_is_told_to_be_one(tmp_path, monkeypatch):
+def test_a_folder_is_told_to_be_one(tmp_path, monkeypatch, wording: Wording):
     monkeypatch.chdir(tmp_path)
     os.mkdir("folder")
     with pytest.raises(click.UsageError) as caught:
         run(Script("folder"))
-    assert caught.value.format_message().endswith("in 'folder'\nIt is a folder: name a script in it.")
+    wording(caught.value.format_message().splitlines()[-1])
+    assert "'folder'" in caught.value.format_message()

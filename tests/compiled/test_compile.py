@@ -11,6 +11,7 @@ import triton.language as tl
 from triton.compiler import ASTSource
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.compiled import compile, compiler_client
 from triton_lab.compiled.architecture import ARCHITECTURES, architecture
 
@@ -94,7 +95,7 @@ def test_several_targets_are_a_table(all_targets):
     assert data["text/plain"].splitlines()[1].split() == NAMES
 
 
-def test_two_configurations_are_compared(cache):
+def test_two_configurations_are_compared(cache, wording: Wording):
     few, many = (lab.compile(shift, "*fp32, *fp32, i32", {}, "gfx942", num_warps=count) for count in (1, 8))
     difference = few.compare(many)
     assert difference.titles == ("gfx942, 1 warp", "gfx942, 8 warps")
@@ -105,11 +106,11 @@ def test_two_configurations_are_compared(cache):
     assert "+module attributes" in difference.diff("ttgir")
     assert "loc(" not in difference.diff("ttgir")
     assert few.compare(few).diff("ttgir") == ""
-    with pytest.raises(LookupError, match="there is ttir, ttgir, llir, amdgcn"):
+    with wording.raises(LookupError):
         difference.diff("ptx")
 
 
-def test_a_launch_is_compiled_with_what_it_had(cache):
+def test_a_launch_is_compiled_with_what_it_had(cache, wording: Wording):
     x, y = torch.zeros(1000), torch.zeros(1000)
     with lab.record() as launches:
         shift[(4,)](x, y, 1000, BLOCK=128, num_warps=2)
@@ -119,7 +120,7 @@ def test_a_launch_is_compiled_with_what_it_had(cache):
     assert str(nvidia.stages["ttir"]).count("tt.divisibility = 16") == 2, "1000 is no multiple of 16"
     assert str(amd.stages["ttir"]).count("tt.pointer_range = 32") == 2
     assert launches[0].compile("sm_90", num_warps=4).metadata.warps == 4
-    with pytest.raises(ValueError, match="sm_90 has no option 'num_wraps'; there is num_warps"):
+    with wording.raises(ValueError):
         launches[0].compile("sm_90", num_wraps=4)
 
 
@@ -166,8 +167,8 @@ def test_a_file_of_the_cache_that_is_cut_is_made_anew(cache, tmp_path):
     ("signature", "constants", "message"),
     [
         ("*fp32, *fp32", {}, "2 types for 3 parameters"),
-        ("*fp32, *fp99, i32", {}, r"'\*fp99' is no type for y"),
-        ("*fp32, *fp32, i32:8", {}, "may end in :16"),
+        ("*fp32, *fp99, i32", {}, r"'\*fp99' is not a type for y"),
+        ("*fp32, *fp32, i32:8", {}, "only in :16"),
         ({"x": "*fp32", "y": "*fp32"}, {}, "no type for n"),
         ({"w": "*fp32"}, {}, "no parameter 'w'"),
         ("*fp32, *fp32, i32", {"BLOK": 4}, "no parameter 'BLOK' for the constant; it has BLOCK"),
@@ -178,12 +179,12 @@ def test_a_signature_that_does_not_fit_is_refused(signature, constants, message)
         lab.compile(shift, signature, constants, "sm_90")
 
 
-def test_what_is_no_kernel_is_refused():
-    with pytest.raises(TypeError, match=r"a function under @triton\.jit is needed"):
+def test_what_is_no_kernel_is_refused(wording: Wording):
+    with wording.raises(TypeError):
         lab.compile(len, "", {}, "sm_90")
-    with pytest.raises(ValueError, match=r"N is tl\.constexpr and needs a value"):
+    with wording.raises(ValueError):
         lab.compile(product, TYPES, {}, "sm_90")
     with pytest.raises(ValueError, match="num_warps=3: a power of 2"):
         lab.compile(shift, "*fp32, *fp32, i32", {}, "sm_90", num_warps=3)
-    with pytest.raises(ValueError, match="no target 'gfx940' to compile for: choose gfx9"):
+    with wording.raises(ValueError):
         lab.compile(shift, "*fp32, *fp32, i32", {}, "gfx940")

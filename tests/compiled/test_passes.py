@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.wordings import Wording
 from triton_lab.compiled import compiler_client
 from triton_lab.compiled import passes as reading
 from triton_lab.compiled.compile_failure import CompileError
@@ -76,9 +77,9 @@ def test_as_words_they_are_a_table(made: dict[str, Compiled]) -> None:
     assert sum(line.endswith("nothing") for line in lines) > 20
 
 
-def test_a_compiler_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch, wording: Wording) -> None:
     monkeypatch.setattr(reading, "SECONDS", 0.0)
-    with pytest.raises(CompileError, match="softmax_kernel: its passes cannot be told: it took more than 0 s"):
+    with wording.raises(CompileError):
         _ = launches_of(example("softmax"))[0].compile("sm_90").passes
 
 

@@ -14,6 +14,7 @@ from tests.course import others
 from tests.course.chapters import answers, defined
 from tests.course.mutants import Mutant, mutants
 from tests.course.same import means_the_same
+from tests.wordings import Wording
 from triton_lab.course.exercise_kinds import Exercise, Question, Task
 from triton_lab.course.exercise_registry import exercise, exercises
 
@@ -72,7 +73,7 @@ def test_wrong_answers_are_rejected(one: Task) -> None:
 
 
 @each_task
-def test_what_is_no_kernels_work_is_rejected(one: Task) -> None:
+def test_what_is_no_kernels_work_is_rejected(one: Task, wording: Wording) -> None:
     """The reference itself, a sample's answer for all, and nothing."""
     first = one.cases[0].made(0)
     sample = one.reference(**{name: _copied(value) for name, value in first.items()})
@@ -88,7 +89,9 @@ def test_what_is_no_kernels_work_is_rejected(one: Task) -> None:
             inputs[name].copy_(torch.zeros_like(inputs[name]) + learned.flatten()[0])
         return None if one.changes else sample.clone()
 
-    assert "no kernel stored them" in str(one.judge(by_torch))
+    fault = one.judge(by_torch)
+    assert fault is not None
+    wording(fault.message)
     assert one.judge(by_heart) is not None
     assert one.judge(lambda **inputs: None) is not None
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from tests.hostile import notebooks
 from tests.hostile.notebooks import CHECKS, check, notebook
+from tests.wordings import Wording
 from triton_lab.command.main import triton_lab_command
 from triton_lab.course.grading import GradeRow, Grades, grade
 from triton_lab.course.released_exercises import handed_in
@@ -22,7 +23,7 @@ def written(path: Path, *cells: str) -> Path:
     return path
 
 
-def test_each_notebook_gets_what_it_has_earned(tmp_path: Path) -> None:
+def test_each_notebook_gets_what_it_has_earned(tmp_path: Path, wording: Wording) -> None:
     """All of a chapter right; wrong, with a check that says it is right; ended by itself; never ended."""
     notebooks.honest(tmp_path / "00_honest.ipynb")
     cheat = 'class exercise:\n    def __init__(self, name): pass\n    def check(self, answer): return "right"'
@@ -38,12 +39,13 @@ def test_each_notebook_gets_what_it_has_earned(tmp_path: Path) -> None:
     assert [points["00_wrong", name] for name in CHECKS] == [0] * 5
     assert [points["00_exits", name] for name in CHECKS] == [0, 0, 0, 0, 1]
     told = {(Path(row.file).stem, row.exercise): row.message for row in grades}
-    assert "25 is not it" in told["00_wrong", "idle_lanes"] and "no check" in told["00_wrong", "relu"]
+    assert told["00_wrong", "idle_lanes"].startswith("25 ") and "no check" in told["00_wrong", "relu"]
     assert "ended with 3" in told["00_exits", "relu"] and "no check" in told["00_exits", "add_constant"]
     ended = [line for line in lines if line.startswith("[")]
     assert len(ended) == 3 and any("00_honest.ipynb: 5 of 5" in line for line in ended)
     row = grade(written(tmp_path / "00_endless.ipynb", "while True: pass", RIGHT, CHECK), seconds=6, told=None)[-1]
-    assert row.points == 0 and "did not end within 6 s" in row.message
+    assert row.points == 0
+    wording(row.message, seconds="6 s")
 
 
 @pytest.mark.slow
@@ -76,10 +78,10 @@ def test_what_is_forged_earns_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("held", "told"),
     [
-        (b"[1]", "this is no notebook"),
+        (b"[1]", "this is not a notebook"),
         (b'{"cells": "\xff"}', "not UTF-8"),
         (b"[" * 100_000, "too deep"),
-        (b'{"cells": [{"cell_type": "code", "source": [1]}]}', "this is no notebook"),
+        (b'{"cells": [{"cell_type": "code", "source": [1]}]}', "this is not a notebook"),
         (b'{"cells": {}}', "no list of cells"),
     ],
     ids=["list", "utf-8", "deep", "source", "cells"],
@@ -140,4 +142,4 @@ def test_the_command_grades_and_writes_the_table(tmp_path: Path) -> None:
     done = CliRunner().invoke(triton_lab_command, ["grade", str(file), "--csv", str(tmp_path / "table.csv")])
     assert done.exit_code == 0 and (tmp_path / "table.csv").exists() and "[1/1]" in done.stderr
     gone = CliRunner().invoke(triton_lab_command, ["grade", str(tmp_path / "gone.ipynb")])
-    assert gone.exit_code == 1 and "no notebook is at" in gone.output
+    assert gone.exit_code == 1 and "gone.ipynb" in gone.output

@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+from tests.wordings import Wording
 from triton_lab.course.exercise_registry import exercise
 
 
@@ -53,19 +54,23 @@ def reverse(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "answer", "told"),
+    ("name", "answer", "numbers"),
     [
-        ("add_constant", lambda x, value: added(added(x, value), 0.0), "it takes 2 launches, and 1 would do"),
-        ("add_constant", lambda x, value: added(x, value, 64), "the grid has 2 programs; here it must have 1"),
+        ("add_constant", lambda x, value: added(added(x, value), 0.0), {"found": "2 launches", "most": 1}),
+        ("add_constant", lambda x, value: added(x, value, 64), {"found": 2, "asked": 1}),
         (
             "add_constant",
             lambda x, value: added(x, value, twice=True),
-            "768 bytes of x are loaded, and 384 would do: load each element once, and keep it",
+            {"found": 768, "most": 384},
         ),
-        ("reverse", reverse, "each access touches 1 element at a time: use blocks of 16 or more"),
-        ("total", total, "64 atomic updates of the result, and 4 would do: add up what a program has"),
+        ("reverse", reverse, {"found": 1, "least": 16}),
+        ("total", total, {"found": 64, "most": 4}),
     ],
     ids=["launched", "programs", "once", "wide", "atomics"],
 )
-def test_what_takes_too_much_is_told_how_much_would_do(name: str, answer: Callable[..., Any], told: str) -> None:
-    assert f"The numbers are right, but {told}" in str(exercise(name).judge(answer))
+def test_what_takes_too_much_is_told_how_much_is_enough(
+    name: str, answer: Callable[..., Any], numbers: dict[str, Any], request: pytest.FixtureRequest, wording: Wording
+) -> None:
+    fault = exercise(name).judge(answer)
+    assert fault is not None
+    wording(fault.message, request.node.callspec.id, **numbers)

@@ -15,6 +15,7 @@ import pytest
 
 from tests.hostile import progress as hostile
 from tests.hostile.outcome import Try
+from tests.wordings import Wording
 from triton_lab.course import NotSolved, ProgressNotKept, ProgressSetAside, exercise, progress, progress_file
 from triton_lab.course.exercise_registry import exercises
 from triton_lab.course.feedback import Hint
@@ -27,9 +28,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "progress.json"
 
 
-def test_what_was_solved_stays_solved(file: Path) -> None:
+def test_what_was_solved_stays_solved(file: Path, wording: Wording) -> None:
     one = exercise("idle_lanes")
-    with pytest.raises(NotSolved, match="Lanes without work · 3 is not it"):
+    with wording.raises(NotSolved):
         one.check(3)
     assert progress().solved == 0
     assert "Chapter 00: 1 of 5" in str(one.check(24))
@@ -39,10 +40,10 @@ def test_what_was_solved_stays_solved(file: Path) -> None:
     assert json.loads(file.read_text())["exercises"]["idle_lanes"] == {"solved": True, "tries": 3}
 
 
-def test_a_number_in_quotes_is_told_as_such(file: Path) -> None:
-    with pytest.raises(NotSolved, match="This is str, and a number, without quotes, is asked for"):
+def test_a_number_in_quotes_is_told_as_such(file: Path, wording: Wording) -> None:
+    with wording.raises(NotSolved):
         exercise("idle_lanes").check("24")
-    with pytest.raises(NotSolved, match="This is str, and a tuple is asked for"):
+    with wording.raises(NotSolved):
         exercise("grid_of_a_matrix").check("(32, 11)")
 
 
@@ -50,17 +51,15 @@ def test_what_is_wrong_is_told_in_lines_that_end_between_words(file: Path) -> No
     with pytest.raises(NotSolved) as told:
         exercise("grid_of_a_matrix").check((11, 32))
     lines = told.value._render_traceback_()
-    assert len(lines) > 1 and lines[0].startswith(
-        "\x1b[31mNot solved yet\x1b[39m: How many programs? · (11, 32) is not it"
-    )
+    assert len(lines) > 1 and lines[0].startswith("\x1b[31mNot solved yet\x1b[39m: ") and "(11, 32)" in lines[0]
     assert max(len(line.replace("\x1b[31m", "").replace("\x1b[39m", "")) for line in lines) <= 88
     assert " ".join(lines).split() == f"\x1b[31mNot solved yet\x1b[39m: {told.value}".split(), "no word is broken"
 
 
-def test_hints_go_on_and_end_with_the_last(file: Path) -> None:
+def test_hints_go_on_and_end_with_the_last(file: Path, wording: Wording) -> None:
     one = exercise("add_constant")
     assert [one.hint().number for _ in range(5)] == [1, 2, 3, 3, 3]
-    assert str(one.hint()).endswith("That was the last one.")
+    wording(one.hint(), number=3)
 
 
 def test_nobodys_note_is_lost(file: Path) -> None:
@@ -165,5 +164,5 @@ def test_what_is_shown_is_escaped_and_says_how_far(file: Path) -> None:
 
 def test_an_exercise_that_is_looked_at_gives_no_hint_away() -> None:
     for one in exercises():
-        assert repr(one) == f"{one.title}: exercise({one.name!r}).check({one.name}) judges your answer, .hint() helps"
+        assert repr(one).startswith(f"{one.title}: exercise({one.name!r}).check({one.name}) ")
         assert not any(hint in repr(one) for hint in one.hints)

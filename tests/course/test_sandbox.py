@@ -62,7 +62,7 @@ box.close()
 """
 
 
-MEMORY = "it took more than the 0.25 GB of memory that it may have"
+MEMORY = "it took more than the limit of 0.25 GB of memory"
 
 
 def run(script: str, *arguments: str) -> str:

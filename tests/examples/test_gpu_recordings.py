@@ -12,17 +12,20 @@ import triton
 
 import triton_lab as lab
 from tests.launch.on_both import on_both
+from tests.wordings import Wording
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.examples import example, gpu_recordings
 from triton_lab.examples.example import Example
 from triton_lab.examples.gpu_recordings import FOLDER, MOST, RECORDED, make, recording, recordings
+
+DEVICE = "no GPU"
 
 
 def planted(each: Example) -> lab.Launch:
     """A launch as a GPU would have left it."""
     with lab.record() as launches:
         each.run(**each.inputs("small", 0, "cpu"))
-    return replace(on_both(launches[-1]), time=Time.of([3e-6, 4e-6], "a GPU that is none"))
+    return replace(on_both(launches[-1]), time=Time.of([3e-6, 4e-6], DEVICE))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,8 @@ def test_a_recording_opens_as_the_launch_it_was(folder: Path, monkeypatch: pytes
     monkeypatch.setattr(gpu_recordings, "FOLDER", folder)
     assert recordings() == list(RECORDED)
     launch = recording("softmax")
-    assert (launch.kernel, launch.target, launch.time.device) == ("softmax_kernel", "gpu", "a GPU that is none")
+    assert (launch.kernel, launch.target) == ("softmax_kernel", "gpu")
+    assert launch.time.device == DEVICE
     comparison = lab.compare(launch)
     assert comparison.verdict == "equal up to rounding" and comparison["y_ptr"].largest_ulps.value == 1
     each = example("softmax")
@@ -54,15 +58,14 @@ def test_all_of_them_are_small_and_say_nothing_of_the_machine(folder: Path) -> N
         assert not any(root in head for root in roots) and b"triton_lab/examples/" in head
 
 
-def test_what_was_not_recorded_yet_says_how_to_record_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_recorded_yet_says_how_to_record_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wording: Wording
+) -> None:
     monkeypatch.setattr(gpu_recordings, "FOLDER", tmp_path)
     assert recordings() == []
-    with pytest.raises(
-        FileNotFoundError,
-        match=r"softmax .* there is none.*with a GPU run python -m triton_lab.examples.gpu_recordings",
-    ):
+    with wording.raises(FileNotFoundError):
         recording("softmax")
-    with pytest.raises(KeyError, match="no recording is called 'nonsense'; there are vector_add"):
+    with wording.raises(KeyError):
         recording("nonsense")
 
 

@@ -59,7 +59,7 @@ def test_gradients_are_refused_and_not_dropped() -> None:
         lambda: lazy.tensor(wants), lambda: lazy.ones(2) + wants, lambda: lazy.ones(2).copy_(wants),
         lambda: wants * lazy.ones(2), lambda: lazy.ones(2).requires_grad_(), lambda: lazy.cat([lazy.ones(2), wants]),
     ):  # fmt: skip
-        with pytest.raises(RuntimeError, match="keep no gradients"):
+        with pytest.raises(RuntimeError, match="have no gradients"):
             call()
     with torch.no_grad():
         assert (lazy.ones(2) + wants).tolist() == [2, 2]
@@ -133,9 +133,9 @@ def test_torchs_functions_take_lazy_tensors() -> None:
 
 def test_what_is_not_known_is_an_error_that_says_what_to_do() -> None:
     x = lazy.tensor([1.0])
-    with pytest.raises(TypeError, match=r"torch.gelu is not known for lazy tensors: x.torch\(\)"):
+    with pytest.raises(TypeError, match=r"torch\.gelu.*x\.torch\(\)"):
         torch.nn.functional.gelu(x)
-    with pytest.raises(AttributeError, match=r"no 'median': x.torch\(\).median"):
+    with pytest.raises(AttributeError, match=r"no 'median'\. x\.torch\(\).median"):
         x.median()
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         x.nonsense()

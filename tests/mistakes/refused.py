@@ -14,7 +14,7 @@ def odd_block_kernel(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, BLOCK), 0.0)  # BUG
 
 
-@mistake(odd_block_kernel, "refused", says="no power of 2")
+@mistake(odd_block_kernel, "refused", says="is not a power of 2")
 def block_no_power_of_two() -> None:
     """The block is made as large as the tensor."""
     odd_block_kernel[(1,)](torch.ones(100), BLOCK=100)
@@ -51,7 +51,7 @@ def halves_kernel(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + offsets / 2, 0.0)  # BUG
 
 
-@mistake(halves_kernel, "refused", says="Divide with `//` instead of `/`")
+@mistake(halves_kernel, "refused", says="Use `//` instead of `/`")
 def offsets_that_are_floats() -> None:
     """`/` makes floats."""
     halves_kernel[(1,)](torch.ones(64), BLOCK=64)

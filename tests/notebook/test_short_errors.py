@@ -36,7 +36,7 @@ WRONG = {
     "argument": (
         HEAD + "@triton.jit\ndef k(x, n, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), n)\n"
         "k[(1,)](torch.zeros(16), B=16)\n",
-        "pass n too",
+        "pass n",
     ),
     "layout": ('import triton_lab as lab\nlab.layout("#ttg.nonsense<{}>", (16,))\n', "LayoutError: "),
     "check": (
@@ -46,7 +46,7 @@ WRONG = {
     ),
     "exercise": (
         'from triton_lab.course import exercise\nexercise("idle_lanes").check(3)\n',
-        "3 is not it",
+        "3 is wrong",
     ),
     "recursion": (
         HEAD + "@triton.jit\ndef k(x, n: tl.constexpr):\n    k(x, n + 1)\nk[(1,)](torch.zeros(1), 1)\n",

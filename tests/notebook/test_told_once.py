@@ -10,6 +10,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.wordings import Wording
+
 HEAD = "import torch, triton, triton.language as tl\n%load_ext triton_lab"
 COPY = """%%triton cpu
 @triton.jit
@@ -102,14 +104,13 @@ def _text(outputs: list[Any]) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(said)).strip()
 
 
-def test_below_the_card_stands_what_a_log_needs(told: dict[str, str]) -> None:
+def test_below_the_card_stands_what_a_log_needs(told: dict[str, str], wording: Wording) -> None:
     """Nobody looks on here, as where papermill runs a notebook: the line says what went wrong, too."""
     first, second = told["both"].split("\n")
-    assert first.startswith(
-        "KernelError: load out of bounds: lane 104 of program (7, 0, 0) touches element 1000 of src"
-    )
-    assert second == "  this cell, line 5, launched in line 7"
-    assert told["elsewhere"].endswith("\n  cell [3], line 5, launched in this cell, line 2")
+    assert first.startswith("KernelError: ")
+    assert all(part in first for part in ("lane 104", "program (7, 0, 0)", "element 1000", "src"))
+    wording(second, place="line 5", launch="line 7")
+    wording(told["elsewhere"].splitlines()[-1], place="cell [3], line 5", launch="line 2")
 
 
 def test_the_whole_is_there_for_who_asks(told: dict[str, str]) -> None:
@@ -125,7 +126,7 @@ def test_a_plain_cell_shows_the_users_lines_alone(told: dict[str, str]) -> None:
 
 
 def test_what_triton_prints_of_a_kernel_that_is_explained_is_held_back(told: dict[str, str]) -> None:
-    assert "`if` takes one yes or no" in told["either"]
+    assert "`if`" in told["either"]
     assert "from somebody else" in told["either"]
     assert "builtin.module" not in told["either"] and "scf.if" not in told["either"]
 
@@ -133,17 +134,17 @@ def test_what_triton_prints_of_a_kernel_that_is_explained_is_held_back(told: dic
 def test_what_triton_says_of_a_kernel_is_told_once_and_at_the_users_line(told: dict[str, str]) -> None:
     """The picture's twin of the kernel is read, too, and nobody wants to hear it again."""
     assert told["says"].count("read once") == 1
-    assert told["says"].count("this cell, line 6: Logical operators 'and' and 'or' are deprecated") == 1
-    assert told["says"].count("Triton says: builtin max on non-scalar tensor values is deprecated") == 1
+    assert told["says"].count("this cell, line 6: ") == 1
+    assert told["says"].count("Triton says: builtin max") == 1
     assert "tracemalloc" not in told["says"]
 
 
 @pytest.mark.parametrize(
     ("name", "line", "told_at_the_end"),
     [
-        ("refused by the lab", 2, "TypeError: a scop comes from C text"),
+        ("refused by the lab", 2, "TypeError: "),
         ("no file", 1, "FileNotFoundError: "),
-        ("no launch", 1, "a kernel is launched over a grid of programs"),
+        ("no launch", 1, "kernel[(programs,)](...)"),
     ],
 )
 def test_what_the_lab_refuses_shows_the_users_lines_alone(

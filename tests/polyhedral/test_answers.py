@@ -115,7 +115,7 @@ def test_a_nest_of_statements_that_never_run_keeps_its_order() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("for (int i = 0; i < n; i++) A[i] = 0;", "count of iterations is not a constant; split i and unroll"),
+        ("for (int i = 0; i < n; i++) A[i] = 0;", "number of iterations is not a constant; split i and unroll"),
         ("for (int i = 0; i < 100000; i++) A[i] = 0;", "100000 copies are more than 1024; split i and unroll"),
     ],
 )

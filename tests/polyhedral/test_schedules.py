@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.wordings import Wording
 from triton_lab.polyhedral import Schedule, schedule, scop
 from triton_lab.polyhedral.core.loop_nest import every_loop as written_loops
 from triton_lab.polyhedral.core.loop_tree import every_loop
@@ -75,10 +76,10 @@ def test_loops_that_isl_finds_have_the_names_of_the_axes() -> None:
     assert "C[y][x] += A[y][k] * B[k][x];" in program
 
 
-def test_rows_of_a_matrix_can_be_called_by_their_number() -> None:
+def test_rows_of_a_matrix_can_be_called_by_their_number(wording: Wording) -> None:
     order = schedule(NEST).matrix([[0, 1], [1, 0]])
     assert order.parallel("t1").tree == order.parallel("i").tree
-    with pytest.raises(ValueError, match="no loop t2; loops: j, i"):
+    with wording.raises(ValueError):
         order.parallel("t2")
     two = schedule(TWO)
     assert two.parallel("t0", statement="S1").tree == two.parallel("i", statement="S1").tree
@@ -137,16 +138,16 @@ def test_marks_are_printed() -> None:
     [
         (lambda s: s.split("k", 4), "there is no loop k; loops: i, j"),
         (lambda s: s.split("i", 0), "at least one iteration"),
-        (lambda s: s.split("i", 2, "j"), "a loop j already"),
+        (lambda s: s.split("i", 2, "j"), "already is a loop j"),
         (lambda s: s.vectorize("i"), "only an innermost loop"),
         (lambda s: s.parallel("i").unroll("i"), "parallel already"),
-        (lambda s: s.distribute("j"), "nothing to distribute"),
-        (lambda s: s.fuse("S0", "S0"), "in common already"),
+        (lambda s: s.distribute("j"), "cannot be distributed"),
+        (lambda s: s.fuse("S0", "S0"), "already share"),
         (lambda s: s.fuse("S0", "S9"), "there is no statement S9; statements: S0"),
         (lambda s: s.fuse("S7", "S0"), "there is no statement S7; statements: S0"),
         (lambda s: s.reorder("i", "i"), "named twice"),
         (lambda s: s.matrix([[1]]), "the columns are i, j, n, 1"),
-        (lambda s: s.matrix([[1.5, 0]]), "whole numbers"),
+        (lambda s: s.matrix([[1.5, 0]]), "integers"),
         (lambda s: s.skew("i", "i"), "by itself"),
     ],
 )
@@ -155,24 +156,24 @@ def test_steps_that_make_no_sense_say_why(step, reason: str) -> None:  # type: i
         step(schedule(NEST))
 
 
-def test_what_is_asked_of_a_statement_that_there_is_not_names_those_that_there_are() -> None:
+def test_what_is_asked_of_a_statement_that_there_is_not_names_those_that_there_are(wording: Wording) -> None:
     for ask in (Schedule.expressions, Schedule.theta, Schedule.time_text, Schedule.latex):
-        with pytest.raises(KeyError, match="no statement S9: there is S0, S1"):
+        with wording.raises(KeyError):
             ask(schedule(TWO), "S9")
 
 
-def test_loops_that_stand_apart_are_named_when_they_are_to_change_places() -> None:
+def test_loops_that_stand_apart_are_named_when_they_are_to_change_places(wording: Wording) -> None:
     text = (
         "for (int i = 0; i < n; i++) { A[i] = 0; for (int j = 0; j < 4; j++) for (int k = 0; k < n; k++) B[j][k] = i; }"
     )
-    with pytest.raises(ValueError, match=r"^k, j does not stand directly inside i: other statements lie between"):
+    with wording.raises(ValueError):
         schedule(text).reorder("k", "i", "j")
-    with pytest.raises(ValueError, match=r"^j does not stand directly inside i: other statements lie between"):
+    with wording.raises(ValueError):
         schedule(text).reorder("j", "i")
     assert schedule(text).reorder("k", "j").program().index("int k") < schedule(text).program().index("int k")
 
 
-def test_loops_deep_in_a_tree_are_fused_where_their_statements_part() -> None:
+def test_loops_deep_in_a_tree_are_fused_where_their_statements_part(wording: Wording) -> None:
     rows = "".join(f"for (int j = 0; j < n; j++) {name}[i][j] = {k};" for k, name in enumerate("ABCD"))
     start = schedule(f"for (int k = 0; k < n; k++) Z[k] = 0; for (int i = 0; i < n; i++) {{ {rows} }}")
     fused = start.fuse("S3", "S2")
@@ -190,19 +191,19 @@ def test_loops_deep_in_a_tree_are_fused_where_their_statements_part() -> None:
         "D[i][j] = 3;",
         "}",
     ]
-    with pytest.raises(ValueError, match="only neighbours can be fused"):
+    with wording.raises(ValueError):
         start.fuse("S1", "S3")
 
 
-def test_a_loop_of_many_with_one_name_is_chosen_by_its_statement() -> None:
-    with pytest.raises(ValueError, match="2 loops are called i"):
+def test_a_loop_of_many_with_one_name_is_chosen_by_its_statement(wording: Wording) -> None:
+    with wording.raises(ValueError, loops=2):
         schedule(TWO).split("i", 4)
     assert "io" in schedule(TWO).split("i", 4, statement="S1").program()
 
 
 def test_imperfect_nests_must_be_distributed_before_reordering() -> None:
     start = schedule(page_nests.MATMUL)
-    with pytest.raises(ValueError, match="distribute first"):
+    with pytest.raises(ValueError, match="Distribute first"):
         start.reorder("k", "y")
     assert start.distribute("x").distribute("y").reorder("k", "y", "x", statement="S1").is_legal
 
@@ -246,12 +247,12 @@ def test_running_a_vectorized_loop_gives_the_same_bits() -> None:
     assert np.array_equal(plain.run(arrays)["C"], fast.run(arrays)["C"])
 
 
-def test_running_outside_of_an_array_is_an_error_before_anything_runs() -> None:
-    with pytest.raises(IndexError, match=r"A has shape \(3,\), the program uses \[0..4\]"):
+def test_running_outside_of_an_array_is_an_error_before_anything_runs(wording: Wording) -> None:
+    with wording.raises(IndexError):
         schedule("for (int i = 0; i < 5; i++) A[i] = 0;").run({"A": np.zeros(3)})
-    with pytest.raises(ValueError, match="uses the array A: give it"):
+    with wording.raises(ValueError):
         schedule("for (int i = 0; i < 5; i++) A[i] = 0;").run({})
-    with pytest.raises(ValueError, match="no value for the parameter n"):
+    with wording.raises(ValueError):
         schedule(NEST).run(_arrays(2))
 
 

@@ -80,14 +80,14 @@ def test_tiles_collapse_to_what_they_were_split_from() -> None:
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
-        (lambda s: s.cut("i", "m"), r"'m': a cut is at a number or an affine expression of the parameters \(n\)"),
+        (lambda s: s.cut("i", "m"), r"'m': a cut is at an integer or an affine expression of the parameters \(n\)"),
         (lambda s: s.cut("i", "n * n"), "multiplies two variables"),
         (lambda s: s.cut("i", "n +"), "invalid syntax"),
         (lambda s: s.cut("k", 1), "there is no loop k"),
         (lambda s: s.interchange("i", "j").collapse("j", "i"), "the range of i is not bounded by numbers"),
-        (lambda s: s.collapse("j", "i"), "i does not stand directly inside j"),
+        (lambda s: s.collapse("j", "i"), "i is not directly inside j"),
         (lambda s: s.parallel("i").collapse("i", "j"), "i is parallel: collapse first, then mark ij"),
-        (lambda s: s.split("i", 2).collapse("io", "ii", "j"), "a loop j already"),
+        (lambda s: s.split("i", 2).collapse("io", "ii", "j"), "already is a loop j"),
         (lambda s: s.shift("i", "k"), "'k': "),
     ],
 )

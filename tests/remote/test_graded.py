@@ -39,7 +39,8 @@ def test_the_table_is_that_of_here(school: Shared, tmp_path: Path) -> None:
     endless = written(tmp_path / "endless.ipynb", "while True: pass", CHECK)
     secured = {"scheduler": school.address, "security": school.certificates.security}
     row = grade(endless, seconds=1, told=None, **secured)[-1]
-    assert row.points == 0 and "did not end within 1 s" in row.message
+    assert row.points == 0
+    assert "1 s" in row.message
 
 
 def test_a_lost_worker_takes_no_points_away(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_lost_worker_takes_no_points_away(tmp_path: Path) -> None:
                 os.kill(worker, signal.SIGKILL)
 
         grades = grade(files, told=told, scheduler=small.address, security=small.certificates.security)
-        lost = "not graded: the workers were lost; grade it again when one is there"
+        lost = "not graded: the connection to the workers was lost. Grade it again when a worker is there"
         assert [Path(row.file).stem for row in grades if row.points] == ["right"]
         assert {row.message for row in grades if "right" not in row.file} == {lost}
         wait_for(lambda: not any(Path("/proc", str(one)).exists() for one in running))
@@ -83,4 +84,4 @@ def started(process: int, what: str) -> list[int]:
 def test_a_scheduler_that_anybody_may_read_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path / "right.ipynb", RIGHT, CHECK)
     done = CliRunner().invoke(triton_lab_command, ["grade", str(file), "--scheduler", "tcp://gpu.example.org:8786"])
-    assert done.exit_code == 1 and "use tls:// with certificates" in done.output
+    assert done.exit_code == 1 and "insecure=True" in done.output

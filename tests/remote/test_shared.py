@@ -15,6 +15,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 import triton_lab as lab
 from tests.kernels import copy_block, double, load_through, sum_pair
 from tests.remote.kernels import copy_turned, crashes, goes_astray, says, strays, takes_much, tallies
+from tests.wordings import Wording
 from triton_lab.examples.softmax import softmax_forward
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'triton-lab[dask]'")
@@ -106,17 +107,17 @@ def test_an_empty_grid_and_empty_tensors_are_nothing_to_send(there: str, sent: l
     assert [job.memory for job in sent[-1:]] == [()]
 
 
-def test_memory_that_lies_behind_addresses_is_refused(there: str, school: Shared) -> None:
+def test_memory_that_lies_behind_addresses_is_refused(there: str, school: Shared, wording: Wording) -> None:
     x = torch.ones(4)
-    with pytest.raises(lab.ArgumentError, match="follows addresses that it loads from memory"):
+    with wording.raises(lab.ArgumentError, kernel="load_through"):
         load_through[(1,)](torch.tensor([x.data_ptr()]), torch.zeros(1))
     x = torch.ones(1 << 20)
     at(school, there, max_bytes=1 << 20)
-    with pytest.raises(lab.ArgumentError, match=r"hold 4 MB with all of their storages.*max_bytes"):
+    with wording.raises(lab.ArgumentError, kernel="double", held="4 MB", most="1 MB"):
         double[(1,)](x[:4], torch.ones(4), 4, BLOCK=4)
 
 
-def test_an_error_of_the_interpreter_is_the_one_of_a_launch_here(school: Shared) -> None:
+def test_an_error_of_the_interpreter_is_the_one_of_a_launch_here(school: Shared, wording: Wording) -> None:
     def told() -> list[str]:
         x = torch.zeros(128)
         with pytest.raises(lab.KernelError) as caught:
@@ -130,17 +131,18 @@ def test_an_error_of_the_interpreter_is_the_one_of_a_launch_here(school: Shared)
     there = told()
     assert "kernels.py, line" in here[2] and "strays" in here[2]
     assert there[:-2] == here[:-2]
-    assert there[-2:] == [f"  It ran on {there[-2].split()[3][:-1]}: nothing was written to the tensors.", "0.0"]
+    assert there[-1] == "0.0"
+    wording(there[-2], worker=there[-2].split()[3][:-1])
 
 
 def test_an_error_of_a_gpu_is_the_one_of_a_launch_here_and_is_nobody_elses(school: Shared) -> None:
     at(school, "gpu")
     x = torch.zeros(4)
-    with pytest.raises(RuntimeError, match=r"an illegal memory access.*\n.*goes_astray on tls://.*lab\.record\(\)"):
+    with pytest.raises(RuntimeError, match=r"illegal memory access(?s:.*)goes_astray on tls://(?s:.*)lab\.record\(\)"):
         goes_astray[(1,)](x)
     with pytest.raises(OutOfResources, match="shared memory, Required: 300000"):
         takes_much[(1,)](x)
-    with pytest.raises(lab.RemoteError, match=r"the launch of crashes on tls://.*SIGSEGV"):
+    with pytest.raises(lab.RemoteError, match=r"crashes on tls://(?s:.*)SIGSEGV"):
         crashes[(1,)](x)
     assert x.tolist() == [0] * 4
     double[(1,)](torch.ones(4), x, 4, BLOCK=4)
@@ -154,10 +156,10 @@ def test_a_recorded_launch_is_tried_here_and_run_there(school: Shared) -> None:
         double[(2,)](x, y, 10, BLOCK=8)
     (launch,) = launches
     assert launch.target == "gpu" and torch.equal(y, x * 2)
-    assert launch.remark.startswith("it ran on tls://127.0.0.1:")
+    assert "tls://127.0.0.1:" in launch.remark
     assert [name for name, _, _ in launch.outputs] == ["y"] and 0 < launch.seconds < 1
     assert lab.compare(launch).verdict == "bit-equal"
-    with pytest.raises(lab.KernelError, match="it was not started on the GPU"), lab.record() as launches:
+    with pytest.raises(lab.KernelError, match="not started"), lab.record() as launches:
         strays[(1,)](torch.zeros(128), 64)
 
 
@@ -194,7 +196,7 @@ def test_the_parts_of_a_checked_launch_run_there(school: Shared, monkeypatch: py
             double[(10,)](torch.arange(1000.0), y, 1000, BLOCK=128)
             tallies[(8,)](x, total, BLOCK=128)
             assert torch.equal(y, torch.arange(1000.0) * 2)
-        with pytest.raises(lab.CheckFailed, match=r"never written; 1,000 lanes"), lab.check(parts=2):
+        with pytest.raises(lab.CheckFailed, match=r"1,000 lanes"), lab.check(parts=2):
             double[(10,)](torch.empty(1000), y, 1000, BLOCK=128)
     assert jobs == [4, 4, 2]
     assert [(one.dropped.split(" parts")[0], one.remark) for one in launches] == [("it ran in 4", "")] * 2
@@ -217,7 +219,7 @@ def test_calls_are_spread_and_come_back_in_order(school: Shared) -> None:
     assert [one.value for one in found] == [1, None, None, 7]
     fine, failed, gone, _ = found
     assert fine.printed == "here\n" and fine.error is None and fine.seconds > 0 and fine.worker.startswith("tls://")
-    assert isinstance(failed.error, lab.CheckFailed) and "never written" in str(failed.error)
+    assert isinstance(failed.error, lab.CheckFailed) and "nobody has written" in str(failed.error)
     assert isinstance(gone.error, lab.RemoteError) and "the call of _exit" in str(gone.error)
 
 
@@ -241,9 +243,7 @@ def test_what_does_not_survive_the_way_back_is_an_error_of_its_call_alone(school
     found = lab.spread(calls, scheduler=school.address, security=school.certificates.security)
     particular, opaque, greedy, fine = (one.error for one in found)
     assert fine is None and found[3].value == 7
-    assert isinstance(particular, RuntimeError) and str(particular).startswith(
-        "Particular: this: that\n  in the call of"
-    )
-    assert type(opaque) is TypeError and "test_shared.Opaque" in str(opaque) and "arrays of NumPy" in str(opaque)
-    assert isinstance(greedy, lab.RemoteError) and "lab.spread(..., max_bytes=...), or call less" in str(greedy)
+    assert isinstance(particular, RuntimeError) and str(particular).startswith("Particular: this: that\n")
+    assert type(opaque) is TypeError and "test_shared.Opaque" in str(opaque) and "NumPy" in str(opaque)
+    assert isinstance(greedy, lab.RemoteError) and "max_bytes=" in str(greedy)
     assert not any("the launch of" in str(error) for error in (particular, opaque, greedy))

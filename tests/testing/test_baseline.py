@@ -24,12 +24,12 @@ def test_what_the_command_line_wrote_is_kept_beside_what_the_plugin_did(tmp_path
 @pytest.mark.parametrize("data", [b"\x80\x02", b"[]", b"{}", b'{"version": 1, "findings": [1]}', b"import torch"])
 def test_what_is_no_baseline_is_told(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "known.json").write_bytes(data)
-    with pytest.raises(BaselineError, match="is no baseline of triton-lab's"):
+    with pytest.raises(BaselineError, match="not a baseline"):
         load(tmp_path / "known.json")
 
 
 def test_another_version_and_a_folder_are_told(tmp_path: Path) -> None:
-    with pytest.raises(BaselineError, match="cannot be read: Is a directory"):
+    with pytest.raises(BaselineError, match="Is a directory"):
         load(tmp_path)
     (tmp_path / "known.json").write_text('{"version": 2}')
     with pytest.raises(BaselineError, match="is of version 2"):

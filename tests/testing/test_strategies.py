@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.testing import dtypes, elements, shapes, tensors
 from triton_lab.testing.strategies import FLOATS, INTEGERS, LAYOUTS
 
@@ -71,13 +72,13 @@ def test_tensors_are_what_was_asked_for(data: st.DataObject) -> None:
         assert addresses.unique().numel() == x.numel()  # elements of its own, which a kernel may write
 
 
-def test_shapes_stand_around_blocks() -> None:
+def test_shapes_stand_around_blocks(wording: Wording) -> None:
     for side in (15, 16, 17, 32, 33):
         assert find(shapes(min_dims=1, max_dims=1), lambda shape, side=side: shape == (side,), settings=THOROUGH)
     assert find(shapes(), lambda shape: 0 in shape, settings=THOROUGH)
-    with pytest.raises(ValueError, match="there are no dtypes of the kind 'complex'"):
+    with wording.raises(ValueError):
         dtypes("complex")
-    with pytest.raises(ValueError, match="there is no layout 'sparse'"):
+    with wording.raises(ValueError):
         find(tensors(layouts=["sparse"]), lambda x: True)
 
 

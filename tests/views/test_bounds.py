@@ -73,7 +73,7 @@ def test_a_shape_has_its_bounds() -> None:
 def test_half_of_a_bound_is_seen_to_be_passed(tmp_path: Path) -> None:
     words = {"kind": "words", "text": "x" * (1 << 16)}
     assert beyond_half({"short": words, "long": {**words, "text": "x" * (1 + (1 << 16))}}, tmp_path) == [
-        "long: scene.text has 65,537 letters: at most 65,536 it may have"
+        "long: scene.text has 65,537 letters, but at most 65,536 are allowed"
     ]
 
 

@@ -104,14 +104,14 @@ ADDED = {"views/launch/census.py": VIEW, "views/front/launch/census.js": SCRIPT}
 ASKED = """
 import torch, triton_lab as lab
 from triton_lab.examples.vector_add import add
-from triton_lab.notebook.cell.magic_options import USAGE, parse
+from triton_lab.notebook.cell.magic_options import parse, usage
 from triton_lab.views.html_page import page
 
 with lab.target("cpu"), lab.record() as launches:
     add(torch.ones(100), torch.ones(100), block=16)
 launch = launches[0]
 assert parse("--show census").show == ("census",)
-assert "census     how many accesses there are\\n" in USAGE
+assert "census     how many accesses there are\\n" in usage()
 card = launch.plot("census")
 scene = card.scene()
 assert scene["tabs"][-1] == {"name": "census", "label": "Census"} and scene["opened"] == "census"

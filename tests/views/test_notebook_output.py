@@ -197,9 +197,9 @@ def test_the_newest_views_answer_and_older_ones_say_that_they_do_not(comms: Comm
     frontend_presence.listen()
     comm = Comm(comms)
     ((told, _),) = comm.ask(view=names[1], part="grid")
-    assert told["scene"]["kind"] == "words" and "no longer kept" in told["scene"]["text"]
+    assert told["scene"]["kind"] == "words" and "no longer stored" in told["scene"]["text"]
     ((told, _),) = comm.ask(view="of-another-kernel", part="grid")
-    assert told["scene"]["text"] == "Run the cell again to see this: the kernel that ran it is gone."
+    assert told["scene"]["text"] == "Run the cell again to see this. The kernel that ran it is gone."
     ((answer, _),) = comm.ask(view=names[0], part="grid")
     assert answer["scene"]["kind"] == "grid"
 

@@ -7,6 +7,7 @@ import os
 from contextlib import ExitStack
 
 from triton_lab.command.launch_journal import JournalPlace, journal, open_journal
+from triton_lab.localization import _
 
 _forever = ExitStack()  # open until the process ends, while its modules are still whole
 
@@ -22,7 +23,12 @@ def join(text: str) -> None:
         return
     mine = open_journal(place, "python")
     if place.target != "cpu":
-        mine.write("unseen", what=f"launches in process {os.getpid()}, which the script started, are on the GPU")
+        mine.write(
+            "unseen",
+            what=_("process {getpid}, which the script started, launches kernels on the GPU").format(
+                getpid=os.getpid()
+            ),
+        )
         return
     try:
         from triton_lab.command.launch_listener import listening
@@ -30,4 +36,9 @@ def join(text: str) -> None:
         _forever.enter_context(listening(mine))
         atexit.register(_forever.close)
     except Exception as error:  # Triton's interpreter is set there, for example
-        mine.write("unseen", what=f"launches in process {os.getpid()}, which the script started: {error}")
+        mine.write(
+            "unseen",
+            what=_("launches of process {getpid}, which the script started: {error}").format(
+                getpid=os.getpid(), error=error
+            ),
+        )

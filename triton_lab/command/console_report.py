@@ -12,6 +12,7 @@ import triton_lab
 from triton_lab import messages
 from triton_lab.command.session_log import Heard, SessionFinding
 from triton_lab.launch.diagnosis.finding import SEVERITIES, WARNING
+from triton_lab.localization import _
 
 
 def lines(heard: Heard) -> Iterator[tuple[str, str]]:
@@ -52,7 +53,9 @@ def more(found: SessionFinding) -> Iterator[str]:
 def seen(found: SessionFinding) -> str:
     """The launches of a finding: ``in launch 3, add[8, 1, 1], and 2 others``."""
     launched = messages.launched(found.kernel, found.grid)
-    return f"in launch {found.first}, {launched}{messages.and_others(found.launches - 1)}"
+    return _("in launch {first}, {launched}{and_others}").format(
+        first=found.first, launched=launched, and_others=messages.and_others(found.launches - 1)
+    )
 
 
 def place(found: SessionFinding) -> str:
@@ -113,7 +116,9 @@ def summary(heard: Heard) -> str:
     launches = messages.count(len(heard.lines), "launch", "launches")
     found = [messages.count(heard.count(one), one) if heard.count(one) else f"no {one}s" for one in SEVERITIES]
     if not heard.lines:
-        return "no launch was checked, so nothing is known to be right"
+        return _("no launch was checked, so nothing is known")
     known = sum(one.known for one in heard.findings)
     found += [f"{messages.count(known, 'known finding')} left out"] if known else []
-    return f"{launches} of {messages.count(kernels, 'kernel')}: {', '.join(found)}"
+    return _("{launches} of {kernels}: {found}").format(
+        launches=launches, kernels=messages.count(kernels, "kernel"), found=", ".join(found)
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_lab.course_files import course_folders
+from triton_lab.localization import _
 
 # A file beside the notebooks: the digest of each when it was copied, as {"files": {name: SHA-256}, "language": "zh",
 # "solutions": false}.
@@ -37,7 +38,7 @@ def notebooks() -> list[Path]:
         if found:
             return found
     raise FileNotFoundError(
-        "this installation of triton-lab has no notebooks: install it anew, from a wheel or a clone"
+        _("this installation of triton-lab has no notebooks. Install it again, from a wheel or a clone")
     )
 
 
@@ -100,7 +101,9 @@ def put(folder: Path, language: str | None = None, solutions: bool | None = None
     except OSError as error:
         if error.strerror is None:  # the message has the reason already
             raise
-        told = f"the course cannot be copied to {folder}: {error.strerror} ({error.filename or folder})"
+        told = _("the course cannot be copied to {folder}: {strerror} ({filename})").format(
+            folder=folder, strerror=error.strerror, filename=error.filename or folder
+        )
         raise type(error)(told) from error
     return Put(tuple(added), tuple(renewed), tuple(kept))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import triton_lab
+from triton_lab.localization import _
 
 State = Literal["ok", "note", "missing"]
 _HOOK = "50-triton-lab.py"
@@ -40,13 +41,22 @@ def examine() -> Iterator[Checked]:
         try:
             yield from look()
         except Exception as error:
-            yield Checked(name, "missing", f"cannot be looked at: {type(error).__name__}: {error}")
+            yield Checked(
+                name,
+                "missing",
+                _("cannot be looked at: {type}: {error}").format(type=type(error).__name__, error=error),
+            )
 
 
 def _python() -> Iterator[Checked]:
-    told = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
+    told = _("{python_version} on {system} {machine}, {executable}").format(
+        python_version=platform.python_version(),
+        system=platform.system(),
+        machine=platform.machine(),
+        executable=sys.executable,
+    )
     linux = platform.system() == "Linux"
-    remedy = "" if linux else "Triton has wheels for Linux only: use WSL2, a Linux container or Colab."
+    remedy = "" if linux else _("Triton has wheels for Linux only: use WSL2, a Linux container or Colab.")
     yield Checked("Python", "ok" if linux else "missing", told, remedy)
     yield Checked("triton-lab", "ok", f"{triton_lab.__version__}, {Path(triton_lab.__file__).parent}")
 
@@ -54,8 +64,8 @@ def _python() -> Iterator[Checked]:
 def _packages() -> Iterator[Checked]:
     """The required packages; of those that are installed, only the three most important are listed."""
     if _version("triton-lab") is None:
-        remedy = f"{_PIP} . in the folder of a clone, or of a wheel."
-        yield Checked("triton-lab", "missing", "not installed here, only on Python's path", remedy)
+        remedy = _("{pip} . in a clone's folder, or install a wheel.").format(pip=_PIP)
+        yield Checked("triton-lab", "missing", _("not installed here, only on Python's path"), remedy)
         return
     wanted_by_name = {re.split(r"[^\w.-]", each, maxsplit=1)[0]: each for each in metadata.requires("triton-lab") or ()}
     for name, wanted in wanted_by_name.items():
@@ -67,7 +77,9 @@ def _packages() -> Iterator[Checked]:
         elif name in ("torch", "triton", "numpy"):
             yield Checked(name, "ok", str(found))
         elif name == "jupyterlab" and found is None:
-            remedy = f"{_PIP} '{requirement}'; scripts and tests do without."
+            remedy = _("{pip} '{requirement}'. Scripts and tests work without it.").format(
+                pip=_PIP, requirement=requirement
+            )
             yield Checked(name, "note", "not installed", remedy)
 
 
@@ -84,14 +96,14 @@ def _backend() -> Iterator[Checked]:
     from triton.backends import backends
 
     if "triton_lab" not in backends:
-        why = "its entry point is not registered" if not points else "Triton does not load it"
-        remedy = "Install triton-lab into this environment: a folder on PYTHONPATH alone registers nothing."
-        yield Checked("backend", "missing", f"Triton does not see it: {why}", remedy)
+        why = _("its entry point is not registered") if not points else _("Triton does not load it")
+        remedy = _("Install triton-lab into this environment. A folder on PYTHONPATH registers no backend.")
+        yield Checked("backend", "missing", _("Triton does not see it: {why}").format(why=why), remedy)
         return
     from triton_lab.backend.targets.active_target import current
     from triton_lab.notebook.cell.status_text import environment
 
-    yield Checked("backend", "ok", f"Triton sees it; launches run on: {current()}")
+    yield Checked("backend", "ok", _("Triton sees it. Launches run on: {current}").format(current=current()))
     yield Checked("target cpu", "ok", "there")
     yield from _gpu()
     yield from (Checked("environment", "note", told) for told in environment())
@@ -107,11 +119,17 @@ def _gpu() -> Iterator[Checked]:
         yield Checked("target gpu", "ok", name)
         return
     if torch.version.cuda is None and torch.version.hip is None:
-        why, remedy = "torch was built without GPUs", "With a GPU: https://pytorch.org/get-started/locally/"
+        why, remedy = (
+            _("torch was built without GPU support"),
+            "If you have a GPU: https://pytorch.org/get-started/locally/",
+        )
     else:
         built = f"CUDA {torch.version.cuda}" if torch.version.cuda else f"ROCm {torch.version.hip}"
-        why, remedy = f"torch was built for {built} and finds no device", "With a GPU: look at its driver."
-    yield Checked("target gpu", "note", f"none: {why}", f"Nothing needs one. {remedy}")
+        why, remedy = (
+            _("torch was built for {built} and finds no device").format(built=built),
+            _("If you have a GPU, check its driver."),
+        )
+    yield Checked("target gpu", "note", f"none: {why}", _("No GPU is needed. {remedy}").format(remedy=remedy))
 
 
 def _compilers() -> Iterator[Checked]:
@@ -125,7 +143,7 @@ def _compilers() -> Iterator[Checked]:
         yield Checked("compile for", "ok", ", ".join(there))
     else:
         remedy = f"{_PIP} --force-reinstall triton"
-        yield Checked("compile for", "note", "nothing: this Triton has no compiler for GPUs", remedy)
+        yield Checked("compile for", "note", _("none: this Triton has no compiler for GPUs"), remedy)
 
 
 def _cache() -> Iterator[Checked]:
@@ -137,8 +155,13 @@ def _cache() -> Iterator[Checked]:
         with tempfile.TemporaryFile(dir=folder):
             yield Checked("cache", "ok", str(folder))
     except OSError as error:
-        remedy = "Set TRITON_CACHE_DIR to a folder of yours."
-        yield Checked("cache", "missing", f"{folder} cannot be written: {error.strerror}", remedy)
+        remedy = _("Set TRITON_CACHE_DIR to a folder that you can write to.")
+        yield Checked(
+            "cache",
+            "missing",
+            _("{folder} cannot be written: {strerror}").format(folder=folder, strerror=error.strerror),
+            remedy,
+        )
 
 
 def _native() -> Iterator[Checked]:
@@ -148,16 +171,23 @@ def _native() -> Iterator[Checked]:
 
     lacking = jit.missing()
     if lacking:
-        remedy = f"NumPy runs everything. For speed: {_PIP} 'triton-lab[native]'"
+        remedy = _("NumPy runs all kernels. To speed it up: {pip} 'triton-lab[native]'").format(pip=_PIP)
         yield Checked("native engine", "note", lacking, remedy)
         return
     try:
-        yield Checked("native engine", "ok", f"llvmlite {jit.version()} for {jit.host().cpu}")
+        yield Checked(
+            "native engine", "ok", _("llvmlite {version} for {cpu}").format(version=jit.version(), cpu=jit.host().cpu)
+        )
     except jit.CannotCompile as error:
-        yield Checked("native engine", "note", str(error), f"NumPy runs everything. {_PIP} --force-reinstall llvmlite")
+        yield Checked(
+            "native engine",
+            "note",
+            str(error),
+            _("NumPy runs all kernels. {pip} --force-reinstall llvmlite").format(pip=_PIP),
+        )
         return
     if why := code_cache.trouble():
-        remedy = "Compiled kernels are not kept. Set TRITON_CACHE_DIR to a folder of yours."
+        remedy = _("Compiled kernels are not cached. Set TRITON_CACHE_DIR to a folder that you can write to.")
         yield Checked("native engine", "note", f"{code_cache.folder()}: {why}", remedy)
 
 
@@ -169,9 +199,9 @@ def _hook() -> Iterator[Checked]:
     folders = [*ENV_CONFIG_DIRS, *SYSTEM_CONFIG_DIRS, os.path.join(get_ipython_dir(), "profile_default")]
     found = [path for folder in folders if (path := Path(folder, "startup", _HOOK)).exists()]
     if found:
-        yield Checked("%%triton", "ok", f"known to IPython from its start: {found[0]}")
+        yield Checked("%%triton", "ok", _("IPython loads it at startup: {found}").format(found=found[0]))
     else:
-        yield Checked("%%triton", "note", "not known to IPython from its start", "Run %load_ext triton_lab first.")
+        yield Checked("%%triton", "note", _("IPython does not load it at startup"), "Run %load_ext triton_lab first.")
 
 
 def _extension() -> Iterator[Checked]:
@@ -183,17 +213,22 @@ def _extension() -> Iterator[Checked]:
     run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     found = _EXTENSION.search(_COLOURS.sub("", run.stdout + run.stderr))
     if found is None:
-        remedy = "Install triton-lab into JupyterLab's environment."
-        yield Checked("extension", "missing", "JupyterLab does not see it", remedy)
+        remedy = _("Install triton-lab into JupyterLab's environment.")
+        yield Checked("extension", "missing", _("JupyterLab does not see it"), remedy)
         return
     theirs, enabled, sound = found.groups()
     if enabled != "enabled":
-        yield Checked("extension", "missing", f"{theirs}, {enabled}", "jupyter labextension enable triton-lab")
+        yield Checked("extension", "missing", f"{theirs}, {enabled}", _("jupyter labextension enable triton-lab"))
     elif theirs != triton_lab.__version__:
-        remedy = "Install triton-lab anew, and restart JupyterLab."
-        yield Checked("extension", "missing", f"{theirs}, and the package is {triton_lab.__version__}", remedy)
+        remedy = _("Install triton-lab again, and restart JupyterLab.")
+        yield Checked(
+            "extension",
+            "missing",
+            _("{theirs}, and the package is {triton_lab}").format(theirs=theirs, triton_lab=triton_lab.__version__),
+            remedy,
+        )
     elif sound != "OK":
-        remedy = "Its parts do not fit this JupyterLab: jupyter labextension list says more."
+        remedy = _("Its parts do not fit this JupyterLab. For more, run jupyter labextension list.")
         yield Checked("extension", "missing", f"{theirs}, not OK", remedy)
     else:
         yield Checked("extension", "ok", f"{theirs}, enabled")

@@ -19,6 +19,7 @@ from triton_lab.command.launch_rows import left_out, rows
 from triton_lab.command.run_script import Script
 from triton_lab.command.session_log import Heard, LaunchLine, SessionFinding
 from triton_lab.launch.diagnosis.finding import SEVERITIES
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.card.findings_text import ICONS
 from triton_lab.views.launch.card.launch_table import INTERPRETED
@@ -33,7 +34,7 @@ def page(heard: Heard, ran: Script, failure: str) -> str:
     title = f"Launches of {ran}"
     body = "".join([*_head(heard, ran, failure), *_findings(heard), *_list(heard), *_cards(heard)])
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{_(title)}</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{_escaped(title)}</title>'
         '<meta name="viewport" content="width=device-width"><style>'
         f"{_colours()}{_RULES}{stylesheet()}</style></head>"
         f'<body><main>{body}</main><script type="module">{script(PAGE)}</script></body></html>\n'
@@ -45,12 +46,14 @@ def _head(heard: Heard, ran: Script, failure: str) -> Iterator[str]:
     import triton
 
     command = " ".join([str(ran), *ran.arguments])
-    versions = f"triton-lab {triton_lab.__version__}, Triton {triton.__version__}, torch {torch.__version__}"
-    yield f"<h1>{_(command)}</h1><p>{_(console_report.summary(heard)).capitalize()}.</p>"
+    versions = _("triton-lab {triton_lab}, Triton {triton}, torch {torch}").format(
+        triton_lab=triton_lab.__version__, triton=triton.__version__, torch=torch.__version__
+    )
+    yield f"<h1>{_escaped(command)}</h1><p>{_escaped(console_report.summary(heard)).capitalize()}.</p>"
     yield f'<p class="faint">{versions}; {datetime.now().astimezone():%Y-%m-%d %H:%M %Z}</p>'
     if failure:
-        yield f'<h2>The script failed</h2><pre class="error">{_(failure)}</pre>'
-    yield from (f'<p class="warning">{_(doubt)}</p>' for doubt in console_report.doubts(heard))
+        yield f'<h2>The script failed</h2><pre class="error">{_escaped(failure)}</pre>'
+    yield from (f'<p class="warning">{_escaped(doubt)}</p>' for doubt in console_report.doubts(heard))
 
 
 def _findings(heard: Heard) -> Iterator[str]:
@@ -60,23 +63,23 @@ def _findings(heard: Heard) -> Iterator[str]:
     yield "<h2>Findings</h2>"
     yield from (_finding(one, heard) for one in found[:FINDINGS])
     if len(found) > FINDINGS:
-        yield f"<p>{messages.count(len(found) - FINDINGS, 'more finding')}: triton-lab check lists all.</p>"
+        yield f"<p>{messages.count(len(found) - FINDINGS, 'more finding')}. triton-lab check lists all.</p>"
 
 
 def _finding(found: SessionFinding, heard: Heard) -> str:
     finding = found.finding
-    severity, place = finding.severity, _(console_report.place(found))
+    severity, place = finding.severity, _escaped(console_report.place(found))
     head = f'<b class="{severity}">{ICONS[severity]} {severity}</b> {place}'
     excerpt = "\n".join(line.removeprefix("    ") for line in finding.excerpt)
-    values = f"<p>values: {_(finding.values_text)}</p>" if finding.values_text else ""
-    more = "".join(f"<p>{_(line)}</p>" for line in (*finding.orders, finding.hint))
-    fix = f"<pre>{_(chr(10).join(finding.fix_lines))}</pre>" if finding.fix_lines else ""
-    seen = _(console_report.seen(found))
+    values = f"<p>values: {_escaped(finding.values_text)}</p>" if finding.values_text else ""
+    more = "".join(f"<p>{_escaped(line)}</p>" for line in (*finding.orders, finding.hint))
+    fix = f"<pre>{_escaped(chr(10).join(finding.fix_lines))}</pre>" if finding.fix_lines else ""
+    seen = _escaped(console_report.seen(found))
     if found.first in heard.cards:
         seen = f'<a href="#launch-{found.first}">{seen}</a>'
     return (
-        f"<article><p>{head}</p><p>{_(finding.message)} <code>[{finding.kind}]</code></p>"
-        f'<pre>{_(excerpt)}</pre>{values}{more}{fix}<p class="faint">{seen}</p></article>'
+        f"<article><p>{head}</p><p>{_escaped(finding.message)} <code>[{finding.kind}]</code></p>"
+        f'<pre>{_escaped(excerpt)}</pre>{values}{more}{fix}<p class="faint">{seen}</p></article>'
     )
 
 
@@ -86,12 +89,12 @@ def _list(heard: Heard) -> Iterator[str]:
         return
     yield "<h2>Launches</h2>"
     if any(row.findings() for row in every) and not all(row.findings() for row in every):
-        yield '<label><input type="checkbox" id="only"> only those with findings</label>'
+        yield '<label><input type="checkbox" id="only"> only launches with findings</label>'
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("#", "kernel", "grid", "target", "time", "findings"))
     yield f'<div class="list"><table><thead><tr>{heads}</tr></thead><tbody>'
     for row in every[:ROWS]:
         line = row.first
-        kernel = _(line.kernel)
+        kernel = _escaped(line.kernel)
         if line.drawn:
             kernel = f'<a href="#launch-{line.number}">{kernel}</a>'
         cells = (row.number(), kernel, row.grid(), line.target, row.time(), _worst(line) + (row.findings() or "–"))
@@ -99,9 +102,9 @@ def _list(heard: Heard) -> Iterator[str]:
         yield f"<tr{marked}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
     yield "</tbody></table></div>"
     if len(every) > ROWS:
-        yield f"<p>{_(left_out(every[ROWS:]))}</p>"
+        yield f"<p>{_escaped(left_out(every[ROWS:]))}</p>"
     if any(line.target == "cpu" for line in heard.lines):
-        yield f'<p class="faint">{_(INTERPRETED)}</p>'
+        yield f'<p class="faint">{_escaped(INTERPRETED)}</p>'
 
 
 def _worst(line: LaunchLine) -> str:
@@ -115,20 +118,21 @@ def _cards(heard: Heard) -> Iterator[str]:
     yield "<h2>Cards</h2>"
     if len(heard.cards) < len(heard.lines):
         yield (
-            f"<p>{messages.number(len(heard.cards))} of {messages.count(len(heard.lines), 'launch', 'launches')} are "
-            f"drawn: the first {FIRST} of each kernel and of each finding, as far as there is room.</p>"
+            f"<p>{messages.number(len(heard.cards))} of "
+            f"{messages.count(len(heard.lines), 'launch', 'launches')} are drawn: at most the first {FIRST} "
+            "of each kernel and of each finding.</p>"
         )
     opened = next((one.first for one in heard.findings if one.first in heard.cards), next(iter(heard.cards)))
     for number, card in heard.cards.items():
         named = f"launch {number}: {card.title}"
         yield (
-            f"<details{' open' if number == opened else ''}><summary>{_worst(heard.lines[number])}{_(named)}</summary>"
-            f'<div id="launch-{number}"><script type="application/gzip">{card.packed}</script></div>'
-            "</details>"
+            f"<details{' open' if number == opened else ''}>"
+            f"<summary>{_worst(heard.lines[number])}{_escaped(named)}</summary>"
+            f'<div id="launch-{number}"><script type="application/gzip">{card.packed}</script></div></details>'
         )
 
 
-def _(text: str) -> str:
+def _escaped(text: str) -> str:
     return html.escape(text)
 
 

@@ -21,6 +21,7 @@ from triton_lab.command.session_log import FindingText
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.record import record
+from triton_lab.localization import _
 
 # Launches that are kept whole, to be drawn: the first few of each kernel and of each finding, the most in all, and the
 # most bytes.
@@ -86,7 +87,9 @@ class _Listener(Recorder):
         self._here.running = ""
 
     def missed(self, kernel: str, reason: str) -> None:
-        self._journal.write("unseen", what=f"the launch of {kernel} was not recorded: {reason}")
+        self._journal.write(
+            "unseen", what=_("the launch of {kernel} was not recorded: {reason}").format(kernel=kernel, reason=reason)
+        )
 
     def _taken(self, call: LaunchCall) -> Launch | None:
         """The recorded launch of this call; another thread may have added its own after it."""

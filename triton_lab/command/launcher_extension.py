@@ -26,7 +26,7 @@ class CourseHandler(APIHandler):
     async def post(self) -> None:
         root = getattr(self.contents_manager, "root_dir", None)
         if not root:
-            raise web.HTTPError(501, "this server keeps notebooks in no folder: use triton-lab course in a terminal")
+            raise web.HTTPError(501, "this server keeps no notebooks in a folder. Use triton-lab course in a terminal")
         try:
             done = put(Path(root, FOLDER))
         except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
 import sys
@@ -14,6 +15,7 @@ import click
 
 import triton_lab
 from triton_lab.command.script_arguments import EPILOG, ScriptCommand, script_of
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.command.copy_course import Put
@@ -22,6 +24,21 @@ TARGETS = click.Choice(["auto", "cpu", "gpu"])
 LANGUAGES = click.Choice(["en", "zh"])
 FORMS = click.Choice(["text", "json", "sarif"])
 FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class TranslatedOption(click.Option):
+    """An option whose help is translated when it is shown; the help is marked with `N_`."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        english = self.help
+        self.help = translated(english or "")
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.help = english
+
+
+option = functools.partial(click.option, cls=TranslatedOption)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -44,9 +61,17 @@ def lab(arguments: tuple[str, ...]) -> None:
 
 @triton_lab_command.command()
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
-@click.option("--list", "list_", is_flag=True, help="List the notebooks and copy nothing.")
-@click.option("--language", type=LANGUAGES, help="English, or as far as it is translated; without it, as FOLDER is.")
-@click.option("--solutions/--no-solutions", default=None, help="Exercises solved or to be solved; else as FOLDER is.")
+@option("--list", "list_", is_flag=True, help=N_("List the notebooks and copy nothing."))
+@option(
+    "--language",
+    type=LANGUAGES,
+    help=N_("The language, as far as it is translated; by default that of FOLDER, else English."),
+)
+@option(
+    "--solutions/--no-solutions",
+    default=None,
+    help=N_("Solve the exercises, or leave them open; by default as in FOLDER."),
+)
 def course(folder: Path | None, list_: bool, language: str | None, solutions: bool | None) -> None:
     """Copy the course into FOLDER, or renew what you have not changed there.
 
@@ -55,7 +80,7 @@ def course(folder: Path | None, list_: bool, language: str | None, solutions: bo
     from triton_lab.command.copy_course import ENGLISH, notebooks, put, title
 
     if not list_ and folder is None:
-        raise click.UsageError("Say where to: triton-lab course FOLDER. (--list only lists the notebooks.)")
+        raise click.UsageError(_("Name a folder: triton-lab course FOLDER. (--list only lists the notebooks.)"))
     try:
         if folder is None or list_:
             lines = [f"{one.name:<32} {title(one, language or ENGLISH)}" for one in notebooks()]
@@ -64,8 +89,14 @@ def course(folder: Path | None, list_: bool, language: str | None, solutions: bo
     except OSError as error:
         raise click.ClickException(str(error)) from None
     except ModuleNotFoundError as error:  # Babel is missing, which comes with JupyterLab
-        wanted = f"A translation is made with {str(error.name).partition('.')[0]}, which is not installed here"
-        raise click.ClickException(f"{wanted}: {sys.executable} -m pip install 'triton-lab[lab]'") from None
+        wanted = _("A translation needs {partition}, which is not installed here").format(
+            partition=str(error.name).partition(".")[0]
+        )
+        raise click.ClickException(
+            _("{wanted}: {executable} -m pip install 'triton-lab[lab]'").format(
+                wanted=wanted, executable=sys.executable
+            )
+        ) from None
     for line in lines:
         click.echo(line)
 
@@ -75,12 +106,16 @@ def _done(folder: Path, done: Put) -> list[str]:
     groups = (("new", done.added), ("renewed", done.renewed), ("yours, kept", done.kept))
     lines = [f"{told:<12} {path}" for told, paths in groups for path in paths]
     if done.added:
-        lines.append(f"Begin with: triton-lab lab {shlex.quote(str(folder))}")
-    return lines or [f"{folder} has the whole course, as it is in triton-lab {triton_lab.__version__}."]
+        lines.append(_("To begin: triton-lab lab {folder}").format(folder=shlex.quote(str(folder))))
+    return lines or [
+        _("{folder} holds the whole course of triton-lab {triton_lab}.").format(
+            folder=folder, triton_lab=triton_lab.__version__
+        )
+    ]
 
 
 @triton_lab_command.command()
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@option("--json", "as_json", is_flag=True, help=N_("Print JSON."))
 def doctor(as_json: bool) -> None:
     """Tell what is installed, what is missing, and how to get it.
 
@@ -100,13 +135,18 @@ def doctor(as_json: bool) -> None:
 def _of_a_script(command: Callable[..., None]) -> Callable[..., None]:
     """The options that all commands that run a script have in common."""
     command = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")(command)
-    return click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")(command)
+    return option("-m", "module", metavar="MODULE", help=N_("Run a module, as python -m does."))(command)
 
 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
 @_of_a_script
-@click.option("--target", type=TARGETS, default="auto", help="Where kernels run; auto: on the GPU, if there is one.")
-@click.option("--html", type=FILE, metavar="FILE", help="Write a page with the card of each launch.")
+@option(
+    "--target",
+    type=TARGETS,
+    default="auto",
+    help=N_("Where kernels run; auto is the GPU if there is one, else the CPU."),
+)
+@option("--html", type=FILE, metavar="FILE", help=N_("Write a page with the card of each launch to FILE."))
 def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path | None) -> None:
     """Run a script as Python does, and tell what its launches did.
 
@@ -120,11 +160,11 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
 @_of_a_script
-@click.option("--target", type=TARGETS, default="cpu", help="Where kernels run: cpu, unless you say otherwise.")
-@click.option("--format", "form", type=FORMS, default="text", help="text; json; or sarif, which code hosts read.")
-@click.option("--output", type=FILE, metavar="FILE", help="Write the findings there.")
-@click.option("--baseline", type=FILE, metavar="FILE", help="Leave out what is in FILE, which --format json wrote.")
-@click.option("--strict", is_flag=True, help="Take for errors: warnings, and what could not be checked.")
+@option("--target", type=TARGETS, default="cpu", help=N_("Where kernels run; by default cpu."))
+@option("--format", "form", type=FORMS, default="text", help=N_("text; json; or sarif, which code hosts read."))
+@option("--output", type=FILE, metavar="FILE", help=N_("Write the findings to FILE."))
+@option("--baseline", type=FILE, metavar="FILE", help=N_("Leave out the findings in FILE, which --format json wrote."))
+@option("--strict", is_flag=True, help=N_("Treat warnings and unchecked launches as errors."))
 def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
     """Run a script and say what is wrong with its kernels: races, accesses out of bounds, uninitialised reads ...
 
@@ -138,14 +178,30 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 
 @triton_lab_command.command()
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="NOTEBOOK...")
-@click.option("--csv", "table", type=FILE, metavar="FILE", help="Write the table there, a row for each exercise.")
-@click.option("--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help="For each notebook.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Notebooks at a time; by default as many as CPUs.")
-@click.option("--released", type=FILE, metavar="PATH", help="A notebook, or a folder of them: what it checks counts.")
-@click.option("--scheduler", metavar="ADDRESS", help="Of Dask's, as tls://host:8786: its workers share the notebooks.")
-@click.option("--tls-ca-file", type=FILE, metavar="FILE", help="Who signs its certificates; as dask worker has it.")
-@click.option("--tls-cert", type=FILE, metavar="FILE", help="Your certificate.")
-@click.option("--tls-key", type=FILE, metavar="FILE", help="Its key.")
+@option("--csv", "table", type=FILE, metavar="FILE", help=N_("Write the table to FILE, one row for each exercise."))
+@option(
+    "--seconds", type=click.FloatRange(min=1), default=300.0, show_default=True, help=N_("The limit for each notebook.")
+)
+@option("--jobs", type=click.IntRange(min=1), help=N_("How many notebooks run at a time; by default one per CPU."))
+@option(
+    "--released",
+    type=FILE,
+    metavar="PATH",
+    help=N_("A notebook, or a folder of notebooks, with the checks that count."),
+)
+@option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help=N_("A Dask scheduler, such as tls://host:8786. Its workers share the notebooks."),
+)
+@option(
+    "--tls-ca-file",
+    type=FILE,
+    metavar="FILE",
+    help=N_("The authority that signs its certificates, as for dask worker."),
+)
+@option("--tls-cert", type=FILE, metavar="FILE", help=N_("Your certificate."))
+@option("--tls-key", type=FILE, metavar="FILE", help=N_("Its key."))
 def grade(
     files: tuple[Path, ...],
     table: Path | None,

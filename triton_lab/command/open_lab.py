@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from triton_lab.command.copy_course import FIRST, MANIFEST
+from triton_lab.localization import _
 
 
 def start(arguments: Sequence[str]) -> NoReturn:
@@ -21,7 +22,11 @@ def start(arguments: Sequence[str]) -> NoReturn:
     Raises ClickException if JupyterLab is not installed.
     """
     if importlib.util.find_spec("jupyterlab") is None:
-        raise click.ClickException(f"JupyterLab is not installed here: {sys.executable} -m pip install '{_wanted()}'")
+        raise click.ClickException(
+            _("JupyterLab is not installed here: {executable} -m pip install '{wanted}'").format(
+                executable=sys.executable, wanted=_wanted()
+            )
+        )
     command = [sys.executable, "-m", "jupyterlab", *arranged(arguments)]
     sys.stdout.flush()
     os.execv(sys.executable, command)

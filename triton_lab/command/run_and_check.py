@@ -19,6 +19,7 @@ from triton_lab.command.script_supervisor import ScriptRemains, supervised
 from triton_lab.command.session_log import Heard, heard_of
 from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
 from triton_lab.launch.diagnosis.finding import ERROR, WARNING
+from triton_lab.localization import _
 
 FAILED = 2  # the exit code of `check` if the script failed, as for a wrong command line
 
@@ -57,11 +58,17 @@ def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = Fa
     heard = heard_of(left.told)
     outcome = _outcome(left, heard)
     if left.failed:
-        heard.unseen.append(f"{messages.count(left.failed, 'entry', 'entries')} on launches could not be written down")
+        heard.unseen.append(
+            _("{entries} about launches could not be recorded").format(
+                entries=messages.count(left.failed, "entry", "entries")
+            )
+        )
     for line in left.hidden:
-        heard.unseen.append(f"launches in a process that the script started, and that told nothing: {line}")
+        heard.unseen.append(
+            _("launches in a process that the script started and that reported nothing: {line}").format(line=line)
+        )
     for line in left.running:
-        heard.unseen.append(f"launches in a process that goes on though the script has ended: {line}")
+        heard.unseen.append(_("launches in a process that still runs after the script ended: {line}").format(line=line))
     return heard, outcome
 
 
@@ -74,10 +81,12 @@ def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
     how = _how(left)
     incomplete = "; ".join(heard.unjudged)
     if any(one.broken for one in own) or (own and sum(len(one.entries) for one in own) != left.written):
-        incomplete = "what the script's process wrote down of its launches was damaged"
+        incomplete = _("the record of the script's launches is damaged")
     elif not own:
-        incomplete = f"nothing is known of the script's launches: its process {how}, and left no word of them"
-    undrawn = "" if "drawn" in entries else "the script's process ended before its cards were drawn"
+        incomplete = _("nothing is known of the script's launches: its process {how} and left no record").format(
+            how=how
+        )
+    undrawn = "" if "drawn" in entries else _("the script's process ended before its cards were drawn")
     if "undrawn" in entries:
         undrawn = str(entries["undrawn"]["why"])
     interrupted = left.signal == signal.SIGINT or bool(ended and ended["interrupted"])
@@ -87,7 +96,7 @@ def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
     elif not failure and left.code:
         failure = f"exit code {left.code}" if ended is not None else f"its process {how}"
     elif ended is None and not left.code:
-        remark = f"the script's process {how}: all that it launched until then was checked"
+        remark = _("the script's process {how}; all its launches until then were checked").format(how=how)
     found = bool(ended and ended["found"])
     code = left.code if left.asked in (0, signal.SIGINT) or left.code else 128 + left.asked
     return ScriptOutcome(code, failure, interrupted, found, incomplete, remark, undrawn)
@@ -96,8 +105,10 @@ def _outcome(left: ScriptRemains, heard: Heard) -> ScriptOutcome:
 def _how(left: ScriptRemains) -> str:
     """How the process ended, in words."""
     if left.signal:
-        return f"was ended by {signal.Signals(left.signal).name} ({signal.strsignal(left.signal)})"
-    return f"ended by itself before the script's end, with exit code {left.code}"
+        return _("was ended by {name} ({strsignal})").format(
+            name=signal.Signals(left.signal).name, strsignal=signal.strsignal(left.signal)
+        )
+    return _("ended before the script's end, with exit code {code}").format(code=left.code)
 
 
 def run_and_report(script: Script, target: str, page: Path | None) -> int:
@@ -112,10 +123,12 @@ def run_and_report(script: Script, target: str, page: Path | None) -> int:
     show_lines(sys.stderr, [(console_report.summary(heard), "bold")])
     if page is not None:
         if outcome.undrawn == "interrupted":
-            warn(f"interrupted: {page} was not written")
+            warn(_("interrupted: {page} was not written").format(page=page))
             return INTERRUPTED
         if outcome.undrawn:
-            warn(f"{console_report.path(str(page))} has no cards: {outcome.undrawn}")
+            warn(
+                _("{page} has no cards: {undrawn}").format(page=console_report.path(str(page)), undrawn=outcome.undrawn)
+            )
         try:
             _write_page(page, heard, script, outcome)
         except OSError as error:
@@ -192,8 +205,8 @@ def _known(baseline: Path | None) -> Collection[str]:
     if baseline is None:
         return ()
     if not baseline.exists():
-        how = f"triton-lab check SCRIPT --format json --output {baseline} writes it"
-        raise click.UsageError(f"{baseline} is not there: {how}")
+        how = _("triton-lab check SCRIPT --format json --output {baseline} writes it").format(baseline=baseline)
+        raise click.UsageError(_("{baseline} does not exist: {how}").format(baseline=baseline, how=how))
     try:
         return load(baseline).keys()
     except BaselineError as error:
@@ -209,7 +222,7 @@ def _told(heard: Heard, own: str) -> Iterator[tuple[str, str]]:
     """The lines of `check`: the findings, and how the script failed."""
     yield from console_report.lines(heard)
     if own:
-        yield f"the script failed, so that it was checked up to there: {own}", ERROR
+        yield _("the script failed; launches until then were checked: {own}").format(own=own), ERROR
 
 
 def _as_text(heard: Heard, own: str, code: int, lines: Sequence[tuple[str, str]]) -> str:
@@ -232,10 +245,16 @@ def _writable(path: Path | None) -> Path | None:
         return None
     path = path.absolute()
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise click.UsageError(f"{path} cannot be written: is its folder there, and yours?")
+        raise click.UsageError(
+            _("{path} cannot be written. Does its folder exist, and may you write there?").format(path=path)
+        )
     return path
 
 
 def _warn_of_unwritten(path: Path, error: OSError) -> None:
     """Warn of an error that could not be known before the script ran: a full disk, say, or a missing folder."""
-    warn(f"{console_report.path(str(path))} was not written: {error.strerror or error}")
+    warn(
+        _("{path} was not written: {strerror}").format(
+            path=console_report.path(str(path)), strerror=error.strerror or error
+        )
+    )

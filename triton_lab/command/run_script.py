@@ -20,6 +20,8 @@ from types import CodeType, ModuleType
 
 import click
 
+from triton_lab.localization import _
+
 INTERRUPTED = 130  # the exit code that shells use for a program ended by Ctrl-C
 
 
@@ -120,13 +122,18 @@ def _file(name: str) -> tuple[ModuleType, CodeType]:
         spec = importer.find_spec("__main__", None)
         if spec is None:
             kind = "a folder" if os.path.isdir(path) else "an archive"
-            raise NothingToRun(f"can't find '__main__' module in '{name}'", f"It is {kind}: name a script in it.")
+            raise NothingToRun(
+                _("can't find '__main__' module in '{name}'").format(name=name),
+                _("It is {kind}: name a script in it.").format(kind=kind),
+            )
         return _found(spec)
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
-        raise click.UsageError(f"can't open file '{name}': {error.strerror}") from None
+        raise click.UsageError(
+            _("can't open file '{name}': {strerror}").format(name=name, strerror=error.strerror)
+        ) from None
     _hold_to_python(name, source)
     _begin_path_with(os.path.dirname(os.path.realpath(path)))
     main = _main(path, importlib.machinery.SourceFileLoader("__main__", path), None)
@@ -140,7 +147,11 @@ def _hold_to_python(name: str, source: bytes) -> None:
     zero = source.find(b"\0")
     if zero >= 0:
         line = source.count(b"\n", 0, zero) + 1
-        raise click.UsageError(f"'{name}' is no Python script: it holds binary data (a zero byte in line {line})")
+        raise click.UsageError(
+            _("'{name}' is not a Python script: it holds binary data (a zero byte in line {line})").format(
+                name=name, line=line
+            )
+        )
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(source).readline)[0]
     except SyntaxError:  # the encoding does not exist, which compiling reports; or the first lines do not decode
@@ -149,8 +160,10 @@ def _hold_to_python(name: str, source: bytes) -> None:
     wrong = next((number for number, one in lines if _is_undecoded(one, encoding)), None)
     if wrong is not None:
         raise click.UsageError(
-            f"'{name}' is no Python script: line {wrong} is not in {encoding}. Save it as UTF-8, or say in its first "
-            "line what it is in: # -*- coding: latin-1 -*-"
+            _(
+                "'{name}' is not a Python script: line {wrong} is not in {encoding}. Save it as UTF-8, "
+                "or name its encoding in the first line: # -*- coding: latin-1 -*-"
+            ).format(name=name, wrong=wrong, encoding=encoding)
         )
 
 
@@ -168,13 +181,13 @@ def _of_notebook(name: str, source: bytes) -> str:
         found = json.loads(source)
     except (ValueError, RecursionError) as error:
         where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        return f"'{name}' is no notebook that can be read: it is broken JSON ({where})"
+        return _("'{name}' is not a readable notebook: its JSON is broken ({where})").format(name=name, where=where)
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
-        return f"'{name}' is no notebook that can be read: it has no cells"
-    return (
-        f"'{name}' is a notebook, and a script is wanted: open it with `triton-lab lab`, or make a script of it with "
-        f"`jupyter nbconvert --to script {shlex.quote(name)}`"
-    )
+        return _("'{name}' is not a readable notebook: it has no cells").format(name=name)
+    return _(
+        "'{name}' is a notebook, but must be a script. Open it with `triton-lab lab`, or convert "
+        "it with `jupyter nbconvert --to script {name2}`"
+    ).format(name=name, name2=shlex.quote(name))
 
 
 def _module(name: str) -> tuple[ModuleType, CodeType]:
@@ -182,7 +195,7 @@ def _module(name: str) -> tuple[ModuleType, CodeType]:
     _begin_path_with(os.getcwd())
     spec = _spec(name)
     if spec.submodule_search_locations is not None:
-        spec = _spec(f"{name}.__main__", f"'{name}' is a package and cannot be directly executed")
+        spec = _spec(f"{name}.__main__", _("'{name}' is a package and cannot be directly executed").format(name=name))
     return _found(spec)
 
 
@@ -196,7 +209,7 @@ def _spec(name: str, missing: str = "") -> importlib.machinery.ModuleSpec:
     except ValueError:  # an entry in sys.modules without a spec
         spec = None
     if spec is None:
-        raise click.UsageError(missing or f"No module named {name}")
+        raise click.UsageError(missing or _("No module named {name}").format(name=name))
     return spec
 
 
@@ -210,7 +223,7 @@ def _found(spec: importlib.machinery.ModuleSpec) -> tuple[ModuleType, CodeType]:
     loader = spec.loader
     code = getattr(loader, "get_code", lambda name: None)(spec.name)  # not all with this method derive from the ABC
     if code is None:
-        raise click.UsageError(f"No code object available for {spec.name}")
+        raise click.UsageError(_("No code object available for {name}").format(name=spec.name))
     return _main(spec.origin or code.co_filename, loader, spec), code
 
 

@@ -12,36 +12,42 @@ import triton_lab
 from triton_lab.command.console_report import seen
 from triton_lab.command.session_log import Heard, SessionFinding
 from triton_lab.launch.diagnosis.finding import SEVERITY
+from triton_lab.localization import N_, _, translated
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"  # the folder of the repository, for code hosts
 
 # The description of each kind of finding, for its rule.
 RULES = {
-    "out-of-bounds": "A lane accesses memory outside of its tensor.",
-    "null-pointer": "A lane accesses memory through a null pointer.",
-    "misaligned": "A lane accesses an address that is no multiple of the element's size.",
-    "race": "Two programs access one element, at least one of them stores, and nothing orders them.",
-    "lane-collision": "Lanes of one program store different values to one element.",
-    "uninitialized": "A lane loads an element that nobody has written.",
-    "deadlock": "Every program waits for another.",
-    "assertion": "A device assertion does not hold.",
-    "same-value": "Several programs store one value to one element.",
-    "lane-order": "Threads of one program meet at an element, one of them stores, and no barrier is between the two.",
-    "overflow": "A number does not fit its type and wraps.",
-    "non-finite": "A program stores NaN or infinity, though all that it loaded was finite.",
-    "lost-precision": "A sum is too long for its type: what is added to it gets lost.",
-    "lossy-store": "A store converts a number to the type of the tensor, which cannot hold it.",
-    "undefined": "What is stored hangs on lanes that the mask of a load turns off, and that have no other=.",
-    "lost-result": "A kernel stores nothing, and returns what a launch does not hand back.",
-    "precedence": "Python reads a comparison otherwise than it looks: `&` binds more tightly than `<`.",
-    "outside-view": "A lane accesses its tensor's storage outside of the view that was passed.",
-    "alias": "A kernel writes through one argument to memory that it reads through another.",
-    "idle-program": "A program accesses no memory.",
-    "always-true-mask": "A mask lets all lanes of all programs through.",
-    "standing-load": "A load in a loop loads the same elements in each iteration, though its mask goes on.",
-    "unverified": "A lane accesses memory that belongs to no tensor that is known.",
-    "unwritten": "Elements of an output are left as they were: the grid is too small, or a mask too narrow.",
+    "out-of-bounds": N_("A lane accesses memory outside of its tensor."),
+    "null-pointer": N_("A lane accesses memory through a null pointer."),
+    "misaligned": N_("A lane accesses an address that is not a multiple of the element's size."),
+    "race": N_("Two programs access one element, at least one of them stores to it, and their order is undefined."),
+    "lane-collision": N_("Lanes of one program store different values to one element."),
+    "uninitialized": N_("A lane loads an element that was never written."),
+    "deadlock": N_("Every program waits for another one."),
+    "assertion": N_("A device assertion fails."),
+    "same-value": N_("Several programs store the same value to one element."),
+    "lane-order": (
+        N_(
+            "Two threads of one program access one element, at least one of them stores to it, and no "
+            "barrier separates them."
+        )
+    ),
+    "overflow": N_("A number does not fit its type and wraps."),
+    "non-finite": N_("A program stores NaN or infinity, although every value that it loaded was finite."),
+    "lost-precision": N_("A sum is too long for its type: added values are lost in rounding."),
+    "lossy-store": N_("A store converts a number to the type of the tensor, which cannot represent it."),
+    "undefined": N_("A stored value depends on masked-off lanes of a load without other=."),
+    "lost-result": N_("A kernel stores nothing, and returns a value that a launch does not return."),
+    "precedence": N_("Python groups a comparison differently than it looks: `&` binds more tightly than `<`."),
+    "outside-view": N_("A lane accesses the storage of its tensor outside of the view that was passed."),
+    "alias": N_("A kernel writes through one argument to memory that it reads through another."),
+    "idle-program": N_("A program accesses no memory."),
+    "always-true-mask": N_("A mask is true in all lanes of all programs."),
+    "standing-load": N_("A load in a loop loads the same elements in each iteration, although its mask changes."),
+    "unverified": N_("A lane accesses memory that belongs to no known tensor."),
+    "unwritten": N_("Elements of an output were not written: the grid is too small, or a mask too narrow."),
 }
 
 
@@ -89,9 +95,13 @@ def _rule(kind: str) -> Mapping[str, Any]:
     return {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("-")),
-        "shortDescription": {"text": RULES[kind]},
-        "fullDescription": {"text": RULES[kind]},
-        "help": {"text": f"{RULES[kind]} The finding's message says which program, lane and element, and what to do."},
+        "shortDescription": {"text": translated(RULES[kind])},
+        "fullDescription": {"text": translated(RULES[kind])},
+        "help": {
+            "text": _("{rule} The finding's message names the program, lane and element, and says what to do.").format(
+                rule=translated(RULES[kind])
+            )
+        },
         # SARIF has the same words for severities.
         "defaultConfiguration": {"level": SEVERITY[kind]},
         "properties": {"tags": ["triton", "correctness"]},
@@ -100,7 +110,7 @@ def _rule(kind: str) -> Mapping[str, Any]:
 
 def _result(found: SessionFinding, kinds: Sequence[str], root: Path) -> Mapping[str, Any]:
     finding = found.finding
-    known = [{"kind": "external", "justification": "It is in the list of known findings."}] if found.known else []
+    known = [{"kind": "external", "justification": _("It is in the list of known findings.")}] if found.known else []
     said = [finding.message, *finding.orders, finding.hint, *finding.fix_lines, f"({seen(found)})"]
     return {
         "ruleId": finding.kind,

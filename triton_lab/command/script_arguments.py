@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import click
 
 from triton_lab.command.run_script import Script
+from triton_lab.localization import _
 
 EPILOG = (
-    "All that follows SCRIPT is the script's, but for options of triton-lab's at the very end of the line. "
-    "With -- before SCRIPT, these are the script's, too."
+    "Everything after SCRIPT is passed to the script, except options of triton-lab at the very end of the "
+    "line. Write -- before SCRIPT to pass these to the script, too."
 )
 
 
@@ -71,5 +72,7 @@ def script_of(arguments: Sequence[str], module: str | None, command: str) -> Scr
     if module is not None:
         return Script(module, tuple(arguments), module=True)
     if not arguments:
-        raise click.UsageError(f"Which script? triton-lab {command} SCRIPT [ARGS], or -m MODULE [ARGS]")
+        raise click.UsageError(
+            _("Which script? triton-lab {command} SCRIPT [ARGS], or -m MODULE [ARGS]").format(command=command)
+        )
     return Script(arguments[0], tuple(arguments[1:]))

@@ -13,6 +13,7 @@ from typing import Any
 from triton_lab import messages
 from triton_lab.command.launch_journal import Entry, JournalReading
 from triton_lab.launch.diagnosis.finding import ERROR, SEVERITY, Edit, Finding, gravest, place_of
+from triton_lab.localization import _
 
 
 @dataclass(frozen=True)
@@ -172,11 +173,13 @@ def heard_of(told: Iterable[JournalReading]) -> Heard:
                     heard.unseen.append(data["what"])
         for launched in begun.values():
             where = "" if one.how == "script" else f" in process {one.process}"
-            why = f"the launch {launched}{where} began, and its process ended before it was checked"
+            why = _("the launch {launched}{where} began, but its process ended before the launch was checked").format(
+                launched=launched, where=where
+            )
             (heard.unjudged if one.how == "script" else heard.unseen).append(why)
         if one.broken and one.how != "script":
-            heard.unseen.append(f"what process {one.process} wrote down of its launches was damaged")
-    for _, entry, findings, cards in sorted(ended, key=lambda one: one[0]):
+            heard.unseen.append(_("the record of process {process}'s launches is damaged").format(process=one.process))
+    for _unused, entry, findings, cards in sorted(ended, key=lambda one: one[0]):
         _add(heard, entry.data, findings, cards)
     return heard
 

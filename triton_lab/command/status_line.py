@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from triton_lab import messages
 from triton_lab.command.launch_listener import ListeningProcess
+from triton_lab.localization import _
 from triton_lab.notebook.cell.progress_line import stage_of
 
 PATIENCE, PAUSE = 0.5, 0.2  # seconds before the line appears, and between two changes of it
@@ -135,7 +136,11 @@ def drawing(faint: bool = True) -> Iterator[Callable[[int, int], None]]:
 
     def tell(done: int, total: int) -> None:
         nonlocal said
-        said = f"Drawing card {done + 1} of {total}" if done < total else "Writing the page"
+        said = (
+            _("Drawing card {done} of {total}").format(done=done + 1, total=total)
+            if done < total
+            else "Writing the page"
+        )
         if _is_shown():
             line.draw()
 

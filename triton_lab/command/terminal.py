@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
+from triton_lab.localization import _
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -94,7 +96,7 @@ def show_checked(stream: TextIO, checked: Iterable[Checked]) -> list[Checked]:
         remedy = [(f"{'':<14}   {one.remedy}", "")] if one.remedy else []
         show_lines(stream, [(f"{sign} {one.name:<14} {one.told}", style), *remedy])
     missing = sum(one.state == "missing" for one in seen)
-    told = f"{missing} of these must be mended" if missing else "nothing is missing"
+    told = _("{missing} of these must be fixed").format(missing=missing) if missing else "nothing is missing"
     show_lines(stream, [(told, "bold")])
     return seen
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from triton_lab.localization import _
+
 KIB = 1 << 10
 
 
@@ -63,7 +65,9 @@ def architecture(name: str) -> Architecture:
         known.setdefault(here.name, here)
     if name not in known:
         near = difflib.get_close_matches(str(name), known, n=len(known), cutoff=0.0)
-        raise ValueError(f"there is no target {name!r} to compile for: choose {', '.join(near)}")
+        raise ValueError(
+            _("there is no target {name} to compile for; choose {near}").format(name=repr(name), near=", ".join(near))
+        )
     return known[name]
 
 

@@ -16,15 +16,16 @@ from triton_lab.compiled.front_end import Request
 from triton_lab.compiled.lines.assembly_lines import files_of
 from triton_lab.compiled.stage_names import order
 from triton_lab.ir import Op, parse_plan
+from triton_lab.localization import N_, _, translated
 
 _STAGES = {
-    "ttir": "the Triton IR",
-    "ttgir": "the layouts (TTGIR)",
-    "llir": "LLVM IR",
-    "ptx": "PTX",
-    "cubin": "machine code, by ptxas",
-    "amdgcn": "assembly",
-    "hsaco": "machine code",
+    "ttir": N_("the Triton IR"),
+    "ttgir": N_("the layouts (TTGIR)"),
+    "llir": N_("LLVM IR"),
+    "ptx": N_("PTX"),
+    "cubin": N_("machine code, by ptxas"),
+    "amdgcn": N_("assembly"),
+    "hsaco": N_("machine code"),
 }
 # MLIR's message: file, line, column, text.
 _MLIR = re.compile(r'^(?:loc\()?"?([^\n":]+)"?:(\d+):(\d+)\)?: error: (.*)$', re.MULTILINE)
@@ -75,10 +76,12 @@ def error_of(source: Any, request: Request, outcome: CompileOutcome, memory: int
     line = reason.line or function.starting_line_number + define
     text = line_of(function, file, line).rstrip()
     lines = [
-        f"{function.__name__} does not compile for {target.name}: {reason.text}",
-        f"  {messages.place(file, line)}, in kernel {function.__name__}",
+        _("{function} does not compile for {name}: {text}").format(
+            function=function.__name__, name=target.name, text=reason.text
+        ),
+        _("  {place}, in kernel {function}").format(place=messages.place(file, line), function=function.__name__),
         *([f"    {text}"] if text.strip() else []),
-        f"  It failed while it was made into {_STAGES[stage]}.",
+        _("  It failed while making {stage}.").format(stage=translated(_STAGES[stage])),
         *([f"  {reason.advice}"] if reason.advice else []),
     ]
     return CompileError("\n".join(lines), target.name, stage, (file, line), outcome.said)
@@ -87,14 +90,17 @@ def error_of(source: Any, request: Request, outcome: CompileOutcome, memory: int
 def _reason(request: Request, outcome: CompileOutcome, memory: int) -> _Reason:
     said = f"{outcome.said}\n{outcome.failure}"
     if outcome.failure.startswith("it took more"):
-        return _Reason(outcome.failure, advice="Allow it more with seconds=..., or compile it for smaller blocks.")
-    if _LACKING_MEMORY.search(said):
-        needed = f"its compiler needed more than {memory / 2**30:.3g} GiB of memory"
-        return _Reason(needed, advice="Allow it more with max_bytes=..., or compile it for smaller blocks.")
-    if "Cannot find" in outcome.failure:
-        tool = f"a tool of Triton's is not there: {outcome.failure.partition(': ')[2]}"
         return _Reason(
-            tool, advice="Install Triton anew, or name it in the environment: TRITON_PTXAS_PATH=/path/to/ptxas."
+            outcome.failure, advice=_("Allow more time with seconds=..., or compile it with smaller blocks.")
+        )
+    if _LACKING_MEMORY.search(said):
+        needed = _("its compiler needed more than {memory} GiB of memory").format(memory=f"{memory / 2**30:.3g}")
+        return _Reason(needed, advice=_("Allow more memory with max_bytes=..., or compile it with smaller blocks."))
+    if "Cannot find" in outcome.failure:
+        tool = _("a Triton tool is missing: {partition}").format(partition=outcome.failure.partition(": ")[2])
+        return _Reason(
+            tool,
+            advice=_("Install Triton again, or name the tool in the environment: TRITON_PTXAS_PATH=/path/to/ptxas."),
         )
     for pattern in _ASSEMBLERS:
         if found := pattern.search(said):
@@ -103,7 +109,7 @@ def _reason(request: Request, outcome: CompileOutcome, memory: int) -> _Reason:
         assembly = _text_before(outcome.stages)
         number = next((n for n, line in enumerate(assembly.split("\n"), 1) if line.strip() == found[2].strip()), 0)
         return _Reason(found[1], *place_of(assembly, number))
-    for file, line, _, text in _MLIR.findall(outcome.said):
+    for file, line, _unused, text in _MLIR.findall(outcome.said):
         if not text.startswith(_NOT_IT) and not is_tritons(file):
             return _in_our_words(request, file, int(line)) or _Reason(text, file, int(line))
     return _death(request, outcome)

@@ -14,6 +14,7 @@ from triton_lab.compiled.compiler_client import CompileOutcome
 from triton_lab.compiled.front_end import Request
 from triton_lab.compiled.resource_facts import Metadata, metadata_of
 from triton_lab.compiled.user_sources import Source
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -120,7 +121,9 @@ class Compiled:
         from triton_lab.compiled.passes import passes_of
 
         if self.request is None:
-            raise LookupError("the passes of what was compiled elsewhere are not in its file: compile it here")
+            raise LookupError(
+                _("the file of a kernel that was compiled elsewhere does not hold its passes: compile it here")
+            )
         return passes_of(self.request, self.kernel, (self.file, self.line))
 
     @property
@@ -130,8 +133,12 @@ class Compiled:
         if most is None or shared is None or shared <= most:
             return ()
         return (
-            f"{self.target} would refuse to launch it: a program needs {shared:,} bytes of shared memory, and may have "
-            f"{most:,}. Smaller blocks or a smaller num_stages need less.",
+            (
+                _(
+                    "{target} would refuse to launch it: a program needs {shared} bytes of shared memory, "
+                    "but at most {most} are allowed. Use smaller blocks or a smaller num_stages."
+                ).format(target=self.target, shared=f"{shared:,}", most=f"{most:,}")
+            ),
         )
 
     @cached_property
@@ -158,8 +165,8 @@ class Compiled:
         Raises LookupError for a kernel compiled without a launch.
 
         >>> print(launch.compile("sm_90").cost)
-        bytes, each once           12,000
-        bytes that lanes ask for   12,000
+        bytes, each counted once   12,000
+        bytes that lanes access    12,000
         bytes in sectors           12,000
         operations on floats       1,024
         operations on integers     ...
@@ -176,7 +183,7 @@ class Compiled:
 
         if not isinstance(self.launch, Launch):
             raise LookupError(
-                "only a recorded launch has addresses: record it with lab.record(), and call its launch.compile(...)"
+                _("only a recorded launch has addresses. Record it with lab.record(), and call its launch.compile(...)")
             )
         return self.launch, self.launch.accesses
 
@@ -265,7 +272,11 @@ class Difference:
             name for name, text in self.before.stages.items() if name in self.after.stages and isinstance(text, str)
         ]
         if stage not in both:
-            raise LookupError(f"not both have {stage!r} as text; there is {', '.join(both)}")
+            raise LookupError(
+                _("no stage {stage} exists as text in both; these do: {both}").format(
+                    stage=repr(stage), both=", ".join(both)
+                )
+            )
         one, other = (list(without_places(str(each.stages[stage]))) for each in (self.before, self.after))
         return "\n".join(difflib.unified_diff(one, other, *self.titles, lineterm="", n=context))
 

@@ -12,6 +12,7 @@ from triton_lab.compiled import compiler_client
 from triton_lab.compiled.architecture import architecture
 from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
 from triton_lab.compiled.front_end import Request
+from triton_lab.localization import _
 
 _LANES = 128  # one element for each thread of four warps
 _BLOCK = f"tensor<{_LANES}x"
@@ -26,7 +27,9 @@ def ptx_of(name: str, symbol: str, operands: tuple[str, ...], result: str) -> st
     text = outcome.stages.get("ptx")
     if not isinstance(text, str):
         reason = (outcome.failure.strip().splitlines() or ["no PTX"])[-1]
-        raise RuntimeError(f"{symbol or name} does not compile for sm_90: {reason}")
+        raise RuntimeError(
+            _("{symbol} does not compile for sm_90: {reason}").format(symbol=symbol or name, reason=reason)
+        )
     return text
 
 

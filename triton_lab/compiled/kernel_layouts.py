@@ -16,6 +16,7 @@ from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
 from triton_lab.compiled.layouts.layout_parser import Typed, types_of
 from triton_lab.compiled.lines.source_trail import Trail
 from triton_lab.ir import traits
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.providers import provided
 
@@ -80,11 +81,13 @@ class LaidOut:
     @property
     def called(self) -> str:
         """The layout's label: its kind, and its name in the TTGIR."""
-        _, spelled = self.spelled.split(", ", 1)
+        _unused, spelled = self.spelled.split(", ", 1)
         name = self.layout.kind.name
         around = _WITHOUT_PARENT.match(spelled)
         if around is not None:
-            return f"{name} of {around[3]}, {around[2].replace(' = ', ' ')}"
+            return _("{name} of {around}, {replace}").format(
+                name=name, around=around[3], replace=around[2].replace(" = ", " ")
+            )
         if "<" in spelled:
             return name
         return spelled if spelled.strip("#0123456789") == name else f"{name} {spelled}"
@@ -162,7 +165,7 @@ class KernelLayouts(Sequence[LaidOut]):
 
     def __str__(self) -> str:
         if not self:
-            return f"{self.kernel} has no tensors in registers or shared memory"
+            return _("{kernel} has no tensors in registers or shared memory").format(kernel=self.kernel)
         return "\n".join(aligned([HEADINGS, *(each.row() for each in self)]))
 
     def __repr__(self) -> str:

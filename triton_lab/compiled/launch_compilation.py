@@ -18,6 +18,7 @@ from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
 from triton_lab.compiled.front_end import Request, without_marker
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 
 _LARGEST_OFFSET = 2**31 - 1
 
@@ -45,8 +46,10 @@ def attempts(
     """The launch's kernel for each of the targets: a compilation or its error."""
     source, metadata = launch.compiled
     if source is None:
-        told = "a launch that was loaded from a file cannot be compiled: the file has data and no code"
-        raise CannotReplay(f"{told}. Launch {launch.kernel} here, and compile that launch.")
+        told = _("a launch loaded from a file cannot be compiled, because the file holds data but no code")
+        raise CannotReplay(
+            _("{told}. Launch {kernel} here, and compile that launch.").format(told=told, kernel=launch.kernel)
+        )
     chosen = {**chosen_options(metadata), **options}
     kernel = _as_it_was(launch, source.fn)
     made = compiled_all(
@@ -69,7 +72,9 @@ def compiled_plan(launch: Recorded, target: str) -> Compiled:
         outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event())
         if outcome.failure:
             place = launch.file, launch.first_line
-            raise CompileError(outcome.failure.strip().split("\n")[-1], target, "machine code", place, outcome.failure)
+            raise CompileError(
+                outcome.failure.strip().split("\n")[-1], target, _("machine code"), place, outcome.failure
+            )
         disk_cache.keep(request, outcome)
     return Compiled(launch.kernel, architecture, {}, {}, launch.file, launch.first_line, outcome, (), request, launch)
 

@@ -18,6 +18,7 @@ from triton_lab.compiled.compile_failure import CompileError
 from triton_lab.compiled.compiler_client import MAX_BYTES, SECONDS
 from triton_lab.compiled.explanations import operation
 from triton_lab.compiled.front_end import Request
+from triton_lab.localization import _
 
 MOST_BYTES = 128 << 20  # of the compiler's dump
 MOST_LINES = 400  # of one pass's diff
@@ -90,9 +91,9 @@ class Passes(list[Pass]):
         for number, one in enumerate(self):
             time = "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms"
             grown = [f"{name} {before} → {after}" for name, (before, after) in one.ops.items()][:4]
-            changed = ", ".join(grown) or "order, attributes or operands" if one.changed else "nothing"
+            changed = ", ".join(grown) or _("order, attributes or operands") if one.changed else "nothing"
             rows.append((str(number or ""), one.name, time, changed))
-        return "\n".join([*aligned(rows), *(["what followed was too much to be read"] if self.cut else [])])
+        return "\n".join([*aligned(rows), *(["the rest was too long to read"] if self.cut else [])])
 
     def __repr__(self) -> str:
         return str(self)
@@ -104,7 +105,7 @@ def passes_of(request: Request, kernel: str, place: tuple[str, int]) -> Passes:
         path = Path(folder) / "passes"
         outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event(), str(path))
         if outcome.failure:
-            told = f"{kernel}: its passes cannot be told: {outcome.failure}"
+            told = _("{kernel}: its passes cannot be shown: {failure}").format(kernel=kernel, failure=outcome.failure)
             raise CompileError(told, request.target.name, "llir", place, outcome.said)
         with path.open("rb") as file:
             written = file.read(MOST_BYTES + 1)
@@ -192,7 +193,10 @@ def _grown(before: Sequence[str], after: Sequence[str]) -> dict[str, tuple[int, 
 def _diff(before: Sequence[str], after: Sequence[str]) -> str:
     """The lines in which two modules differ, with two around them; values match by their use, not their number."""
     if len(before) * len(after) > COMPARED:
-        told = [f"- {len(before):,} lines", f"+ {len(after):,} lines: so much has changed that all is another"]
+        told = [
+            f"- {len(before):,} lines",
+            _("+ {after} lines: too much changed for a line-by-line comparison").format(after=f"{len(after):,}"),
+        ]
         return "\n".join(told)
     one, other = ([_NUMBERED.sub("%", line) for line in lines] for lines in (before, after))
     found: list[str] = []

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from triton_lab.localization import _
+
 Signature = Mapping[str, str] | Sequence[str] | str
 # The fact that Triton's front end records about 16: an address or number is a multiple of it.
 _MULTIPLE_OF_16 = ["tt.divisibility", 16]
@@ -27,11 +29,19 @@ def source_of(kernel: Any, signature: Signature, constants: Mapping[str, Any]) -
             types[name] = "constexpr"
             continue
         if name not in given:
-            raise ValueError(f"{function.__name__}: the signature has no type for {name}, and no constant is given")
-        types[name], _, hint = given[name].replace(" ", "").partition(":")
+            raise ValueError(
+                _("{function}: the signature has no type for {name}. Add a type, or give a constant").format(
+                    function=function.__name__, name=name
+                )
+            )
+        types[name], _unused, hint = given[name].replace(" ", "").partition(":")
         _check_type(function, name, types[name])
         if hint not in ("", "16"):
-            raise ValueError(f"{name}: {given[name]!r} may end in :16, for a multiple of 16, and in nothing else")
+            raise ValueError(
+                _("{name}: {given} may end only in :16, for a multiple of 16").format(
+                    name=name, given=repr(given[name])
+                )
+            )
         if hint:
             attributes[(position,)] = [_MULTIPLE_OF_16]
     return _source_class(function)(function, types, fixed, attributes)
@@ -55,8 +65,10 @@ def _function(kernel: Any) -> Any:
         found = found.fn
     if not isinstance(found, JITFunction):
         raise TypeError(
-            f"{kernel!r} is no kernel that can be compiled: a function under @triton.jit or @gluon.jit is needed"
-            + (", defined without TRITON_INTERPRET=1" if type(found).__name__ == "InterpretedFunction" else "")
+            _(
+                "{kernel} is not a kernel that can be compiled: a function under @triton.jit or @gluon.jit is needed"
+            ).format(kernel=repr(kernel))
+            + (_(", defined without TRITON_INTERPRET=1") if type(found).__name__ == "InterpretedFunction" else "")
         )
     return found
 
@@ -69,8 +81,9 @@ def _constants(function: Any, names: Sequence[str], constants: Mapping[str, Any]
         if parameter.is_constexpr and parameter.name not in fixed:
             if parameter.default is inspect.Parameter.empty:
                 raise ValueError(
-                    f"{function.__name__}: {parameter.name} is tl.constexpr and needs a value: "
-                    f"constants={{{parameter.name!r}: ...}}"
+                    _("{function}: {name} is tl.constexpr and needs a value: constants={{{name2}: ...}}").format(
+                        function=function.__name__, name=parameter.name, name2=repr(parameter.name)
+                    )
                 )
             fixed[parameter.name] = parameter.default
     return {name: fixed[name] for name in names if name in fixed}
@@ -84,8 +97,15 @@ def _given(function: Any, signature: Signature, open_names: Sequence[str]) -> di
     listed = _types(signature) if isinstance(signature, str) else list(signature)
     if len(listed) != len(open_names):
         raise ValueError(
-            f"{function.__name__}: the signature has {len(listed)} types for {len(open_names)} parameters that are no "
-            f"constants: {', '.join(open_names) or 'none'}"
+            _(
+                "{function}: the signature has {listed} types for {open_names} parameters that are no "
+                "constants: {open_names2}"
+            ).format(
+                function=function.__name__,
+                listed=len(listed),
+                open_names=len(open_names),
+                open_names2=", ".join(open_names) or "none",
+            )
         )
     return dict(zip(open_names, listed, strict=True))
 
@@ -107,7 +127,9 @@ def _check_names(function: Any, asked: Iterable[str], names: Sequence[str], what
         if name not in names:
             near = difflib.get_close_matches(str(name), names, n=len(names), cutoff=0.0)
             raise ValueError(
-                f"{function.__name__} has no parameter {name!r} for the {what}; it has {', '.join(near) or 'none'}"
+                _("{function} has no parameter {name} for the {what}; it has {near}").format(
+                    function=function.__name__, name=repr(name), what=what, near=", ".join(near) or "none"
+                )
             )
 
 
@@ -118,6 +140,8 @@ def _check_type(function: Any, name: str, type: str) -> None:
         str_to_ty(type, None)
     except Exception:
         raise ValueError(
-            f"{function.__name__}: {type!r} is no type for {name}: write fp32, fp16, bf16, fp64, fp8e5, fp8e4nv, i1, "
-            "i8, i16, i32, i64, u32 and the like, with a * before it for a pointer"
+            _(
+                "{function}: {type} is not a type for {name}. Write fp32, fp16, bf16, fp64, fp8e5, "
+                "fp8e4nv, i1, i8, i16, i32, i64, u32 and the like, with a * before it for a pointer"
+            ).format(function=function.__name__, type=repr(type), name=name)
         ) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from triton_lab.compiled import instruction_mix
 from triton_lab.compiled.architecture import Architecture
 from triton_lab.compiled.compiler_client import CompileOutcome
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 
@@ -67,7 +68,7 @@ class Metadata:
         yield "warps", f"{self.warps} of {count(self.lanes, 'lane')}"
         yield "stages", str(self.stages)
         if self.ctas > 1:
-            yield "CTAs of a cluster", str(self.ctas)
+            yield _("CTAs of a cluster"), str(self.ctas)
         if "instructions" in self.unknown:
             yield "instructions", f"not known: {self.unknown['instructions']}"
             return
@@ -85,7 +86,7 @@ def metadata_of(target: Architecture, outcome: CompileOutcome) -> Metadata:
     figures = _nvidia(outcome) if target.is_nvidia else _amd(str(outcome.stages["amdgcn"]))
     for name in ("registers", "spills", "stack"):
         if figures.get(name) is None:
-            unknown[_TOLD[name]] = "the tool that tells was not there, or told nothing"
+            unknown[_TOLD[name]] = _("the tool that reports it is missing, or reported nothing")
     return Metadata(
         figures.get("registers"),
         figures.get("spills"),

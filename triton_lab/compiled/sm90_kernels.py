@@ -21,6 +21,7 @@ from triton_lab.compiled.front_end import Request
 from triton_lab.compiled.layouts.linear_layout import Linear
 from triton_lab.compiled.layouts.reduction_layouts import reductions, scans
 from triton_lab.compiled.resource_facts import metadata_of
+from triton_lab.localization import _
 
 
 def resources_of(source: Any, metadata: Any) -> Resources:
@@ -66,8 +67,8 @@ def _resources(name: str, ttir: str, options: str) -> Resources:
         known = metadata_of(architecture("sm_90"), outcome)
         if known.registers is not None and known.spills is not None and known.shared is not None:
             return Resources(known.registers, known.spills, known.shared)
-        outcome.failure = "the tool that tells was not there"
-    raise _refusal(name, outcome, "its registers are not known")
+        outcome.failure = _("the tool that reports it is missing")
+    raise _refusal(name, outcome, _("its registers are not known"))
 
 
 @functools.lru_cache(maxsize=256)
@@ -76,7 +77,7 @@ def _taken(name: str, ttir: str, options: str) -> tuple[tuple[Linear | None, ...
     outcome = _outcome(name, ttir, options)
     text = outcome.stages.get("ttgir")  # what fails later has its layouts all the same
     if not isinstance(text, str):
-        raise _refusal(name, outcome, "the order of its sums is not known")
+        raise _refusal(name, outcome, _("the order of its sums is not known"))
     return tuple(reductions(text)), tuple(scans(text))
 
 
@@ -90,10 +91,14 @@ def _instructions(name: str, ttir: str, options: str) -> frozenset[str]:
     outcome = _outcome(name, ttir, options)
     text = outcome.stages.get("ptx")
     if not isinstance(text, str):
-        raise _refusal(name, outcome, "its instructions are not known")
+        raise _refusal(name, outcome, _("its instructions are not known"))
     return frozenset(_MNEMONIC.findall(text))
 
 
 def _refusal(name: str, outcome: CompileOutcome, unknown: str) -> RuntimeError:
     reason = outcome.failure.strip().splitlines()[-1]
-    return RuntimeError(f"the kernel {name} does not compile for sm_90, so {unknown}: {reason}")
+    return RuntimeError(
+        _("the kernel {name} does not compile for sm_90, so {unknown}: {reason}").format(
+            name=name, unknown=unknown, reason=reason
+        )
+    )

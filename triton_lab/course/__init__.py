@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
+
 if TYPE_CHECKING:
     from triton_lab.course.edition import BrokenSolution as BrokenSolution
     from triton_lab.course.edition import student as student
@@ -53,7 +55,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(_("module {name} has no attribute {name2}").format(name=repr(__name__), name2=repr(name)))
     return getattr(importlib.import_module(f"{__name__}.{_PUBLIC[name]}"), name)
 
 

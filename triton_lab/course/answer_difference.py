@@ -10,6 +10,7 @@ from triton_lab import messages
 from triton_lab.course.answer_fault import AnswerFault, returned
 from triton_lab.course.attempt import Other, Placed
 from triton_lab.course.launch_work import arguments_of
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     import torch
@@ -20,15 +21,30 @@ if TYPE_CHECKING:
 def unlike_in_kind(results: Sequence[Placed | Other], expected: Sequence[torch.Tensor], on: str) -> AnswerFault | None:
     if len(results) != len(expected):
         want = messages.count(len(expected), "tensor")
-        return AnswerFault(f"It returns {messages.count(len(results), 'value')}, and must return {want}.", on)
+        return AnswerFault(
+            _("It returns {values}, but must return {want}.").format(
+                values=messages.count(len(results), "value"), want=want
+            ),
+            on,
+        )
     for one, wanted in zip(results, expected, strict=True):
         if isinstance(one, Other):
             return AnswerFault(returned(one.kind, "a tensor"), on)
         result = one.tensor
         if result.shape != wanted.shape:
-            return AnswerFault(f"The result has shape {tuple(result.shape)}, and must have {tuple(wanted.shape)}.", on)
+            return AnswerFault(
+                _("The result has shape {shape}, but must have {shape2}.").format(
+                    shape=tuple(result.shape), shape2=tuple(wanted.shape)
+                ),
+                on,
+            )
         if result.dtype != wanted.dtype:
-            return AnswerFault(f"The result is {_name(result.dtype)}, and must be {_name(wanted.dtype)}.", on)
+            return AnswerFault(
+                _("The result is {name}, but must be {name2}.").format(
+                    name=_name(result.dtype), name2=_name(wanted.dtype)
+                ),
+                on,
+            )
     return None
 
 
@@ -48,13 +64,23 @@ def unlike(
         which = "The result" if len(results) == 1 else f"Result {number + 1}"
         launch, argument, program, by = storing(launches, placed, first)
         total = int((~near).sum())
-        others = f" {messages.count(total, 'element')} of {messages.number(near.numel())} differ." if total > 1 else ""
+        others = (
+            _(" {elements} of {numel} differ.").format(
+                elements=messages.count(total, "element"), numel=messages.number(near.numel())
+            )
+            if total > 1
+            else ""
+        )
         at = list(first) if first else "its only element"
         if launch is not None and program is None:
-            message = f"{which} has no value at {at}, where {value_text(wanted[first])} must be: {by}.{others}"
+            message = _("{which} has no value at {at}. It must be {wanted}: {by}.{others}").format(
+                which=which, at=at, wanted=value_text(wanted[first]), by=by, others=others
+            )
         else:
-            values = f"{value_text(result[first])} at {at}, and must be {value_text(wanted[first])}"
-            message = f"{which} is {values}: {by}.{others}"
+            values = _("{result} at {at}, but must be {wanted}").format(
+                result=value_text(result[first]), at=at, wanted=value_text(wanted[first])
+            )
+            message = _("{which} is {values}: {by}.{others}").format(which=which, values=values, by=by, others=others)
         return AnswerFault(message, on, launch, _picture(launch, argument, program, wanted))
     return None
 
@@ -76,10 +102,12 @@ def storing(
                 )
                 if programs.any():
                     program = int(event.programs[programs.nonzero()[0][-1]])
-                    by = f"{messages.program(program, launch.grid)} stored it, in line {access.line}"
+                    by = _("{program} stored it, in line {line}").format(
+                        program=messages.program(program, launch.grid), line=access.line
+                    )
                     return launch, named[0], program, by
-        return launch, named[0], None, "no program stored it"
-    return None, None, None, "no launch wrote to this tensor"
+        return launch, named[0], None, _("no program stored it")
+    return None, None, None, _("no launch wrote to this tensor")
 
 
 def _picture(launch: Launch | None, argument: str | None, program: int | None, wanted: torch.Tensor) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from triton_lab import messages
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -39,7 +40,9 @@ class AnswerFault:
         """The place where the launch was stopped, as lines."""
         op = None if self.launch is None else getattr(self.launch.error, "op", None)
         place = None if self.launch is None or op is None else self.launch.lines.get(op.index)
-        return [] if place is None else [f"It was stopped in {messages.place(place.file, place.line)}."]
+        return (
+            [] if place is None else [_("It stopped in {place}.").format(place=messages.place(place.file, place.line))]
+        )
 
 
 def raised(error: Exception, on: str, function: Callable[..., Any] | None = None) -> AnswerFault:
@@ -66,15 +69,20 @@ def raised(error: Exception, on: str, function: Callable[..., Any] | None = None
 def returned(kind: str, want: str) -> str:
     """The message about a function that returns a ``kind`` (a type's name) instead of the ``want``."""
     if kind == "NoneType":
-        return f"It returns nothing, and must return {want}: end it with `return`."
-    return f"It returns {kind}, and must return {want}."
+        return _("It returns nothing, but must return {want}. End it with `return`.").format(want=want)
+    return _("It returns {kind}, but must return {want}.").format(kind=kind, want=want)
 
 
 def missing(answer: Any, wanted: str) -> AnswerFault:
     """The fault if there is no answer yet, or one of another kind."""
     if answer is ... or answer is None:
-        return AnswerFault(f"{TO_DO}put {wanted} in the place of the dots, then run this cell again.", untouched=True)
-    return AnswerFault(f"This is {type(answer).__name__}, and {wanted} is asked for.")
+        return AnswerFault(
+            _("{to_do}replace the dots with {wanted}, then run this cell again.").format(to_do=TO_DO, wanted=wanted),
+            untouched=True,
+        )
+    return AnswerFault(
+        _("This is {type}, but the answer must be {wanted}.").format(type=type(answer).__name__, wanted=wanted)
+    )
 
 
 def stub_of(error: BaseException) -> str:

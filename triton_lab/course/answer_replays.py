@@ -18,6 +18,7 @@ import numpy as np
 from triton_lab.course.attempt import Attempt, Bytes, Placed
 from triton_lab.launch.recording.snapshot import CannotReplay, Snapshot
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.memory_regions import Memory
@@ -114,7 +115,9 @@ def again(attempt: Attempt, before: Mapping[str, Bytes], now: Mapping[str, Bytes
     for number, launch in enumerate(attempt.launches):
         snapshot = launch.snapshot
         if snapshot is None or snapshot.missing:
-            raise CannotReplay(f"the launch of {launch.kernel} was not recorded with its memory")
+            raise CannotReplay(
+                _("the launch of {kernel} was not recorded with its memory").format(kernel=launch.kernel)
+            )
         regions = tuple(_renewed(held, old, new, attempt.tensors, before, now) for held in snapshot.regions)
         _note(new, replay(_with(launch, replace(snapshot, regions=regions)), strict=True))
         if number + 1 < len(attempt.launches):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from triton_lab.course.answer_fault import TO_DO, AnswerFault, missing, raised, returned
 from triton_lab.course.attempt import Attempt, Other, Placed
 from triton_lab.course.cases import told
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.course.lazy_steps import StepsRun
@@ -84,7 +85,7 @@ class LocalAnswer:
         except Unanswered as error:
             return Attempt(inputs, fault=error.fault)
         if not hasattr(function, "__code__"):
-            return Attempt(inputs, fault=AnswerFault("That is a kernel. Give the function that launches it."))
+            return Attempt(inputs, fault=AnswerFault(_("That is a kernel. Give the function that launches it.")))
         on = told(inputs)
         with target("cpu"), limits(max_steps=MOST_STEPS), record() as launches:
             try:
@@ -119,7 +120,7 @@ class LocalAnswer:
         if not isinstance(self._answer, str):
             code = getattr(self._answer, "__code__", None)
             if code is None:
-                raise Unanswered(missing(self._answer, "a function with loops"))
+                raise Unanswered(missing(self._answer, _("a function with loops")))
             stub = next((one for one in code.co_consts if str(one).startswith(TO_DO)), None)
             if stub is not None:
                 raise Unanswered(AnswerFault(stub, untouched=True))
@@ -136,7 +137,7 @@ class LocalAnswer:
         if not isinstance(made, Schedule):
             raise Unanswered(AnswerFault(returned(type(made).__name__, "a schedule"), on))
         if made.scop is not given.scop:
-            message = "That is no order of the nest that was given: begin with `order`, and cut nothing."
+            message = _("That is not an order of the given nest. Start from `order`, and do not cut it.")
             raise Unanswered(AnswerFault(message, on))
         return made
 

@@ -15,6 +15,7 @@ from triton_lab.course.exercise_answer import Answer, LocalAnswer, Unanswered
 from triton_lab.course.feedback import Hint, NotSolved, Solved, show
 from triton_lab.course.launch_work import Requirement
 from triton_lab.course.run_answer import tried
+from triton_lab.localization import _, translated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +37,9 @@ class Exercise(ABC):
     chapter: str = field(default="", kw_only=True)
 
     def __repr__(self) -> str:
-        return f"{self.title}: exercise({self.name!r}).check({self.name}) judges your answer, .hint() helps"
+        return _("{title}: {check} checks your answer, .hint() gives a hint").format(
+            title=translated(self.title), check=f"exercise({self.name!r}).check({self.name})"
+        )
 
     @abstractmethod
     def judged(self, answer: Answer) -> AnswerFault | None:
@@ -51,7 +54,7 @@ class Exercise(ABC):
         """The fault of ``answer``, None if it is right. Nothing is shown or kept.
 
         >>> print(lab.course.exercise("add_constant").judge(lambda x, value: x + value))
-        The numbers are right, but no kernel stored them: let a kernel of yours compute them.
+        The numbers are right, but no kernel stored them. Let your kernel compute them.
         Tried with x (96,) float32, value = 2.5.
         """
         try:
@@ -67,13 +70,14 @@ class Exercise(ABC):
         >>> lab.course.exercise("add_constant").check(lambda x, value: x + 1)
         Traceback (most recent call last):
             ...
-        NotSolved: Add a constant · The result is -0.12584 at [0], and must be 1.37416: no launch wrote to...
+        NotSolved: Add a constant · The result is -0.12584 at [0], but must be 1.37416: no launch wrote to...
         """
         fault = self.judge(answer)
         if fault is not None:
             progress_store.note(self.name, solved=False)
-            raise NotSolved(self.title, fault, show(self.title, fault))
-        return Solved(self.name, self.title, progress_store.note(self.name, solved=True))
+            title = translated(self.title)
+            raise NotSolved(title, fault, show(title, fault))
+        return Solved(self.name, translated(self.title), progress_store.note(self.name, solved=True))
 
     def hint(self) -> Hint:
         """The next hint; after all of them, the last one again. The progress file counts them.
@@ -82,7 +86,7 @@ class Exercise(ABC):
         Hint ... of 3: ...
         """
         given = min(progress_store.hinted(self.name), len(self.hints))
-        return Hint(self.hints[given - 1], given, len(self.hints))
+        return Hint(translated(self.hints[given - 1]), given, len(self.hints))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,12 +160,12 @@ class Question(Exercise):
     def _compared(self, answer: Any) -> AnswerFault | None:
         right = self.right()
         if isinstance(answer, str) and isinstance(right, (int, float, tuple)):
-            return missing(answer, "a tuple" if isinstance(right, tuple) else "a number, without quotes,")
+            return missing(answer, "a tuple" if isinstance(right, tuple) else _("a number, without quotes"))
         try:
             same = type(answer) is not bool and bool(_equal(answer, right))
         except (TypeError, ValueError):
             same = False
-        return None if same else AnswerFault(f"{answer!r} is not it. {self.tell(answer, right)}")
+        return None if same else AnswerFault(f"{answer!r} is wrong. {self.tell(answer, right)}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +179,7 @@ class Choice(Exercise):
         try:
             wrong = self.wrong(given)
         except (TypeError, ValueError, LookupError) as error:
-            wrong = f"{given!r} does not fit: {error}"
+            wrong = _("{given} does not fit: {error}").format(given=repr(given), error=error)
         return AnswerFault(wrong) if wrong else None
 
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
+
 if TYPE_CHECKING:
     from triton_lab.course.exercise_kinds import Exercise
 
@@ -42,7 +44,11 @@ def exercises() -> tuple[Exercise, ...]:
     for chapter, page in PAGES.items():
         for one in importlib.import_module(f"triton_lab.course.chapter_exercises.{page}").EXERCISES:
             if one.name in found:
-                raise ValueError(f"two exercises are called {one.name!r}: the second is in {page}.py")
+                raise ValueError(
+                    _("two exercises are called {name}: the second is in {page}.py").format(
+                        name=repr(one.name), page=page
+                    )
+                )
             found[one.name] = replace(one, chapter=chapter)
     return tuple(found.values())
 
@@ -62,5 +68,7 @@ def exercise(name: str) -> Exercise:
     found = {one.name: one for one in exercises()}
     if name not in found:
         near = difflib.get_close_matches(name, found, n=3) or list(found)
-        raise LookupError(f"no exercise is called {name!r}; is it {' or '.join(near)}?")
+        raise LookupError(
+            _("no exercise is called {name}; is it {near}?").format(name=repr(name), near=" or ".join(near))
+        )
     return found[name]

@@ -7,6 +7,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
+
 if TYPE_CHECKING:
     from triton_lab.course.answer_fault import AnswerFault
     from triton_lab.course.progress_store import Progress
@@ -23,7 +25,7 @@ class NotSolved(AssertionError):
     ...     lab.course.exercise("add_constant").check(...)
     ... except lab.course.NotSolved as error:
     ...     print(error, error.fault.untouched)
-    Add a constant · To do: put a function in the place of the dots, then run this cell again. True
+    Add a constant · To do: replace the dots with a function, then run this cell again. True
     """
 
     def __init__(self, title: str, fault: AnswerFault, drawn: bool = False) -> None:
@@ -37,7 +39,7 @@ class NotSolved(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython prints: the message, unless the cell shows it. The cell itself called the check."""
-        told = f"Not solved yet: {self.title if self._drawn else self}"
+        told = _("Not solved yet: {title}").format(title=self.title if self._drawn else self)
         lines = [piece for line in told.split("\n") for piece in _broken(line)]
         return "\n".join(lines).replace("Not solved yet", "\x1b[31mNot solved yet\x1b[39m", 1).split("\n")
 
@@ -82,14 +84,19 @@ class Hint:
     total: int
 
     def __str__(self) -> str:
-        more = "" if self.number < self.total else " That was the last one."
-        return f"Hint {self.number} of {self.total}: {self.text}{more}"
+        return _("Hint {number} of {total}: {text}").format(number=self.number, total=self.total, text=self.text)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        more = ["Call it again for the next one."] if self.number < self.total else ["That was the last one."]
-        return _framed("var(--jp-brand-color1, #1565c0)", "→", f"Hint {self.number} of {self.total}:", self.text, more)
+        more = [_("Call it again for the next hint.")] if self.number < self.total else []
+        return _framed(
+            "var(--jp-brand-color1, #1565c0)",
+            "→",
+            _("Hint {number} of {total}:").format(number=self.number, total=self.total),
+            self.text,
+            more,
+        )
 
 
 @dataclass(frozen=True)

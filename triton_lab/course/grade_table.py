@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from triton_lab.localization import _
+
 _FORMULAS = tuple("=+-@|%\uff1d\uff0b\uff0d\uff20")
 
 
@@ -58,7 +60,7 @@ class Grades(tuple[GradeRow, ...]):
 
     def __repr__(self) -> str:
         if not self:
-            return "no notebook was graded"
+            return _("no notebook was graded")
         width = max(len(name) for name in self.by_file())
         lines = []
         for name, (points, possible) in self.by_file().items():

@@ -23,6 +23,7 @@ from typing import Any
 from triton_lab import messages
 from triton_lab.course.grade_table import GradeRow, Grades, plain
 from triton_lab.course.released_exercises import Cell, HandedIn, handed_in
+from triton_lab.localization import _
 
 SECONDS = 300.0  # for one notebook
 MEMORY = 8 << 30  # bytes of data that it may hold
@@ -85,7 +86,7 @@ def grade(
     chosen = [Path(one) for one in ([files] if isinstance(files, (str, os.PathLike)) else files)]
     missing = [str(one) for one in chosen if not os.path.lexists(one)]
     if missing:
-        raise FileNotFoundError(f"no notebook is at {missing[0]}")
+        raise FileNotFoundError(_("no notebook is at {missing}").format(missing=missing[0]))
     handed = [handed_in(one, None if released is None else Path(released)) for one in chosen]
     calls = {
         number: functools.partial(judged, one.cells, seconds, memory)
@@ -119,7 +120,18 @@ class _Lines:
         self._done += 1
         points, possible = sum(row.points for row in rows), sum(row.possible for row in rows)
         why = f": {one.broken}" if one.broken else ""
-        self._told(plain(f"[{self._done}/{self._total}] {one.file}: {points:g} of {possible:g}{why}"))
+        self._told(
+            plain(
+                _("[{done}/{total}] {file}: {points} of {possible}{why}").format(
+                    done=self._done,
+                    total=self._total,
+                    file=one.file,
+                    points=f"{points:g}",
+                    possible=f"{possible:g}",
+                    why=why,
+                )
+            )
+        )
 
     def limits(self, limits: str) -> None:
         if limits and limits not in self._limits:
@@ -142,9 +154,9 @@ def _rows(one: HandedIn, found: Judgements) -> Iterator[GradeRow]:
         if exercise.name in found.told:
             solved, message = found.told[exercise.name]
         elif exercise.name not in checks and not found.lost:
-            solved, message = False, "the notebook has no check of it"
+            solved, message = False, _("the notebook has no check for it")
         else:
-            solved, message = False, found.ended or "the notebook ended before this check"
+            solved, message = False, found.ended or _("the notebook ended before this check")
         more = f" ({_MEMORY_EXCEEDED})" if found.memory and not solved else ""
         yield GradeRow(one.file, exercise.name, points if solved else 0.0, points, "" if solved else message + more)
 
@@ -171,7 +183,11 @@ def _elsewhere(calls: Mapping[int, Callable[[], Said]], **where: Any) -> Iterato
             lost = Judgements({}, f"not graded: {outcome.error}", lost=True)
             yield left.pop(0), _sent(outcome.value) if outcome.error is None else lost
     except RemoteError:
-        lost = Judgements({}, "not graded: the workers were lost; grade it again when one is there", lost=True)
+        lost = Judgements(
+            {},
+            _("not graded: the connection to the workers was lost. Grade it again when a worker is there"),
+            lost=True,
+        )
         yield from ((number, lost) for number in left)
 
 
@@ -185,7 +201,7 @@ def _sent(value: Any) -> Judgements:
     match value:
         case (bytes() as said, str() as ended):
             return _heard(said, ended)
-    return Judgements({}, "not graded: the worker sent something else than what a judge says", lost=True)
+    return Judgements({}, _("not graded: the worker's answer is not a judge's report"), lost=True)
 
 
 def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
@@ -208,14 +224,16 @@ def judged(cells: Sequence[Cell], seconds: float, memory: int) -> Said:
         )
         late = ""
         try:
-            said, _ = judge.communicate(json.dumps(asked).encode(), _longest(seconds))
+            said, _unused = judge.communicate(json.dumps(asked).encode(), _longest(seconds))
         except subprocess.TimeoutExpired:
-            late = f"to judge what it did took longer than {messages.seconds_text(_longest(seconds))}"
+            late = _("judging took longer than {longest}").format(longest=messages.seconds_text(_longest(seconds)))
             said = _killed(judge)
         except BaseException:  # an interrupt does not wait for the judge
             _killed(judge)
             raise
-        return said, late or (f"its judge ended with {judge.returncode}" if judge.returncode else "")
+        return said, late or (
+            _("its judge ended with {returncode}").format(returncode=judge.returncode) if judge.returncode else ""
+        )
 
 
 def _environment() -> dict[str, str]:

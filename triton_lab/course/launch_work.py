@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab import messages
 from triton_lab.course.attempt import Inputs
+from triton_lab.localization import _, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
@@ -38,7 +39,9 @@ def launched() -> Requirement:
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         if len(launches) <= 1:
             return ""
-        return f"it takes {messages.count(len(launches), 'launch', 'launches')}, and 1 would do"
+        return _("it takes {launches}; one is enough").format(
+            launches=messages.count(len(launches), "launch", "launches")
+        )
 
     return wrong
 
@@ -51,7 +54,9 @@ def programs(exactly: Callable[[Inputs], int]) -> Requirement:
         found = launches[-1].programs
         if found == asked:
             return ""
-        return f"the grid has {messages.count(found, 'program')}; here it must have {messages.number(asked)}"
+        return _("the grid has {programs}; it must have {asked}").format(
+            programs=messages.count(found, "program"), asked=messages.number(asked)
+        )
 
     return wrong
 
@@ -66,14 +71,16 @@ def loads(name: str, most: Callable[[Inputs], int], because: str) -> Requirement
             return ""
         size = inputs[name].element_size()
         moved = messages.count(found * size, "byte")
-        return f"{moved} of {name} are loaded, and {messages.number(asked * size)} would do: {because}"
+        return _("it loads {moved} of {name}; {asked} are enough: {because}").format(
+            moved=moved, name=name, asked=messages.number(asked * size), because=translated(because)
+        )
 
     return wrong
 
 
 def once(name: str) -> Requirement:
     """Require that each element of the argument ``name`` is loaded once, by one program."""
-    return loads(name, lambda inputs: inputs[name].numel(), "load each element once, and keep it")
+    return loads(name, lambda inputs: inputs[name].numel(), _("load each element once, and reuse it"))
 
 
 def wide(least: int) -> Requirement:
@@ -84,7 +91,9 @@ def wide(least: int) -> Requirement:
         widest = max((math.prod(access.block) for launch in launches for access in launch.accesses), default=least)
         if widest >= min(least, there):
             return ""
-        return f"each access touches {messages.count(widest, 'element')} at a time: use blocks of {least} or more"
+        return _("each access touches at most {elements} at a time: use blocks of {least} or more").format(
+            elements=messages.count(widest, "element"), least=least
+        )
 
     return wrong
 
@@ -96,9 +105,8 @@ def atomics(most: Callable[[Inputs], int]) -> Requirement:
         found = _lanes(one for launch in launches for one in launch.done if one.kind.startswith("atomic"))
         if found <= most(inputs):
             return ""
-        return (
-            f"{messages.count(found, 'atomic update')} of the result, and {messages.number(most(inputs))} would do: "
-            "add up what a program has before it meets the others"
+        return _("it makes {updates} of the result; {most} are enough. Add up each program's values first").format(
+            updates=messages.count(found, "atomic update"), most=messages.number(most(inputs))
         )
 
     return wrong

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.course.attempt import Attempt, Placed, bytes_of
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     import torch
@@ -104,7 +105,7 @@ def stepped(function: Callable[..., Any], inputs: Mapping[str, Any], *, donors_h
         several = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
         for one in several:
             if not isinstance(one, Tensor):
-                raise TypeError(f"it returns {type(one).__name__}, and lazy tensors are asked for")
+                raise TypeError(_("it returns {type}, but must return lazy tensors").format(type=type(one).__name__))
         return StepsRun(
             tuple(one.torch() for one in several),
             {name: value.torch() for name, value in tensors.items()},
@@ -151,19 +152,19 @@ def unmade(
     names = list(run.began.tensors)
     before = {name: bytes_of(run.began.tensors[name].tensor) for name in names}
     if any(not bool((run.began.tensors[name].tensor == inputs[name]).all()) for name in names):
-        return "The arguments were changed before the first step."
+        return _("The arguments were changed before the first step.")
     now = {name: bytes_of(others[name].contiguous()) for name in names}
     try:
         world = again(run.began, before, now)
     except (KernelError, CannotReplay) as error:
-        return f"The numbers are right, but the steps' launches cannot be run again: {error}."
+        return _("The numbers are right, but the steps' launches cannot be run again: {error}.").format(error=error)
     places = [*(run.ended[name] for name in names), *run.gave]
     for placed, must in zip(places, wanted(others), strict=True):
         found = placed.holding(world.over(placed.start, bytes_of(placed.tensor)))
         if found.shape != must.shape or not bool(near(found, must).all()):
-            return (
-                "The numbers are right, but not all of them are made by the steps: with other numbers the same "
-                "launches give others. Let the steps compute everything from the arguments."
+            return _(
+                "The numbers are right, but the steps do not compute all of them: with other inputs the "
+                "same launches give wrong numbers. Let the steps compute everything from the arguments."
             )
     return ""
 

@@ -11,6 +11,7 @@ from triton_lab.course.answer_fault import AnswerFault
 from triton_lab.course.cases import told
 from triton_lab.course.exercise_answer import Answer
 from triton_lab.course.exercise_kinds import Exercise
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -61,11 +62,17 @@ class OrderExercise(Exercise):
         made = answer.order(schedule(self.nest, **self.values), on)
         try:
             if not made.is_legal:
-                return AnswerFault(f"That order is not legal. {made.legality.violations[0]}.", on, picture=made)
+                return AnswerFault(
+                    _("That order is not legal. {violations}.").format(violations=made.legality.violations[0]),
+                    on,
+                    picture=made,
+                )
             lacks = next(filter(None, (wanted(made) for wanted in self.asked)), "")
         except (TooHard, ValueError) as error:
             lacks = str(error)
-        return AnswerFault(f"The order is legal, but {lacks}.", on, picture=made) if lacks else None
+        return (
+            AnswerFault(_("The order is legal, but {lacks}.").format(lacks=lacks), on, picture=made) if lacks else None
+        )
 
 
 # --- Properties of orders -------------------------------------------------------------------------------
@@ -78,7 +85,9 @@ def steps(most: int) -> Property:
         found = _steps(made)
         if found <= most:
             return ""
-        return f"it takes {messages.count(found, 'step')} one after the other, and {messages.number(most)} would do"
+        return _("it takes {steps} one after the other; {most} are enough").format(
+            steps=messages.count(found, "step"), most=messages.number(most)
+        )
 
     return lacks
 
@@ -90,9 +99,11 @@ def misses(most: int, cache: Cache) -> Property:
         found = made.cost(cache).misses
         if found <= most:
             return ""
-        small = f"a cache of {messages.count(cache.lines, 'line')} of {messages.count(cache.line_size, 'element')}"
-        return (
-            f"{messages.count(found, 'access misses', 'accesses miss')} {small}, and {messages.number(most)} would do"
+        small = _("a cache of {lines} of {elements}").format(
+            lines=messages.count(cache.lines, "line"), elements=messages.count(cache.line_size, "element")
+        )
+        return _("{miss} {small}; at most {most} may").format(
+            miss=messages.count(found, "access misses", "accesses miss"), small=small, most=messages.number(most)
         )
 
     return lacks
@@ -107,12 +118,12 @@ def blocks(grid: Sequence[int], arrays: Mapping[str, tuple[int, ...]]) -> Proper
         kernel = made.to_triton()
         found = tuple(kernel.grid(made.scop))
         if found != tuple(grid):
-            return f"its kernel has a grid of {found}, and {tuple(grid)} is asked for"
+            return _("its kernel has a grid of {found}, but it must be {grid}").format(found=found, grid=tuple(grid))
         rng = np.random.default_rng(0)
         inputs = {name: rng.random(shape, dtype=np.float32) for name, shape in arrays.items()}
         expected, result = made.run(inputs), kernel.run(inputs)
         wrong = [name for name in arrays if not np.allclose(result[name], expected[name], rtol=1e-5)]
-        return f"its kernel computes another {wrong[0]}" if wrong else ""
+        return _("its kernel computes a different {wrong}").format(wrong=wrong[0]) if wrong else ""
 
     return lacks
 
@@ -141,14 +152,18 @@ def _unlike(found: Scop, asked: Scop) -> AnswerFault | None:
     """The difference between ``found`` and the nest that is ``asked``; None if they do the same."""
     strange = [name for name in found.parameters if name not in asked.parameters]
     if strange:
-        return AnswerFault(f"The loops count with {strange[0]}; here only {', '.join(asked.parameters)} is known.")
+        return AnswerFault(
+            _("The loops use {strange}, but only {parameters} is given.").format(
+                strange=strange[0], parameters=", ".join(asked.parameters)
+            )
+        )
     mine, wanted = _writes(found), _writes(asked)
     return (
-        _shown(wanted.range().subtract(mine.range()), found, "{} is not written, and must be")
-        or _shown(mine.range().subtract(wanted.range()), found, "{} is written, and must not be")
-        or _shown(_twice(mine), found, "{} is written more than once")
-        or _shown(_sources(asked).subtract(_sources(found)), found, "{1} must go into {0}, and does not")
-        or _shown(_sources(found).subtract(_sources(asked)), found, "{1} goes into {0}, and must not")
+        _shown(wanted.range().subtract(mine.range()), found, _("{target} is not written, but must be"))
+        or _shown(mine.range().subtract(wanted.range()), found, _("{target} is written, but must not be"))
+        or _shown(_twice(mine), found, _("{target} is written more than once"))
+        or _shown(_sources(asked).subtract(_sources(found)), found, _("{source} must go into {target}, but does not"))
+        or _shown(_sources(found).subtract(_sources(asked)), found, _("{source} goes into {target}, but must not"))
         or _other_numbers(found, asked)
     )
 
@@ -186,8 +201,14 @@ def _shown(wrong: isl.UnionSet | isl.UnionMap, scop: Scop, how: str) -> AnswerFa
         values = dict.fromkeys(scop.parameters, size)
         elements = _first(wrong, values)
         if elements:
-            return AnswerFault(f"{how.format(*elements)}.", told(values), picture=scop.bind(**values))
-    return AnswerFault(f"For sizes beyond {_SIZES[-1]} other elements are written, or other ones read.")
+            return AnswerFault(
+                f"{how.format(**dict(zip(('target', 'source'), elements, strict=False)))}.",
+                told(values),
+                picture=scop.bind(**values),
+            )
+    return AnswerFault(
+        _("For sizes above {sizes} the nest writes or reads different elements.").format(sizes=_SIZES[-1])
+    )
 
 
 def _first(wrong: isl.UnionSet | isl.UnionMap, values: Mapping[str, int]) -> list[str]:
@@ -230,6 +251,11 @@ def _other_numbers(found: Scop, asked: Scop) -> AnswerFault | None:
         if not np.allclose(mine[name], wanted[name]):
             at = np.argwhere(~np.isclose(mine[name], wanted[name]))[0]
             place = _element(name, at)
-            numbers = f"{mine[name][tuple(at)]:.6g}, and must be {wanted[name][tuple(at)]:.6g}"
-            return AnswerFault(f"The right elements are written, but {place} is {numbers}.", told(values))
+            numbers = _("{mine}, but must be {wanted}").format(
+                mine=f"{mine[name][tuple(at)]:.6g}", wanted=f"{wanted[name][tuple(at)]:.6g}"
+            )
+            return AnswerFault(
+                _("The right elements are written, but {place} is {numbers}.").format(place=place, numbers=numbers),
+                told(values),
+            )
     return None

@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from triton_lab.localization import _
+
 Notes = dict[str, dict[str, Any]]
 
 VERSION = 1
@@ -88,25 +90,27 @@ def change(file: Path, how: Callable[[Notes], None]) -> tuple[Notes, list[Warnin
     except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
         notes = found(file).notes
         how(notes)
-        return notes, [ProgressNotKept(f"{file} is not kept: {error}")]
+        return notes, [ProgressNotKept(_("{file} is not saved: {error}").format(file=file, error=error))]
     if aside is None:
         return before.notes, []
-    told = f"{file} was damaged ({before.damage}). It is now {aside.name} beside the new file; "
-    told += f"exercises that could be read in it: {read}."
+    told = _("{file} was damaged ({damage}). It was renamed to {name}, beside the new file; ").format(
+        file=file, damage=before.damage, name=aside.name
+    )
+    told += _("exercises that could be read in it: {read}.").format(read=read)
     return before.notes, [ProgressSetAside(told)]
 
 
 def _bytes(file: Path) -> bytes:
-    """The bytes of the file. Raises OSError, and _Damaged if it is no regular file of a size that we write."""
+    """The bytes of the file. Raises OSError, and _Damaged if it is not a regular file of a size that we write."""
     # Without O_NONBLOCK, opening a FIFO waits for a writer.
     handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb") as opened:
         mode = os.fstat(handle).st_mode
         if not stat.S_ISREG(mode):
-            raise _Damaged("it is a directory" if stat.S_ISDIR(mode) else "it is no regular file")
+            raise _Damaged(_("it is a directory") if stat.S_ISDIR(mode) else _("it is not a regular file"))
         raw = opened.read(_MOST_BYTES + 1)
     if len(raw) > _MOST_BYTES:
-        raise _Damaged(f"it has more than {_MOST_BYTES:,} bytes")
+        raise _Damaged(_("it has more than {most_bytes} bytes").format(most_bytes=f"{_MOST_BYTES:,}"))
     return raw
 
 
@@ -114,7 +118,7 @@ def _exact(raw: bytes) -> Notes:
     """The notes of a file that is as we write it, so that rewriting loses nothing. Raises ValueError."""
 
     def no_number(text: str) -> NoReturn:
-        raise _Damaged(f"{text[:20]} is no count")
+        raise _Damaged(_("{text} is not a count").format(text=text[:20]))
 
     def whole(text: str) -> int:
         return int(text) if len(text) < 12 else no_number(text)  # Python refuses to convert thousands of digits
@@ -123,22 +127,26 @@ def _exact(raw: bytes) -> Notes:
         raw.decode(), parse_constant=no_number, parse_float=no_number, parse_int=whole, object_pairs_hook=_distinct
     )
     if not isinstance(value, dict) or type(value.get("version")) is not int:
-        raise _Damaged("it is no progress of the course")
+        raise _Damaged(_("it does not hold progress of the course"))
     if value["version"] != VERSION:
-        raise _Damaged(f"it has version {value['version']}, and this triton-lab writes {VERSION}")
+        raise _Damaged(
+            _("it has version {version}, and this triton-lab writes {version2}").format(
+                version=value["version"], version2=VERSION
+            )
+        )
     notes = value.get("exercises")
     if set(value) != {"version", "exercises"} or not isinstance(notes, dict):
-        raise _Damaged("it is laid out otherwise")
+        raise _Damaged(_("its structure is different"))
     for name, one in notes.items():
         if not isinstance(one, dict) or one != _plain(one):
-            raise _Damaged(f"what it says of {name[:40]!r} is laid out otherwise")
+            raise _Damaged(_("the entry of {name} has a different structure").format(name=repr(name[:40])))
     return notes
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise _Damaged("a name stands in it twice")
+        raise _Damaged(_("a name occurs in it twice"))
     return made
 
 
@@ -172,10 +180,10 @@ def _plain(one: dict[str, Any]) -> dict[str, Any]:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
-        return f"it cannot be read: {error.strerror}"
+        return _("it cannot be read: {strerror}").format(strerror=error.strerror)
     if isinstance(error, RecursionError):
-        return "its brackets are nested too deep"
-    return str(error) if isinstance(error, _Damaged) else f"it is no JSON: {error}"[:200]
+        return _("its brackets are nested too deep")
+    return str(error) if isinstance(error, _Damaged) else f"it is not JSON: {error}"[:200]
 
 
 @contextlib.contextmanager
@@ -203,7 +211,9 @@ def _lock(handle: int) -> None:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > end:
-                raise TimeoutError(f"another program has locked its folder for {_SECONDS:g} s") from None
+                raise TimeoutError(
+                    _("another program has locked its folder for {seconds} s").format(seconds=f"{_SECONDS:g}")
+                ) from None
             time.sleep(0.01)
 
 
@@ -228,7 +238,7 @@ def _set_aside(file: Path) -> Path:
     """Rename the file to an unused name. Raises OSError."""
     mode = file.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-        raise OSError(errno.EINVAL, "it is a device, which stays where it is")
+        raise OSError(errno.EINVAL, _("it is a device, which stays where it is"))
     for number in itertools.count(1):
         aside = file.with_name(f"{file.stem}-damaged-{number}{file.suffix}")
         if os.path.lexists(aside):
@@ -241,4 +251,4 @@ def _set_aside(file: Path) -> Path:
                 continue
         os.rename(file, aside)
         return aside
-    raise AssertionError("there is always another number")
+    raise AssertionError(_("there is always another number"))

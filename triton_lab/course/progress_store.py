@@ -14,6 +14,7 @@ from html import escape
 from pathlib import Path
 
 from triton_lab.course.progress_file import Notes, change, found
+from triton_lab.localization import _
 
 FILE = "course-progress.json"
 _VARIABLE = "TRITON_LAB_PROGRESS"
@@ -47,8 +48,12 @@ class Progress:
 
     def __str__(self) -> str:
         here = self.chapters.get(self.chapter)
-        first = f"Chapter {self.chapter}: {here[0]} of {here[1]}. " if here else ""
-        return f"{first}Course: {self.solved} of {self.total}."
+        first = (
+            _("Chapter {chapter}: {here} of {here2}. ").format(chapter=self.chapter, here=here[0], here2=here[1])
+            if here
+            else ""
+        )
+        return _("{first}Course: {solved} of {total}.").format(first=first, solved=self.solved, total=self.total)
 
     __repr__ = __str__
 

@@ -14,6 +14,7 @@ from typing import Any
 from triton_lab.course.edition import checked
 from triton_lab.course.exercise_kinds import Exercise
 from triton_lab.course.exercise_registry import PAGES, exercises
+from triton_lab.localization import _
 
 LARGEST = 64 << 20  # bytes of a notebook's file
 _CELLS = 20_000
@@ -53,17 +54,21 @@ def handed_in(path: Path, released: Path | None = None) -> HandedIn:
     try:
         cells = _cells(path)
     except OSError as error:
-        return HandedIn(str(path), (), named, f"it cannot be read: {error.strerror or error}")
+        return HandedIn(
+            str(path), (), named, _("it cannot be read: {strerror}").format(strerror=error.strerror or error)
+        )
     except RecursionError:
-        return HandedIn(str(path), (), named, "this is no notebook: its JSON is too deep")
+        return HandedIn(str(path), (), named, _("this is not a notebook: its JSON is too deep"))
     except (ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
         told = str(error) if isinstance(error, _NoNotebook) else ""
-        return HandedIn(str(path), (), named, f"this is no notebook{f': {told}' if told else ''}")
+        return HandedIn(
+            str(path), (), named, _("this is not a notebook{which}").format(which=f": {told}" if told else "")
+        )
     if not named and counted is None:
         known = {one.name: one.chapter for one in exercises()}
         named = _of_chapters({known[cell.checks] for cell in cells if cell.checks in known})
     if not named:
-        told = "no chapter's name begins the file's name, and it has no check: nothing counts"
+        told = _("the file's name begins with no chapter's name, and the file has no check: nothing counts")
         return HandedIn(str(path), cells, (), told)
     return HandedIn(str(path), cells, named)
 
@@ -93,19 +98,19 @@ def _cells(path: Path) -> tuple[Cell, ...]:
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(opened, "rb") as file:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise _NoNotebook("it is no file")
+            raise _NoNotebook(_("it is not a file"))
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise _NoNotebook(f"it has more than {LARGEST >> 20} MB")
+        raise _NoNotebook(_("it has more than {largest} MB").format(largest=LARGEST >> 20))
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise _NoNotebook("it is not UTF-8") from None
+        raise _NoNotebook(_("it is not UTF-8")) from None
     except ValueError:
-        raise _NoNotebook("it is no JSON") from None
+        raise _NoNotebook(_("it is not JSON")) from None
     cells = notebook["cells"] if isinstance(notebook, dict) else None
     if not isinstance(cells, list) or len(cells) > _CELLS:
-        raise _NoNotebook("it has no list of cells, or too long a one")
+        raise _NoNotebook(_("it has no list of cells, or too long a one"))
     texts = [_text(one) for one in cells if one["cell_type"] == "code"]
     return tuple(Cell(text, checked(text) or "") for text in texts)
 

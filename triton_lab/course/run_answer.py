@@ -21,6 +21,7 @@ from triton_lab.course.masked_lane_check import line_of_luck
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.diagnosis.finding import ERROR, Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     import torch
@@ -116,7 +117,10 @@ def raising(error: Exception, function: Callable[..., Any], on: str, launches: S
     if failed is not None:
         found = failed.findings[0].message if failed.findings else str(error)
         return AnswerFault(
-            f"The launch of {failed.kernel} was stopped: {found}.".replace("..", "."), on, failed, failed
+            _("The launch of {kernel} stopped: {found}.").format(kernel=failed.kernel, found=found).replace("..", "."),
+            on,
+            failed,
+            failed,
         )
     return raised(error, on, function)
 
@@ -141,10 +145,12 @@ def _spoiled(attempt: Attempt, before: Mapping[str, Bytes], changes: Collection[
         changed = bytes_of(placed.tensor) != before[name]
         if name not in changes and changed.any():
             return AnswerFault(
-                f"It changes {name} itself; the result belongs into memory of its own.", on, launch, launch
+                _("It changes {name}. Write the result to a new tensor.").format(name=name), on, launch, launch
             )
         if (changed & ~placed.inside).any():
-            return AnswerFault(f"It changes what lies beside {name} in the same storage.", on, launch, launch)
+            return AnswerFault(
+                _("It changes elements outside of {name}, in the same storage.").format(name=name), on, launch, launch
+            )
     return None
 
 
@@ -152,14 +158,14 @@ def _not_launched(results: Sequence[Placed], launches: Sequence[Launch], on: str
     for placed in results:
         first = (0,) * placed.tensor.dim()
         if placed.tensor.numel() and storing(launches, placed, first)[0] is None:
-            return AnswerFault(
-                "The numbers are right, but no kernel stored them: let a kernel of yours compute them.", on
-            )
+            return AnswerFault(_("The numbers are right, but no kernel stored them. Let your kernel compute them."), on)
     return None
 
 
 def _copied(made: Copy, on: str) -> AnswerFault:
-    message = f"A copy of {made.argument}, made outside of the kernel, goes into it: load from {made.argument} itself."
+    message = _(
+        "The kernel gets a copy of {argument} that was made outside of it. Load from {argument} itself."
+    ).format(argument=made.argument)
     return AnswerFault(message, on, made.launch, made.launch)
 
 
@@ -178,26 +184,37 @@ def _unmade(
     try:
         world = again(attempt, before, now)
     except KernelError as error:
-        message = f"With other numbers the same launches are stopped: {error.message}.".replace("..", ".")
-        return AnswerFault(f"The numbers are right, but not with others. {message}", on, launch, launch)
+        message = (
+            _("With other inputs the same launches stop: {message}.").format(message=error.message).replace("..", ".")
+        )
+        return AnswerFault(
+            _("The numbers are right, but not for other inputs. {message}").format(message=message), on, launch, launch
+        )
     except CannotReplay as error:
-        return AnswerFault(f"The launches cannot be run again, so they cannot be judged: {error}.", on, launch, launch)
+        return AnswerFault(
+            _("The launches cannot be run again, so the answer cannot be judged: {error}.").format(error=error),
+            on,
+            launch,
+            launch,
+        )
     for placed, wanted in zip(results, expected, strict=True):
         found = placed.holding(world.over(placed.start, bytes_of(placed.tensor)))
         near = near_to(found, wanted, asked.tolerance)
         if not bool(near.all()):
             first = first_of(near)
             at = list(first) if first else "its only element"
-            message = (
-                f"The numbers are right, but not all of them are made by the launches. With other numbers the same "
-                f"launches give {value_text(found[first])} at {at}, where {value_text(wanted[first])} must be: let the "
-                "kernel compute everything from the arguments themselves."
-            )
+            message = _(
+                "The numbers are right, but the launches do not compute all of them. With other inputs "
+                "the same launches give {found} at {at}; it must be {wanted}. Let the kernel compute "
+                "everything from the arguments."
+            ).format(found=value_text(found[first]), at=at, wanted=value_text(wanted[first]))
             return AnswerFault(message, on, launch, launch)
     for name, placed in attempt.tensors.items():
         changed = world.over(placed.start, now[name]) != now[name]
         if (changed & ~placed.inside).any() or (name not in asked.changes and changed.any()):
-            return AnswerFault(f"With other numbers it changes {name}, or what lies beside it.", on, launch, launch)
+            return AnswerFault(
+                _("With other inputs it changes {name}, or elements beside it.").format(name=name), on, launch, launch
+            )
     return None
 
 
@@ -205,10 +222,10 @@ def _lucky(launches: Sequence[Launch], on: str) -> AnswerFault | None:
     for launch in launches:
         line = line_of_luck(launch)
         if line is not None:
-            message = (
-                f"The numbers are right by luck: the load in line {line} has a mask and no other=..., and what lanes "
-                "hold that it turns off goes into the result. Nobody says what that is."
-            )
+            message = _(
+                "The numbers are right by luck. The load in line {line} has a mask but no other=..., and "
+                "its masked-off lanes go into the result. Their values are undefined."
+            ).format(line=line)
             return AnswerFault(message, on, launch, launch)
     return None
 
@@ -217,7 +234,9 @@ def _overworked(launches: Sequence[Launch], inputs: Inputs, work: Sequence[Requi
     for requirement in work if launches else ():
         wrong = requirement(launches, inputs)
         if wrong:
-            return AnswerFault(f"The numbers are right, but {wrong}.", on, launches[-1], launches[-1])
+            return AnswerFault(
+                _("The numbers are right, but {wrong}.").format(wrong=wrong), on, launches[-1], launches[-1]
+            )
     return None
 
 

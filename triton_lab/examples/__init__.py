@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.examples.example import Example, Size
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.examples.gpu_recordings import recording as recording
@@ -51,7 +52,11 @@ def all_examples() -> tuple[Example, ...]:
     for page in PAGES:
         for each in importlib.import_module(f"{__name__}.{page}").EXAMPLES:
             if each.name in found:
-                raise ValueError(f"two examples are called {each.name!r}: the second is in {page}.py")
+                raise ValueError(
+                    _("two examples are called {name}: the second is in {page}.py").format(
+                        name=repr(each.name), page=page
+                    )
+                )
             found[each.name] = each
     return tuple(found.values())
 
@@ -60,11 +65,13 @@ def example(name: str) -> Example:
     """The example called `name`. Raises KeyError, which lists the names that exist."""
     found = {each.name: each for each in all_examples()}
     if name not in found:
-        raise KeyError(f"no example is called {name!r}; there are {', '.join(found)}")
+        raise KeyError(
+            _("no example is called {name}; there are {found}").format(name=repr(name), found=", ".join(found))
+        )
     return found[name]
 
 
 def __getattr__(name: str) -> Any:
     if name not in ("recording", "recordings"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(_("module {name} has no attribute {name2}").format(name=repr(__name__), name2=repr(name)))
     return getattr(importlib.import_module(f"{__name__}.gpu_recordings"), name)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.course_files import course_folders
 from triton_lab.examples.example import Example
+from triton_lab.localization import _
 from triton_lab.messages import count, number
 
 if TYPE_CHECKING:
@@ -49,16 +50,22 @@ def recording(name: str) -> Launch:
     >>> lab.examples.recording("nonsense")
     Traceback (most recent call last):
         ...
-    KeyError: "no recording is called 'nonsense'; there are vector_add, softmax, matmul_float16, matmul_float32,...
+    KeyError: "there is no recording 'nonsense'; there are vector_add, softmax, matmul_float16, matmul_float32,...
     """
     if name not in RECORDED:
-        raise KeyError(f"no recording is called {name!r}; there are {', '.join(RECORDED)}")
+        raise KeyError(
+            _("there is no recording {name}; there are {recorded}").format(
+                name=repr(name), recorded=", ".join(RECORDED)
+            )
+        )
     file = FOLDER / f"{name}{SUFFIX}"
     if not file.exists():
         there = ", ".join(recordings()) or "none"
         raise FileNotFoundError(
-            f"{name} has not been recorded on a GPU yet (of those that have, there is {there}): on a machine "
-            "with a GPU run python -m triton_lab.examples.gpu_recordings"
+            _(
+                "{name} is not recorded on a GPU yet (recorded: {there}). On a machine with a GPU, run "
+                "python -m triton_lab.examples.gpu_recordings"
+            ).format(name=name, there=there)
         )
     from triton_lab.launch.saving.launch_reader import load
 
@@ -81,7 +88,9 @@ def make(folder: Path = FOLDER, launched: Callable[[Example], Launch] | None = N
     size = sum(file.stat().st_size for file in files)
     if size > MOST:
         raise ValueError(
-            f"the recordings have {count(size, 'byte')}, and {number(MOST)} are allowed: record smaller launches"
+            _("the recordings have {bytes}, but at most {most} are allowed: record smaller launches").format(
+                bytes=count(size, "byte"), most=number(MOST)
+            )
         )
     return files
 
@@ -100,7 +109,9 @@ def on_gpu(each: Example) -> Launch:
             each.run(**each.inputs("small", 0, "cpu"))
     launch = launches[-1]
     device = launch.time.device if launch.time is not None else ""
-    where = f"recorded on one {device} with Triton {triton.__version__} and torch {torch.__version__}"
+    where = _("recorded on one {device} with Triton {triton} and torch {torch}").format(
+        device=device, triton=triton.__version__, torch=torch.__version__
+    )
     return replace(launch, remark="; ".join(filter(None, (launch.remark, where))))
 
 
@@ -127,14 +138,22 @@ def main(arguments: Sequence[str]) -> None:
     import argparse
 
     parser = argparse.ArgumentParser(prog="python -m triton_lab.examples.gpu_recordings", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where they go; else into the package")
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help=_("where they go; else into the package"))
     folder = parser.parse_args(arguments).folder
     from triton_lab.launch.saving.launch_reader import load
 
     for file in make(folder):
         found: Any = load(file)
         time = "" if found.time is None else f"{found.time.median * 1e6:.1f} µs, {found.time.runs} runs"
-        print(f"{file.name}: {count(file.stat().st_size, 'byte')}, {found.kernel}, {time}; {found.remark}")
+        print(
+            _("{name}: {bytes}, {kernel}, {time}; {remark}").format(
+                name=file.name,
+                bytes=count(file.stat().st_size, "byte"),
+                kernel=found.kernel,
+                time=time,
+                remark=found.remark,
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import triton
 import triton.language as tl
 
 from triton_lab.examples.example import Example, Size
+from triton_lab.localization import _
 
 
 @triton.jit
@@ -43,7 +44,11 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6, block: in
     Computed in float32 and returned in x's dtype; `block`, a power of two, is the number of columns per step.
     """
     if x.stride(1) != 1 and x.shape[1] > 1:
-        raise ValueError(f"the columns of x must be contiguous, but its strides are {x.stride()}: use x.contiguous()")
+        raise ValueError(
+            _("the columns of x must be contiguous, but its strides are {stride}: use x.contiguous()").format(
+                stride=x.stride()
+            )
+        )
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     if x.numel():
         rms_norm_kernel[(x.shape[0],)](

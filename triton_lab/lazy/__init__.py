@@ -36,6 +36,7 @@ from triton_lab.lazy.operations.factories import (
 from triton_lab.lazy.operations.joining import cat, stack, where
 from triton_lab.lazy.operations.make_tensor import Tensor, tensor
 from triton_lab.lazy.step import Step, history, mark_step
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -87,16 +88,20 @@ def explain(step: Step | None = None) -> StepView:
     >>> t = lab.lazy.tensor([1.0, 2.0]) * 2
     >>> step = lab.lazy.mark_step()
     >>> lab.lazy.explain(step).title().partition(": ")[2]
-    'miss. 1 kernel compiled. The cache held no graph to compare it with.'
+    'miss. 1 kernel compiled. The cache held no graph to compare with.'
     """
     if step is None:
         if not history:
-            raise RuntimeError("no step has run yet: lab.lazy.mark_step(), or a look at a value, runs what is pending")
+            raise RuntimeError(
+                _("no step has run yet. lab.lazy.mark_step() runs the pending operations; so does reading a value")
+            )
         step = history[-1]
     if not isinstance(step, Step):
         raise TypeError(
-            f"{type(step).__name__} is no step: lab.lazy.explain() explains the last one, and lab.lazy.mark_step() and "
-            "lab.lazy.history give others"
+            _(
+                "{type} is not a step. lab.lazy.explain() explains the last step; lab.lazy.mark_step() "
+                "and lab.lazy.history return steps"
+            ).format(type=type(step).__name__)
         )
     view: StepView = provided("Step.explain")(step)
     return view

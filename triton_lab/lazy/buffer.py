@@ -12,6 +12,8 @@ import weakref
 
 import torch
 
+from triton_lab.localization import _
+
 _numbers = itertools.count()
 _places = itertools.count(1)
 _place_of: dict[int, int] = {}  # by the id of live memory
@@ -36,7 +38,7 @@ class ValueBuffer:
     def read(self) -> torch.Tensor:
         """The memory, flat. Raises RuntimeError (`Gone`) if a step took it."""
         if self.memory is None:
-            raise Gone(f"{self} has no memory any more: {self.gone}")
+            raise Gone(_("the memory of {value} is gone: {gone}").format(value=self, gone=self.gone))
         return self.memory
 
     def lose(self, why: str) -> None:

@@ -27,6 +27,7 @@ from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.hashing import Ingredients
 from triton_lab.lazy.kernel_sharing import SharedKernel, key, shared
 from triton_lab.lazy.placement import Placement, place
+from triton_lab.localization import _
 
 # A GPU may fuse a product and a sum and round once: faster, but not the result of the single operations.
 OPTIONS = {"enable_fp_fusion": False}
@@ -44,7 +45,9 @@ class StepFailed(RuntimeError):
     def __init__(self, graph: Graph, operations: tuple[int, ...], error: BaseException):
         told = "; ".join(_told(graph, number) for number in operations[:SHOWN])
         more = f" (and {len(operations) - SHOWN} more)" if len(operations) > SHOWN else ""
-        super().__init__(f"the step failed at {told}{more}: {_cause(error)}")
+        super().__init__(
+            _("the step failed at {told}{more}: {cause}").format(told=told, more=more, cause=_cause(error))
+        )
         self.operations = operations
 
 
@@ -54,8 +57,11 @@ class Lost(RuntimeError):
     def __init__(self, inputs: tuple[int, ...]):
         told = ", ".join(f"in{index}" for index in inputs)
         super().__init__(
-            f"a kernel failed while it wrote over {told}, donated and larger than {UNDO_LIMIT >> 20} MiB: "
-            "its old values are gone, and tensors that need them can no longer be computed"
+            _(
+                "a kernel failed while it overwrote {told}, which was donated and larger than "
+                "{undo_limit} MiB. Its old values are lost, and tensors that need them cannot be "
+                "computed any more"
+            ).format(told=told, undo_limit=UNDO_LIMIT >> 20)
         )
         self.inputs = inputs
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 
 from triton_lab.lazy.graph import Constant, Graph, short
 from triton_lab.lazy.index_maps import Map
+from triton_lab.localization import _
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,11 @@ def ingredients(graph: Graph, donors: tuple[int, ...], target: str) -> Ingredien
             constants.append(f"%{number}: {op.attribute.text}")
         elif op.attribute is not None:
             along = f" {op.attribute}"
-        ops.append(f"{op.name}({', '.join(f'%{operand}' for operand in op.operands)}{along})")
+        ops.append(
+            _("{name}({operands}{along})").format(
+                name=op.name, operands=", ".join(f"%{operand}" for operand in op.operands), along=along
+            )
+        )
     ops.append("return " + ", ".join(f"%{output}" for output in graph.outputs))
     return Ingredients(
         ops="; ".join(ops),
@@ -89,7 +94,7 @@ class _Switch:
         _includes = self._before
 
     def __repr__(self) -> str:
-        return f"the hash {'includes' if self.include else 'leaves out'} the donors"
+        return _("the hash {which} the donors").format(which="includes" if self.include else "leaves out")
 
 
 _includes = True
@@ -109,7 +114,7 @@ def hash_includes_donors(include: bool) -> _Switch:
     """
     global _includes
     if not isinstance(include, bool):
-        raise TypeError(f"hash_includes_donors takes True or False, not {include!r}")
+        raise TypeError(_("hash_includes_donors takes True or False, not {include}").format(include=repr(include)))
     before, _includes = _includes, include
     return _Switch(include, before)
 

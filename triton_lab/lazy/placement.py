@@ -16,6 +16,7 @@ import torch
 from triton_lab.lazy.fusion import FusedRegion
 from triton_lab.lazy.graph import Graph
 from triton_lab.lazy.index_maps import Map
+from triton_lab.localization import _
 
 
 @dataclass(frozen=True)
@@ -167,11 +168,11 @@ class _Placer:
                 continue
             readers = [region for region in order if number in region.uses]
             if any(region.kind in ("reduction", "scan", "matmul") for region in readers):
-                refused[index] = "a reduction or a matrix product reads elements of it after the first write"
+                refused[index] = _("a reduction or a matrix product reads elements of it after the first write")
             elif any(read.view is not None for region in readers for read in region.reads if read.node == number):
-                refused[index] = "a kernel reads it in another order than it writes"
+                refused[index] = _("a kernel reads it in another order than it writes")
             else:
-                refused[index] = "no output was left for it"
+                refused[index] = _("no output was left for it")
         return refused
 
 

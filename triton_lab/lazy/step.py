@@ -28,6 +28,7 @@ from triton_lab.lazy.graph import Graph, LazyValue, number
 from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
 from triton_lab.lazy.simplification import simplify
 from triton_lab.lazy.storage import Storage, live, lock, restored
+from triton_lab.localization import _
 
 SHOWN = 16  # elements of a buffer that a step copies, to show its contents
 _numbers = itertools.count(1)
@@ -167,7 +168,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
         raise
     except Lost as lost:
         for index in lost.inputs:
-            buffers[index].lose("a kernel failed while writing over it, and it was too large to be copied first")
+            buffers[index].lose(_("a kernel failed while overwriting it, and it was too large for a backup copy"))
         raise
     seconds = time.perf_counter() - began
 
@@ -175,7 +176,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
     made = _settle(graph, buffers, memories, pending)
     for index in executable.overwritten:
         if index in donors:
-            buffers[index].lose("a step wrote over it: it was donated")
+            buffers[index].lose(_("a step overwrote it, because it was donated"))
     after = (
         *(_sight(f"in{i}", buffer, seen_by[i]) for i, buffer in enumerate(buffers) if seen_by[i]),
         *(_sight(f"out{i}", buffer, names) for i, (buffer, names) in made.items()),

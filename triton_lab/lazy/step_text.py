@@ -5,6 +5,7 @@ from __future__ import annotations
 from triton_lab.lazy.compile_cache import Nearest
 from triton_lab.lazy.graph import short
 from triton_lab.lazy.step import BufferState, Step
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 
 _MOST = 60  # characters shown of a line of a recipe
@@ -14,13 +15,15 @@ def describe(step: Step) -> str:
     """The whole step as text, including its kernels."""
     parts = [
         verdict(step),
-        f"graph: {counted(len(step.traced.ops), 'operation')} traced, {len(step.graph.ops)} left\n"
+        _("graph: {operations} traced, {ops} left\n").format(
+            operations=counted(len(step.traced.ops), "operation"), ops=len(step.graph.ops)
+        )
         + _indented(str(step.graph)),
         f"hash {step.key[:16]} of\n" + _indented("\n".join(recipe(step))),
         "donors\n" + _indented("\n".join(donations(step)) or "no inputs"),
         "buffers before\n" + _indented("\n".join(map(_seen, step.before)) or "none"),
         "buffers after\n" + _indented("\n".join(map(_seen, step.after)) or "none"),
-        "kernels\n" + _indented(step.executable.source or "none: every output is an input as it is"),
+        "kernels\n" + _indented(step.executable.source or _("none: every output is an unchanged input")),
     ]
     return "\n\n".join(parts)
 
@@ -33,28 +36,28 @@ def verdict(step: Step) -> str:
 def reason(step: Step) -> str:
     """Why the cache hit or missed, and what followed."""
     if step.stale:
-        return (
-            f"Nothing was compiled, but the executable found was made for other donors "
-            f"({_inputs(step.executable.donors)}) than this step's ({_inputs(step.donors)}): the hash leaves them out."
-        )
+        return _(
+            "Nothing was compiled, but the cached kernels were made for other donors ({inputs}) than "
+            "this step's ({inputs2}), because the hash leaves the donors out."
+        ).format(inputs=_inputs(step.executable.donors), inputs2=_inputs(step.donors))
     if step.hit:
         return "Nothing was compiled."
     count, known = step.executable.fresh, len(step.executable.kernels) - step.executable.fresh
     told = f"{counted(count, 'kernel')} compiled"
     if known:
-        told += f", {known} known from before"
+        told += f", {known} already compiled"
     return f"{told}. {why(step.nearest)}"
 
 
 def why(nearest: Nearest | None) -> str:
     """The differences between a missed graph and the nearest one in the cache."""
     if nearest is None:
-        return "The cache held no graph to compare it with."
-    names = [name for name, _, _ in nearest.differences]
-    told = f"The nearest cached graph, {nearest.key[:8]}, differs in {_listed(names)}"
+        return _("The cache held no graph to compare with.")
+    names = [name for name, _unused, _unused in nearest.differences]
+    told = _("The nearest cached graph, {key}, differs in {names}").format(key=nearest.key[:8], names=_listed(names))
     if len(nearest.differences) == 1:
-        _, here, there = nearest.differences[0]
-        told += f": here {_clipped(here)}, there {_clipped(there)}"
+        _unused, here, there = nearest.differences[0]
+        told += _(": here {here}, there {there}").format(here=_clipped(here), there=_clipped(there))
     return told + "."
 
 
@@ -62,7 +65,7 @@ def recipe(step: Step) -> list[str]:
     """One line for each ingredient of the hash."""
     lines = []
     for name in step.ingredients.names():
-        left_out = " (left out of the hash)" if name == "donors" and not step.donors_hashed else ""
+        left_out = _(" (left out of the hash)") if name == "donors" and not step.donors_hashed else ""
         lines.append(f"{name:<10} {getattr(step.ingredients, name)}{left_out}")
     return lines
 
@@ -77,12 +80,12 @@ def fate(step: Step, index: int) -> str:
     seen_by = step.before[index].seen_by
     overwritten = index in step.executable.overwritten
     into = [f"out{output}" for output, donor in step.executable.aliases.items() if donor == index]
-    where = f"now holds {', '.join(into)}" if into else "was used for a temporary"
+    where = f"now holds {', '.join(into)}" if into else _("was used for a temporary")
     if seen_by:
-        told = f"kept, {_listed(list(seen_by))} still {'sees' if len(seen_by) == 1 else 'see'} it"
-        return f"{told}; yet it was written over and {where}" if overwritten else told
+        told = _("kept, still in use by {seen_by}").format(seen_by=_listed(list(seen_by)))
+        return _("{told}; yet it was overwritten and {where}").format(told=told, where=where) if overwritten else told
     if index not in step.donors:
-        return "nobody sees it any more, but no output has its size and dtype: freed"
+        return _("no longer in use, but no output has its size and dtype: freed")
     if overwritten:
         return f"donated, {where}"
     return f"offered, not used ({step.executable.placement.refused.get(index, 'compiled without it')}): freed"
@@ -91,7 +94,15 @@ def fate(step: Step, index: int) -> str:
 def _seen(sight: BufferState) -> str:
     values = f" = {list(sight.values)}" if sight.values else ""
     seen = f", seen by {_listed(list(sight.seen_by))}" if sight.seen_by else ""
-    return f"{sight.role}{_called(sight)} in memory {sight.place}: {short(sight.dtype)} x {sight.numel}{values}{seen}"
+    return _("{role}{called} in memory {place}: {dtype} x {numel}{values}{seen}").format(
+        role=sight.role,
+        called=_called(sight),
+        place=sight.place,
+        dtype=short(sight.dtype),
+        numel=sight.numel,
+        values=values,
+        seen=seen,
+    )
 
 
 def _called(sight: BufferState) -> str:

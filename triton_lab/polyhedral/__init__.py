@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.access_function import Access
 from triton_lab.polyhedral.core.isl_effort import NoAnswer, TooHard
 from triton_lab.polyhedral.core.iteration_domain import Domain
@@ -73,7 +74,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module 'triton_lab.polyhedral' has no attribute {name!r}")
+        raise AttributeError(_("module 'triton_lab.polyhedral' has no attribute {name}").format(name=repr(name)))
     value = getattr(importlib.import_module(_LATER[name]), name)
     globals()[name] = value
     return value

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.access_visits import touches
 from triton_lab.polyhedral.core.schedule_protocol import Ordered
@@ -27,9 +28,13 @@ class Cache:
 
     def __post_init__(self) -> None:
         if self.lines < 1 or self.line_size < 1:
-            raise ValueError("a cache has at least one line of one element")
+            raise ValueError(_("a cache has at least one line of one element"))
         if self.ways is not None and (self.ways < 1 or self.lines % self.ways):
-            raise ValueError(f"{counted(self.lines, 'line')} cannot be sets of {counted(self.ways, 'way')}")
+            raise ValueError(
+                _("{lines} cannot be sets of {ways}").format(
+                    lines=counted(self.lines, "line"), ways=counted(self.ways, "way")
+                )
+            )
 
     def misses(self, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each access to a memory line misses.
@@ -93,7 +98,9 @@ class Cost:
         rate = f" ({self.misses / self.accesses:.1%})" if self.accesses else ""
         parts = ", ".join(f"{name} {misses}/{accesses}" for name, (accesses, misses) in self.by_array.items())
         misses = counted(self.misses, "miss", "misses")
-        return f"{misses} of {counted(self.accesses, 'access', 'accesses')}{rate}: {parts}"
+        return _("{misses} of {accesses}{rate}: {parts}").format(
+            misses=misses, accesses=counted(self.accesses, "access", "accesses"), rate=rate, parts=parts
+        )
 
 
 def simulate(schedule: Ordered, cache: Cache, shapes: Mapping[str, Sequence[int]]) -> Cost:

@@ -12,6 +12,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.integer_points import relation_points, set_points
 from triton_lab.polyhedral.core.isl_effort import OPERATIONS, TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import path, time_text
@@ -97,7 +98,7 @@ class Dependence:
 
     def __str__(self) -> str:
         vector = ", ".join(str(c) for c in self.vector)
-        apart = f"distance ({vector})" if self.common else "no loop in common"
+        apart = f"distance ({vector})" if self.common else _("no loop in common")
         return f"{self._what}, {apart}"
 
     def __repr__(self) -> str:
@@ -189,7 +190,7 @@ def _value_dependences(scop: StaticPart) -> Iterator[Dependence]:
     writes = _union([a.relation for s in scop.statements for a in s.writes])
     for target in scop.statements:
         for read in target.reads:
-            question = f"the last write before {target.name} reads {read.text}"
+            question = _("the last write before {name} reads {text}").format(name=target.name, text=read.text)
             ask = partial(_last_writes, read.relation, writes, order)
             for relation in answered(question, ask, 5 * OPERATIONS):  # among all writes
                 yield _dependence(scop, "flow", read.array, _source(relation), target.name, relation)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.integer_points import more_than
 from triton_lab.polyhedral.core.static_part import StaticPart
 
@@ -42,5 +43,7 @@ def refuse_many(scop: StaticPart) -> None:
     """Raise ValueError where a statement has more than `MOST_DRAWN` instances."""
     for statement in scop.statements:
         if more_than(statement.domain.fixed(scop.values), MOST_DRAWN):
-            many = f"{statement.name} has more than {MOST_DRAWN:,} instances"
-            raise ValueError(f"{many}: bind smaller values, or ask for .plot()")
+            many = _("{name} has more than {most_drawn} instances").format(
+                name=statement.name, most_drawn=f"{MOST_DRAWN:,}"
+            )
+            raise ValueError(_("{many}: bind smaller values, or ask for .plot()").format(many=many))

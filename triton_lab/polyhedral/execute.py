@@ -12,6 +12,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.compile_text import compiled
 from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.loop_nest import (
@@ -63,7 +64,7 @@ class _Executable(PythonPrinter):
         return {"/": "_c_divide", "%": "_c_remainder"} if self.language == "c" else {}
 
     def header(self, node: For) -> str:
-        return f"for {_safe(node.iterator)} in {self.range(node)}:"
+        return _("for {safe} in {range}:").format(safe=_safe(node.iterator), range=self.range(node))
 
     def load(self, load: Load) -> str:
         return f"{_safe(load.array)}[{', '.join(self.text(i) for i in load.indices) or '()'}]"
@@ -157,7 +158,7 @@ def run(schedule: Ordered, arrays: Mapping[str, Any], values: Mapping[str, int])
             shape = least_shape(bound, array.name)
             memory[array.name] = np.zeros(shape, dtype=array.dtype or np.float64)
         else:
-            raise ValueError(f"the program uses the array {array.name}: give it a value")
+            raise ValueError(_("the program uses the array {name}. Pass a value for it").format(name=array.name))
     nodes = with_bodies(schedule, program(schedule, bound.values))
     _check_bounds(bound, memory)
     text = "\n".join(_Executable(scop.language).statement_lines(nodes))
@@ -172,7 +173,7 @@ def known_parameters(scop: StaticPart, arrays: Mapping[str, Any], values: Mappin
     known |= {p: int(arrays[p]) for p in scop.parameters if p in arrays and p not in values}
     missing = [p for p in scop.parameters if p not in known]
     if missing:
-        raise ValueError(f"no value for the parameter {', '.join(missing)}")
+        raise ValueError(_("no value for the parameter {missing}").format(missing=", ".join(missing)))
     return {p: known[p] for p in scop.parameters}
 
 
@@ -222,7 +223,11 @@ def _check_bounds(scop: StaticPart, memory: Mapping[str, NDArray[Any]]) -> None:
         low, high = extent(scop, name)
         if np.any(low < 0) or np.any(high >= array.shape):
             used = ", ".join(f"{a}..{b}" for a, b in zip(low.tolist(), high.tolist(), strict=True))
-            raise IndexError(f"{name} has shape {array.shape}, the program uses [{used}]")
+            raise IndexError(
+                _("{name} has shape {shape}, but the program uses [{used}]").format(
+                    name=name, shape=array.shape, used=used
+                )
+            )
 
 
 def call_visits(schedule: Ordered, functions: Mapping[str, Callable[..., Any]]) -> None:
@@ -230,7 +235,9 @@ def call_visits(schedule: Ordered, functions: Mapping[str, Callable[..., Any]]) 
     scop = schedule.scop
     missing = [p for p in scop.parameters if p not in scop.values]
     if missing:
-        raise ValueError(f"give a value for {', '.join(missing)}: .bind({missing[0]}=8)")
+        raise ValueError(
+            _("give a value for {missing}: .bind({missing2}=8)").format(missing=", ".join(missing), missing2=missing[0])
+        )
     text = "\n".join(_Executable(scop.language).statement_lines(program(schedule, scop.values)))
     names = {_safe(p): scop.values[p] for p in scop.parameters}
     exec(compiled(text), {**_FUNCTIONS, **names, **functions})

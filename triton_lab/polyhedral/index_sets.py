@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.loop_nest import Assign
@@ -36,7 +37,11 @@ def border(scop: StaticPart, at: int | str) -> AffineExpr:
         raise ValueError(f"{at!r}: {refused.reason}") from None
     if not isinstance(value, AffineExpr) or not value.names <= set(scop.parameters):
         known = ", ".join(scop.parameters) or "none"
-        raise ValueError(f"{at!r}: a cut is at a number or an affine expression of the parameters ({known})")
+        raise ValueError(
+            _("{at}: a cut is at an integer or an affine expression of the parameters ({known})").format(
+                at=repr(at), known=known
+            )
+        )
     return value
 
 
@@ -55,7 +60,9 @@ def cut(scop: StaticPart, tree: Tree, loop: Loop, at: AffineExpr) -> Parted:
     taken = {s.name for s in scop.statements}
     for name in parted:
         if {f"{name}a", f"{name}b"} & taken:
-            raise ValueError(f"there is a statement {name}a or {name}b already: {name} cannot be cut")
+            raise ValueError(
+                _("there already is a statement {name}a or {name}b, so {name} cannot be cut").format(name=name)
+            )
 
     def both(name: str) -> tuple[str, ...]:
         return (f"{name}a", f"{name}b") if name in parted else (name,)

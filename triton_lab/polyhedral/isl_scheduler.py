@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, source_name
 from triton_lab.polyhedral.core.axis_names import named_by_axes
 from triton_lab.polyhedral.core.isl_effort import NoAnswer, TooHard, answered, series
@@ -42,7 +43,7 @@ def _automatic(scop: Instances) -> Tree:
         proximity = _relations(scop.value_dependences)
     except TooHard:
         proximity = validity
-    question = "a schedule for this nest"
+    question = _("a schedule for this nest")
     try:
         tree = answered(question, partial(_found, scop, run, validity, proximity))
     except NoAnswer:
@@ -114,7 +115,9 @@ class _Reader:
         found: list[Any] = []
         piecewise.foreach_piece(lambda _, expression: found.append(expression))
         if len(found) != 1:
-            raise ValueError("isl's schedule for this nest changes from case to case: it cannot be shown as loops")
+            raise ValueError(
+                _("isl's schedule for this nest is different in different cases: it cannot be shown as loops")
+            )
         return _quasi_affine(found[0], self.scop[_statement_name(piecewise)].iterators)
 
 
@@ -137,7 +140,11 @@ def _quasi_affine(expression: Any, iterators: tuple[str, ...]) -> AffineExpr:
 
 def _whole(value: Any) -> int:
     if not value.is_int():
-        raise ValueError(f"isl's schedule for this nest has the coefficient {value}: it cannot be shown as loops")
+        raise ValueError(
+            _("isl's schedule for this nest has the coefficient {value}: it cannot be shown as loops").format(
+                value=value
+            )
+        )
     return int(value.to_python())
 
 

@@ -11,6 +11,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.integer_points import relation_points
 from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort, series
 from triton_lab.polyhedral.core.loop_tree import Tree, path, time_text
@@ -43,9 +44,9 @@ class Violation:
 
     def __str__(self) -> str:
         how = {
-            "reversed": "the target runs first",
-            "tied": "both run at the same time",
-            "concurrent": f"different iterations of {self.loop} run at once",
+            "reversed": _("the target runs first"),
+            "tied": _("both run at the same time"),
+            "concurrent": _("different iterations of {loop} run at once").format(loop=self.loop),
         }[self.kind]
         return f"{self.dependence}: {how}"
 
@@ -69,8 +70,8 @@ class Legality:
 
     def __str__(self) -> str:
         if self.is_legal:
-            return "legal: every dependence is kept"
-        with series("the distances that are broken"):
+            return _("legal: every dependence is kept")
+        with series("the violated distances"):
             return self._broken_text()
 
     def _broken_text(self) -> str:
@@ -97,7 +98,7 @@ def _violations(scop: StaticPart, dependences: Iterable[Dependence], tree: Tree)
         times = {s.name: isl.Map(time_text(tree, s.name, s.iterators, scop.parameters)) for s in scop.statements}
     for dependence in dependences:
         yield from answered(
-            f"whether the order keeps {dependence.kind} {dependence.source} → {dependence.target}",
+            f"whether the order respects {dependence.kind} {dependence.source} → {dependence.target}",
             partial(_broken, tree, dependence, times[dependence.source], times[dependence.target]),
         )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence as Several
 from dataclasses import replace
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.loop_tree import (
     Leaf,
@@ -32,10 +33,16 @@ def find(tree: Tree, name: str, statement: str | None = None) -> Loop:
     if not found:
         there = ", ".join(dict.fromkeys(loop.name for loop in every_loop(tree))) or "none"
         around = f" around {statement}" if statement else ""
-        raise ValueError(f"there is no loop {name}{around}; loops: {there}")
+        raise ValueError(
+            _("there is no loop {name}{around}; loops: {there}").format(name=name, around=around, there=there)
+        )
     if len(found) > 1:
         choices = "; ".join(f"statement={statements(loop)[0]!r}" for loop in found)
-        raise ValueError(f"{len(found)} loops are called {name}: choose one with {choices}")
+        raise ValueError(
+            _("{found} loops are called {name}: choose one with {choices}").format(
+                found=len(found), name=name, choices=choices
+            )
+        )
     return found[0]
 
 
@@ -53,15 +60,15 @@ def _unused(tree: Tree, *names: str) -> None:
     taken = {loop.name for loop in every_loop(tree)}
     for name in names:
         if name in taken:
-            raise ValueError(f"there is a loop {name} already")
+            raise ValueError(_("there already is a loop {name}").format(name=name))
 
 
 def split(tree: Tree, loop: Loop, factor: int, outer: str, inner: str) -> Tree:
     """Split ``loop`` into a loop over tiles of ``factor`` iterations and a loop within a tile."""
     if factor < 1:
-        raise ValueError(f"a factor of {factor}: a tile holds at least one iteration")
+        raise ValueError(_("a factor of {factor}: a tile has at least one iteration").format(factor=factor))
     if outer == inner:
-        raise ValueError(f"both loops would be called {outer}")
+        raise ValueError(_("both loops would have the name {outer}").format(outer=outer))
     _unused(tree, *({outer, inner} - {loop.name}))
     within = Loop(inner, {s: e % factor for s, e in loop.expressions.items()}, loop.body)
     over = Loop(outer, {s: e // factor for s, e in loop.expressions.items()}, within)
@@ -73,8 +80,8 @@ def reorder(tree: Tree, loops: Several[Loop]) -> Tree:
     if len(loops) < 2:
         return tree
     if len({id(loop) for loop in loops}) != len(loops):
-        raise ValueError("the same loop is named twice")
-    outermost = max(loops, key=lambda loop: sum(1 for _ in every_loop(loop)))
+        raise ValueError(_("the same loop is named twice"))
+    outermost = max(loops, key=lambda loop: sum(1 for _unused in every_loop(loop)))
     wanted = {id(loop) for loop in loops}
     chain: list[Loop] = []
     node: Tree = outermost
@@ -83,8 +90,9 @@ def reorder(tree: Tree, loops: Several[Loop]) -> Tree:
             reached = {id(loop) for loop in chain}
             missing = ", ".join(loop.name for loop in loops if id(loop) not in reached)
             raise ValueError(
-                f"{missing} does not stand directly inside {chain[-1].name}: other statements lie between; "
-                "distribute first"
+                _("{missing} is not directly inside {name}: other statements are in between. Distribute first").format(
+                    missing=missing, name=chain[-1].name
+                )
             )
         chain.append(node)
         node = node.body
@@ -98,9 +106,9 @@ def reorder(tree: Tree, loops: Several[Loop]) -> Tree:
 def skew(tree: Tree, loop: Loop, by: Loop, factor: int) -> Tree:
     """Shift ``loop`` by ``factor`` times the loop ``by``."""
     if loop is by:
-        raise ValueError(f"{loop.name} cannot be skewed by itself")
+        raise ValueError(_("{name} cannot be skewed by itself").format(name=loop.name))
     if not set(statements(loop)) <= set(by.expressions):
-        raise ValueError(f"{by.name} is not a loop of every statement in {loop.name}")
+        raise ValueError(_("{name} is not a loop of every statement in {name2}").format(name=by.name, name2=loop.name))
     return replace_loop(
         tree, loop, replace(loop, expressions={s: e + by.expressions[s] * factor for s, e in loop.expressions.items()})
     )
@@ -122,24 +130,32 @@ def collapse(tree: Tree, outer: Loop, inner: Loop, name: str, low: int, extent: 
     _unused(tree, *({name} - {outer.name, inner.name}))
     if outer.mark or inner.mark:
         marked = outer if outer.mark else inner
-        raise ValueError(f"{marked.name} is {marked.mark}: collapse first, then mark {name}")
+        raise ValueError(
+            _("{name} is {mark}: collapse first, then mark {name2}").format(
+                name=marked.name, mark=marked.mark, name2=name
+            )
+        )
     together = {s: e * extent + inner.expressions[s] - low for s, e in outer.expressions.items()}
     return replace_loop(tree, outer, Loop(name, together, inner.body))
 
 
 def mark(tree: Tree, loop: Loop, kind: Mark) -> Tree:
     if loop.mark:
-        raise ValueError(f"{loop.name} is {loop.mark} already")
+        raise ValueError(_("{name} is {mark} already").format(name=loop.name, mark=loop.mark))
     if kind == "vectorize" and next(every_loop(loop.body), None) is not None:
         inner = next(every_loop(loop.body)).name
-        raise ValueError(f"{loop.name} holds the loop {inner}: only an innermost loop can be vectorized; reorder first")
+        raise ValueError(
+            _("{name} holds the loop {inner}: only an innermost loop can be vectorized; reorder first").format(
+                name=loop.name, inner=inner
+            )
+        )
     return replace_loop(tree, loop, replace(loop, mark=kind))
 
 
 def distribute(tree: Tree, loop: Loop) -> Tree:
     """Turn ``loop`` around a sequence into a sequence of loops."""
     if not isinstance(loop.body, Sequence):
-        raise ValueError(f"{loop.name} holds nothing to distribute over: its body is one piece")
+        raise ValueError(_("{name} cannot be distributed: its body is one statement").format(name=loop.name))
     parts = tuple(
         replace(loop, expressions={s: loop.expressions[s] for s in statements(child)}, body=child)
         for child in loop.body.children
@@ -152,7 +168,9 @@ def fuse(tree: Tree, first: str, second: str) -> Tree:
     there = statements(tree)
     for name in (first, second):
         if name not in there:
-            raise ValueError(f"there is no statement {name}; statements: {', '.join(there)}")
+            raise ValueError(
+                _("there is no statement {name}; statements: {there}").format(name=name, there=", ".join(there))
+            )
     return _fuse(tree, first, second)
 
 
@@ -167,16 +185,20 @@ def _fuse(tree: Tree, first: str, second: str) -> Tree:
                 return sequence(tuple(children))
             return _fuse_children(tree, *sorted(at))
         case Leaf():
-            raise ValueError(f"{first} and {second} have every loop in common already")
+            raise ValueError(_("{first} and {second} already share all loops").format(first=first, second=second))
 
 
 def _fuse_children(tree: Sequence, low: int, high: int) -> Tree:
     one, other = tree.children[low], tree.children[high]
     if high != low + 1:
-        raise ValueError("only neighbours can be fused: other statements lie between")
+        raise ValueError(_("only neighbours can be fused: other statements are in between"))
     if not isinstance(one, Loop) or not isinstance(other, Loop):
-        raise ValueError("a statement that stands in no loop here cannot be fused with a loop")
+        raise ValueError(_("a statement outside of all loops cannot be fused with a loop"))
     if one.mark != other.mark:
-        raise ValueError(f"{one.name} is {one.mark or 'plain'} and {other.name} is {other.mark or 'plain'}")
+        raise ValueError(
+            _("{name} is {mark} and {name2} is {mark2}").format(
+                name=one.name, mark=one.mark or "plain", name2=other.name, mark2=other.mark or "plain"
+            )
+        )
     together = Loop(one.name, {**one.expressions, **other.expressions}, sequence((one.body, other.body)), one.mark)
     return sequence((*tree.children[:low], together, *tree.children[high + 1 :]))

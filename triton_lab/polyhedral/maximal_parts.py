@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.loop_nest import Assign, For, If, Nest, Node, Opaque
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText
@@ -60,7 +61,11 @@ class Maximal(Pictured):
         known = {name for part in self.parts for name in part.scop.parameters}
         unknown = sorted(set(values) - known)
         if unknown:
-            raise ValueError(f"{', '.join(unknown)} is no parameter of any part ({', '.join(sorted(known)) or 'none'})")
+            raise ValueError(
+                _("{unknown} is not a parameter of any part ({known})").format(
+                    unknown=", ".join(unknown), known=", ".join(sorted(known)) or "none"
+                )
+            )
         parts = (replace(part, scop=part.scop.bind(**_only(values, part.scop))) for part in self.parts)
         return replace(self, parts=tuple(parts))
 
@@ -70,7 +75,7 @@ class Maximal(Pictured):
         >>> parts = lab.polyhedral.scop("A[0] = 0; while (x) x = f(x);", maximal=True)
         >>> for text, part, reasons in parts.marks():
         ...     part, reasons[0]
-        (0, 'while has no bounds that are known before it runs: write a for with affine bounds')
+        (0, 'the bounds of while are not known before it runs: write a for with affine bounds')
         """
         found = []
         for offset, text in enumerate(self.source.text.rstrip("\n").split("\n")):
@@ -104,8 +109,7 @@ class Maximal(Pictured):
             lines += [f"      ^ {reason}" for reason in reasons]
         for k, one in enumerate(self.parts):
             count = len(one.scop.statements)
-            stands = "stand" if len(one.around) > 1 else "stands"
-            around = f", in which {', '.join(one.around)} {stands} still" if one.around else ""
+            around = f", with fixed {', '.join(one.around)}" if one.around else ""
             lines.append(f"part {k}: {counted(count, 'statement')}{around}")
         return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral import loop_transforms
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, latex_name
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
@@ -72,7 +73,12 @@ class Schedule(Pictured):
         """
         names = outer or f"{loop}o", inner or f"{loop}i"
         tree = loop_transforms.split(self.tree, self._find(loop, statement), factor, *names)
-        return self._next(tree, f"split({loop}, {factor}, {names[0]}, {names[1]})")
+        return self._next(
+            tree,
+            _("split({loop}, {factor}, {names}, {names2})").format(
+                loop=loop, factor=factor, names=names[0], names2=names[1]
+            ),
+        )
 
     def reorder(self, *loops: str, statement: str | None = None) -> Schedule:
         """Put the loops, which must be directly nested, into this order: the first becomes the outermost.
@@ -223,12 +229,18 @@ class Schedule(Pictured):
         """
         around, within = self._find(outer, statement), self._find(inner, statement)
         if around.body is not within:
-            raise ValueError(f"{inner} does not stand directly inside {outer}: reorder or distribute first")
+            raise ValueError(
+                _("{inner} is not directly inside {outer}: reorder or distribute first").format(
+                    inner=inner, outer=outer
+                )
+            )
         found = extent(self, within)
         if found is None:
             raise ValueError(
-                f"the range of {inner} is not bounded by numbers, so {outer} and {inner} together would not be affine: "
-                f"split {inner}, or write its bounds as numbers"
+                _(
+                    "the range of {inner} is not bounded by numbers, so the loop of {outer} and {inner} "
+                    "would not be affine: split {inner}, or write its bounds as numbers"
+                ).format(inner=inner, outer=outer)
             )
         called = name or f"{outer}{inner}"
         tree = loop_transforms.collapse(self.tree, around, within, called, *found)

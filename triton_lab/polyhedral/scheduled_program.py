@@ -9,6 +9,7 @@ from itertools import chain
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import answered
@@ -79,11 +80,19 @@ def _unrolled(schedule: Ordered, depth: int) -> isl.UnionMap | None:
 def _refuse_endless_copies(schedule: Ordered, statement: Statement, at: int, loop: str) -> None:
     """Raise ValueError if time dimension ``at`` of ``statement`` has no constant number of values, or a huge one."""
     copies = answered(f"how many iterations of {loop} are to be written out", partial(_copies, schedule, statement, at))
-    advice = f"split {loop} and unroll the inner loop"
+    advice = _("split {loop} and unroll the inner loop").format(loop=loop)
     if copies is None:
-        raise ValueError(f"{loop} cannot be unrolled: its count of iterations is not a constant; {advice}")
+        raise ValueError(
+            _("{loop} cannot be unrolled: its number of iterations is not a constant; {advice}").format(
+                loop=loop, advice=advice
+            )
+        )
     if copies > MOST_COPIES:
-        raise ValueError(f"{loop} cannot be unrolled: {copies} copies are more than {MOST_COPIES}; {advice}")
+        raise ValueError(
+            _("{loop} cannot be unrolled: {copies} copies are more than {most_copies}; {advice}").format(
+                loop=loop, copies=copies, most_copies=MOST_COPIES, advice=advice
+            )
+        )
 
 
 def _copies(schedule: Ordered, statement: Statement, at: int) -> int | None:
@@ -103,7 +112,7 @@ def extent(schedule: Ordered, loop: Loop) -> tuple[int, int] | None:
     """The least value of ``loop`` and its span, for all parameters; None where no number bounds it."""
     inside = [schedule.scop[name] for name in statements(loop)]
     at = {s.name: next(k for k, e in enumerate(path(schedule.tree, s.name)) if e.loop is loop) for s in inside}
-    question = f"the range of {loop.name}"
+    question = _("the range of {name}").format(name=loop.name)
     every = [e for s in inside for e in answered(question, partial(_range, schedule, s, at[s.name]))]
     if any(end is None for end in every):
         return None
@@ -136,7 +145,9 @@ def with_bodies(schedule: Ordered, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
 def instance(statement: Statement, arguments: tuple[Expr, ...]) -> Assign:
     """The assignment of ``statement``, with expressions in place of its iterators."""
     if statement.body is None:
-        raise ValueError(f"{statement.name} has no body: its program can be shown but not written out")
+        raise ValueError(
+            _("{name} has no body, so its program can be shown but not written out").format(name=statement.name)
+        )
     values = dict(zip(statement.iterators, arguments, strict=True))
     target = rebuild(statement.body.target, lambda e: e)
     moved = substitute(target, values)
@@ -148,5 +159,5 @@ def program_text(schedule: Ordered, language: str) -> str:
     """The program as text in ``language``: "c" or "python"."""
     printers: dict[str, Printer] = {"c": CPrinter(), "python": PythonPrinter()}
     if language not in printers:
-        raise ValueError(f"no language {language!r}: there is c and python")
+        raise ValueError(_("there is no language {language}; there are c and python").format(language=repr(language)))
     return "\n".join(printers[language].statement_lines(with_bodies(schedule, schedule.nodes)))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.access_function import Access
 from triton_lab.polyhedral.core.affine_conditions import Formula, Value
@@ -81,7 +82,7 @@ class _Builder:
     def scop(self) -> Scop:
         tree = self._block(self.nest.body, _Scope())
         if tree is None:
-            raise NotAScop("there is no statement in it", self.source, Span(self.source.first_line, 1, 2), True)
+            raise NotAScop(_("there is no statement in it"), self.source, Span(self.source.first_line, 1, 2), True)
         parameters = tuple(self.parameters)
         found: list[Statement] = []
         for assign, scope, name in self.pending:
@@ -146,10 +147,12 @@ class _Builder:
     def _for(self, node: For, scope: _Scope) -> Tree | None:
         name = node.iterator
         if name in scope.iterators:
-            self._refuse(f"the loop over {name} stands inside another loop over {name}", node.span)
+            self._refuse(_("the loop over {name} stands inside another loop over {name}").format(name=name), node.span)
         if self.assigned[name]:
-            self._refuse(f"the loop's iterator {name} is changed by a statement", self._assignment_to(name).span)
-        start = self._affine(node.start, scope, f"a bound of {name}")
+            self._refuse(
+                _("a statement changes the loop's iterator {name}").format(name=name), self._assignment_to(name).span
+            )
+        start = self._affine(node.start, scope, _("a bound of {name}").format(name=name))
         aliases = {k: v for k, v in scope.aliases.items() if k != name}
         inner = replace(scope, iterators=(*scope.iterators, name), aliases=aliases)
         one_by_one = Compare(">=" if node.step > 0 else "<=", Name(name), node.start, node.start.span)
@@ -160,7 +163,7 @@ class _Builder:
         if abs(node.step) > 1:
             offset = affine_conditions.add(AffineExpr.of(name), affine_conditions.scale(start, -1))
             whole = affine_conditions.scale(affine_conditions.floor_divide(offset, abs(node.step)), abs(node.step))
-            text = f"{name} advances by {node.step}"
+            text = _("{name} advances by {step}").format(name=name, step=node.step)
             formula = affine_conditions.conjunction(
                 formula, affine_conditions.compare("==", offset, whole, text, node.span)
             )
@@ -171,7 +174,10 @@ class _Builder:
         return Loop(name, dict.fromkeys(statements(body), direction), body)
 
     def _bound(self, condition: Compare, node: For, scope: _Scope) -> Formula:
-        left, right = (self._affine(e, scope, f"a bound of {node.iterator}") for e in (condition.left, condition.right))
+        left, right = (
+            self._affine(e, scope, _("a bound of {iterator}").format(iterator=node.iterator))
+            for e in (condition.left, condition.right)
+        )
         text = self._reader(scope).text(condition)
         if not text or node.iterator not in text:  # Python's range gives only the stop
             text = f"{node.iterator} {condition.op} {self._reader(scope).text(condition.right)}"
@@ -179,7 +185,10 @@ class _Builder:
         for case in formula:
             signs = [c.slope(node.iterator) for c in case]
             if not all(sign * node.step < 0 for sign in signs):
-                self._refuse(f"the condition does not end the loop over {node.iterator}", condition.span)
+                self._refuse(
+                    _("the condition does not end the loop over {iterator}").format(iterator=node.iterator),
+                    condition.span,
+                )
         return formula
 
     def _if(self, node: If, scope: _Scope) -> Tree | None:
@@ -210,8 +219,10 @@ class _Builder:
         loop = self.iterators.get(name.id)
         if loop is not None:
             self._refuse(
-                f"{name.id} is the iterator of the loop in line {loop.span.line}, which does not stand around this: "
-                "write the value that is meant",
+                _(
+                    "{id} is the iterator of the loop in line {line}, which is not around this: write the "
+                    "intended value"
+                ).format(id=name.id, line=loop.span.line),
                 name.span,
             )
 
@@ -219,12 +230,12 @@ class _Builder:
 
     def _enter(self, node: Assign, scope: _Scope) -> Tree:
         if node.target.array in scope.iterators:
-            self._refuse(f"the loop's iterator {node.target.array} is changed", node.span)
+            self._refuse(_("the loop's iterator {array} is changed").format(array=node.target.array), node.span)
         # Subscripts first: their names are parameters in every statement.
         for part in every_part(node):
             if isinstance(part, Load):
                 for index in part.indices:
-                    self._affine(index, scope, f"a subscript of {part.array}")
+                    self._affine(index, scope, _("a subscript of {array}").format(array=part.array))
         name = f"S{len(self.pending)}"
         self.pending.append((node, scope, name))
         return Leaf((name,))
@@ -261,20 +272,24 @@ class _Builder:
     def _load(self, load: Load, scope: _Scope) -> Load:
         if not load.indices:
             if load.array in self.subscripted:
-                self._refuse(f"{load.array} is an array elsewhere: give subscripts", load.span)
+                self._refuse(
+                    _("{array} is an array elsewhere: write its subscripts").format(array=load.array), load.span
+                )
             if load.array in self.aliased and load.array not in scope.aliases:
-                self._refuse(f"{load.array} has no value here: it is set in another block", load.span)
+                self._refuse(
+                    _("{array} has no value here: another block assigns it").format(array=load.array), load.span
+                )
             own = scope.locals.get(load.array, ())
             return replace(load, indices=tuple(Name(i, load.span) for i in own))
         return replace(load, indices=tuple(substitute(i, scope.aliases) for i in load.indices))
 
     def _access(self, kind: Literal["read", "write"], load: Load, scope: _Scope, domain: Domain) -> Access:
         reader = self._reader(scope)
-        subscripts = tuple(reader.value(i, f"a subscript of {load.array}") for i in load.indices)
+        subscripts = tuple(reader.value(i, _("a subscript of {array}").format(array=load.array)) for i in load.indices)
         return Access(kind, load.array, subscripts, domain, reader.text(load), load.span)
 
     def _arrays(self, found: tuple[Statement, ...]) -> tuple[Array, ...]:
-        local = {name for _, scope, _ in self.pending for name in scope.locals}
+        local = {name for pending in self.pending for name in pending[1].locals}
         arrays: dict[str, Array] = {}
         for statement in found:
             for access in statement.accesses:
@@ -283,7 +298,10 @@ class _Builder:
                     access.array, Array(access.array, rank, self.dtypes.get(access.array), access.array in local)
                 )
                 if known.ndim != rank:
-                    self._refuse(f"{access.array} has {known.ndim} subscripts elsewhere", access.span)
+                    self._refuse(
+                        _("{array} has {ndim} subscripts elsewhere").format(array=access.array, ndim=known.ndim),
+                        access.span,
+                    )
         return tuple(arrays.values())
 
     def _assignment_to(self, name: str) -> Assign:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any, Literal, overload
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.messages import noun
 from triton_lab.polyhedral.core.source_text import SourceText
@@ -97,23 +98,25 @@ def _parts(source: Any, values: Mapping[str, int]) -> Maximal:
             found = maximal_parts(nest_from_python(text, lenient=True), text)
         names = tuple(dict.fromkeys(name for part in found.scops for name in part.parameters))
         return found.bind(**{**_constants(source, names), **values})
-    raise TypeError("maximal parts are those of C text or of a Python function; a launch's scop has .gaps")
+    raise TypeError(_("only C text or a Python function has maximal parts; the scop of a launch has .gaps"))
 
 
 def _refusal(source: Any) -> str:
     """Advice for a source that cannot be a scop."""
     if isinstance(source, list) and source and all(map(_is_launch, source)):
         launches = counted(len(source), "launch", "launches")
-        return f"here {noun(len(source), 'is', 'are')} {launches}, and a scop is that of one: scop(launches[0])"
+        return _("a scop belongs to one launch, but here {noun} {launches}: scop(launches[0])").format(
+            noun=noun(len(source), "is", "are"), launches=launches
+        )
     if hasattr(source, "arg_names") or (getattr(source, "__module__", None) or "").startswith("triton.runtime"):
-        return (
-            "a kernel has a scop with its launch, which gives it a grid, sizes and strides: "
-            "with lab.record() as launches: kernel[grid](...), then scop(launches[0])"
+        return _(
+            "the scop of a kernel needs a launch, with its grid, sizes and strides. Record one, with "
+            "lab.record() as launches: kernel[grid](...), then scop(launches[0])"
         )
     if hasattr(source, "iterations") and hasattr(source, "line"):
-        return f"an access is one statement of its launch's scop: scop(launch).at({source.line})"
+        return _("an access is one statement of its launch's scop: scop(launch).at({line})").format(line=source.line)
     what = type(source).__name__
-    return f"a scop comes from C text, from a Python function or from a recorded launch, not from {what}"
+    return _("scop takes C text, a Python function or a recorded launch, not {what}").format(what=what)
 
 
 def _is_launch(source: Any) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_lab.backend.targets.active_target import TargetError
+from triton_lab.localization import N_, _, translated
 from triton_lab.remote import scheduler_connection, worker_task
 from triton_lab.remote.job import JobAnswer
 from triton_lab.remote.job_answers import answer_of
@@ -56,8 +57,10 @@ class Cluster:
             except Exception as error:
                 self._forget()
                 raise TargetError(
-                    f"the scheduler {self.address} does not take what it is to do with jobs ({error!s:.200}): it needs "
-                    "the same triton-lab as this notebook, and Dask's setting distributed.scheduler.pickle"
+                    _(
+                        "the scheduler {address} refuses to install the job plugin ({error}). It needs the same "
+                        "triton-lab as this notebook, and Dask's setting distributed.scheduler.pickle"
+                    ).format(address=self.address, error=f"{error!s:.200}")
                 ) from None
             return self._client
 
@@ -77,11 +80,21 @@ class Cluster:
         try:
             offers = [one.get("resources", {}).get(RESOURCE) for one in told["workers"].values()]
         except (AttributeError, KeyError, TypeError):
-            raise TargetError(f"the scheduler {self.address} does not say which workers it has") from None
+            raise TargetError(
+                _("the scheduler {address} does not list its workers").format(address=self.address)
+            ) from None
         if not offers:
-            raise TargetError(f"the scheduler {self.address} has no worker now: {_START[self.kind]}")
+            raise TargetError(
+                _("the scheduler {address} has no worker now: {start}").format(
+                    address=self.address, start=translated(_START[self.kind])
+                )
+            )
         if self.kind == "gpu" and not any(offers):
-            raise TargetError(f"no worker of the scheduler {self.address} offers a GPU: {_START['gpu']}")
+            raise TargetError(
+                _("no worker of the scheduler {address} offers a GPU: {start}").format(
+                    address=self.address, start=translated(_START["gpu"])
+                )
+            )
 
     def run(self, job: bytes, kernel: str, only: str | None = None) -> JobAnswer:
         """Run ``job``, a packed `Job`, on the worker ``only`` or on any suitable one; returns its answer.
@@ -167,19 +180,21 @@ class Cluster:
 
     def _lost(self, kernel: str, found: QueuePosition | None) -> str:
         if found is None:
-            return (
-                f"the scheduler {self.address} was lost while {kernel} was there. Nothing was written to the tensors; "
-                "the next launch connects anew."
-            )
+            return _(
+                "the scheduler {address} was lost during the launch of {kernel}. Nothing was written to "
+                "the tensors; the next launch connects again."
+            ).format(address=self.address, kernel=kernel)
         if found.able:
-            return (
-                f"the launch of {kernel} was given up: {found.worker}, which runs it, does not answer any more. "
-                "Nothing was written to the tensors; launch it again, and tell who keeps the worker."
-            )
-        return (
-            f"the launch of {kernel} is taken back: the worker that it was for is gone, and no other that could run it "
-            f"has come within {LOST:g} s. Nothing was written to the tensors; launch it again when a worker is there."
-        )
+            return _(
+                "the launch of {kernel} was given up: {worker}, which runs it, does not answer any more. "
+                "Nothing was written to the tensors. Launch it again, and tell the administrator of the "
+                "worker."
+            ).format(kernel=kernel, worker=found.worker)
+        return _(
+            "the launch of {kernel} was withdrawn: its worker is gone, and no other suitable worker "
+            "came within {lost} s. Nothing was written to the tensors. Launch it again when a worker "
+            "is there."
+        ).format(kernel=kernel, lost=f"{LOST:g}")
 
     def _result(self, client: Any, future: Any, kernel: str) -> JobAnswer:
         import distributed
@@ -188,8 +203,10 @@ class Cluster:
             result = future.result(timeout=CONNECT + LOST)
         except (distributed.CancelledError, TimeoutError, OSError) as error:
             raise RemoteError(
-                f"the launch of {kernel} was lost on its way back ({type(error).__name__}). Nothing was written to the "
-                "tensors; launch it again."
+                _(
+                    "the result of the launch of {kernel} was lost on the way back ({type}). Nothing was "
+                    "written to the tensors. Launch it again."
+                ).format(kernel=kernel, type=type(error).__name__)
             ) from None
         except Exception:  # not read here: only Dask fails like this, since a job's own failures are data
             raise RemoteError(self._failure(kernel, _placed(client, future.key))) from None
@@ -198,26 +215,31 @@ class Cluster:
             return answer_of(scheduler_connection.opened(result, most + 2 * PRINTED + BESIDE), most)
         except (scheduler_connection.Refused, DataError) as error:
             raise RemoteError(
-                f"the answer to the launch of {kernel} cannot be read: {error}. Nothing was written to the tensors; "
-                "the workers need the same triton-lab as this notebook."
+                _(
+                    "the answer to the launch of {kernel} cannot be read: {error}. Nothing was written to "
+                    "the tensors. The workers need the same triton-lab as this notebook."
+                ).format(kernel=kernel, error=error)
             ) from None
 
     def _failure(self, kernel: str, found: QueuePosition | None) -> str:
         if found is not None and found.killed:
-            return (
-                f"the launch of {kernel} was given up: the worker ended while it ran it, and it is not tried on "
-                "another one. Nothing was written to the tensors; the log of the worker says why it ended."
-            )
-        why = "it does not say why" if found is None or not found.error else found.error
-        return (
-            f"the launch of {kernel} failed outside its process ({why}): the scheduler and its workers need the same "
-            "triton-lab as this notebook. Nothing was written to the tensors."
-        )
+            return _(
+                "the launch of {kernel} was given up: the worker ended during the launch, and a launch "
+                "is not repeated on another worker. Nothing was written to the tensors. The worker's log "
+                "says why it ended."
+            ).format(kernel=kernel)
+        why = "no reason given" if found is None or not found.error else found.error
+        return _(
+            "the launch of {kernel} failed outside its process ({why}). The scheduler and its "
+            "workers need the same triton-lab as this notebook. Nothing was written to the tensors."
+        ).format(kernel=kernel, why=why)
 
 
 _START = {
-    "cpu": "start one with `dask worker`, as docs/shared-gpu.md says",
-    "gpu": f'start one with `dask worker ... --nthreads 1 --resources "{RESOURCE}=1"`, as docs/shared-gpu.md says',
+    "cpu": N_("start one with `dask worker`, as docs/shared-gpu.md describes"),
+    "gpu": (
+        f'start one with `dask worker ... --nthreads 1 --resources "{RESOURCE}=1"`, as docs/shared-gpu.md describes'
+    ),
 }
 
 
@@ -274,17 +296,20 @@ def _refusal(address: str, error: BaseException) -> str:
         one = one.__cause__ or one.__context__
     told = " ".join(map(str, chain))
     if any(isinstance(one, ssl.SSLError) for one in chain) or "SSL" in told or "certificate" in told:
-        return (
-            f"the scheduler {address} and this notebook do not trust each other's certificates ({told[:200]}): pass "
-            "security=distributed.Security(tls_ca_file=..., tls_client_cert=..., tls_client_key=..., "
-            "require_encryption=True) with files that the scheduler's authority has signed"
-        )
+        return _(
+            "the scheduler {address} and this notebook do not trust each other's certificates "
+            "({told}). Pass security=distributed.Security(tls_ca_file=..., tls_client_cert=..., "
+            "tls_client_key=..., require_encryption=True) with files signed by the scheduler's "
+            "authority"
+        ).format(address=address, told=told[:200])
     if not isinstance(error, (OSError, RuntimeError)):
-        return f"the scheduler {address} cannot be asked ({type(error).__name__}: {error!s:.200})"
-    return (
-        f"the scheduler {address} did not answer within {CONNECT:g} s: look whether the address is right, whether it "
-        "runs, and whether it speaks TLS as the address says"
-    )
+        return _("the scheduler {address} cannot be reached ({type}: {error})").format(
+            address=address, type=type(error).__name__, error=f"{error!s:.200}"
+        )
+    return _(
+        "the scheduler {address} did not answer within {connect} s. Check the address, that the "
+        "scheduler runs, and that it speaks TLS as the address says"
+    ).format(address=address, connect=f"{CONNECT:g}")
 
 
 def installed() -> None:
@@ -293,5 +318,5 @@ def installed() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise TargetError(
-            "a scheduler of Dask's can be asked only where Dask is installed: pip install 'triton-lab[dask]'"
+            _("a Dask scheduler can be used only if Dask is installed: pip install 'triton-lab[dask]'")
         ) from None

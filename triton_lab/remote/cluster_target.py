@@ -24,6 +24,7 @@ from triton_lab.backend.source.pointer_preview import follows_pointers
 from triton_lab.backend.targets import benchmark_events
 from triton_lab.backend.targets.gpu_timer import Time
 from triton_lab.interpreter.memory_regions import MemoryRegion
+from triton_lab.localization import _
 from triton_lab.remote.cluster import Cluster, installed
 from triton_lab.remote.job import (
     CompiledJob,
@@ -172,8 +173,10 @@ class RemoteLauncher(Launcher):
             return check_done(unpacked(answer.returned, self.driver.cluster.memory), whole, part)
         except DataError as error:
             raise RemoteError(
-                f"what {answer.worker} did of the launch of {self.metadata.name} cannot be read: {error}. Nothing was "
-                "written to the tensors"
+                _(
+                    "the result of {worker} for the launch of {name} cannot be read: {error}. Nothing was "
+                    "written to the tensors"
+                ).format(worker=answer.worker, name=self.metadata.name, error=error)
             ) from None
 
     def _on_cpu(self, call: Any, memory: tuple[Sent, ...]) -> JobAnswer:
@@ -186,14 +189,16 @@ class RemoteLauncher(Launcher):
         self, grid: tuple[int, int, int], objects: Sequence[Any], memory: tuple[Sent, ...], seconds: float
     ) -> JobAnswer:
         only = None
-        for _ in range(_OTHERS):
+        for _unused in range(_OTHERS):
             answer = self._sent(Job(self.metadata.name, grid, memory, self._work(objects, seconds)), only)
             if answer.other is None:
                 return answer
             self.driver.target, only = answer.other, answer.worker
         raise RemoteError(
-            f"the launch of {self.metadata.name} found no GPU: those of the workers were another one each time it was "
-            "read for one of them. Nothing was written to the tensors; launch it again."
+            _(
+                "the launch of {name} found no matching GPU: the workers' GPU changed each time the "
+                "launch was prepared for one. Nothing was written to the tensors. Launch it again."
+            ).format(name=self.metadata.name)
         )
 
     def _work(self, objects: Sequence[Any], seconds: float) -> CompiledJob:
@@ -221,16 +226,21 @@ class RemoteLauncher(Launcher):
         size, most = sum(len(sent.data) for sent in memory), self.driver.cluster.memory
         if size > most:
             raise ArgumentError(
-                f"the tensors of {self.metadata.name} hold {size / 2**20:.0f} MB with all of their storages, and a job "
-                f"may take {most / 2**20:.0f} MB: use lab.target(..., max_bytes=...)"
+                _(
+                    "the tensors of {name}, with all of their storages, have {size} MB, but a job may have "
+                    "at most {most} MB. Allow more with lab.target(..., max_bytes=...)"
+                ).format(name=self.metadata.name, size=f"{size / 2**20:.0f}", most=f"{most / 2**20:.0f}")
             )
 
     def _check_pointers(self) -> None:
         """Raise ArgumentError for a kernel that follows addresses in memory: what they point to would not travel."""
         if any(type in ("*i64", "*u64") for type in self.source.signature.values()) and follows_pointers(self.source):
             raise ArgumentError(
-                f"the kernel {self.metadata.name} follows addresses that it loads from memory, and what lies there "
-                "does not travel to a worker: pass the tensors themselves, or run it on this machine's target 'cpu'"
+                _(
+                    "the kernel {name} follows addresses that it loads from memory, and the memory behind "
+                    "them is not sent to a worker. Pass the tensors themselves, or run the kernel on this "
+                    "machine's target 'cpu'"
+                ).format(name=self.metadata.name)
             )
 
 
@@ -246,7 +256,9 @@ def _sent(name: str, type: Any, argument: Any) -> Any:
     tensor = tensor_of(argument)
     if tensor is None:
         raise ArgumentError(
-            f"argument {name!r} is a bare address, and what lies there does not travel to a worker: pass the tensor"
+            _(
+                "argument {name} is a bare address, and the memory behind it is not sent to a worker: pass the tensor"
+            ).format(name=repr(name))
         )
     base = TensorArgument(
         tensor.data_ptr(), str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), tuple(tensor.stride())
@@ -268,10 +280,14 @@ def _put(answer: JobAnswer, regions: Sequence[MemoryRegion]) -> None:
     by_start = {region.start: region for region in regions if region.size}
     known = len({changed.start for changed in answer.changed} & set(by_start))
     if known < len(answer.changed) or not all(one.fits(by_start[one.start].size) for one in answer.changed):
-        raise RemoteError(f"{answer.worker} says that memory has changed which was not sent; nothing was written")
+        raise RemoteError(
+            _("{worker} reports changes of memory that was not sent to it; nothing was written").format(
+                worker=answer.worker
+            )
+        )
     for changed in answer.changed:
         if not by_start[changed.start].writable:
-            raise RemoteError("the kernel wrote to memory that may only be read; nothing was written to the tensors")
+            raise RemoteError(_("the kernel wrote to read-only memory; nothing was written to the tensors"))
     for changed in answer.changed:
         region = by_start[changed.start]
         where = changed.where(region.size)

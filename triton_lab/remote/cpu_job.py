@@ -16,6 +16,7 @@ from triton_lab.interpreter.memory_regions import Memory, MemoryRegion
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.ir import parse_plan
 from triton_lab.launch.sharding import shard
+from triton_lab.localization import _
 from triton_lab.remote import wire_data
 from triton_lab.remote.job import Interpreted, Job, JobAnswer, ShardWork, changes
 from triton_lab.remote.remote_errors import DataError
@@ -54,7 +55,7 @@ def perform_shard(work: ShardWork, shared: bytes) -> JobAnswer:
     """Run the programs of the packed launch ``shared``. A kernel's errors are part of the answer, others are raised."""
     whole = wire_data.unpacked(shared, len(shared))
     if type(whole) is not shard.Whole:
-        raise DataError("a part came without its launch")
+        raise DataError(_("a part came without its launch"))
     start = time.perf_counter()
     done = shard.perform(whole, work.own)
     return JobAnswer(times=(time.perf_counter() - start,), returned=wire_data.packed(done))

@@ -77,10 +77,11 @@ def perform(job: Job) -> JobAnswer:
     assert isinstance(work, CompiledJob)
     driver = gpu_driver()
     if driver is None:
-        return _refused("this worker was started as one with a GPU, and Triton can use none here")
+        return _refused("this worker was started with the GPU resource, but Triton finds no GPU here")
     if triton.__version__.split(".")[:2] != work.triton.split(".")[:2]:
         return _refused(
-            f"this worker has Triton {triton.__version__} and the notebook {work.triton}: install the same in both"
+            f"this worker has Triton {triton.__version__}, the notebook has {work.triton}. Install the same "
+            "version in both"
         )
     target = driver.get_current_target()
     here = (target.backend, target.arch, target.warp_size)

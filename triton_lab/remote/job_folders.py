@@ -16,6 +16,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from triton_lab.localization import _
+
 _TIME = 60.0  # seconds that removing may take
 
 
@@ -74,7 +76,7 @@ def _top() -> Path:
         top.mkdir(mode=0o700)
     found = top.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != user or found.st_mode & 0o077:
-        raise PermissionError(f"{top} is no folder of this user's alone: remove it")
+        raise PermissionError(_("{top} does not belong to this user alone: remove it").format(top=top))
     return top
 
 

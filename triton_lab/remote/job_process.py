@@ -149,7 +149,7 @@ def _answer(job: bytes, shared: bytes, memory: int) -> JobAnswer:
     except MemoryError as error:
         return JobAnswer(failure=Raised("MemoryError", str(error)))
     except NotData as error:
-        return JobAnswer(failure=Raised("TypeError", f"what the call returned does not travel: {error}"))
+        return JobAnswer(failure=Raised("TypeError", f"the returned value cannot be sent: {error}"))
     except Exception as error:  # compilers, drivers and a notebook's functions raise errors of any type
         plain = error.args if all(type(one) in (int, float, str) for one in error.args) else ()
         return JobAnswer(failure=Raised(type(error).__name__, _text(error), plain))
@@ -159,7 +159,7 @@ def _text(error: Exception) -> str:
     try:
         return str(error)
     except Exception as other:
-        return f"(it cannot be told: {type(other).__name__})"
+        return f"(no message: {type(other).__name__})"
 
 
 def _done(packed_job: bytes, shared: bytes, memory: int) -> JobAnswer:

@@ -89,14 +89,14 @@ class Server:
             pid = self._next("pid", READY, unwanted)
             return _end(self._next("status", seconds, unwanted))
         except TimeoutError:
-            why = "nobody waits for it any more" if unwanted() else f"it took more than {seconds:g} s"
+            why = "the client is gone" if unwanted() else f"it took more than {seconds:g} s"
             if pid and self._ended(pid):
                 return why
             self.close()
             return why if pid else f"its process was not ready within {READY:g} s"
         except (OSError, _ServerGone):
             self.close()
-            return "the process for it could not be kept: look into the log of the worker"
+            return "the process for it could not be started: see the worker's log"
 
     def _ended(self, pid: int) -> bool:
         """Whether the job could be ended, so that this process is ready for the next one."""
@@ -153,7 +153,7 @@ def _written(file: IO[bytes], most: int) -> tuple[str, bytes]:
     """Why there is no answer, or else the job's answer."""
     size = os.fstat(file.fileno()).st_size
     if size > most:
-        return f"its answer has {size / 2**20:.0f} MB, and {most / 2**20:.0f} MB may come back", b""
+        return f"its answer has {size / 2**20:.0f} MB, but at most {most / 2**20:.0f} MB may come back", b""
     file.seek(0)
     answer = file.read(size)
     return ("" if answer else "its process ended without an answer"), answer
@@ -174,7 +174,7 @@ def _said(file: IO[bytes]) -> str:
     file.seek(0)
     text = file.read(PRINTED + 1)
     told = text[:PRINTED].decode(errors="replace")
-    return told if len(text) <= PRINTED else told + "\n... what it printed is cut here\n"
+    return told if len(text) <= PRINTED else told + "\n... the output is cut here\n"
 
 
 _lock = threading.Lock()

@@ -6,12 +6,13 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count
 from triton_lab.remote.queue_position import QueuePosition
 
 # The function that shows it, set by a cell with a progress display; None: standard error.
 listener: Callable[[str], None] | None = None
-_NAMES = {"gpu": "shared GPU", "cpu": "shared CPUs"}
+_NAMES = {"gpu": N_("shared GPU"), "cpu": N_("shared CPUs")}
 
 
 @contextlib.contextmanager
@@ -38,8 +39,12 @@ def words(place: QueuePosition, kernel: str, kind: str) -> str:
     """The position in words."""
     if place.before:
         are = "is" if place.before == 1 else "are"
-        return f"{kernel} waits for the {_NAMES[kind]}: {count(place.before, 'job')} {are} before it"
-    return f"{kernel} runs on the {_NAMES[kind]} ({place.worker})"
+        return _("{kernel} waits for the {machine}: {jobs} {are} before it").format(
+            kernel=kernel, machine=translated(_NAMES[kind]), jobs=count(place.before, "job"), are=are
+        )
+    return _("{kernel} runs on the {machine} ({worker})").format(
+        kernel=kernel, machine=translated(_NAMES[kind]), worker=place.worker
+    )
 
 
 class _Line:

@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from triton_lab.localization import _
+
 PREFIX = "triton-lab-"
 """The prefix of our jobs' keys; other tasks are ignored in the queue."""
 _TEXT = 2000  # characters of a reported error
@@ -39,9 +41,9 @@ class QueuePosition:
             return None
         kinds = {one.name: type(one.default) for one in dataclasses.fields(cls)} | {"before": int, "able": int}
         if not isinstance(found, dict) or {name: type(one) for name, one in found.items()} != kinds:
-            raise ValueError("the scheduler does not say where the job stands")
+            raise ValueError(_("the scheduler does not report the job's position"))
         if not math.isfinite(found["silent"]):
-            raise ValueError("the scheduler does not say since when the worker is silent")
+            raise ValueError(_("the scheduler does not report since when the worker is silent"))
         return cls(**found)
 
 
@@ -81,7 +83,7 @@ def _place(key: str, dask_scheduler: Any) -> QueuePosition | None:
     if mine is None:
         return None
     if mine.state == "erred":
-        error = (mine.exception_text or "it does not say why")[:_TEXT]
+        error = (mine.exception_text or "no reason given")[:_TEXT]
         return QueuePosition(0, 0, error=error, killed=mine.suspicious > dask_scheduler.allowed_failures)
     here = mine.processing_on
     others = [

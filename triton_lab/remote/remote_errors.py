@@ -6,6 +6,7 @@ import builtins
 from typing import Any
 
 from triton_lab.interpreter.kernel_errors import KernelError, KernelErrorData
+from triton_lab.localization import N_, _, translated
 from triton_lab.remote.job import JobAnswer, JobEnded, Raised
 
 
@@ -23,21 +24,21 @@ class DataError(ValueError):
 def hold(condition: bool, what: str) -> None:
     """Raise DataError if the ``condition`` does not hold for ``what``, a part of what came from elsewhere."""
     if not condition:
-        raise DataError(f"{what} cannot be right")
+        raise DataError(_("{what} cannot be right").format(what=what))
 
 
 _ASK = {"launch": "lab.target", "call": "lab.spread"}
 _AFTER = {
-    "launch": "Nothing was written to the tensors, and the next launch has a process of its own.",
-    "call": "Other calls have processes of their own.",
+    "launch": N_("Nothing was written to the tensors. The next launch gets a new process."),
+    "call": N_("Other calls run in other processes."),
 }
 # Errors that Triton and GPUs' drivers raise for any launch. Other errors in a worker are not the notebook's.
 _AS_HERE: dict[str, type[Exception]] = {
     one.__name__: one for one in (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError)
 }
-_CRASH = (
-    "A GPU does not say which line did that: with lab.record(), or in a %%triton cell, the launch is tried on the CPU "
-    "first, which names it"
+_CRASH = N_(
+    "A GPU does not report the line of this error. With lab.record(), or in a %%triton cell, the launch runs "
+    "on the CPU first, which names the line"
 )
 
 
@@ -52,17 +53,38 @@ def raised(answer: JobAnswer, call: Any, kernel: str, deed: str = "launch") -> B
             return _kernel_error(failure, call, answer.worker)
         except Exception as error:  # a worker may send anything about a kernel
             return RemoteError(
-                f"what stopped {kernel} on {answer.worker} cannot be read ({type(error).__name__}). {_AFTER[deed]}"
+                _("what stopped {kernel} on {worker} cannot be read ({type}). {after}").format(
+                    kernel=kernel, worker=answer.worker, type=type(error).__name__, after=translated(_AFTER[deed])
+                )
             )
     if isinstance(failure, JobEnded):
         limit = "took more than" in failure.why
-        advice = f"ask for more with {_ASK[deed]}(..., max_seconds=...), or {deed} less at once. " if limit else ""
+        advice = (
+            _("ask for more with {ask}(..., max_seconds=...), or {deed} less at once. ").format(
+                ask=_ASK[deed], deed=deed
+            )
+            if limit
+            else ""
+        )
         return RemoteError(
-            f"the {deed} of {kernel} on {answer.worker} was ended: {failure.why}\n  {advice}{_AFTER[deed]}"
+            _("the {deed} of {kernel} on {worker} was ended: {why}\n  {advice}{after}").format(
+                deed=deed,
+                kernel=kernel,
+                worker=answer.worker,
+                why=failure.why,
+                advice=advice,
+                after=translated(_AFTER[deed]),
+            )
         )
     if not isinstance(failure, Raised):
-        return RemoteError(f"the {deed} of {kernel} on {answer.worker} failed, and not as a {deed} can. {_AFTER[deed]}")
-    return _python_error(failure, f"in the {deed} of {kernel} on {answer.worker}", deed)
+        return RemoteError(
+            _("the {deed} of {kernel} on {worker} failed with an unexpected report. {after}").format(
+                deed=deed, kernel=kernel, worker=answer.worker, after=translated(_AFTER[deed])
+            )
+        )
+    return _python_error(
+        failure, _("in the {deed} of {kernel} on {worker}").format(deed=deed, kernel=kernel, worker=answer.worker), deed
+    )
 
 
 def _kernel_error(failure: KernelErrorData, call: Any, worker: str) -> KernelError:
@@ -81,10 +103,14 @@ def _python_error(failure: Raised, where: str, deed: str) -> BaseException:
         return refused
     if failure.type in ("MemoryError", "OutOfMemoryError"):
         return RemoteError(
-            f"out of memory {where}: {failure.text}\n  Ask for more with {_ASK[deed]}(..., max_bytes=...), or {deed} "
-            f"less at once. {_AFTER[deed]}"
+            _(
+                "out of memory {where}: {text}\n  Ask for more with {ask}(..., max_bytes=...), or {deed} "
+                "less at once. {after}"
+            ).format(where=where, text=failure.text, ask=_ASK[deed], deed=deed, after=translated(_AFTER[deed]))
         )
-    text = f"{failure.text}\n  {where}. {_AFTER[deed]}" + (f" {_CRASH}." if "illegal" in failure.text else "")
+    text = f"{failure.text}\n  {where}. {translated(_AFTER[deed])}" + (
+        f" {translated(_CRASH)}." if "illegal" in failure.text else ""
+    )
     if deed == "launch":
         return _AS_HERE.get(failure.type, RemoteError)(text)
     kind = _kind(failure.type)

@@ -14,6 +14,7 @@ import struct
 from typing import Any
 
 from triton_lab import messages
+from triton_lab.localization import _
 
 SCHEMES = {"tls": "triton-lab-tls", "tcp": "triton-lab-tcp"}
 """Our names for the schemes of addresses, with which Dask connects through this module."""
@@ -72,31 +73,37 @@ def client(address: str, security: Any, timeout: float) -> Any:
 def opened(result: Any, most: int) -> Any:
     """The plain value of a result: None, numbers, texts, bytes, tuples and dicts of these. Raises Refused."""
     if not isinstance(result, Sealed) or result.header is None:
-        raise Refused("a result came in no form that Dask sends")
+        raise Refused(_("a result came in no form that Dask sends"))
     header = result.header
     if header.get("serializer") == "error":
-        raise Refused(f"what was sent could not be packed: {_joined(result.frames, _TEXT * 4)[:_TEXT]!r}")
+        raise Refused(
+            _("what was sent could not be packed: {joined}").format(
+                joined=repr(_joined(result.frames, _TEXT * 4)[:_TEXT])
+            )
+        )
     if header.get("serializer") != "msgpack" or "is-collection" in header:
-        raise Refused(f"a result was packed by {header.get('serializer')!s:.40}, and data alone is read")
+        raise Refused(
+            _("a result was packed by {get}, and data alone is read").format(get=f"{header.get('serializer')!s:.40}")
+        )
     if sum(map(len, result.frames)) > most:
-        raise Refused(f"a result has more than {most >> 20} MB")
+        raise Refused(_("a result has more than {most} MB").format(most=most >> 20))
     frames = _decompressed(header, result.frames, most)
     try:
         return _unpacked(_joined(frames, most), sealed=False)
     except Refused:
         raise
     except Exception as error:
-        raise Refused(f"a result is no MessagePack ({type(error).__name__})") from None
+        raise Refused(_("a result is no MessagePack ({type})").format(type=type(error).__name__)) from None
 
 
 def decoded(frames: list[Any]) -> Any:
     """Decode a message. Raises Refused for anything invalid, or that would have to be unpickled."""
     if not frames:
-        raise Refused("a message is empty")
+        raise Refused(_("a message is empty"))
 
     def hook(pairs: dict[Any, Any]) -> Any:
         if "__Pickled__" in pairs:
-            raise Refused("the scheduler sends a pickle, which this notebook does not read")
+            raise Refused(_("the scheduler sends a pickle, which this notebook refuses to read"))
         if "__Serialized__" in pairs:
             return _sealed(pairs["__Serialized__"], frames)
         return _plain(pairs)
@@ -106,24 +113,24 @@ def decoded(frames: list[Any]) -> Any:
     except Refused:
         raise
     except Exception as error:
-        raise Refused(f"a message is no MessagePack ({type(error).__name__})") from None
+        raise Refused(_("a message is no MessagePack ({type})").format(type=type(error).__name__)) from None
     return found
 
 
 def _sealed(offset: Any, frames: list[Any]) -> Sealed:
     if type(offset) is not int or not 0 < offset < len(frames):
-        raise Refused("a message refers to what it does not have")
+        raise Refused(_("a message refers to what it does not have"))
     header = _unpacked(frames[offset], sealed=False)
     count = header.get("num-sub-frames") if isinstance(header, dict) else None
     if type(count) is not int or not 0 <= count < len(frames) - offset:
-        raise Refused("a message refers to what it does not have")
+        raise Refused(_("a message refers to what it does not have"))
     return Sealed(frames[offset + 1 : offset + 1 + count], header)
 
 
 def _plain(pairs: dict[Any, Any]) -> Any:
     """A message's map with enumerations by their names, and failures as `FailedTask`."""
     if any(isinstance(key, bytes) for key in pairs):
-        raise Refused("a message has bytes for a name")
+        raise Refused(_("a message has bytes for a name"))
     if "__Enum__" in pairs:
         return str(pairs.get("name"))
     if "__Set__" in pairs:
@@ -161,12 +168,12 @@ def _unpacked(data: Any, *, sealed: bool, hook: Any = None) -> Any:
 
 
 def _no_extension(code: int, data: bytes) -> Any:
-    raise Refused(f"a message has an extension ({code}), and data alone is read")
+    raise Refused(_("a message has an extension ({code}), and data alone is read").format(code=code))
 
 
 def _joined(frames: list[Any], most: int) -> bytes:
     if sum(map(len, frames)) > most:
-        raise Refused(f"a result has more than {most >> 20} MB")
+        raise Refused(_("a result has more than {most} MB").format(most=most >> 20))
     return bytes(frames[0]) if len(frames) == 1 else b"".join(frames)
 
 
@@ -174,12 +181,12 @@ def _decompressed(header: dict[str, Any], frames: list[Any], most: int) -> list[
     """Decompress a worker's frames, only if their size is declared and within the limit."""
     named = header.get("compression") or (None,) * len(frames)
     if not isinstance(named, tuple | list) or len(named) != len(frames):
-        raise Refused("a result does not say how it is packed")
+        raise Refused(_("a result does not say how it is packed"))
     left, found = most, []
     for name, frame in zip(named, frames, strict=True):
         size = len(frame) if name is None else _claimed(name, bytes(frame[:32]))
         if size > left:
-            raise Refused(f"a result unpacks to more than {most >> 20} MB")
+            raise Refused(_("a result unpacks to more than {most} MB").format(most=most >> 20))
         left -= size
         found.append(frame if name is None else _inflated(name, frame))
     return found
@@ -189,7 +196,11 @@ def _claimed(name: Any, start: bytes) -> int:
     """The declared size of a compressed frame, which is the memory that unpacking takes."""
     if name == "lz4" and len(start) >= 4:
         return int.from_bytes(start[:4], "little")
-    raise Refused(f"a result is compressed by {name!s:.20}, and lz4 is read: see Dask's distributed.comm.compression")
+    raise Refused(
+        _("a result is compressed by {name}, and lz4 is read: see Dask's distributed.comm.compression").format(
+            name=f"{name!s:.20}"
+        )
+    )
 
 
 def _inflated(name: str, frame: Any) -> bytes:
@@ -198,7 +209,7 @@ def _inflated(name: str, frame: Any) -> bytes:
     try:
         return bytes(compressions[name].decompress(frame))
     except Exception as error:
-        raise Refused(f"a result cannot be decompressed ({type(error).__name__})") from None
+        raise Refused(_("a result cannot be decompressed ({type})").format(type=type(error).__name__)) from None
 
 
 def _make_backends() -> None:

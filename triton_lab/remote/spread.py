@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_lab.backend.targets.active_target import target
+from triton_lab.localization import _
 from triton_lab.remote.call_job import sent
 from triton_lab.remote.cluster import Cluster, installed
 from triton_lab.remote.job import Job, JobAnswer
@@ -108,5 +109,9 @@ def _outcome(call: Callable[[], Any], answer: JobAnswer, most: int) -> Outcome:
         try:
             value = unpacked(answer.returned, most)
         except DataError as unread:
-            error = RemoteError(f"what the call of {_name(call)} on {answer.worker} gave cannot be read here: {unread}")
+            error = RemoteError(
+                _("the result of the call of {name} on {worker} cannot be read here: {unread}").format(
+                    name=_name(call), worker=answer.worker, unread=unread
+                )
+            )
     return Outcome(value, error, answer.printed, sum(answer.times), answer.worker)

@@ -16,9 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.launch.saving.file_format import Reader, SavedLaunchError, Writer
+from triton_lab.localization import _
 from triton_lab.remote.remote_errors import DataError, hold
 
-ALLOWED = "None, bool, int, float, str, bytes, list, tuple, dict, arrays of NumPy, tensors and recorded launches travel"
+ALLOWED = (
+    "None, bool, int, float, str, bytes, list, tuple, dict, NumPy arrays, tensors and recorded launches can be sent"
+)
 _MEMBERS = 1 << 16
 _NESTED = 24  # the depth of nested values; each level takes up to four in the JSON object
 _DEPTH = 4 * _NESTED + 8
@@ -44,22 +47,24 @@ def unpacked(data: bytes, most: int) -> Any:
     try:
         reader = Reader(data, most, members=_MEMBERS, depth=_DEPTH)
         if set(reader.head) != {"value"}:
-            raise DataError("it has no value")
+            raise DataError(_("it has no value"))
         return _value(reader.head["value"], _Input(reader, most))
     except DataError:
         raise
     except SavedLaunchError as error:
         raise DataError(str(error)) from None
     except MemoryError:
-        raise DataError("it takes more memory than there is") from None
+        raise DataError(_("it takes more memory than there is")) from None
     except Exception as error:
-        raise DataError(f"it breaks the format ({type(error).__name__}: {error!s:.200})") from None
+        raise DataError(
+            _("it breaks the format ({type}: {error})").format(type=type(error).__name__, error=f"{error!s:.200}")
+        ) from None
 
 
 def _plain(value: Any, writer: Writer, where: str, depth: int) -> Any:
     """The value in JSON's types, with numbers for arrays; ``where`` is its path in the whole value."""
     if depth > _NESTED:
-        raise NotData(f"the value{where} is nested deeper than {_NESTED} levels")
+        raise NotData(_("the value{where} is nested deeper than {nested} levels").format(where=where, nested=_NESTED))
     found = _simple(value)
     if found is not _OTHER:
         return found
@@ -93,7 +98,9 @@ def _simple(value: Any) -> Any:
         return _OTHER
     if isinstance(value, int):
         if value.bit_length() > 3 * _DIGITS:
-            raise NotData(f"an integer of {value.bit_length()} bits is too large to travel")
+            raise NotData(
+                _("an integer of {bit_length} bits is too large to be sent").format(bit_length=value.bit_length())
+            )
         return int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {"float": repr(float(value))}
@@ -119,18 +126,28 @@ def _known(value: Any, writer: Writer, where: str, depth: int) -> Any:
 
     if isinstance(value, torch.Tensor):
         if value.layout != torch.strided or value.is_quantized:
-            raise NotData(f"the value{where} is a tensor that has no strides: {ALLOWED}")
+            raise NotData(
+                _("the value{where} is a tensor that has no strides: {allowed}").format(where=where, allowed=ALLOWED)
+            )
         whole = value.detach().cpu().contiguous()
         raw = whole.reshape(-1).view(torch.uint8).numpy() if whole.numel() else np.empty(0, np.uint8)
         return {"tensor": [writer.array(raw), str(value.dtype).removeprefix("torch."), list(value.shape)]}
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    raise NotData(f"the value{where} is of the type {name}, which does not travel: {ALLOWED}")
+    raise NotData(
+        _("the value{where} is of the type {name}, which cannot be sent: {allowed}").format(
+            where=where, name=name, allowed=ALLOWED
+        )
+    )
 
 
 def _array(array: NDArray[Any], writer: Writer, where: str) -> list[Any]:
     if array.dtype.kind not in _KINDS and not hasattr(ml_dtypes, array.dtype.name):
-        raise NotData(f"the value{where} is an array of the type {array.dtype}, which does not travel: numbers do")
+        raise NotData(
+            _("the value{where} is an array of the type {dtype}, which cannot be sent: arrays of numbers can").format(
+                where=where, dtype=array.dtype
+            )
+        )
     raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
     dtype = array.dtype.newbyteorder("=") if array.dtype.isnative else array.dtype
     name = dtype.name if dtype.isnative else dtype.str
@@ -146,7 +163,7 @@ class _Input:
     def array(self, number: Any) -> NDArray[Any]:
         found = self._reader.array(number)
         self._left -= found.nbytes
-        hold(self._left >= 0, "the size of its arrays")
+        hold(self._left >= 0, _("the size of its arrays"))
         return found
 
 
@@ -160,7 +177,7 @@ def _value(plain: Any, given: _Input) -> Any:
         return wire_records.made(plain["record"], {name: _value(one, given) for name, one in plain["fields"].items()})
     hold(type(plain) is dict and len(plain) == 1, "a value")
     ((kind, inner),) = plain.items()
-    hold(kind in _READ, "a kind of value")
+    hold(kind in _READ, _("a kind of value"))
     return _READ[kind](inner, given)
 
 

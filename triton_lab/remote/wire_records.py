@@ -28,6 +28,7 @@ from triton_lab.launch.recording.snapshot import SavedRegion, Snapshot
 from triton_lab.launch.saving.launch_reader import Shown
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.launch.source_lines import UserLine
+from triton_lab.localization import _
 from triton_lab.remote import job
 from triton_lab.remote.remote_errors import DataError
 
@@ -79,16 +80,16 @@ def made(name: Any, fields: Mapping[str, Any]) -> Any:
     """The record of this class with these fields. Raises DataError."""
     kind = _TABLE.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise DataError(f"a record {name!r:.60} is not known")
+        raise DataError(_("a record {name} is not known").format(name=f"{name!r:.60}"))
     if kind is Shown:
         if set(fields) != {"text"} or type(fields["text"]) is not str:
-            raise DataError("a Shown cannot be right")
+            raise DataError(_("a Shown cannot be right"))
         return Shown(fields["text"])
     if set(fields) != set(_names(kind)):
-        raise DataError(f"the fields of a {name} cannot be right")
+        raise DataError(_("the fields of a {name} cannot be right").format(name=name))
     for field, hint in _hints(kind).items():
         if field in fields and not fits(fields[field], hint):
-            raise DataError(f"{field!r} of a {name} cannot be right")
+            raise DataError(_("{field} of a {name} cannot be right").format(field=repr(field), name=name))
     if kind in _OTHERS:
         return kind(*(fields[one] for one in _OTHERS[kind]))
     return kind(**fields)

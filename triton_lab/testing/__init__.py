@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
+
 if TYPE_CHECKING:
     from triton_lab.testing.baseline import BaselineError as BaselineError
     from triton_lab.testing.close import NotClose as NotClose
@@ -35,7 +37,7 @@ __all__ = ["BaselineError", "NotClose", "assert_close", "dtypes", "elements", "s
 
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
-        raise AttributeError(f"module 'triton_lab.testing' has no attribute {name!r}")
+        raise AttributeError(_("module 'triton_lab.testing' has no attribute {name}").format(name=repr(name)))
     value = getattr(importlib.import_module(f"triton_lab.testing.{_PUBLIC[name]}"), name)
     globals()[name] = value
     return value

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from triton_lab.localization import _
 from triton_lab.testing.kernel_summary import SessionSummary, SummarizedFinding
 
 _VERSION = 1
@@ -36,16 +37,26 @@ def load(path: Path) -> dict[str, KnownFinding]:
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
         if held["version"] != _VERSION:
-            raise BaselineError(f"{path} is of version {held['version']}; this triton-lab reads version {_VERSION}")
+            raise BaselineError(
+                _("{path} is of version {version}; this triton-lab reads version {version2}").format(
+                    path=path, version=held["version"], version2=_VERSION
+                )
+            )
         # A file from `triton-lab check` has line numbers, and null for a missing argument.
         found = [KnownFinding(**{name: str(each.get(name) or "") for name in _TOLD}) for each in held["findings"]]
     except BaselineError:
         raise
     except OSError as error:
-        raise BaselineError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise BaselineError(
+            _("{path} cannot be read: {strerror}").format(path=path, strerror=error.strerror or error)
+        ) from None
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        lacks = "it is no JSON" if isinstance(error, ValueError) else "it has no list of findings"
-        raise BaselineError(f"{path} is no baseline of triton-lab's: {lacks}. Delete it, and write it anew") from None
+        lacks = _("it is no JSON") if isinstance(error, ValueError) else _("it has no list of findings")
+        raise BaselineError(
+            _("{path} is not a baseline of triton-lab: {lacks}. Delete it, and write it again").format(
+                path=path, lacks=lacks
+            )
+        ) from None
     return {each.fingerprint: each for each in found}
 
 

@@ -11,6 +11,7 @@ from triton_lab import messages
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, Compared
 from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.number_formats import as_array, is_float, numpy_type, ulp, unit_roundoff, wide
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 _SHOWN = 3
@@ -49,7 +50,11 @@ def assert_close(
     """
     if isinstance(got, (tuple, list)):
         if not isinstance(expected, (tuple, list)) or len(got) != len(expected):
-            raise NotClose(f"{name}: {messages.count(len(got), 'result')}, and another number expected")
+            raise NotClose(
+                _("{name}: {results}, but a different number is expected").format(
+                    name=name, results=messages.count(len(got), "result")
+                )
+            )
         for position, (one, other) in enumerate(zip(got, expected, strict=True)):
             assert_close(
                 one,
@@ -62,12 +67,16 @@ def assert_close(
             )
         return
     if terms < 1:
-        raise ValueError(f"terms={terms}: a sum has at least one")
+        raise ValueError(_("terms={terms}: a sum has at least one").format(terms=terms))
     a, b = as_array(got), as_array(expected)
     if a.shape != b.shape:
-        raise NotClose(f"{name}: of shape {a.shape}, and {b.shape} is expected")
+        raise NotClose(
+            _("{name}: shape {shape}, but {shape2} is expected").format(name=name, shape=a.shape, shape2=b.shape)
+        )
     if is_float(a.dtype) != is_float(b.dtype):
-        raise NotClose(f"{name}: of dtype {a.dtype}, and {b.dtype} is expected")
+        raise NotClose(
+            _("{name}: dtype {dtype}, but {dtype2} is expected").format(name=name, dtype=a.dtype, dtype2=b.dtype)
+        )
     plain = Compared(name, a, b)
     compared = Compared(name, a, b, bound=Bound.around(_bound(plain, terms, magnitude, accumulate, ulps)))
     if compared.verdict == DIFFERENT:
@@ -86,7 +95,9 @@ def _bound(compared: Compared, terms: int, magnitude: Any, accumulate: Any, ulps
         terms_size = size.max(initial=0.0) if magnitude is None else np.abs(wide(as_array(magnitude)))
         steps = (terms - 1) * u
         if steps >= 1.0:
-            raise ValueError(f"terms={terms}: a sum of so many has no correct digit in this dtype")
+            raise ValueError(
+                _("terms={terms}: a sum of this many terms has no correct digit in this dtype").format(terms=terms)
+            )
         found = found + 2 * steps / (1 - steps) * terms_size
     return np.broadcast_to(found, expected.shape)
 
@@ -106,7 +117,11 @@ def _told(compared: Compared) -> str:
         index = messages.index(at, compared.a.shape)
         one, other = compared.a[index], compared.b[index]
         allowed = messages.significant(float(compared.bound.size[index]))
-        lines.append(f"  {messages.element_at(compared.name, index)} is {one}, expected {other}, within {allowed}")
+        lines.append(
+            _("  {element_at} is {one}, expected {other}, within {allowed}").format(
+                element_at=messages.element_at(compared.name, index), one=one, other=other, allowed=allowed
+            )
+        )
     if len(wrong) > _SHOWN:
         lines.append(f"  and {messages.count(len(wrong) - _SHOWN, 'more')}".replace("mores", "more"))
     return "\n".join(lines)

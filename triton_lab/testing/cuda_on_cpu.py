@@ -29,7 +29,7 @@ from torch.utils._device import _device_constructors
 
 from triton_lab.backend.targets.benchmark_events import Event, Stream
 
-NAME = "triton-lab's CPU target, in the place of an NVIDIA H100"
+NAME = "triton-lab's CPU target, instead of an NVIDIA H100"
 _GPU = torch.device("cuda", 0)
 _NAMED = re.compile(r"cuda(:\d+)?")
 _MARK = "_triton_lab_on_gpu"

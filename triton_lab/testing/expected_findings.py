@@ -56,7 +56,7 @@ def _kinds(given: Any) -> tuple[str, ...]:
     kinds = (given,) if isinstance(given, str) else tuple(given)
     for kind in kinds:
         if kind not in SEVERITY:
-            raise pytest.UsageError(f"@pytest.mark.{MARKER}: no finding is called {kind!r}: there are {_LISTED}")
+            raise pytest.UsageError(f"@pytest.mark.{MARKER}: there is no finding {kind!r}; there are {_LISTED}")
     return kinds
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from triton_lab.launch.diagnosis.finding import NOTE, SEVERITIES, Finding, counted, place_of
 from triton_lab.launch.launch import Launch
+from triton_lab.localization import _
 from triton_lab.messages import count, number
 
 
@@ -141,7 +142,9 @@ class SessionSummary:
             what = found.text.split("\n", 1)[0].removeprefix(f"{found.severity}: ")
             excused = f" ({found.excused})" if found.excused else ""
             yield f"{found.severity}: {found.kind}{excused}: {relative(found.file)}:{found.line}: {what}"
-            yield f"    {count(found.launches, 'launch', 'launches')} of {found.kernel}, first in {found.test}"
+            yield _("    {launches} of {kernel}, first in {test}").format(
+                launches=count(found.launches, "launch", "launches"), kernel=found.kernel, test=found.test
+            )
         if len(listed) < len(self.found):
             yield f"{count(len(self.found) - len(listed), 'note')}: -v lists them"
         for text, launches in self.unchecked.items():

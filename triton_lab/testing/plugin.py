@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from triton_lab.localization import _
 from triton_lab.testing.plugin_options import MARKERS, MODES, NEEDING, OPTIONS, key
 
 if TYPE_CHECKING:
@@ -21,13 +22,17 @@ _SESSION: pytest.StashKey[CheckedSession] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("triton-lab", "Triton's kernels on the CPU (triton-lab)")
+    group = parser.getgroup("triton-lab", _("Triton's kernels on the CPU (triton-lab)"))
     group.addoption(
         "--triton-lab",
         choices=MODES,
         default=None,
-        help="run Triton's kernels on the CPU, and what says device='cuda' too; with `check`, look for races, "
-        "accesses out of bounds and the other findings in each launch, and fail the tests that have them",
+        help=(
+            _(
+                "run Triton kernels on the CPU, also those with device='cuda'; with `check`, check each "
+                "launch for races, accesses out of bounds and so on, and fail tests with findings"
+            )
+        ),
     )
     for name, metavar, choices, told in OPTIONS:
         group.addoption(name, metavar=metavar, choices=choices, default=None, help=told)
@@ -35,17 +40,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--triton-lab-update-baseline",
         action="store_true",
-        help="write what is found to the file of --triton-lab-baseline, instead of failing tests for it",
+        help=_("write the findings to the file of --triton-lab-baseline, instead of failing tests"),
     )
     group.addoption(
         "--triton-lab-strict",
         action="store_true",
-        help="with --triton-lab=check, fail tests of whose launches something could not be checked, too",
+        help=_("with --triton-lab=check, also fail tests with a launch that could not be checked"),
     )
     group.addoption(
         "--triton-lab-cov",
         action="store_true",
-        help="which lines, branches and masks of kernels ran: told at the end, and written into coverage.py's data",
+        help=_("report which lines, branches and masks of kernels ran, and write them to coverage.py's data"),
     )
 
 
@@ -65,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if mode is None:
         given = [name for name in NEEDING if config.getoption(name)]
         if given:
-            raise pytest.UsageError(f"{given[0]} needs --triton-lab=cpu or --triton-lab=check")
+            raise pytest.UsageError(_("{given} needs --triton-lab=cpu or --triton-lab=check").format(given=given[0]))
         return
     session = config.stash.get(_SESSION, None) or _started(config, mode)
     session.configure()

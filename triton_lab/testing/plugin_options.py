@@ -8,16 +8,19 @@ MODES = ("cpu", "check")
 LEVELS = ("error", "warning", "note", "never")
 MARKER = "triton_findings"
 OPTIONS = (
-    ("--triton-lab-fail-on", "LEVEL", LEVELS, "the least severity of findings that fails a test (default: error)"),
-    ("--triton-lab-baseline", "FILE", None, "findings that are known: they fail no test"),
+    ("--triton-lab-fail-on", "LEVEL", LEVELS, "the lowest severity of a finding that fails a test (default: error)"),
+    ("--triton-lab-baseline", "FILE", None, "a file of known findings, which fail no test"),
     ("--triton-lab-json", "FILE", None, "write kernels, findings and coverage of kernels to this file"),
 )
 # Options that mean nothing without --triton-lab.
 NEEDING = ("--triton-lab-update-baseline", "--triton-lab-strict", "--triton-lab-cov")
 MARKERS = (
-    f"{MARKER}(*kinds, allow=(), forbid=(), kernel=None, argument=None): findings of these kinds must be there under "
-    "--triton-lab=check, and fail nothing; those allowed may be there; those forbidden fail, whatever their severity",
-    "triton_unchecked(reason): under --triton-lab=check the launches of this test run, and are not checked",
+    (
+        f"{MARKER}(*kinds, allow=(), forbid=(), kernel=None, argument=None): under --triton-lab=check, findings "
+        "of these kinds are expected and fail no test; those in `allow` may occur; those in `forbid` fail, "
+        "whatever their severity"
+    ),
+    "triton_unchecked(reason): under --triton-lab=check, the launches of this test run without checks",
 )
 
 

@@ -13,6 +13,8 @@ import hypothesis
 import torch
 from hypothesis import strategies as st
 
+from triton_lab.localization import _
+
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8)
 # The arrangements of elements in storage, the plain ones first.
@@ -29,7 +31,11 @@ def dtypes(*kinds: str) -> st.SearchStrategy[torch.dtype]:
     named = {"float": FLOATS, "int": INTEGERS, "bool": (torch.bool,)}
     unknown = [kind for kind in kinds if kind not in named]
     if unknown:
-        raise ValueError(f"there are no dtypes of the kind {unknown[0]!r}: choose {', '.join(named)}")
+        raise ValueError(
+            _("there are no dtypes of the kind {unknown}: choose {named}").format(
+                unknown=repr(unknown[0]), named=", ".join(named)
+            )
+        )
     return st.sampled_from([dtype for kind in (kinds or named) for dtype in named[kind]])
 
 
@@ -109,7 +115,11 @@ def tensors(
     """
     unknown = [layout for layout in layouts if layout not in LAYOUTS]
     if unknown:
-        raise ValueError(f"there is no layout {unknown[0]!r}: choose of {', '.join(LAYOUTS)}")
+        raise ValueError(
+            _("there is no layout {unknown}: choose of {layouts}").format(
+                unknown=repr(unknown[0]), layouts=", ".join(LAYOUTS)
+            )
+        )
     kind = dtype if isinstance(dtype, torch.dtype) else draw(dtype)
     wanted = shapes() if shape is None else shape
     sides: tuple[int, ...] = draw(wanted) if isinstance(wanted, st.SearchStrategy) else tuple(wanted)
@@ -119,8 +129,14 @@ def tensors(
     numbers = _filled(draw, kind, count, special).reshape(room)
     result = _laid(numbers.to(device), sides, layout)  # on the device: moving a tensor may change its strides
     if hypothesis.currently_in_test_context():
-        strides = f"strides {tuple(result.stride())}, offset {result.storage_offset()}"
-        hypothesis.note(f"{layout} tensor: {kind}, shape {sides}, {strides}")
+        strides = _("strides {stride}, offset {storage_offset}").format(
+            stride=tuple(result.stride()), storage_offset=result.storage_offset()
+        )
+        hypothesis.note(
+            _("{layout} tensor: {kind}, shape {sides}, {strides}").format(
+                layout=layout, kind=kind, sides=sides, strides=strides
+            )
+        )
     return result
 
 

@@ -18,6 +18,7 @@ from triton_lab.launch.diagnosis.finding import SEVERITIES, Finding, place_of
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
 from triton_lab.launch.recording.record import record
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.testing import baseline
 from triton_lab.testing.expected_findings import fails, missing, wishes
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _HEARD = "triton_lab"  # the name under which workers of xdist send their results
 _KEPT = "into the baseline"
 _REMEDY = (
-    f'If it is meant: @pytest.mark.{MARKER}("{{kind}}") on the test, or a line of the baseline '
+    f'If this is intended: @pytest.mark.{MARKER}("{{kind}}") on the test, or a line of the baseline '
     "(--triton-lab-baseline FILE --triton-lab-update-baseline)."
 )
 
@@ -80,16 +81,16 @@ class CheckedSession:
 
         self._open.enter_context(mock.patch.dict(os.environ, {"TRITON_DEFAULT_BACKEND": "triton_lab"}))
         if os.environ.pop("TRITON_INTERPRET", "0") != "0":
-            self._notes.append("TRITON_INTERPRET is set aside")
+            self._notes.append("TRITON_INTERPRET is ignored")
         self._open.enter_context(target("cpu"))
         self._open.enter_context(first_that_runs())
         if torch.cuda.is_available():
-            self._notes.append("tensors of the GPU are copied to the CPU and back")
+            self._notes.append(_("GPU tensors are copied to the CPU and back"))
         else:
             from triton_lab.testing.cuda_on_cpu import in_place_of_a_gpu
 
             self._open.enter_context(in_place_of_a_gpu())
-            self._notes.append("device 'cuda' means the CPU's memory")
+            self._notes.append(_("device 'cuda' uses CPU memory"))
         self._open.enter_context(recorders.listening(LaunchTally(self.summary)))
 
     def _trace(self) -> Following:
@@ -108,13 +109,19 @@ class CheckedSession:
             self._following = self._trace()
         level = option(self.config, "--triton-lab-fail-on") or LEVELS[0]
         if level not in LEVELS:
-            raise pytest.UsageError(f"triton_lab_fail_on = {level!r}: choose one of {', '.join(LEVELS)}")
+            raise pytest.UsageError(
+                _("triton_lab_fail_on = {level}: choose one of {levels}").format(
+                    level=repr(level), levels=", ".join(LEVELS)
+                )
+            )
         self._strict = bool(self.config.getoption("--triton-lab-strict"))
         self.severities = frozenset(() if level == "never" else SEVERITIES[: SEVERITIES.index(level) + 1])
         named = option(self.config, "--triton-lab-baseline")
         self._updating = bool(self.config.getoption("--triton-lab-update-baseline"))
         if self._updating and (not named or self.mode != "check"):
-            raise pytest.UsageError("--triton-lab-update-baseline needs --triton-lab=check and --triton-lab-baseline")
+            raise pytest.UsageError(
+                _("--triton-lab-update-baseline needs --triton-lab=check and --triton-lab-baseline")
+            )
         for written in (named if self._updating else "", option(self.config, "--triton-lab-json")):
             if written:
                 self._make_room_for(written)
@@ -131,12 +138,16 @@ class CheckedSession:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise pytest.UsageError(f"{path} cannot be written: {error.strerror}: {error.filename}") from None
+            raise pytest.UsageError(
+                _("{path} cannot be written: {strerror}: {filename}").format(
+                    path=path, strerror=error.strerror, filename=error.filename
+                )
+            ) from None
 
     def pytest_report_header(self) -> str:
         import triton
 
-        what = "each launch is checked" if self.mode == "check" else "launches run"
+        what = _("each launch is checked") if self.mode == "check" else "launches run"
         return "; ".join([f"triton-lab: {what}, on the CPU, of Triton {triton.__version__}", *self._notes])
 
     # --- A test ---------------------------------------------------------------------------------
@@ -259,7 +270,7 @@ class CheckedSession:
         if failing:
             blocks.append(_REMEDY.format(kind=failing[0][1].kind))
         if unmet:
-            blocks.append(f"expected, and not found: {', '.join(unmet)}")
+            blocks.append(_("expected, but not found: {unmet}").format(unmet=", ".join(unmet)))
         return "\n\n".join(blocks)
 
     def _relative(self, file: str) -> str:
@@ -302,10 +313,10 @@ class CheckedSession:
             for line in self.summary.lines(self.mode == "check", self._relative, self.config.getoption("verbose") > 0):
                 write(line)
         else:
-            write("no kernel was launched")
+            write(_("no kernel was launched"))
         self._tell_baseline(write)
         if self._following is not None:
-            terminalreporter.section("triton-lab: coverage of kernels")
+            terminalreporter.section(_("triton-lab: coverage of kernels"))
             for line in self._following.lines(self._relative):
                 write(line)
         named = option(self.config, "--triton-lab-json")
@@ -327,11 +338,19 @@ class CheckedSession:
                 if each.severity in self.severities and each.excused == _KEPT
             ]
             came, went = baseline.update(self._baseline, self.known, self.summary, found)
-            write(f"baseline {name}: {count(came, 'finding')} added, {count(went, 'finding')} removed")
+            write(
+                _("baseline {name}: {findings} added, {findings2} removed").format(
+                    name=name, findings=count(came, "finding"), findings2=count(went, "finding")
+                )
+            )
             return
         if not self._baseline.exists():
-            write(f"baseline {name} is not there: --triton-lab-update-baseline writes it")
+            write(_("there is no baseline {name}: --triton-lab-update-baseline writes it").format(name=name))
         gone = baseline.gone(self.known, self.summary)
         if gone:
             what = count(len(gone), "known finding")
-            write(f"baseline {name}: {what} did not show up: --triton-lab-update-baseline takes out what is mended")
+            write(
+                _("baseline {name}: {what} did not occur: --triton-lab-update-baseline removes fixed findings").format(
+                    name=name, what=what
+                )
+            )

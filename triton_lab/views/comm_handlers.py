@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from triton_lab.localization import _
 from triton_lab.views.missing_picture import attempt, in_words
 from triton_lab.views.scene_packing import beside
 from triton_lab.views.scenes import Picked, Scene, ViewAnswer, WordsScene
@@ -67,8 +68,12 @@ def part(view: str, name: str) -> Scene:
 def _gone(view: str, purpose: str) -> WordsScene:
     """A scene that says why the view does not answer, and what to do."""
     if not view.startswith(_SESSION):
-        return in_words(f"Run the cell again {purpose}: the kernel that ran it is gone.")
-    return in_words(f"This is no longer kept, since many have been shown after it: run the cell again {purpose}.")
+        return in_words(_("Run the cell again {purpose}. The kernel that ran it is gone.").format(purpose=purpose))
+    return in_words(
+        _("Run the cell again {purpose}. Its data is no longer stored, because many pictures followed.").format(
+            purpose=purpose
+        )
+    )
 
 
 def asked(comm: Any, data: Mapping[str, Any]) -> None:
@@ -82,7 +87,7 @@ def asked(comm: Any, data: Mapping[str, Any]) -> None:
     elif isinstance(picked, Mapping):
         wanted = cast(Picked, picked)
         if one is None:
-            scene: Scene | None = _gone(view, "to change this picture")
+            scene: Scene | None = _gone(view, _("to change this picture"))
         else:
             scene = attempt(lambda: one.follow(wanted), in_words)
         if scene is not None:

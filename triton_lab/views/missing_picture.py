@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from triton_lab.launch.diagnosis.verdict import excuse
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import _
 from triton_lab.views.scenes import WordsScene
 
 T = TypeVar("T")
@@ -23,7 +24,7 @@ def reason(error: Exception) -> str:
     """The message of ``error`` if it was written for users; else a sentence that the fault is ours."""
     if is_for_readers(error):
         return str(error.args[0] if error.args else error)
-    return f"This could not be made: {excuse(error)}"
+    return _("This picture could not be made: {excuse}").format(excuse=excuse(error))
 
 
 def in_words(text: str) -> WordsScene:

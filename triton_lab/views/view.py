@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from triton_lab.localization import _
 from triton_lab.views.scenes import NotedSource, Picked, Scene
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class View(ABC):
 
     def part(self, name: str) -> Scene:
         """A scene that the widget fetches when needed."""
-        raise LookupError(f"{self.title()} has no part {name!r}")
+        raise LookupError(_("{title} has no part {name}").format(title=self.title(), name=repr(name)))
 
     def live(self) -> Scene:
         """The scene that a widget begins with."""
@@ -74,7 +75,7 @@ class View(ABC):
 
     def pieces(self) -> list[FigurePiece]:
         """The figure in pieces that stand below each other, for a card that has other pieces, too."""
-        raise NotImplementedError(f"{type(self).__name__} is drawn by itself alone")
+        raise NotImplementedError(_("{type} is drawn by itself alone").format(type=type(self).__name__))
 
     @abstractmethod
     def title(self) -> str:

@@ -15,8 +15,8 @@ import { COMPARE, COPY_HTML, OPEN_CARD, PIN, SHOW_LAUNCHES } from '../ids.ts';
 import { Beside } from './beside.ts';
 import { lastOf, pairOf } from './rows.ts';
 
-const NO_LAUNCH = 'This cell has launched nothing that is listed: run it, or choose a launch from the list of launches.';
-const NO_PAIR = 'Pin a launch first: then another is compared with it.';
+const NO_LAUNCH = 'No launch of this cell is listed. Run the cell, or choose a launch from the list.';
+const NO_PAIR = 'Pin a launch first, to compare another one with it.';
 
 let shown = 0;
 
@@ -85,7 +85,7 @@ export function addSessionCommands(
   });
 
   commands.addCommand(PIN, {
-    label: "Pin the Cell's Launch, or Let It Go",
+    label: "Pin the Cell's Launch, or Unpin It",
     isEnabled: () => current.panel !== null,
     execute: ({ number }) =>
       attempt(async desk => {
@@ -113,7 +113,7 @@ export function addSessionCommands(
       attempt(async desk => {
         const { content } = await desk.ask<SessionText>(`page ${launch(number).number}`);
         Clipboard.copyToSystem(content);
-        Notification.success('The card is copied as an HTML page: paste it into a file, and open that.', {
+        Notification.success('The card is copied as an HTML page. Paste it into a file, and open the file.', {
           autoClose: 4000
         });
       })

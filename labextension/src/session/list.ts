@@ -63,7 +63,7 @@ function item(row: SessionLaunch, actions: IActions): HTMLLIElement {
   open.disabled = !row.kept;
   open.title = row.kept
     ? `Open the card of launch ${row.number} beside the notebook`
-    : 'No longer kept, since many were shown after it: run its cell again.';
+    : 'No longer stored, because many launches followed it. Run its cell again.';
   const foot = document.createElement('div');
   foot.append(span('triton-lab-facts', factsOf(row)));
   const go = row.cell === null ? null : actions.cell(row.cell);
@@ -76,7 +76,7 @@ function item(row: SessionLaunch, actions: IActions): HTMLLIElement {
   const pin = button('triton-lab-pin', () => actions.pin(row.number), row.pinned ? 'pinned' : 'pin');
   pin.setAttribute('aria-pressed', String(row.pinned));
   pin.setAttribute('aria-label', `Pin launch ${row.number}, ${row.kernel}`);
-  pin.title = row.pinned ? 'Let it go' : 'Keep it, to compare it with another';
+  pin.title = row.pinned ? 'Unpin the launch' : 'Pin the launch, to compare it with another';
   pin.disabled = !row.kept;
   foot.append(pin);
   node.append(open, foot);

@@ -12,9 +12,9 @@ import { draw } from './list.ts';
 import { filtered, pairOf } from './rows.ts';
 
 const NO_NOTEBOOK = 'Open a notebook to see its launches here.';
-const NONE = 'No launches yet: run a cell that begins with %%triton.';
-const NO_LAB = 'The kernel of this notebook tells of no launches: it is not running, or has no triton-lab.';
-const NO_MATCH = 'No launch has these words.';
+const NONE = 'No launches yet. Run a cell that begins with %%triton.';
+const NO_LAB = 'The kernel of this notebook reports no launches. It is not running, or has no triton-lab.';
+const NO_MATCH = 'No launch matches the filter.';
 
 export class SessionPanel extends Widget {
   readonly #current: Current;

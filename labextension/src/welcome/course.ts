@@ -10,7 +10,7 @@ import { OPEN_COURSE } from '../ids.ts';
 
 /** As in `welcome.py`. */
 const URL = 'triton-lab/course';
-const ABSENT = 'The server cannot copy the course: run `triton-lab course` in a terminal, and open the folder that it names.';
+const ABSENT = 'The server cannot copy the course. Run `triton-lab course` in a terminal, and open the folder that it names.';
 
 interface ICourse {
   readonly path: string;
@@ -20,7 +20,7 @@ interface ICourse {
 export function addCourse(commands: CommandRegistry, icon: CommandRegistry.ICommandOptions['icon']): void {
   commands.addCommand(OPEN_COURSE, {
     label: ({ launcher }) => (launcher ? 'Triton course' : 'Triton Course'),
-    caption: 'Copy the course of triton-lab into your folder, and open its first notebook; what you changed stays',
+    caption: 'Copy the course of triton-lab into your folder, and open its first notebook. Your changes stay.',
     icon,
     execute: async () => {
       try {

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import triton_lab as lab
+from tests.wordings import Wording
 
 BLOCKED = {"size_per_thread": [1, 4], "threads_per_warp": [8, 4], "warps_per_cta": [4, 1], "order": [1, 0]}
 MMA = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"
@@ -49,8 +50,8 @@ NVMMA: dict[str, Any] = {"swizzlingByteWidth": 128, "transposed": False, "elemen
         ("amd_mfma", (32, 32), {"version": 3, "warpsPerCTA": [2, 2], "instrShape": [8, 8, 8], "isTransposed": True},
          "with M x N one of 32 x 32"),
         ("amd_wmma", (32, 32), {"version": 4, "isTranspose": True, "warpsPerCTA": [2, 2]}, "one of 1, 2, 3"),
-        ("linear", (), {"register": [[1]], "lane": [[1]], "warp": []}, "two basis vectors are alike"),
-        ("linear", (), {"register": [[1]], "lane": [[4]], "warp": []}, r"element \(2,\) has no place in it"),
+        ("linear", (), {"register": [[1]], "lane": [[1]], "warp": []}, "two basis vectors are equal"),
+        ("linear", (), {"register": [[1]], "lane": [[4]], "warp": []}, r"element \(2,\) has no place"),
         ("linear", (), {"register": [[1, 1]], "lane": [[0, 1]], "warp": []}, "moves more than one bit"),
         ("linear", (), {"register": [], "lane": [], "warp": []}, "needs basis vectors"),
         ("linear", (), {"register": [[1]], "lane": [[1, 0]], "warp": []}, "are not of one length"),
@@ -93,13 +94,13 @@ def test_a_layout_that_cannot_be_is_refused_with_its_reason(
         lab.layout(spelled, shape, **parameters)
 
 
-def test_questions_out_of_range_are_refused() -> None:
+def test_questions_out_of_range_are_refused(wording: Wording) -> None:
     layout = lab.layout("blocked", (32, 16), **BLOCKED)
-    with pytest.raises(lab.LayoutError, match=r"element \(32, 0\) is outside of dimension 0, which has 32"):
+    with wording.raises(lab.LayoutError, dimension=0):
         layout.owner(32, 0)
     with pytest.raises(lab.LayoutError, match="has 2 coordinates"):
         layout.owner(1)
-    with pytest.raises(lab.LayoutError, match="there is no lane 32: this layout has 32, from 0"):
+    with wording.raises(lab.LayoutError, lane=32):
         layout.elements(lane=32)
-    with pytest.raises(lab.LayoutError, match="a layout in registers has no bank, only register, lane, warp, block"):
+    with wording.raises(lab.LayoutError):
         layout.elements(bank=3)

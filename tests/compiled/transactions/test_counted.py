@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import triton_lab as lab
 from tests.compiled.transactions import by_hand
 from tests.compiled.transactions.kernels import CASES
+from tests.wordings import Wording
 from triton_lab.compiled.layouts import Linear
 from triton_lab.compiled.transactions.sectors import SectorCounter, dealt
 from triton_lab.examples import all_examples
@@ -97,17 +98,17 @@ def test_a_descriptor_makes_no_requests_but_moves_sectors():
     assert load.counters() == {}
 
 
-def test_what_amd_asks_is_not_counted():
+def test_what_amd_asks_is_not_counted(wording: Wording):
     (compiled,) = recorded(lambda: add(torch.zeros(1000), torch.zeros(1000), block=128), "gfx942")
-    with pytest.raises(ValueError, match="rules of NVIDIA's GPUs, and gfx942 is none"):
+    with wording.raises(ValueError):
         _ = compiled.transactions
 
 
-def test_what_was_compiled_without_a_launch_has_no_addresses():
+def test_what_was_compiled_without_a_launch_has_no_addresses(wording: Wording):
     from triton_lab.examples.vector_add import add_kernel
 
     compiled = lab.compile(add_kernel, "*fp32, *fp32, *fp32, i32", {"BLOCK": 128}, "sm_90")
-    with pytest.raises(LookupError, match="only a recorded launch has addresses"):
+    with wording.raises(LookupError):
         _ = compiled.transactions
 
 

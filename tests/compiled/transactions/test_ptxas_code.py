@@ -113,4 +113,4 @@ def test_loads_that_wait_for_a_branch_are_told():
     assert [one.opcode for one in waiting] == ["ld.global.b32", *["ld.global.b64"] * 3]
     assert [one.problem != "" for one in found.transfers[:6]] == [False, False, True, True, True, True]
     assert not PtxasCode(found.ptx, machine.made).waits(waiting[0])
-    assert "behind the branch" in found.problems[0]
+    assert "inside a branch" in found.problems[0]

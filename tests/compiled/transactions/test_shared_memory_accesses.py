@@ -217,7 +217,7 @@ def test_a_product_that_reads_a_tile_the_wrong_way_has_conflicts():
         EXAMPLES["matmul_backward"].check("small")
     found = launches[0].compile("sm_90").transactions
     assert sum(value for name, value in found.counters().items() if "bank_conflicts" in name) > 1000
-    assert "words of one bank" in " ".join(str(found).splitlines()[-3:])
+    assert "bank conflicts" in " ".join(str(found).splitlines()[-3:])
 
 
 def test_a_reduction_in_a_helper_is_told_at_the_line_that_calls_it():

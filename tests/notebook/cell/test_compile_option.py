@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tests.wordings import Wording
 from triton_lab.notebook.cell.progress_line import Sign
 
 CELL = """\
@@ -59,7 +60,7 @@ def test_the_kernels_of_a_cell_are_compiled_each_once(shell: SimpleNamespace) ->
 
 
 def test_what_does_not_compile_is_told_at_the_line_of_the_cell(
-    shell: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+    shell: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, wording: Wording
 ) -> None:
     # The CPU target takes no assembly at all: the launch is the one without it, the constants are others.
     from triton_lab.compiled import launch_compilation
@@ -75,8 +76,8 @@ def test_what_does_not_compile_is_told_at_the_line_of_the_cell(
     shell.cell(f"%%triton cpu --compile sm_90\n{CELL}assembled[(1,)](x, None, None)")
     (error,) = shell.errors
     text = re.sub(r"\x1b\[[0-9;]*m", "", error)
-    assert text.startswith("CompileError: assembled does not compile for sm_90: the compiler was ended by SIGABRT")
-    assert "this cell, line 10, in kernel assembled" in text, text
+    assert text.startswith("CompileError: ") and "SIGABRT" in text
+    wording(text, kernel="assembled", target="sm_90", line=10)
     assert "Traceback" not in text
     assert "worker" not in text
     assert len(shell.views) == 1, "the launch has its card all the same"

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_lab.notebook.cell.magic_options import FLAGS, TARGETS, USAGE, VIEWS, Options, UsageError, parse
+from tests.wordings import Wording
+from triton_lab.notebook.cell.magic_options import FLAGS, TARGETS, VIEWS, Options, UsageError, parse, usage
 from triton_lab.views.launch.card.launch_card import SHOWN
 
 
@@ -33,21 +34,23 @@ def test_a_line_says_where_and_what_to_show(line: str, options: Options) -> None
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "facts"),
     [
-        ("tpu", "no target 'tpu'; there is gpu,"),
-        ("--shwo tiling", "no option '--shwo'; there is --show,"),
-        ("--show tilling", "no view 'tilling'; there is tiling,"),
-        ("--show", "--show needs a view: tiling"),
-        ("cpu gpu", "takes one target, not 'cpu' and 'gpu'"),
-        ("--compile sm90", "no target 'sm90' to compile for: choose sm_90,"),
-        ("--limit many", "takes a number of loop iterations, not 'many'"),
-        ("--show 'tiling", "No closing quotation"),
-        ("cpu --show tiling,stages", "--show stages is of what a GPU's compiler makes of the kernels: --compile sm_90"),
+        ("tpu", {"word": "'tpu'", "nearest": "gpu"}),
+        ("--shwo tiling", {"word": "'--shwo'", "nearest": "--show"}),
+        ("--show tilling", {"word": "'tilling'", "nearest": "tiling"}),
+        ("--show", {}),
+        ("cpu gpu", {"first": "'cpu'", "second": "'gpu'"}),
+        ("--compile sm90", {"word": "'sm90'", "nearest": "sm_90"}),
+        ("--limit many", {"word": "'many'"}),
+        ("--show 'tiling", {}),
+        ("cpu --show tiling,stages", {"view": "stages"}),
     ],
 )
-def test_a_mistake_is_answered_with_what_exists_nearest_first(line: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+def test_a_mistake_is_answered_with_what_exists_nearest_first(
+    line: str, facts: dict[str, str], wording: Wording
+) -> None:
+    with wording.raises(UsageError, line, **facts):
         parse(line)
 
 
@@ -58,9 +61,9 @@ def test_no_line_breaks_the_parser(line: str) -> None:
 
 
 def test_the_help_has_a_line_for_each_option_target_and_view_and_its_examples_are_right() -> None:
-    described = {line.split()[0] for line in USAGE.splitlines() if re.match(r" +\S+ {2,}\S", line)}
+    described = {line.split()[0] for line in usage().splitlines() if re.match(r" +\S+ {2,}\S", line)}
     assert {flag.names[0] for flag in FLAGS} | set(TARGETS) | set(VIEWS) <= described
-    examples = re.findall(r"^  %%triton(.*?)(?: {2,}|$)", USAGE, re.MULTILINE)
+    examples = re.findall(r"^  %%triton(.*?)(?: {2,}|$)", usage(), re.MULTILINE)
     assert len(examples) >= 4
     for example in examples:
         parse(example)

@@ -54,7 +54,7 @@ def test_the_magics_are_there_and_nothing_else_is(environment: Path, tmp_path: P
         "_ = get_ipython().run_cell('%%triton --help')"
     )
     run = ipython(environment, tmp_path, code)
-    assert run.stdout.strip() == f"[] []\n0\n{magic_options.USAGE.strip()}", run.stdout + run.stderr
+    assert run.stdout.strip() == f"[] []\n0\n{magic_options.usage().strip()}", run.stdout + run.stderr
 
 
 def test_loading_the_extension_afterwards_says_nothing_and_can_be_undone(environment: Path, tmp_path: Path) -> None:

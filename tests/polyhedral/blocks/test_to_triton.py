@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.polyhedral.random_nests import RandomNest, random_nests
+from tests.wordings import Wording
 from triton_lab.launch.recording.record import record
 from triton_lab.polyhedral import Schedule, TooHard, scop
 from triton_lab.polyhedral.blocks import contraction, lane_values, lane_writer
@@ -105,7 +106,7 @@ TRIANGLE = "for (int i = 0; i < n; i++) for (int k = 0; k <= i; k++) y[i] += A[i
         (scop("for (int i = 0; i < n; i++) A[min(i, 5)] = i;").schedule, "carries a dependence"),
         (scop("for (int i = 0; i < n; i++) s += x[i];").schedule, "carries a dependence"),
         (scop("for i in range(n):\n    A[i] = B[i] // C[i]").schedule, "means something else"),
-        (scop("for i in range(n):\n    A[i] = B[i] ** C[i]").schedule, "small whole exponents"),
+        (scop("for i in range(n):\n    A[i] = B[i] ** C[i]").schedule, "small integer exponents"),
     ],
 )  # fmt: skip
 def test_what_no_kernel_computes_is_refused_with_its_reason(schedule: Schedule, reason: str) -> None:
@@ -195,12 +196,12 @@ def test_values_are_those_of_the_executed_schedule(name: str, dtype: type) -> No
         np.testing.assert_allclose(theirs[array], ours[array], rtol=rtol, err_msg=array)
 
 
-def test_declared_types_are_asked_for() -> None:
+def test_declared_types_are_asked_for(wording: Wording) -> None:
     kernel = scop("void f(int n, int v[n], double w[n]) { for (int i = 0; i < n; i++) w[i] = v[i] / 2; }")
     written = kernel.schedule.to_triton()
     v = np.arange(9, dtype=np.int32)
     assert np.array_equal(written.run({"v": v, "w": np.zeros(9)}, n=9)["w"], v // 2)
-    with pytest.raises(TypeError, match=r"v holds torch\.float64, and the program declares it int32"):
+    with wording.raises(TypeError):
         written.run({"v": v * 1.0, "w": np.zeros(9)}, n=9)
 
 
@@ -279,5 +280,5 @@ def test_random_nests_are_right_or_refused(nest: RandomNest, n: int) -> None:
 )
 def test_arrays_that_a_run_needs_are_asked_for(text: str, given: dict[str, np.ndarray], missing: str) -> None:
     kernel = scop(text, n=8).schedule.split("i", 4).to_triton()
-    with pytest.raises(ValueError, match=f"the program uses the array {missing}: give it a value"):
+    with pytest.raises(ValueError, match=f"the program uses the array {missing}. Pass a value for it"):
         kernel.run(given, n=8)

@@ -11,6 +11,7 @@ import islpy as isl
 import pytest
 
 import triton_lab as lab
+from tests.wordings import Wording
 from triton_lab.polyhedral.core import isl_effort
 from triton_lab.polyhedral.core.isl_effort import NoAnswer, TooHard
 
@@ -60,9 +61,9 @@ def test_a_question_is_given_time_and_not_a_count(monkeypatch: pytest.MonkeyPatc
     assert isl.DEFAULT_CONTEXT.get_max_operations() == 0
 
 
-def test_the_time_for_a_question_ends() -> None:
+def test_the_time_for_a_question_ends(wording: Wording) -> None:
     start = process_time()
-    with pytest.raises(TooHard, match=r"a question: too hard for isl$"):
+    with wording.raises(TooHard):
         isl_effort.answered("a question", lambda: isl.Set(SIZES).subtract(isl.Set(MEET)))
     assert process_time() - start < 1.5 * isl_effort.SECONDS
 
@@ -119,9 +120,9 @@ for (int i = 0; i < n; i += 1)
 """
 
 
-def test_a_nest_that_is_too_hard_is_refused_with_the_access() -> None:
+def test_a_nest_that_is_too_hard_is_refused_with_the_access(wording: Wording) -> None:
     nest = lab.polyhedral.scop(TANGLED, n=5, m=7)
-    with pytest.raises(TooHard, match=r"the last write before S0 reads A\[.*: too hard for isl"):
+    with wording.raises(TooHard):
         _ = nest.value_dependences
     assert "for" in nest.schedule.program()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.wordings import Wording
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.loop_nest import MATHEMATICS, Assign, Number
@@ -77,7 +78,7 @@ def test_a_step_of_any_size_and_sign_counts_as_python_does(step: int) -> None:
 
 @pytest.mark.parametrize("step", ["0", "-0"])
 def test_a_step_of_0_is_refused(step: str) -> None:
-    with pytest.raises(NotAScop, match="a step of 0 never ends"):
+    with pytest.raises(NotAScop, match="step 0"):
         scop(f"for i in range(0, 9, {step}):\n    A[i] = 0")
 
 
@@ -169,7 +170,7 @@ def test_an_integer_given_once_stands_for_its_value() -> None:
 
 
 REFUSED = [
-    (page_nests.PAGE_SPARSE, 4, 22, "a bound of k must be affine in iterators and parameters, and this reads memory"),
+    (page_nests.PAGE_SPARSE, 4, 22, "a bound of k must be affine in iterators and parameters, but this reads memory"),
     ("for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    A[i*j] = 0;", 3, 7, "multiplies two variables"),
     ("for (int i = 0; i < n; i++) {\n  A[i] = 0;\n  break;\n}", 3, 3, "break leaves the loop early"),
     ("for (int i = 0; i < n; i++)\n  A[B[i]] = 0;", 2, 5, "reads memory"),
@@ -181,19 +182,19 @@ REFUSED = [
     ("for (int i = 0; i < n; i *= 2)\n  A[i] = 0;", 1, 24, "advance its own iterator i by a constant"),
     ("for (int i = 0; i != n; i++)\n  A[i] = 0;", 1, 17, "condition must be"),
     ("for (int i = 0; i > n; i++)\n  A[i] = 0;", 1, 17, "does not end the loop"),
-    ("for (int i = 0; i < n; i++)\n  i = 2;", 2, 3, "iterator i is changed"),
-    ("while (n > 0) n = 1;", 1, 1, "while has no bounds"),
-    ("for (int i = 0; i < n; i++) {\n  s = A[i];\n  B[s] = 1; s = 2; }", 3, 5, "s is changed by the program"),
-    ("def f(A, n):\n    for i in range(n):\n        while A[i]: pass", 3, 9, "while has no bounds"),
+    ("for (int i = 0; i < n; i++)\n  i = 2;", 2, 3, "changes the loop's iterator i"),
+    ("while (n > 0) n = 1;", 1, 1, "bounds of while"),
+    ("for (int i = 0; i < n; i++) {\n  s = A[i];\n  B[s] = 1; s = 2; }", 3, 5, "the program changes s"),
+    ("def f(A, n):\n    for i in range(n):\n        while A[i]: pass", 3, 9, "bounds of while"),
     ("def f(A, n):\n    for x in A:\n        A[0] = x", 2, 14, "range"),
     ("def f(A, n):\n    for i in range(n):\n        A[i, :] = 0", 3, 14, "slice"),
     ("def f(A, n):\n    for i in range(n):\n        A[n / 2] = 0", 3, 11, "write //"),
-    ("def f(A, n):\n    for i in range(n):\n        A[i] = 'ö'; A[i * i] = 0", 3, 16, "no place"),
+    ("def f(A, n):\n    for i in range(n):\n        A[i] = 'ö'; A[i * i] = 0", 3, 16, "not allowed in a loop nest"),
     ("for (int i = 0; i < n; i++) B[i] = 0;\nA[i] = 0;", 2, 3, "i is the iterator of the loop in line 1"),
-    ("for (int i = 0; i < n; i++) B[i] = 0;\nA[0] = i;", 2, 8, "does not stand around this"),
+    ("for (int i = 0; i < n; i++) B[i] = 0;\nA[0] = i;", 2, 8, "which is not around this"),
     ("if (j > 0) A[0] = 1;\nfor (int j = 0; j < n; j++) B[j] = 0;", 1, 5, "j is the iterator of the loop in line 2"),
     ("for i in range(n):\n    B[i] = 0\nfor j in range(i):\n    B[j] = 1", 3, 16, "loop in line 1"),
-    ("for i in range(n):\n    A[i] = A[i + 1] = A[i] + 1", 2, 5, "one assignment a line"),
+    ("for i in range(n):\n    A[i] = A[i + 1] = A[i] + 1", 2, 5, "one assignment per line"),
     ("for (int i = 0; i < n; i++)\n  A[i] = pow(i);", 2, 10, "pow takes 2 arguments"),
     ("#include <stdio.h>\nfor (;;) ;", 1, 1, "preprocessor"),
 ]
@@ -223,7 +224,7 @@ def test_what_is_no_scop_is_refused_at_its_place(text: str, line: int, column: i
 def test_targets_in_a_row_are_refused_where_one_would_change_what_the_next_reads(text: str, again: bool) -> None:
     nest = f"for i in range(n):\n    {text}"
     subscript = "reads memory" if "B[A[i]]" in text else None
-    reason = "is read again for its next target" if again else subscript
+    reason = "reads a value that it changes" if again else subscript
     if reason is None:
         assert len(scop(nest).statements) == text.count(" = ")
     else:
@@ -264,8 +265,8 @@ for(int j = 0; j < 4; j++)
 """
 
 
-def test_the_pages_sparse_text_is_told_what_it_lacks() -> None:
-    with pytest.raises(NotAScop, match="cannot be the whole body of a loop: put the body in braces") as caught:
+def test_the_pages_sparse_text_is_told_what_it_lacks(wording: Wording) -> None:
+    with wording.raises(NotAScop) as caught:
         scop(PAGE_SPARSE_AS_WRITTEN)
     assert (caught.value.line, caught.value.column) == (3, 3)
 
@@ -377,10 +378,10 @@ def test_an_error_in_python_has_the_line_of_the_file() -> None:
     assert caught.value.filename == "test_front_ends.py"
 
 
-def test_other_things_are_no_scops() -> None:
+def test_other_things_are_no_scops(wording: Wording) -> None:
     with pytest.raises(TypeError, match="recorded launch"):
         scop(3)
-    with pytest.raises(ValueError, match="m is no parameter"):
+    with wording.raises(ValueError):
         scop(page_nests.MATMUL, m=3)
 
 

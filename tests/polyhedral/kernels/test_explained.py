@@ -14,6 +14,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
+from tests.wordings import Wording, line_of
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.launch_scop import KernelScop
@@ -38,21 +39,19 @@ def windows(programs: int, step: int, block: int = 4) -> KernelScop:
 
 
 @pytest.mark.parametrize(("programs", "step"), [(3, 2), (4, 1), (3, 4), (2, 3), (5, 3)])
-def test_footprints_tell_how_many_programs_want_an_element(programs: int, step: int) -> None:
+def test_footprints_tell_how_many_programs_want_an_element(programs: int, step: int, wording: Wording) -> None:
     model = windows(programs, step)
     wanted = Counter(step * program + lane for program in range(programs) for lane in range(4))
     several = sum(many > 1 for many in wanted.values())
-    again = (
-        f"; {several} of {len(wanted)} by several, on average by {4 * programs / len(wanted):.3g}"
-        if several
-        else "; no element by two programs"
-    )
     text = model.explain().splitlines()
-    assert f"Each program loads 4 elements of x_ptr{again}." in text
-    assert "Each program stores 1 element of out_ptr; no element by two programs." in text
-    assert (
-        f"Each program changes atomically 1 element of count_ptr; 1 of 1 by several, on average by {programs}." in text
+    mean = f"{4 * programs / len(wanted):.3g}"
+    facts = {"several": f"{several} of {len(wanted)}", "mean": mean} if several else {}
+    loads, stores, atomics = (
+        line_of("\n".join(text), "Each program", each) for each in ("x_ptr", "out_ptr", "count_ptr")
     )
+    wording(loads, "shared" if several else "own", count="4 elements", argument="x_ptr", **facts)
+    wording(stores, "stores", count="1 element", argument="out_ptr")
+    wording(atomics, "atomics", count="1 element", argument="count_ptr", several="1 of 1", mean=programs)
     assert text[0] == f"windows_kernel: {programs} programs" and text[1] == ""
 
 
@@ -64,42 +63,29 @@ PARAMETERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("races", "told"),
+    ("races", "facts"),
     [
-        (RaceVerdict(True, "all sizes"), "Race free, proved for every n, grid, as long as no offset overflows."),
-        (
-            RaceVerdict(True, "some sizes"),
-            "Race free, proved for this launch, and in general exactly where n >= 4.",
-        ),
-        (
-            RaceVerdict(True, "some sizes", exact=False),
-            "Race free, proved for this launch, and in general at least where n >= 4.",
-        ),
-        (RaceVerdict(True, "this launch"), "Race free, proved for the sizes of this launch, whatever the data."),
-        (
-            RaceVerdict(True, "this record", ordered=True),
-            "Programs meet, but atomics order them: no race in the record of this launch. Where they meet:",
-        ),
-        (
-            RaceVerdict(True, "this record"),
-            "No race in the record of this launch; not proved, since something is open:",
-        ),
-        (RaceVerdict(False, "some sizes"), "A race at these sizes. Race free exactly where n >= 4."),
-        (
-            RaceVerdict(False, "some sizes", exact=False),
-            "Perhaps a race at these sizes. Race free at least where n >= 4.",
-        ),
-        (RaceVerdict(False, "none"), "Not decided in general:"),
-        (RaceVerdict(False, "this launch"), "A race, proved for the sizes of this launch:"),
-        (RaceVerdict(False, "this record"), "A race, seen in this launch:"),
+        (RaceVerdict(True, "all sizes"), {"parameters": "n, grid"}),
+        (RaceVerdict(True, "some sizes"), {"condition": "n >= 4"}),
+        (RaceVerdict(True, "some sizes", exact=False), {"condition": "n >= 4"}),
+        (RaceVerdict(True, "this launch"), {}),
+        (RaceVerdict(True, "this record", ordered=True), {}),
+        (RaceVerdict(True, "this record"), {}),
+        (RaceVerdict(False, "some sizes"), {"condition": "n >= 4"}),
+        (RaceVerdict(False, "some sizes", exact=False), {"condition": "n >= 4"}),
+        (RaceVerdict(False, "none"), {}),
+        (RaceVerdict(False, "this launch"), {}),
+        (RaceVerdict(False, "this record"), {}),
     ],
 )
-def test_every_verdict_has_its_words(races: RaceVerdict, told: str) -> None:
+def test_every_verdict_has_its_words(races: RaceVerdict, facts: dict[str, str], wording: Wording) -> None:
+    label = f"{'free' if races.free else 'race'}, {races.proof}, {races.exact}, {races.ordered}"
     races = replace(races, open=("a gather",), **PARAMETERS)
-    given = " (with step = 3 as here)"
-    with_given = told.replace("grid,", f"grid{given},").replace("n >= 4.", f"n >= 4{given}.")
-    assert list(race_lines(races)) == [with_given, "  a gather"]
-    assert list(race_lines(replace(races, fixed=None, open=()))) == [told]
+    told, gap = race_lines(races)
+    assert gap == "  a gather" and (" (with step = 3 as here)" in told) == bool(facts)
+    (alone,) = race_lines(replace(races, fixed=None, open=()))
+    assert alone == told.replace(" (with step = 3 as here)", "")
+    wording(alone, label, **facts)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +93,8 @@ def test_every_verdict_has_its_words(races: RaceVerdict, told: str) -> None:
     [
         ("[n] -> { : n > 3 }", "n >= 4"),
         ("[n, m] -> { : n > 3 and m = 2n }", "m = 2n and n >= 4"),
-        ("[n] -> { : }", "nothing more is asked"),
-        ("{ : }", "nothing more is asked"),
+        ("[n] -> { : }", "nothing more is required"),
+        ("{ : }", "nothing more is required"),
         ("[n] -> { : exists (e : n = 2e) }", "(n) mod 2 = 0"),
     ],
 )
@@ -149,4 +135,4 @@ def test_the_grid_is_told_by_its_axes() -> None:
     assert bool(np.all(out.numpy() == 1))
     text = lab.polyhedral.scop(launches[0]).explain()  # type: ignore[union-attr]
     assert text.splitlines()[0] == "corners_kernel: 6 programs (3 × 2)"
-    assert "\nVerified: " in text and text.splitlines()[-1].startswith("Race free")
+    assert "\nVerified: " in text and text.splitlines()[-1].startswith("Race-free")

@@ -15,6 +15,7 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.polyhedral.recorded import scop
+from tests.wordings import Wording
 from triton_lab.examples import all_examples, example
 from triton_lab.polyhedral.kernels import from_launch
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
@@ -339,12 +340,12 @@ def test_footprints_are_what_was_recorded(name: str) -> None:
             assert set(zip(found.programs.tolist(), found.elements.tolist(), strict=True)) == pairs
 
 
-def test_explanations_say_what_was_proved() -> None:
+def test_explanations_say_what_was_proved(wording: Wording) -> None:
     text = scop(launches("vector_add")[0]).explain()
     assert "store out_ptr[lane + 128pid]" in text
-    assert "for 0 ≤ pid ≤ 7, 0 ≤ lane ≤ 127, lane + 128pid ≤ 999" in text
-    assert "in all 24 executions of 3 accesses" in text
-    assert "Race free, proved for every n, grid" in text
+    assert "0 ≤ pid ≤ 7, 0 ≤ lane ≤ 127, lane + 128pid ≤ 999" in text
+    assert "24 executions of 3 accesses" in text
+    wording(text.splitlines()[-1], parameters="n, grid")
     assert "columns <= 100" in scop(launches("softmax")[0]).explain()
 
 

@@ -17,8 +17,8 @@ def test_matmul_three_ways() -> None:
     assert "proved legal" in ways.polyhedral.measured[0]
     assert ways.scheduling.measured[0].startswith("33,792 instances")
     assert ways.blocks.measured[0].startswith("2 × 2 programs of 16 × 16 lanes")
-    assert "A: 1,024 elements, each loaded by 2 programs on average" in ways.blocks.measured
-    assert any("ace free" in fact for fact in ways.blocks.measured)
+    assert any(fact.startswith("A: 1,024 elements, ") for fact in ways.blocks.measured)
+    assert any("ace-free" in fact for fact in ways.blocks.measured)
 
 
 def test_the_irregular_nest_three_ways() -> None:
@@ -28,9 +28,10 @@ def test_the_irregular_nest_three_ways() -> None:
     for way in (ways.scheduling, ways.blocks):
         assert way.result is not None
         np.testing.assert_allclose(way.result, ways.expected, rtol=1e-5)
-    assert ways.scheduling.measured[0].startswith("80 instances for 48 useful ones")
-    assert ways.blocks.measured[0].startswith("56 lanes load from B in blocks of 2 × 4, 48 of them are on")
-    assert any("ace free" in fact for fact in ways.blocks.measured)
+    assert ways.scheduling.measured[0].startswith("80 instances for 48 ")
+    assert ways.blocks.measured[0].startswith("56 lanes ")
+    assert "blocks of 2 × 4, 48 of them" in ways.blocks.measured[0]
+    assert any("ace-free" in fact for fact in ways.blocks.measured)
 
 
 def test_other_rows_and_widths_do_as_well() -> None:
@@ -45,5 +46,5 @@ def test_the_view_holds_pictures_programs_and_words() -> None:
     view = WaysView(ragged_ways())
     data, _ = view._repr_mimebundle_()
     assert data["image/png"].startswith(b"\x89PNG")
-    assert "cannot say: K[i] as a bound of k" in data["text/plain"]
-    assert all(bytes(column["picture"]).startswith(b"\x89PNG") for column in view.scene()["columns"])
+    assert "cannot say: K[i]" in data["text/plain"]
+    assert {column["picture"]["kind"] for column in view.scene()["columns"]} == {"drawing"}

@@ -32,7 +32,7 @@ test("nothing in any kind of scene is without a bound", () => {
 
 test("a number is held to its ends, and to be whole where it is", () => {
   assert.equal(block({}), null);
-  for (const panels of [1e308, 1e9, -1]) assert.match(block({ panels })!.told, /^scene\.layout\.panels is .*it may be$/);
+  for (const panels of [1e308, 1e9, -1]) assert.match(block({ panels })!.told, /^scene\.layout\.panels is .*must be from/);
   for (const panels of [1e308, 1e9, -1]) assert.equal(block({ panels })!.large, true);
   for (const panels of [0.5, NaN, Infinity, "1", null, {}]) assert.equal(block({ panels })!.large, false);
 });
@@ -42,7 +42,7 @@ test("products have a bound of their own", () => {
   assert.match(wrongOf({ name: "a", low: [], shape: [], rows: 4000, columns: 4000 }, { of: "ArrayScene" })!.told, /rows times columns/);
   const axes = Array.from({ length: 4 }, () => ({ name: "lane", size: 512 }));
   const axesOf = SHAPES.types.SideScene!.axes!;
-  assert.match(wrongOf(axes, axesOf)!.told, /makes 68,719,500,000 in all/);
+  assert.match(wrongOf(axes, axesOf)!.told, /holds 68,719,500,000 in total/);
   assert.equal(wrongOf(axes.slice(0, 2), axesOf), null);
 });
 

@@ -80,10 +80,10 @@ test("a picture that got more parts takes them, and another picture's are not ta
 test("a field that is not what it should be is named", () => {
   assert.equal(wrongOf(CARD), null);
   const wrong: [unknown, string][] = [
-    [{ ...CARD, grid: [1, Infinity, 1] }, "scene.grid.1 is no whole number"],
-    [{ ...CARD, grid: { length: 3 } }, "scene.grid is no list"],
-    [{ ...CARD, told: 1 }, "scene.told is no boolean"],
-    [{ ...CARD, source: { first: 1, lines: [["x", ["load"]]] } }, "scene.source.lines.0 has not 3 values"],
+    [{ ...CARD, grid: [1, Infinity, 1] }, "scene.grid.1 is not a whole number"],
+    [{ ...CARD, grid: { length: 3 } }, "scene.grid is not a list"],
+    [{ ...CARD, told: 1 }, "scene.told is not a boolean"],
+    [{ ...CARD, source: { first: 1, lines: [["x", ["load"]]] } }, "scene.source.lines.0 does not have 3 values"],
     [{ ...CARD, parts: { a: { kind: "toString" } } }, "scene.parts.a is of no known kind"],
     [{ kind: "constructor" }, "scene is of no known kind"],
     [{ kind: ["words"] }, "scene is of no known kind"],

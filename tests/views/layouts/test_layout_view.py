@@ -14,6 +14,7 @@ import pytest
 import triton_lab as lab
 from tests.compiled.layouts.test_against_triton import collected
 from tests.views.test_script_bundle import node
+from tests.wordings import Wording
 from triton_lab.compiled.layouts import Layout, LayoutError
 from triton_lab.compiled.layouts.layout_parser import types_of
 from triton_lab.views.drawing import style
@@ -153,16 +154,16 @@ def test_an_elements_copies_stand_out_on_both_sides() -> None:
     assert np.flatnonzero(view._elements).tolist() == [3 * 16 + 5]
 
 
-def test_a_lanes_elements_stand_out() -> None:
+def test_a_lanes_elements_stand_out(wording: Wording) -> None:
     view = blocked().plot(warp=1, lane=5)
     assert view.text().splitlines()[-1] == "warp 1, lane 5: [9, 4] [9, 5] [9, 6] [9, 7]"
     assert view._elements is not None
     assert np.flatnonzero(view._elements).tolist() == [9 * 16 + column for column in range(4, 8)]
-    with pytest.raises(LayoutError, match="there is no lane 32"):
+    with wording.raises(LayoutError, lane=32):
         blocked().plot(lane=32)
     with pytest.raises(LayoutError, match="not both"):
         blocked().plot(element=(0, 0), lane=1)
-    with pytest.raises(LayoutError, match="is outside of dimension 0"):
+    with wording.raises(LayoutError, dimension=0):
         blocked().plot(element=(32, 0))
 
 

@@ -240,7 +240,7 @@ def test_visits_of_a_projected_domain_name_their_points() -> None:
     assert len(flat.visits) == 27
     sliced = picture(nest.schedule, ("y", "k"), at={"x": 1})
     assert len(sliced.visits) == 9
-    with pytest.raises(ValueError, match="give others as dims"):
+    with pytest.raises(ValueError, match="others as dims"):
         picture(nest.schedule, ("y", "z"))
 
 

@@ -52,7 +52,7 @@ def test_the_offending_pair_is_joined_by_a_red_arrow() -> None:
 def test_without_a_race_nothing_is_red() -> None:
     view = KernelView(model("blocks_side_by_side"))
     assert view.picture.arrows == ()
-    assert "Race free" in view.notes[0][0] and "Verified" in view.text()
+    assert "Race-free" in view.notes[0][0] and "Verified" in view.text()
 
 
 def test_points_are_the_active_lanes() -> None:

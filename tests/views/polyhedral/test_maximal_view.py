@@ -54,4 +54,4 @@ def test_a_line_shows_the_domain_of_its_part(show: Open) -> None:  # noqa: F811
     expect(page.locator(".tl-domain .tl-domain")).to_contain_text("part 2: 4 instances at j = 2, i = 6")
     page.get_by_text("D[i] = B[i];").first.click()
     expect(page.locator(".tl-domain")).to_contain_text("part 3 has no loop: one instance")
-    expect(page.locator(".tl-parts-reason").first).to_contain_text("while has no bounds")
+    expect(page.locator(".tl-parts-reason").first).to_contain_text("bounds of while")

@@ -128,9 +128,9 @@ def test_what_leaves_out_a_statement_says_so_and_what_does_not_exist_is_refused(
         "not drawn: 9 instances of S2, which has no k",
     )
     for dims in ((), ("i", "i"), ("x",), ("i", "j", "k", "i")):
-        with pytest.raises(ValueError, match="give others as dims"):
+        with pytest.raises(ValueError, match="others as dims"):
             picture(schedule, dims)
-    with pytest.raises(ValueError, match="dependences are 'value' or 'memory', not 'all'"):
+    with pytest.raises(ValueError, match="not 'all'"):
         picture(schedule, dependences="all")
 
 

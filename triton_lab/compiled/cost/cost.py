@@ -20,6 +20,7 @@ from triton_lab.launch.access_footprint import runs
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.execution_counts import Executed, executed
+from triton_lab.localization import _
 from triton_lab.messages import count, seconds_text, si, significant
 
 
@@ -78,13 +79,18 @@ class Roof:
 
     def __str__(self) -> str:
         limit = (
-            f"memory ({significant(self.gpu.memory)} GB/s) limits it"
+            f"limited by memory ({significant(self.gpu.memory)} GB/s)"
             if self.memory_bound
-            else f"arithmetic ({self.kind}, {si(self.peak)}flop/s) limits it"
+            else f"limited by arithmetic ({self.kind}, {si(self.peak)}flop/s)"
         )
-        return (
-            f"{self.gpu.name}: {limit}, to {si(self.rate)}flop/s at best, {seconds_text(self.seconds)}; memory "
-            f"stops being the limit at {significant(round(self.ridge, 1))} flop a byte"
+        return _(
+            "{name}: {limit}, at best {rate}flop/s and {seconds}; memory is the limit below {ridge} flop per byte"
+        ).format(
+            name=self.gpu.name,
+            limit=limit,
+            rate=si(self.rate),
+            seconds=seconds_text(self.seconds),
+            ridge=significant(round(self.ridge, 1)),
         )
 
 
@@ -163,7 +169,7 @@ class LaunchCost:
         Raises LookupError for a GPU without known figures.
 
         >>> print(launch.compile("sm_90").cost.roof("A100"))
-        A100: memory (2,039 GB/s) limits it, to 174 Gflop/s at best, 5.89 ns; memory stops being the limit at ...
+        A100: limited by memory (2,039 GB/s), at best 174 Gflop/s and 5.89 ns; memory is the limit below ...
         """
         chosen = usual(self.target) if name is None else gpu(name)
         peak = chosen.rate(self.kind)
@@ -215,17 +221,22 @@ class LaunchCost:
         """Rows of name and value, as they are shown."""
         held, moved = self.arithmetic, self.bytes
         told = [
-            ("bytes, each once", f"{moved.ideal:,}"),
-            ("bytes that lanes ask for", f"{moved.asked:,}"),
-            ("bytes in sectors", "not known for this target" if moved.moved is None else f"{moved.moved:,}"),
+            (_("bytes, each counted once"), f"{moved.ideal:,}"),
+            (_("bytes that lanes access"), f"{moved.asked:,}"),
+            ("bytes in sectors", _("not known for this target") if moved.moved is None else f"{moved.moved:,}"),
             ("operations on floats", f"{held.floats:,}"),
-            *((f"in products of {name} tiles", f"{times:,}") for name, times in sorted(held.products.items())),
+            *(
+                (_("in products of {name} tiles").format(name=name), f"{times:,}")
+                for name, times in sorted(held.products.items())
+            ),
             ("operations on integers", f"{held.integers:,}"),
             (
                 "intensity",
-                f"{significant(round(self.intensity, 3))} flop a byte" if moved.ideal else "no bytes are moved",
+                _("{intensity} flop per byte").format(intensity=significant(round(self.intensity, 3)))
+                if moved.ideal
+                else _("no bytes are moved"),
             ),
-            ("occupancy", str(self.occupancy) if self.occupancy else "not known for this target"),
+            ("occupancy", str(self.occupancy) if self.occupancy else _("not known for this target")),
         ]
         return [*told, ("roof", str(self.roof()))]
 

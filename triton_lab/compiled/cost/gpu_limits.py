@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from triton_lab.localization import _
+
 PLAIN = "float32"  # the usual type outside of products of tiles
 
 
@@ -68,7 +70,7 @@ GPUS = (
         8000,
         {"float64": 37.0, "float32": 75.0},
         {"float64": 37.0, "tf32": 1125.0, "float16": 2250.0, "bfloat16": 2250.0, "float8": 4500.0, "int8": 4500.0},
-        "NVIDIA HGX B200 and DGX B200 data sheets: an eighth of eight GPUs, half of what is told with sparsity",
+        "NVIDIA HGX B200 and DGX B200 data sheets: an eighth of eight GPUs, half of the figure with sparsity",
         "copies say 7.7 to 8 TB/s of memory, 37 to 40 for float64, 75 to 80 for float32, 1.1 to 1.2 thousand for tf32",
     ),
     Gpu(
@@ -103,7 +105,11 @@ def gpu(name: str) -> Gpu:
     for one in GPUS:
         if name.lower().replace(" ", "") == one.name.lower().replace(" ", ""):
             return one
-    raise LookupError(f"no figures are known of {name!r}; of these they are: {', '.join(one.name for one in GPUS)}")
+    raise LookupError(
+        _("there are no figures for {name}; there are figures for {gpus}").format(
+            name=repr(name), gpus=", ".join(one.name for one in GPUS)
+        )
+    )
 
 
 def usual(target: str) -> Gpu:

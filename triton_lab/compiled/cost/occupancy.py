@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triton_lab.compiled.resource_facts import Metadata
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 KIB = 1 << 10
@@ -69,10 +70,18 @@ class Occupancy:
 
     def __str__(self) -> str:
         if not self.programs:
-            return f"no program fits a multiprocessor: {' and '.join(self.by)} would not do for one"
-        return (
-            f"{count(self.programs, 'program')} of {count(self.warps, 'warp')} on a multiprocessor at once, "
-            f"{self.share:.0%} of the {self.most} warps that it can hold; limited by {' and '.join(self.by)}"
+            return _("no program fits on a multiprocessor: one program needs too much of {by}").format(
+                by=" and ".join(self.by)
+            )
+        return _(
+            "{programs} of {warps} on a multiprocessor at once, {share} of the {most} warps that it "
+            "can hold; limited by {by}"
+        ).format(
+            programs=count(self.programs, "program"),
+            warps=count(self.warps, "warp"),
+            share=f"{self.share:.0%}",
+            most=self.most,
+            by=" and ".join(self.by),
         )
 
 
@@ -80,9 +89,11 @@ def occupancy(target: str, metadata: Metadata) -> Occupancy:
     """The occupancy of a kernel with these resources. Raises LookupError where figures of either are unknown."""
     held = MULTIPROCESSORS.get(target)
     if held is None:
-        raise LookupError(f"how many programs a multiprocessor of {target} holds is not known here")
+        raise LookupError(
+            _("it is not known how many programs fit on a multiprocessor of {target}").format(target=target)
+        )
     if metadata.registers is None or metadata.shared is None:
-        raise LookupError("how many registers the kernel takes is not known")
+        raise LookupError(_("it is not known how many registers the kernel needs"))
     limits = (_amd if held.registers else _nvidia)(held, metadata, metadata.registers, metadata.shared)
     return Occupancy(min(limits.values()), metadata.warps, held.warps, limits)
 

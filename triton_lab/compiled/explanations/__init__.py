@@ -15,6 +15,7 @@ from triton_lab.compiled.explanations import (
     ptx_instructions,
     sass_instructions,
 )
+from triton_lab.localization import translated
 
 _MLIR = re.compile(r'^\s*(?:[%\w:#, ]+ = )?"?([a-z]\w*\.[a-z][\w.]*)"?(?=[ ({:]|$)')
 _LLVM = re.compile(r"^\s+(?:%\S+ = )?(?:tail |notail |musttail )?([a-z]\w*)\b(?:.*?@(llvm\.[\w.]+)\()?")
@@ -51,9 +52,13 @@ def _llvm(line: str) -> str:
     return found[1]
 
 
-@functools.lru_cache(maxsize=4096)  # 14 microseconds for each line of a stage
 def explanation(stage: str, name: str) -> str:
     """What an operation does; "" where no table has it."""
+    return translated(_english(stage, name))
+
+
+@functools.lru_cache(maxsize=4096)  # 14 microseconds for each line of a stage
+def _english(stage: str, name: str) -> str:
     for pattern, told in _TABLES.get(stage, ()):
         if re.fullmatch(pattern, name):
             return told

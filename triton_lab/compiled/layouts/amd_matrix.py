@@ -16,6 +16,7 @@ from triton_lab.compiled.layouts.layout_tile import Tile
 from triton_lab.compiled.layouts.linear_layout import Linear
 from triton_lab.compiled.layouts.nvidia_matrix import matrix_order, without
 from triton_lab.compiled.layouts.register_layouts import BEFORE_3_7
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 
@@ -37,18 +38,22 @@ class AmdMfma(Distributed):
     def __post_init__(self) -> None:
         attribute_rules.one_of("version", self.version, (1, 2, 3, 4))
         if self.rank not in (2, 3):
-            raise LayoutError(f"an MFMA layout has 2 dimensions, or 3 with batches; warpsPerCTA has {self.rank}")
+            raise LayoutError(
+                _("an MFMA layout has 2 dimensions, or 3 with batches; warpsPerCTA has {rank}").format(rank=self.rank)
+            )
         attribute_rules.powers("warpsPerCTA", self.warps_per_cta, self.rank)
         attribute_rules.powers("tilesPerWarp", self.tiles, self.rank)
         attribute_rules.cluster(self.cga_layout, self.rank)
         if len(self.instr_shape) not in (2, 3) or tuple(self.instr_shape[:2]) not in _MFMA:
             raise LayoutError(
-                f"instrShape = {list(self.instr_shape)} must be M, N and K, with M x N one of "
+                _("instrShape = {instr_shape} must be M, N and K, with M x N one of ").format(
+                    instr_shape=list(self.instr_shape)
+                )
                 + ", ".join(f"{m} x {n}" for m, n in _MFMA)
             )
         attribute_rules.one_of("elementBitWidth", self.element_bit_width, (32, 64))
         if tuple(self.instr_shape[:2]) == (64, 4) and not self.is_transposed:
-            raise LayoutError("the 64 x 4 instruction's result is always transposed: isTransposed must be true")
+            raise LayoutError(_("the 64 x 4 instruction's result is always transposed: isTransposed must be true"))
 
     @property
     def rank(self) -> int:
@@ -73,7 +78,11 @@ class AmdMfma(Distributed):
     def operand(self, which: int, k_width: int, shape: Sequence[int]) -> Linear:
         """The layout of an operand (0: left, 1: right) of such a product."""
         if k_width < 1 or not attribute_rules.is_power(k_width):
-            raise LayoutError(f"kWidth is {k_width}, but must be a power of two: how many numbers a lane has in a row")
+            raise LayoutError(
+                _(
+                    "kWidth is {k_width}, but must be a power of two: the number of consecutive elements of a lane"
+                ).format(k_width=k_width)
+            )
         order = matrix_order(self.rank, rows=which == 0)  # along k first
         k, other = order[0], order[1]
         wide = self.instr_shape[which]
@@ -134,19 +143,21 @@ class AmdWmma(Distributed):
     def __post_init__(self) -> None:
         attribute_rules.one_of("version", self.version, (1, 2, 3))
         if self.rank not in (2, 3):
-            raise LayoutError(f"a WMMA layout has 2 dimensions, or 3 with batches, not {self.rank}")
+            raise LayoutError(_("a WMMA layout has 2 dimensions, or 3 with batches, not {rank}").format(rank=self.rank))
         if self.warps_per_cta:
             attribute_rules.powers("warpsPerCTA", self.warps_per_cta, self.rank)
             attribute_rules.powers("tilesPerWarp", self.tiles_per_warp or (1,) * self.rank, self.rank)
         attribute_rules.cluster(self.cga_layout, self.rank)
         attribute_rules.cluster(
-            tuple(basis for _, each in self.deal for basis in each if any(basis)), self.rank, "ctaLayout", 10
+            tuple(basis for _unused, each in self.deal for basis in each if any(basis)), self.rank, "ctaLayout", 10
         )
         if self.instr_shape not in _WMMA[self.version]:
             known = " or ".join(" x ".join(map(str, shape)) for shape in _WMMA[self.version])
             raise LayoutError(
-                f"instrShape = {list(self.instr_shape)}: the instructions of version {self.version} that are known "
-                f"here compute M x N x K = {known}"
+                _(
+                    "instrShape = {instr_shape}: the instructions of version {version} that are known here "
+                    "compute M x N x K = {known}"
+                ).format(instr_shape=list(self.instr_shape), version=self.version, known=known)
             )
 
     @property
@@ -191,13 +202,19 @@ class AmdWmma(Distributed):
         spread = k_width * across if self.version > 1 else k_width
         if not attribute_rules.is_power(k_width) or spread > max(depth, k_width):
             raise LayoutError(
-                f"kWidth is {k_width}, but must be a power of two of at most {depth // across}: "
-                f"{count(across, 'lane')} share the {count(depth, 'number')} along k"
+                _(
+                    "kWidth is {k_width}, but must be a power of two of at most {depth}: {lanes} share the "
+                    "{numbers} along k"
+                ).format(
+                    k_width=k_width, depth=depth // across, lanes=count(across, "lane"), numbers=count(depth, "number")
+                )
             )
         widths = _WMMA_WIDTHS[self.version]
         if widths and k_width not in widths:
             raise LayoutError(
-                f"kWidth is {k_width}, but operands of version {self.version} have {', '.join(map(str, widths))}"
+                _("kWidth is {k_width}, but operands of version {version} have {widths}").format(
+                    k_width=k_width, version=self.version, widths=", ".join(map(str, widths))
+                )
             )
         tile = Tile(self.rank).grow("register", k, k_width).grow("lane", other, wide)
         if self.version == 1:

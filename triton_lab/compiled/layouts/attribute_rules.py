@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 
 CGA = tuple[tuple[int, ...], ...]
@@ -30,79 +31,124 @@ _MOST = {"threadsPerWarp": 64, "warpsPerCTA": 64, "sizePerThread": MOST_ELEMENTS
 def power(name: str, value: int, *, most: int | None = None) -> None:
     """Check a power of two that is at most ``most``."""
     if not is_power(value) or (most is not None and value > most):
-        limit = f" of at most {most}" if most is not None else ""
-        raise LayoutError(f"{name} is {value}, but must be a power of two{limit}")
+        limit = _(" of at most {most}").format(most=most) if most is not None else ""
+        raise LayoutError(
+            _("{name} is {value}, but must be a power of two{limit}").format(name=name, value=value, limit=limit)
+        )
 
 
 def powers(name: str, values: Sequence[int], rank: int) -> None:
     """Check for one power of two per dimension."""
     if len(values) != rank:
         raise LayoutError(
-            f"{name} = {list(values)} has {counted(len(values), 'number')}, but the layout has "
-            f"{counted(rank, 'dimension')}"
+            _("{name} = {values} has {numbers}, but the layout has {dimensions}").format(
+                name=name,
+                values=list(values),
+                numbers=counted(len(values), "number"),
+                dimensions=counted(rank, "dimension"),
+            )
         )
     for value in values:
         if not is_power(value):
-            raise LayoutError(f"{name} = {list(values)} holds {value}; each must be a power of two")
+            raise LayoutError(
+                _("{name} = {values} holds {value}; each must be a power of two").format(
+                    name=name, values=list(values), value=value
+                )
+            )
     most = _MOST.get(name)
     if most is not None and math.prod(values) > most:
         product = counted(math.prod(values), _UNITS[name])
-        raise LayoutError(f"{name} = {list(values)} are {product}, but {_LIMITS[name]}")
+        raise LayoutError(
+            _("{name} = {values} are {product}, but {limits}").format(
+                name=name, values=list(values), product=product, limits=_LIMITS[name]
+            )
+        )
 
 
 def one_of(name: str, value: object, allowed: Sequence[object]) -> None:
     if value not in allowed:
-        raise LayoutError(f"{name} is {value}, but must be one of {', '.join(map(str, allowed))}")
+        raise LayoutError(
+            _("{name} is {value}, but must be one of {allowed}").format(
+                name=name, value=value, allowed=", ".join(map(str, allowed))
+            )
+        )
 
 
 def permutation(order: Sequence[int]) -> None:
     if sorted(order) != list(range(len(order))):
         raise LayoutError(
-            f"order = {list(order)} must name each of the {len(order)} dimensions once, the fastest first, "
-            f"as {list(reversed(range(len(order))))} does"
+            _(
+                "order = {order} must name each of the {order2} dimensions once, the fastest first, as {reversed} does"
+            ).format(order=list(order), order2=len(order), reversed=list(reversed(range(len(order)))))
         )
 
 
 def cluster(cga: CGA, rank: int, name: str = "CGALayout", most: int = 4) -> None:
     """Check the bases of ``block`` in a cluster, or other bases: each bit moves along one dimension at most."""
     if len(cga) > most:
-        raise LayoutError(f"{name} has {counted(len(cga), 'basis vector')}, but at most {most} make sense")
-    seen: list[list[int]] = [[] for _ in range(rank)]
+        raise LayoutError(
+            _("{name} has {vectors}, but at most {most} make sense").format(
+                name=name, vectors=counted(len(cga), "basis vector"), most=most
+            )
+        )
+    seen: list[list[int]] = [[] for _unused in range(rank)]
     for basis in cga:
         if len(basis) != rank:
             raise LayoutError(
-                f"{name} has the basis {list(basis)} of {counted(len(basis), 'number')}, but the layout has "
-                f"{counted(rank, 'dimension')}"
+                _("{name} has the basis {basis} of {numbers}, but the layout has {dimensions}").format(
+                    name=name,
+                    basis=list(basis),
+                    numbers=counted(len(basis), "number"),
+                    dimensions=counted(rank, "dimension"),
+                )
             )
         moved = [axis for axis, value in enumerate(basis) if value]
         if len(moved) > 1 or any(not is_power(basis[axis]) for axis in moved):
             raise LayoutError(
-                f"{name} has the basis {list(basis)}, but each must be zero or one power of two along one dimension"
+                _("{name} has the basis {basis}, but each must be zero or one power of two along one dimension").format(
+                    name=name, basis=list(basis)
+                )
             )
         for axis in moved:
             seen[axis].append(basis[axis])
     for axis, values in enumerate(seen):
         if sorted(values) != [1 << bit for bit in range(len(values))]:
-            what = "blocks of the cluster" if name == "CGALayout" else "tiles"
+            what = _("blocks of the cluster") if name == "CGALayout" else "tiles"
             raise LayoutError(
-                f"{name} = {[list(basis) for basis in cga]} leaves {what} out along "
-                f"dimension {axis}: it has {sorted(values)}, which should be {[1 << bit for bit in range(len(values))]}"
+                _(
+                    "{name} = {value} leaves {what} out along dimension {axis}: it has {values}, which "
+                    "should be {value2}"
+                ).format(
+                    name=name,
+                    value=[list(basis) for basis in cga],
+                    what=what,
+                    axis=axis,
+                    values=sorted(values),
+                    value2=[1 << bit for bit in range(len(values))],
+                )
             )
 
 
 def tensor(shape: Sequence[int], rank: int, what: str) -> None:
     """Check a shape that the layout can hold: its rank fits, and each size is a power of two."""
     if len(shape) != rank:
-        raise LayoutError(f"the shape {tuple(shape)} has {len(shape)} dimensions, but this {what} layout is for {rank}")
+        raise LayoutError(
+            _("the shape {shape} has {shape2} dimensions, but this {what} layout is for {rank}").format(
+                shape=tuple(shape), shape2=len(shape), what=what, rank=rank
+            )
+        )
     for axis, size in enumerate(shape):
         if not is_power(size):
             raise LayoutError(
-                f"the shape {tuple(shape)} has size {size} in dimension {axis}, but sizes of blocks are powers of two"
+                _(
+                    "the shape {shape} has size {size} in dimension {axis}, but sizes of blocks are powers of two"
+                ).format(shape=tuple(shape), size=size, axis=axis)
             )
     if math.prod(shape) > MOST_ELEMENTS:
         raise LayoutError(
-            f"the shape {tuple(shape)} has {counted(math.prod(shape), 'element')}, but a program's tensor has at most "
-            f"{MOST_ELEMENTS:,}"
+            _("the shape {shape} has {elements}, but a program's tensor has at most {most_elements}").format(
+                shape=tuple(shape), elements=counted(math.prod(shape), "element"), most_elements=f"{MOST_ELEMENTS:,}"
+            )
         )
 
 
@@ -112,8 +158,9 @@ def split(cga: CGA, shape: Sequence[int]) -> list[int]:
     for axis, (size, count) in enumerate(zip(shape, counts, strict=True)):
         if size < count:
             raise LayoutError(
-                f"dimension {axis} has {counted(size, 'element')}, but the cluster splits it "
-                f"among {counted(count, 'block')} (CGALayout)"
+                _("dimension {axis} has {elements}, but the cluster splits it among {blocks} (CGALayout)").format(
+                    axis=axis, elements=counted(size, "element"), blocks=counted(count, "block")
+                )
             )
     return [size // count for size, count in zip(shape, counts, strict=True)]
 
@@ -123,5 +170,7 @@ def covers(linear: Linear, what: str) -> None:
     if not linear.surjective:
         missing = next(number for number in range(1 << 62) if not linear.echelon.spans(number))
         raise LayoutError(
-            f"this {what} layout does not hold the whole tensor: element {linear.unpack(missing)} has no place in it"
+            _("this {what} layout does not hold the whole tensor: element {unpack} has no place").format(
+                what=what, unpack=linear.unpack(missing)
+            )
         )

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 BANKS, WORD = 32, 4  # bytes of a word
@@ -42,14 +43,19 @@ class BankUse:
         return self.wavefronts - self.ideal
 
     def __str__(self) -> str:
-        told = (
-            f"{count(self.instructions, 'access', 'accesses')} of {count(self.vector, 'element')} a lane, "
-            f"{count(self.wavefronts, 'wavefront')}"
+        told = _("{accesses} of {elements} a lane, {wavefronts}").format(
+            accesses=count(self.instructions, "access", "accesses"),
+            elements=count(self.vector, "element"),
+            wavefronts=count(self.wavefronts, "wavefront"),
         )
         return (
-            f"{told}, no bank conflicts"
+            _("{told}, no bank conflicts").format(told=told)
             if not self.conflicts
-            else (f"{told} where {self.ideal} would do: {count(self.ways, 'lane')} want different words of one bank")
+            else (
+                _("{told}, {ideal} without conflicts: {lanes} access different words of one bank").format(
+                    told=told, ideal=self.ideal, lanes=count(self.ways, "lane")
+                )
+            )
         )
 
 
@@ -78,9 +84,17 @@ def bank_use(memory: npt.NDArray[np.int64], bits: int, registers: Linear) -> Ban
     LayoutError.
     """
     if memory.shape != registers.shape:
-        raise LayoutError(f"the shapes differ: {memory.shape} in shared memory, {registers.shape} in registers")
+        raise LayoutError(
+            _("the shapes differ: {shape} in shared memory, {shape2} in registers").format(
+                shape=memory.shape, shape2=registers.shape
+            )
+        )
     if registers.size("lane") != 32:
-        raise LayoutError(f"the rule for banks here is NVIDIA's, for warps of 32 lanes, not {registers.size('lane')}")
+        raise LayoutError(
+            _("the rule for banks here is NVIDIA's, for warps of 32 lanes, not {size}").format(
+                size=registers.size("lane")
+            )
+        )
     addresses = memory.reshape(-1)[_held(registers)]
     vector = _vector(addresses, bits)
     starts = addresses[:, :, ::vector].transpose(0, 2, 1).reshape(-1, 32)

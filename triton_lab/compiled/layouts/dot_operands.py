@@ -13,6 +13,7 @@ from triton_lab.compiled.layouts.layout_tile import Tile
 from triton_lab.compiled.layouts.linear_layout import Linear
 from triton_lab.compiled.layouts.nvidia_matrix import NvidiaMma, without
 from triton_lab.compiled.layouts.register_layouts import Blocked
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 MOST_SIDE_BY_SIDE = 128  # numbers along k: far more than any instruction takes
@@ -37,18 +38,22 @@ class DotOperand(Distributed):
         attribute_rules.one_of("opIdx", self.op_idx, (0, 1))
         if not isinstance(self.parent, Blocked | NvidiaMma | AmdMfma | AmdWmma):
             raise LayoutError(
-                "the parent of a dot operand must be a blocked layout or one of a matrix instruction, "
-                f"not a {getattr(self.parent, 'name', self.parent)} layout"
+                _(
+                    "the parent of a dot operand must be a blocked layout or one of a matrix instruction, "
+                    "not a {getattr} layout"
+                ).format(getattr=getattr(self.parent, "name", self.parent))
             )
         if self.k_width > MOST_SIDE_BY_SIDE:
             raise LayoutError(
-                f"kWidth is {self.k_width}, but a lane has at most {count(MOST_SIDE_BY_SIDE, 'number')} in a row"
+                _("kWidth is {k_width}, but a lane has at most {numbers} in a row").format(
+                    k_width=self.k_width, numbers=count(MOST_SIDE_BY_SIDE, "number")
+                )
             )
         if isinstance(self.parent, Blocked):
             if self.k_width:
-                raise LayoutError("kWidth must not be given where the parent is a blocked layout")
+                raise LayoutError(_("kWidth must not be given where the parent is a blocked layout"))
             if self.parent.rank < 2:
-                raise LayoutError("the parent of a dot operand needs two dimensions or more")
+                raise LayoutError(_("the parent of a dot operand needs two dimensions or more"))
         else:
             self.parent.operand(self.op_idx, self.k_width, (1,) * self.rank)
 

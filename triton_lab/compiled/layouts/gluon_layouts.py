@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.localization import _
 
 _PACKAGE = "triton.experimental.gluon."
 _OPEN = "gluon."  # the dialect of layouts that the compiler still has to choose
@@ -34,14 +35,18 @@ def text_of(value: Any) -> str:
     try:
         module.set_attr("triton_lab", layout._to_ir(gluon_ir.GluonOpBuilder(context)))
     except Exception as error:  # Gluon asserts, and MLIR's verifier raises what it likes
-        raise LayoutError(f"Triton refuses {layout!r}: {error or type(error).__name__}") from None
+        raise LayoutError(
+            _("Triton refuses {layout}: {error}").format(layout=repr(layout), error=error or type(error).__name__)
+        ) from None
     printed = str(module)
     found = _VALUE.search(printed)
     if found is None:
-        raise LayoutError(f"Triton does not print {layout!r} as a layout")
+        raise LayoutError(_("Triton does not print {layout} as a layout").format(layout=repr(layout)))
     if found[1].startswith(f"#{_OPEN}"):
         raise LayoutError(
-            f"{type(layout).__name__} is chosen by the compiler: compile the kernel, and see compiled.layouts"
+            _("{type} is chosen by the compiler: compile the kernel, and see compiled.layouts").format(
+                type=type(layout).__name__
+            )
         )
     return "\n".join([*_ALIAS.findall(printed), found[1]])
 

@@ -17,6 +17,7 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed, LayoutKind, SharedLayout, TensorMemory
 from triton_lab.compiled.layouts.layout_parser import build, parse, types_of
 from triton_lab.compiled.layouts.linear_layout import Basis, Linear
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.providers import provided
 
@@ -38,10 +39,10 @@ class HardwarePlace:
         for part, number in self.__dict__.get("parts", ()):
             if part == name:
                 return int(number)
-        raise AttributeError(f"a place here has no {name}")
+        raise AttributeError(_("a place here has no {name}").format(name=name))
 
     def __repr__(self) -> str:
-        return f"Place({', '.join(f'{part}={number}' for part, number in self.parts)})"
+        return _("Place({parts})").format(parts=", ".join(f"{part}={number}" for part, number in self.parts))
 
     def __str__(self) -> str:
         parts = [(part, number) for part, number in self.parts if part != "block"]
@@ -61,7 +62,7 @@ class Layout:
     [(1, 4), (1, 5), (1, 6), (1, 7)]
     >>> print(rows.to(lab.layout("blocked", (32, 16), size_per_thread=[4, 1], threads_per_warp=[2, 16],
     ...                          warps_per_cta=[4, 1])))
-    Elements move between lanes of a warp: 4 registers of each lane are wanted elsewhere, at least 4 shuffles per ...
+    Elements move between lanes of a warp: 4 registers of each lane move, in at least 4 shuffles per ...
     """
 
     kind: LayoutKind
@@ -132,9 +133,17 @@ class Layout:
         """
         for name, number in parts.items():
             if name not in self.linear.names:
-                raise LayoutError(f"a layout in {self.where} has no {name}, only {', '.join(self.linear.names)}")
+                raise LayoutError(
+                    _("a layout in {where} has no {name}, only {names}").format(
+                        where=self.where, name=name, names=", ".join(self.linear.names)
+                    )
+                )
             if not 0 <= number < self.linear.size(name):
-                raise LayoutError(f"there is no {name} {number}: this layout has {self.linear.size(name)}, from 0")
+                raise LayoutError(
+                    _("there is no {name} {number}: this layout has {size}, from 0").format(
+                        name=name, number=number, size=self.linear.size(name)
+                    )
+                )
         kept = self.kept()
         table, index = self.linear.table()[kept], np.flatnonzero(kept)
         for name, size in self.linear.sizes.items():
@@ -152,7 +161,9 @@ class Layout:
         (132, 1)
         """
         if not isinstance(self.kind, SharedLayout):
-            raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
+            raise LayoutError(
+                _("only elements in shared memory have an address; these are in {where}").format(where=self.where)
+            )
         return self.owner(*coordinate)[0].offset * self.bits // 8
 
     def bank(self, *coordinate: int) -> int:
@@ -166,7 +177,9 @@ class Layout:
         array([  0, 132, 264])
         """
         if not isinstance(self.kind, SharedLayout):
-            raise LayoutError(f"only elements in shared memory have an address; these are in {self.where}")
+            raise LayoutError(
+                _("only elements in shared memory have an address; these are in {where}").format(where=self.where)
+            )
         offsets = self.linear.inverse().table_of("offset").reshape(self.shape)
         return self.padded(offsets) * self.bits // 8
 
@@ -175,8 +188,10 @@ class Layout:
         for each in (self, other):
             if not isinstance(each.kind, Distributed):
                 raise LayoutError(
-                    f"a conversion is between layouts in registers; {each.kind.name} is in {each.where}. "
-                    "shared.access(registers) tells what reading or writing it costs"
+                    _(
+                        "a conversion is between layouts in registers, but {name} is in {where}. To see the cost "
+                        "of reading or writing it, use shared.access(registers)"
+                    ).format(name=each.kind.name, where=each.where)
                 )
         return conversion(self.linear, other.linear, self.bits, (self.kind, other.kind))
 
@@ -190,7 +205,7 @@ class Layout:
         """
         if not isinstance(self.kind, SharedLayout) or not isinstance(registers.kind, Distributed):
             raise LayoutError(
-                "an access is of a layout in shared memory, by one in registers: shared.access(registers)"
+                _("an access goes from a layout in registers to a layout in shared memory: shared.access(registers)")
             )
         return bank_use(self.addresses(), self.bits, registers.linear)
 
@@ -200,10 +215,18 @@ class Layout:
 
     def _inside(self, coordinate: Sequence[int]) -> None:
         if len(coordinate) != len(self.shape):
-            raise LayoutError(f"an element of a tensor of shape {self.shape} has {len(self.shape)} coordinates")
+            raise LayoutError(
+                _("an element of a tensor of shape {shape} has {shape2} coordinates").format(
+                    shape=self.shape, shape2=len(self.shape)
+                )
+            )
         for axis, (value, size) in enumerate(zip(coordinate, self.shape, strict=True)):
             if not 0 <= value < size:
-                raise LayoutError(f"element {tuple(coordinate)} is outside of dimension {axis}, which has {size}")
+                raise LayoutError(
+                    _("element {coordinate} is outside of dimension {axis}, which has {size}").format(
+                        coordinate=tuple(coordinate), axis=axis, size=size
+                    )
+                )
 
     def _padded(self, place: dict[str, int]) -> dict[str, int]:
         if not self.kind.padding:
@@ -225,7 +248,9 @@ class Layout:
         sizes = ", ".join(count(size, name) for name, size in self.linear.sizes.items() if name != "block" or size > 1)
         copies = f"; each element {count(self.copies, 'time')}" if self.copies > 1 else ""
         shape = " x ".join(map(str, self.shape))
-        return f"{self.kind}, shape {shape}, {count(self.bits, 'bit')} an element: {sizes}{copies}\n{self.linear}"
+        return _("{kind}, shape {shape}, {bits} an element: {sizes}{copies}\n{linear}").format(
+            kind=self.kind, shape=shape, bits=count(self.bits, "bit"), sizes=sizes, copies=copies, linear=self.linear
+        )
 
     def __repr__(self) -> str:
         return str(self)
@@ -276,11 +301,19 @@ def layout(spelled: Any, shape: Sequence[int] | int = (), *, bits: int | None = 
     if is_gluon_layout(spelled):
         spelled = text_of(spelled)
     if not isinstance(spelled, str):
-        raise LayoutError(f"a layout is TTGIR's text, a layout of Gluon, or a kind such as 'blocked', not {spelled!r}")
+        raise LayoutError(
+            _("a layout is TTGIR's text, a layout of Gluon, or a kind such as 'blocked', not {spelled}").format(
+                spelled=repr(spelled)
+            )
+        )
     sizes, width_ = _shape(shape), _bits(bits)
     if "<" in spelled or (spelled.lstrip().startswith("#") and not parameters):
         if parameters:
-            raise LayoutError(f"a layout as text has its parameters in it; {', '.join(parameters)} cannot be given too")
+            raise LayoutError(
+                _("a layout as text has its parameters in it; {parameters} cannot be given too").format(
+                    parameters=", ".join(parameters)
+                )
+            )
         kind = parse(spelled)
     else:
         if "parent" in parameters:
@@ -288,7 +321,9 @@ def layout(spelled: Any, shape: Sequence[int] | int = (), *, bits: int | None = 
         kind = build(spelled, parameters, sizes)
     own = getattr(kind, "own_shape", None)
     if not sizes and own is None:
-        raise LayoutError(f"a {kind.name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))")
+        raise LayoutError(
+            _("a {name} layout needs the tensor's shape: lab.layout(..., shape=(128, 64))").format(name=kind.name)
+        )
     own_width: int = getattr(kind, "element_bit_width", 32)
     found = Layout(kind, sizes or own or (), width_ or own_width)
     assert found.linear.shape == found.shape  # a wrong shape raises here, not at the first use
@@ -299,13 +334,15 @@ def _shape(shape: Any) -> tuple[int, ...]:
     sizes = (shape,) if isinstance(shape, int) else shape
     whole = isinstance(sizes, Sequence) and not isinstance(sizes, str)
     if not whole or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
-        raise LayoutError(f"shape is {shape!r}, but must be a tensor's: whole numbers, such as (128, 64)")
+        raise LayoutError(
+            _("shape is {shape}, but must be a tensor's: whole numbers, such as (128, 64)").format(shape=repr(shape))
+        )
     return tuple(map(int, sizes))
 
 
 def _bits(bits: object) -> int | None:
     if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 128):
-        raise LayoutError(f"bits is {bits!r}, but must be the width of an element: 1 to 128")
+        raise LayoutError(_("bits is {bits}, but must be the width of an element: 1 to 128").format(bits=repr(bits)))
     return bits
 
 
@@ -358,4 +395,4 @@ def _kind(parent: object) -> LayoutKind:
         return parse(parent)
     if isinstance(parent, LayoutKind):
         return parent
-    raise LayoutError(f"a parent is a layout or its text, not {parent!r}")
+    raise LayoutError(_("a parent is a layout or its text, not {parent}").format(parent=repr(parent)))

@@ -14,6 +14,7 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import LayoutKind
 from triton_lab.compiled.layouts.layout_tile import HARDWARE
 from triton_lab.compiled.layouts.linear_layout import Ints, Linear
+from triton_lab.localization import _
 from triton_lab.messages import count, number
 from triton_lab.providers import provided
 
@@ -64,18 +65,23 @@ class Conversion:
     def __str__(self) -> str:
         """The way, and its costs."""
         if self.way == "nothing":
-            return "Nothing moves: both layouts put each element in the same places."
+            return _("Nothing moves: both layouts put each element in the same place.")
         if self.way == "registers":
-            return "Each lane has what it needs; its registers change names, and nothing moves."
+            return _("Nothing moves between lanes: each lane has its elements, and only its registers are renamed.")
         if self.way == "shuffles":
-            return (
-                f"Elements move between lanes of a warp: {self.registers} registers of each lane are wanted elsewhere, "
-                f"at least {self.shuffles} shuffles per warp. No warp needs another's."
-            )
-        where = "shared memory" if self.way == "shared memory" else "the shared memory of the cluster's blocks"
-        return (
-            f"Elements move between warps, through {where}: {count(self.stored, 'byte')} are stored, after a barrier "
-            f"{number(self.loaded)} are loaded, at least {number(self.transactions)} transactions of 128 bytes."
+            return _(
+                "Elements move between lanes of a warp: {registers} registers of each lane move, in at "
+                "least {shuffles} shuffles per warp. No element moves between warps."
+            ).format(registers=self.registers, shuffles=self.shuffles)
+        where = "shared memory" if self.way == "shared memory" else _("the shared memory of the cluster's blocks")
+        return _(
+            "Elements move between warps, through {where}: {bytes} are stored, after a barrier "
+            "{loaded} are loaded, at least {transactions} transactions of 128 bytes."
+        ).format(
+            where=where,
+            bytes=count(self.stored, "byte"),
+            loaded=number(self.loaded),
+            transactions=number(self.transactions),
         )
 
     def source_of(self, **place: int) -> dict[str, int]:
@@ -88,8 +94,12 @@ class Conversion:
         """
         for name, value in place.items():
             if not 0 <= value < self.moves.size(name):
-                raise LayoutError(f"there is no {name} {value}: this layout has {self.moves.size(name)}, from 0")
-        return dict(zip((name for name, _ in self.moves.outs), self.moves.at(**place), strict=True))
+                raise LayoutError(
+                    _("there is no {name} {value}: this layout has {size}, from 0").format(
+                        name=name, value=value, size=self.moves.size(name)
+                    )
+                )
+        return dict(zip((name for name, _unused in self.moves.outs), self.moves.at(**place), strict=True))
 
     def counts(self) -> dict[str, int]:
         """How many of the destination's registers, over all threads, get their element from how far.
@@ -165,11 +175,17 @@ def conversion(before: Linear, after: Linear, bits: int, kinds: tuple[LayoutKind
     Raises LayoutError unless both belong to one program's tensor.
     """
     if before.shape != after.shape:
-        raise LayoutError(f"a conversion keeps the tensor: these are for shapes {before.shape} and {after.shape}")
+        raise LayoutError(
+            _("a conversion keeps the tensor's shape, but these have {shape} and {shape2}").format(
+                shape=before.shape, shape2=after.shape
+            )
+        )
     for name in ("lane", "warp", "block"):
         if before.size(name) != after.size(name):
             raise LayoutError(
-                f"the layouts are for programs of different size: {before.size(name)} and {after.size(name)} {name}s"
+                _("the layouts are for programs of different size: {size} and {size2} {name}s").format(
+                    size=before.size(name), size2=after.size(name), name=name
+                )
             )
     moves, way = _nearest(before, after)
     wanted = _registers_from_elsewhere(before, after)
@@ -203,7 +219,7 @@ def _nearest(before: Linear, after: Linear) -> tuple[Linear, Way]:
         moves = _within(before, after, HARDWARE[:level], HARDWARE[level:])
         if moves is not None:
             return moves, way
-    raise LayoutError("the destination holds elements that the source does not")
+    raise LayoutError(_("the destination holds elements that the source does not"))
 
 
 def _within(before: Linear, after: Linear, free: tuple[str, ...], kept: tuple[str, ...]) -> Linear | None:

@@ -17,6 +17,7 @@ from triton_lab.compiled.layouts.nvidia_matrix import NvidiaMma
 from triton_lab.compiled.layouts.register_layouts import Bases, Blocked, Slice
 from triton_lab.compiled.layouts.shared_memory import Nvmma, Padded, Rotating, SharedBases, Swizzled
 from triton_lab.compiled.layouts.tensor_memory import Accumulator, Scales
+from triton_lab.localization import _
 
 KINDS: tuple[type[LayoutKind], ...] = (
     Blocked,
@@ -102,7 +103,9 @@ def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = (
         field = fields.get(_plain(_OTHER_NAMES.get(key, key)))
         if field is None:
             raise LayoutError(
-                f"a {kind.name} layout has no parameter {key}; it has {', '.join(_spelled(kind))}"
+                _("a {name} layout has no parameter {key}; it has {spelled}").format(
+                    name=kind.name, key=key, spelled=", ".join(_spelled(kind))
+                )
                 + _perhaps(_plain(key), {_plain(name): name for name in _spelled(kind)})
             )
         alone = isinstance(value, int) and not isinstance(value, bool) and str(field.type) == "tuple[int, ...]"
@@ -114,7 +117,9 @@ def build(mnemonic: str, parameters: Mapping[str, Any], shape: Sequence[int] = (
             field.name for field in fields.values() if field.default is dataclasses.MISSING and field.name not in given
         ]
         if missing:
-            raise LayoutError(f"a {kind.name} layout needs {', '.join(missing)} too")
+            raise LayoutError(
+                _("a {name} layout needs {missing} too").format(name=kind.name, missing=", ".join(missing))
+            )
         _typed(kind, given)
         return kind(**given)
     except LayoutError as error:
@@ -127,14 +132,18 @@ def _kind_of(name: str) -> type[LayoutKind]:
     if kind is None:
         short = {each.split("_")[-1]: each for each in known} | {each.split("_")[0]: each for each in known}
         likely = _perhaps(name.lower(), {**short, **{each: each for each in known}})
-        raise LayoutError(f"there is no layout {name!r}; known are {', '.join(known)}{likely}")
+        raise LayoutError(
+            _("there is no layout {name}; known are {known}{likely}").format(
+                name=repr(name), known=", ".join(known), likely=likely
+            )
+        )
     return kind
 
 
 def _perhaps(written: str, known: Mapping[str, str]) -> str:
     """``: did you mean blocked?``, if a known name is similar."""
     found = difflib.get_close_matches(written, known, 1, 0.6)
-    return f": did you mean {known[found[0]]}?" if found else ""
+    return _(": did you mean {known}?").format(known=known[found[0]]) if found else ""
 
 
 def _from_shape(kind: type[LayoutKind], given: dict[str, Any], shape: Sequence[int]) -> None:
@@ -174,13 +183,21 @@ def _typed(kind: type[LayoutKind], given: Mapping[str, Any]) -> None:
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         value, wanted = given.get(field.name, field.default), str(field.type)
         if wanted == "int" and (isinstance(value, bool) or not isinstance(value, int)):
-            raise LayoutError(f"{field.name} is {value!r}, but must be a number")
+            raise LayoutError(_("{name} is {value}, but must be a number").format(name=field.name, value=repr(value)))
         if wanted == "bool" and not isinstance(value, bool):
-            raise LayoutError(f"{field.name} is {value!r}, but must be true or false")
+            raise LayoutError(
+                _("{name} is {value}, but must be true or false").format(name=field.name, value=repr(value))
+            )
         if wanted == "tuple[int, ...]" and not _numbers(value):
-            raise LayoutError(f"{field.name} is {value!r}, but must be a list of numbers, one for each dimension")
+            raise LayoutError(
+                _("{name} is {value}, but must be a list of numbers, one for each dimension").format(
+                    name=field.name, value=repr(value)
+                )
+            )
         if wanted == "CGA" and not (isinstance(value, tuple) and all(map(_numbers, value))):
-            raise LayoutError(f"{field.name} is {value!r}, but must be a list of basis vectors")
+            raise LayoutError(
+                _("{name} is {value}, but must be a list of basis vectors").format(name=field.name, value=repr(value))
+            )
 
 
 def _numbers(value: object) -> bool:
@@ -216,7 +233,7 @@ class _Reader:
     def whole(self) -> LayoutKind:
         kind = self.layout()
         if self.text[self.at :].strip().partition("loc(")[0]:
-            raise self._error("the end of the text")
+            raise self._error(_("the end of the text"))
         return kind
 
     def names_a_layout(self) -> bool:
@@ -231,10 +248,16 @@ class _Reader:
             if name in self.known and token != name:
                 return self.known[name]
             raise LayoutError(
-                f"{token} is no layout known here: write it as #ttg.blocked<{{...}}>, or give its line too"
+                _("{token} is no layout known here: write it as #ttg.blocked<{{...}}>, or give its line too").format(
+                    token=token
+                )
             )
         if name not in _BY_MNEMONIC:
-            raise LayoutError(f"there is no layout #{name}; known are {', '.join('#' + each for each in _BY_MNEMONIC)}")
+            raise LayoutError(
+                _("there is no layout #{name}; known are {by_mnemonic}").format(
+                    name=name, by_mnemonic=", ".join("#" + each for each in _BY_MNEMONIC)
+                )
+            )
         self._expect("<")
         parameters: dict[str, Any] = {}
         while self._peek() not in (">", None):
@@ -284,7 +307,7 @@ class _Reader:
         if token in ("true", "false"):
             return self._next() == "true"
         if not token.lstrip("-").isdigit():
-            raise self._error("a number, true, false, a list or a layout")
+            raise self._error(_("a number, true, false, a list or a layout"))
         number = int(self._next())
         if self._peek() == ":+":
             self._next()
@@ -310,4 +333,8 @@ class _Reader:
     def _error(self, wanted: str) -> LayoutError:
         rest = self.text[self.at :].strip()
         found = f"at '{rest[:30]}'" if rest else "at its end"
-        return LayoutError(f"this is not a layout as TTGIR spells it: {found} there should be {wanted}")
+        return LayoutError(
+            _("this is not a layout as TTGIR spells it: {found} there should be {wanted}").format(
+                found=found, wanted=wanted
+            )
+        )

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts import gf2
 from triton_lab.compiled.layouts.layout_error import LayoutError
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 Basis: TypeAlias = tuple[int, ...]
@@ -43,7 +44,11 @@ class Linear:
         ins = tuple((name, tuple(tuple(basis) for basis in each)) for name, each in bases.items())
         for name, size in outs.items():
             if size < 1 or size & (size - 1):
-                raise LayoutError(f"{name} has size {size}, but a linear layout has sizes that are powers of two")
+                raise LayoutError(
+                    _("{name} has size {size}, but a linear layout has sizes that are powers of two").format(
+                        name=name, size=size
+                    )
+                )
         for name, each in ins:
             for bit, basis in enumerate(each):
                 _fits(basis, tuple(outs.items()), f"{name} {1 << bit}")
@@ -51,12 +56,12 @@ class Linear:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(size for _, size in self.outs)
+        return tuple(size for _unused, size in self.outs)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The inputs' names."""
-        return tuple(name for name, _ in self.ins)
+        return tuple(name for name, _unused in self.ins)
 
     def bases(self, name: str) -> tuple[Basis, ...]:
         """The basis vectors of an input; empty for an unknown input."""
@@ -76,7 +81,7 @@ class Linear:
     @cached_property
     def columns(self) -> tuple[int, ...]:
         """The matrix's columns, a packed output for each bit of the inputs."""
-        return tuple(self.pack(basis) for _, each in self.ins for basis in each)
+        return tuple(self.pack(basis) for _unused, each in self.ins for basis in each)
 
     @cached_property
     def echelon(self) -> gf2.Echelon:
@@ -118,7 +123,11 @@ class Linear:
         """The coordinate at a place; an input that is not named is 0."""
         for name, value in place.items():
             if not 0 <= value < self.size(name):
-                raise LayoutError(f"there is no {name} {value}: this layout has {self.size(name)}, counted from 0")
+                raise LayoutError(
+                    _("there is no {name} {value}: this layout has {size}, counted from 0").format(
+                        name=name, value=value, size=self.size(name)
+                    )
+                )
         return self.unpack(gf2.combine(self.columns, self.inputs(place)))
 
     def places(self, coordinate: Sequence[int]) -> list[dict[str, int]]:
@@ -142,9 +151,9 @@ class Linear:
 
         Here the last input is in the lowest bits, so that a map from coordinates can be reshaped to the tensor.
         """
-        axis = [name for name, _ in self.outs].index(output)
+        axis = [name for name, _unused in self.outs].index(output)
         found = np.zeros(1, np.int64)
-        for _, each in reversed(self.ins):
+        for _unused, each in reversed(self.ins):
             for basis in each:
                 found = np.concatenate([found, found ^ basis[axis]])
         return found
@@ -156,7 +165,7 @@ class Linear:
         Outputs and inputs come in order, each with its lowest bit first.
         """
         rows = [(axis, bit) for axis, size in enumerate(self.shape) for bit in range(size.bit_length() - 1)]
-        every = [basis for _, each in self.ins for basis in each]
+        every = [basis for _unused, each in self.ins for basis in each]
         return np.array([[basis[axis] >> bit & 1 for basis in every] for axis, bit in rows], np.uint8).reshape(
             len(rows), len(every)
         )
@@ -177,10 +186,11 @@ class Linear:
         """The composition: first this map, then ``after``, whose inputs are this one's outputs."""
         if dict(self.outs) != after.sizes:
             raise LayoutError(
-                f"these do not compose: the first leads to {_sizes(dict(self.outs))}, "
-                f"the second starts from {_sizes(after.sizes)}"
+                _("these do not compose: the first maps to {sizes}, the second starts from {sizes2}").format(
+                    sizes=_sizes(dict(self.outs)), sizes2=_sizes(after.sizes)
+                )
             )
-        names = [name for name, _ in self.outs]
+        names = [name for name, _unused in self.outs]
         ins = tuple(
             (name, tuple(after.at(**dict(zip(names, basis, strict=True))) for basis in each)) for name, each in self.ins
         )
@@ -189,7 +199,7 @@ class Linear:
     def inverse(self) -> Linear:
         """The map from coordinates back to places; of an element's several places, the one with the lowest bits."""
         if not self.surjective:
-            raise LayoutError("this layout cannot be inverted: some elements of the tensor have no place in it")
+            raise LayoutError(_("this layout has no inverse: some elements of the tensor have no place in it"))
         ins = []
         for axis, (name, size) in enumerate(self.outs):
             bases = []
@@ -213,13 +223,19 @@ class Linear:
 def _fits(basis: Basis, outs: Sequence[tuple[str, int]], whose: str) -> None:
     if len(basis) != len(outs):
         raise LayoutError(
-            f"the basis {list(basis)} of {whose} has {count(len(basis), 'number')}, but the tensor has "
-            f"{count(len(outs), 'dimension')}"
+            _("the basis {basis} of {whose} has {numbers}, but the tensor has {dimensions}").format(
+                basis=list(basis),
+                whose=whose,
+                numbers=count(len(basis), "number"),
+                dimensions=count(len(outs), "dimension"),
+            )
         )
     for value, (name, size) in zip(basis, outs, strict=True):
         if not 0 <= value < size:
             raise LayoutError(
-                f"the basis {list(basis)} of {whose} leads outside of {name}, which has {count(size, 'element')}"
+                _("the basis {basis} of {whose} leads outside of {name}, which has {elements}").format(
+                    basis=list(basis), whose=whose, name=name, elements=count(size, "element")
+                )
             )
 
 

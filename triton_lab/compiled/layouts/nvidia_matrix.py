@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed
 from triton_lab.compiled.layouts.layout_tile import Tile
 from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 
@@ -42,29 +43,39 @@ class NvidiaMma(Distributed):
     def __post_init__(self) -> None:
         if self.version_major == 5:
             raise LayoutError(
-                "version 5 (Blackwell) has no layout in registers: its accumulator is in tensor memory, "
-                "#ttng.tensor_memory_encoding"
+                _(
+                    "version 5 (Blackwell) has no layout in registers: its accumulator is in tensor memory, "
+                    "#ttng.tensor_memory_encoding"
+                )
             )
         attribute_rules.one_of("versionMajor", self.version_major, (2, 3))
         if self.version_minor < 0:
-            raise LayoutError(f"versionMinor is {self.version_minor}, but must be 0 or more")
+            raise LayoutError(
+                _("versionMinor is {version_minor}, but must be 0 or more").format(version_minor=self.version_minor)
+            )
         if self.rank not in (2, 3):
-            raise LayoutError(f"an MMA layout has 2 dimensions, or 3 with batches; warpsPerCTA has {self.rank}")
+            raise LayoutError(
+                _("an MMA layout has 2 dimensions, or 3 with batches; warpsPerCTA has {rank}").format(rank=self.rank)
+            )
         attribute_rules.powers("warpsPerCTA", self.warps_per_cta, self.rank)
         attribute_rules.cluster(self.cga_layout, self.rank)
         expected = self.rank if self.version_major == 2 else 3
         if len(self.instr_shape) != expected:
             raise LayoutError(
-                f"instrShape = {list(self.instr_shape)} of version {self.version_major} must have "
-                f"{count(expected, 'number')}"
+                _("instrShape = {instr_shape} of version {version_major} must have {numbers}").format(
+                    instr_shape=list(self.instr_shape),
+                    version_major=self.version_major,
+                    numbers=count(expected, "number"),
+                )
             )
         if self.version_major == 3 and self.rank != 2:
-            raise LayoutError("version 3 (wgmma) has no batches: its layouts have 2 dimensions")
+            raise LayoutError(_("version 3 (wgmma) has no batches: its layouts have 2 dimensions"))
         rows, columns = self.tile
         if rows != 16 or not attribute_rules.is_power(columns) or columns < 8:
             raise LayoutError(
-                f"instrShape = {list(self.instr_shape)}: an instruction has 16 rows, and 8 columns or more, "
-                "a power of two"
+                _(
+                    "instrShape = {instr_shape}: an instruction has 16 rows, and 8 columns or more, a power of two"
+                ).format(instr_shape=list(self.instr_shape))
             )
 
     @property
@@ -90,9 +101,13 @@ class NvidiaMma(Distributed):
     def operand(self, which: int, k_width: int, shape: Sequence[int]) -> Linear:
         """The layout of an operand (0: left, 1: right) of such a product."""
         if k_width < 1 or not attribute_rules.is_power(k_width):
-            raise LayoutError(f"kWidth is {k_width}, but must be a power of two: how many numbers a lane has in a row")
+            raise LayoutError(
+                _("kWidth is {k_width}, but must be a power of two: how many numbers a lane has in a row").format(
+                    k_width=k_width
+                )
+            )
         if self.version_major == 3 and which == 1:
-            raise LayoutError("version 3 (wgmma) takes its right operand from shared memory: opIdx must be 0")
+            raise LayoutError(_("version 3 (wgmma) takes its right operand from shared memory: opIdx must be 0"))
         order = matrix_order(self.rank, rows=which == 0)  # along k first
         tile = fragment(Tile(self.rank), order, 16 if which == 0 else 8, 8 * k_width, k_width)
         k = order[0]

@@ -12,6 +12,7 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Distributed
 from triton_lab.compiled.layouts.layout_tile import HARDWARE, Tile
 from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.localization import _
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,15 @@ class Slice(Distributed):
 
     def __post_init__(self) -> None:
         if not isinstance(self.parent, Distributed):
-            raise LayoutError("the parent of a slice layout must be a layout of registers")
+            raise LayoutError(_("the parent of a slice layout must be a layout of registers"))
         if not 0 <= self.dim < self.parent.rank:
-            raise LayoutError(f"dim = {self.dim} is no dimension of its parent, which has {self.parent.rank}")
+            raise LayoutError(
+                _("dim = {dim} is no dimension of its parent, which has {rank}").format(
+                    dim=self.dim, rank=self.parent.rank
+                )
+            )
         if self.parent.rank < 2:
-            raise LayoutError("the parent of a slice layout needs two dimensions or more, so that one is left")
+            raise LayoutError(_("the parent of a slice layout needs two dimensions or more, so that one is left"))
 
     @property
     def rank(self) -> int:
@@ -108,16 +113,18 @@ class Bases(Distributed):
     def __post_init__(self) -> None:
         bases = [basis for name in HARDWARE for basis in getattr(self, name)]
         if not bases:
-            raise LayoutError("a linear layout needs basis vectors to know how many dimensions it has")
+            raise LayoutError(_("a linear layout needs basis vectors to know how many dimensions it has"))
         linear = Linear.of({name: getattr(self, name) for name in HARDWARE}, self.own_shape)
         for basis in bases:
             if sum(value != 0 for value in basis) > 1 or any(value & (value - 1) for value in basis):
                 raise LayoutError(
-                    f"the basis {list(basis)} moves more than one bit; in #ttg.linear each is zero or one power of two"
+                    _(
+                        "the basis {basis} moves more than one bit; in #ttg.linear each is zero or one power of two"
+                    ).format(basis=list(basis))
                 )
         attribute_rules.covers(linear, self.name)
         if linear.echelon.rank != sum(any(basis) for basis in bases):
-            raise LayoutError("two basis vectors are alike; copies of an element are told by zero vectors")
+            raise LayoutError(_("two basis vectors are equal; write copies of an element as zero vectors"))
 
     @property
     def rank(self) -> int:
@@ -128,7 +135,9 @@ class Bases(Distributed):
         """The smallest tensor that the bases fill."""
         bases = [basis for name in HARDWARE for basis in getattr(self, name)]
         if len({len(basis) for basis in bases}) != 1:
-            raise LayoutError(f"the basis vectors {[list(basis) for basis in bases]} are not of one length")
+            raise LayoutError(
+                _("the basis vectors {value} are not of one length").format(value=[list(basis) for basis in bases])
+            )
         return tuple(1 << max(values).bit_length() for values in zip(*bases, strict=True))
 
     @property

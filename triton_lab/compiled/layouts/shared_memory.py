@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import Padding, SharedLayout
 from triton_lab.compiled.layouts.layout_tile import Tile
 from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 OFFSETS = ("offset", "block")
@@ -97,14 +98,14 @@ class Padded(SharedLayout):
 
     def __post_init__(self) -> None:
         if not self.pairs:
-            raise LayoutError("a padded layout needs an interval and its padding, as [64:+4]")
+            raise LayoutError(_("a padded layout needs an interval and its padding, as [64:+4]"))
         for interval, padding in self.pairs:
             attribute_rules.power("an interval", interval)
             attribute_rules.power("a padding", padding)
-        if len({interval for interval, _ in self.pairs}) != len(self.pairs):
-            raise LayoutError("a padded layout names an interval twice")
+        if len({interval for interval, _unused in self.pairs}) != len(self.pairs):
+            raise LayoutError(_("a padded layout names an interval twice"))
         if bool(self.order) == bool(self.offset):
-            raise LayoutError("a padded layout needs either order and shape, or the bases of offset")
+            raise LayoutError(_("a padded layout needs either order and shape, or the bases of offset"))
         if self.order:
             attribute_rules.permutation(self.order)
             attribute_rules.powers("shape", self.shape, self.rank)
@@ -123,7 +124,9 @@ class Padded(SharedLayout):
             return self.shape
         bases = (*self.offset, *self.block)
         if len({len(basis) for basis in bases}) != 1:
-            raise LayoutError(f"the basis vectors {[list(basis) for basis in bases]} are not of one length")
+            raise LayoutError(
+                _("the basis vectors {value} are not of one length").format(value=[list(basis) for basis in bases])
+            )
         return tuple(1 << max(values).bit_length() for values in zip(*bases, strict=True))
 
     @property
@@ -133,7 +136,11 @@ class Padded(SharedLayout):
     def linear(self, shape: Sequence[int]) -> Linear:
         self.check(shape)
         if tuple(shape) != self.own_shape:
-            raise LayoutError(f"this padded layout is for a tensor of shape {self.own_shape}, not {tuple(shape)}")
+            raise LayoutError(
+                _("this padded layout is for a tensor of shape {own_shape}, not {shape}").format(
+                    own_shape=self.own_shape, shape=tuple(shape)
+                )
+            )
         if not self.order:
             return Linear.of({"offset": self.offset, "block": self.block}, shape)
         inner = attribute_rules.split(self.cga_layout, shape)
@@ -154,15 +161,19 @@ class SharedBases(SharedLayout):
 
     def __post_init__(self) -> None:
         if not self.offset:
-            raise LayoutError("a shared linear layout needs the basis vectors of offset")
+            raise LayoutError(_("a shared linear layout needs the basis vectors of offset"))
         attribute_rules.power("alignment", self.alignment)
         bases = (*self.offset, *self.block)
         if len({len(basis) for basis in bases}) != 1:
-            raise LayoutError(f"the basis vectors {[list(basis) for basis in bases]} are not of one length")
+            raise LayoutError(
+                _("the basis vectors {value} are not of one length").format(value=[list(basis) for basis in bases])
+            )
         linear = self.linear(self.own_shape)
         attribute_rules.covers(linear, self.name)
         if not linear.injective:
-            raise LayoutError("a shared linear layout holds each element once: its basis vectors must be independent")
+            raise LayoutError(
+                _("a shared linear layout holds each element once: its basis vectors must be independent")
+            )
 
     @property
     def rank(self) -> int:
@@ -176,7 +187,11 @@ class SharedBases(SharedLayout):
     def linear(self, shape: Sequence[int]) -> Linear:
         self.check(shape)
         if tuple(shape) != self.own_shape:
-            raise LayoutError(f"the bases are for a tensor of shape {self.own_shape}, not {tuple(shape)}")
+            raise LayoutError(
+                _("the bases are for a tensor of shape {own_shape}, not {shape}").format(
+                    own_shape=self.own_shape, shape=tuple(shape)
+                )
+            )
         return Linear.of({"offset": self.offset, "block": self.block}, shape)
 
 
@@ -202,11 +217,13 @@ class Nvmma(SharedLayout):
         attribute_rules.one_of("swizzlingByteWidth", self.swizzling_byte_width, (0, 32, 64, 128))
         attribute_rules.one_of("elementBitWidth", self.element_bit_width, (8, 16, 32, 64))
         if self.fp4_padded and (self.element_bit_width, self.swizzling_byte_width) != (8, 128):
-            raise LayoutError("fp4Padded needs elementBitWidth 8 and swizzlingByteWidth 128")
+            raise LayoutError(_("fp4Padded needs elementBitWidth 8 and swizzlingByteWidth 128"))
         if self.transposed and not self.swizzling_byte_width and self.rank > 2:
-            raise LayoutError("transposed with three dimensions and no swizzle: Triton itself has no sound map for it")
+            raise LayoutError(
+                _("transposed with three dimensions and no swizzle: Triton itself has no sound map for it")
+            )
         if self.swizzling_byte_width and self.rank < 2:
-            raise LayoutError("a tensor of one dimension has no rows to swizzle: swizzlingByteWidth must be 0")
+            raise LayoutError(_("a tensor of one dimension has no rows to swizzle: swizzlingByteWidth must be 0"))
         attribute_rules.cluster(self.cga_layout, self.rank)
 
     @property
@@ -236,13 +253,25 @@ class Nvmma(SharedLayout):
         line = 8 * self.swizzling_byte_width // self.element_bit_width // packing
         if inner[contiguous] < line:
             raise LayoutError(
-                f"dimension {contiguous} has {count(inner[contiguous], 'element')} per block, but a line of "
-                f"{self.swizzling_byte_width} swizzled bytes holds {line} of {self.element_bit_width} bits"
+                _(
+                    "dimension {contiguous} has {elements} per block, but a line of {swizzling_byte_width} "
+                    "swizzled bytes holds {line} of {element_bit_width} bits"
+                ).format(
+                    contiguous=contiguous,
+                    elements=count(inner[contiguous], "element"),
+                    swizzling_byte_width=self.swizzling_byte_width,
+                    line=line,
+                    element_bit_width=self.element_bit_width,
+                )
             )
         box[contiguous] = line
-        rows, _ = self._collapsed(box)
+        rows, _unused = self._collapsed(box)
         if rows < 8:
-            raise LayoutError(f"swizzling needs 8 lines or more, but there are {rows} of {count(line, 'element')}")
+            raise LayoutError(
+                _("swizzling needs 8 lines or more, but there are {rows} of {elements}").format(
+                    rows=rows, elements=count(line, "element")
+                )
+            )
         return box
 
     def _collapsed(self, box: Sequence[int]) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.compiled.layouts.layout_kind import TensorMemory
 from triton_lab.compiled.layouts.layout_tile import Tile
 from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 PLACES = ("row", "column", "block")
@@ -60,8 +61,10 @@ class Accumulator(TensorMemory):
         """Raise LayoutError for elements too wide for their part of a column."""
         if bits > self.element_bit_width:
             raise LayoutError(
-                f"elements of {bits} bits do not fit: a column has 32 bits, of which colStride = {self.col_stride} "
-                f"leaves {self.element_bit_width} to each"
+                _(
+                    "elements of {bits} bits do not fit: a column has 32 bits, of which colStride = "
+                    "{col_stride} leaves {element_bit_width} to each"
+                ).format(bits=bits, col_stride=self.col_stride, element_bit_width=self.element_bit_width)
             )
 
     @property
@@ -71,12 +74,16 @@ class Accumulator(TensorMemory):
     def linear(self, shape: Sequence[int]) -> Linear:
         self.check(shape)
         if self.fp4_padded:
-            raise LayoutError("this page does not know tensor memory with fp4Padded")
+            raise LayoutError(_("tensor memory with fp4Padded is not supported here"))
         if self.two_ctas and self.block_m == 64:
-            raise LayoutError("this page does not know tensor memory with twoCTAs and blockM = 64")
+            raise LayoutError(_("tensor memory with twoCTAs and blockM = 64 is not supported here"))
         rows, columns = attribute_rules.split(self.cluster, shape)
         if rows < self.block_m:
-            raise LayoutError(f"dimension 0 has {count(rows, 'element')} per block, fewer than blockM = {self.block_m}")
+            raise LayoutError(
+                _("dimension 0 has {elements} per block, fewer than blockM = {block_m}").format(
+                    elements=count(rows, "element"), block_m=self.block_m
+                )
+            )
         across = min(self.block_n, columns)
         tile = Tile(2, PLACES).copy("column", self.col_stride).grow("row", 0, min(self.block_m, 128))
         if self.block_m == 64:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from triton_lab.localization import _
+
 STEP = 16  # bytes of an instruction, from sm_70 on
 _TABLE = ".nv_debug_line_sass"
 _HEADER = struct.Struct("<IIQQQQIIQQ")  # of a section: ELF, 64 bits
@@ -54,7 +56,7 @@ def _functions(cubin: bytes) -> Iterator[tuple[str, list[int]]]:
     for rows in _sequences(sections[_TABLE].content):
         text = owner.get(rows.place, "")
         found = [0] * (len(sections[text].content) // STEP) if text in sections else []
-        for (address, line), (following, _) in zip(rows.lines, [*rows.lines[1:], (rows.end, 0)], strict=True):
+        for (address, line), (following, _unused) in zip(rows.lines, [*rows.lines[1:], (rows.end, 0)], strict=True):
             for k in range((address - rows.start) // STEP, min(len(found), (following - rows.start) // STEP)):
                 found[k] = line
         yield text.removeprefix(".text."), found
@@ -69,7 +71,7 @@ def _sections(cubin: bytes) -> dict[str, _Section]:
     texts = headers[named][4]
     return {
         _text_at(cubin, texts + name): _Section(kind, cubin[start : start + length], entry)
-        for name, kind, _, _, start, length, _, _, _, entry in headers
+        for name, kind, _unused, _unused, start, length, _unused, _unused, _unused, entry in headers
     }
 
 
@@ -92,8 +94,8 @@ def _sequences(table: bytes) -> Iterator[_Rows]:
         length, version, header = struct.unpack_from("<IHI", table, at)
         end, program = at + 4 + length, at + 10 + header
         if version > 3:
-            raise ValueError("a table of a later version has another header")
-        unit, _, base, span, first = struct.unpack_from("<BBbBB", table, at + 10)
+            raise ValueError(_("a table of a later version has another header"))
+        unit, _unused, base, span, first = struct.unpack_from("<BBbBB", table, at + 10)
         yield from _run(table, program, end, unit, base, span, first, table[at + 15 : at + 14 + first])
         at = end
 
@@ -134,8 +136,8 @@ def _run(
             address += int.from_bytes(table[at : at + 2], "little")
             at += 2
         else:
-            for _ in range(operands[opcode - 1]):
-                _, at = _unsigned(table, at)
+            for _unused in range(operands[opcode - 1]):
+                _unused, at = _unsigned(table, at)
 
 
 def _unsigned(table: bytes, at: int) -> tuple[int, int]:

@@ -12,15 +12,16 @@ from triton_lab import messages
 from triton_lab.compiled.lines.source_trail import SourceLine, Trail
 from triton_lab.compiled.stage_names import LABELS
 from triton_lab.compiled.user_sources import Source
+from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
     from triton_lab.compiled.lines.stage_lines import StageLines
 
 CALLED = {"module": "what Triton reads", **LABELS}
-FIXED = "worked out while the kernel is compiled: nothing is left to do at run time"
-UNUSED = "removed: nobody uses what it computes"
-CONSTANT = "a constant: it stands in the instructions that use it"
-UNTOLD = "the compiler does not say which instructions it became"
+FIXED = N_("computed at compile time; nothing is left to do at run time")
+UNUSED = N_("removed, because its result is not used")
+CONSTANT = N_("a constant, which is part of the instructions that use it")
+UNTOLD = N_("the compiler does not record which instructions it became")
 _MOST_TOLD = 3
 _DEFINED = re.compile(r"^\s*(%[\w.$-]+(?::\d+)?(?:, %[\w.$-]+)*) = ")
 _PTX_DEFINED = re.compile(r"^\s*(?:@!?%p\d+\s+)?[a-z][\w.:]*\s+\{?\s*(%\w+(?:[,|]\s*%\w+)*)")
@@ -31,7 +32,7 @@ _CONSTANTS = ("arith.constant", "tt.make_range", "mov.b32", "mov.b64", "mov.u32"
 def reasons(lines: StageLines, texts: Mapping[str, str]) -> dict[SourceLine, str]:
     """A reason for each source line that does something in Python and has no instruction in the last stage."""
     stages = list(texts)
-    held = {stage: {line for _, found in lines.table(stage) for line in found} for stage in stages}
+    held = {stage: {line for _unused, found in lines.table(stage) for line in found} for stage in stages}
     last = stages[-1] if held[stages[-1]] else stages[-2] if len(stages) > 1 else stages[-1]
     found: dict[SourceLine, str] = {}
     for number, source in enumerate(lines.sources):
@@ -40,7 +41,7 @@ def reasons(lines: StageLines, texts: Mapping[str, str]) -> dict[SourceLine, str
             if at in held[last]:
                 continue
             there = [stage for stage in stages[: stages.index(last)] if at in held[stage]]
-            found[at] = _reason(lines, texts, at, there[-1], held[last]) if there else FIXED
+            found[at] = _reason(lines, texts, at, there[-1], held[last]) if there else translated(FIXED)
     return found
 
 
@@ -68,14 +69,16 @@ def _reason(lines: StageLines, texts: Mapping[str, str], line: SourceLine, stage
     trails = lines.trails(stage)
     own = [k for k, trail in enumerate(trails) if trail is not None and line in lines.written(trail)]
     takers = list(dict.fromkeys(_takers(lines, text, trails, own, line)))
-    where = f"its last trace is in {CALLED[stage]}"
+    where = _("its last trace is in {called}").format(called=CALLED[stage])
     for taken in (takers, [one for one in takers if one in alive]):
         if taken and all(one in alive for one in taken):
             told = [_called(lines, one, line) for one in taken[:_MOST_TOLD]]
-            return f"folded into {messages.noun(len(taken), 'line')} {', '.join(told)}: {where}"
+            return _("folded into {noun} {told}: {where}").format(
+                noun=messages.noun(len(taken), "line"), told=", ".join(told), where=where
+            )
     if own and all(any(name in text[k] for name in _CONSTANTS) for k in own):
-        return f"{CONSTANT}: {where}"
-    return f"{UNTOLD}: {where}" if takers else f"{UNUSED}: {where}"
+        return f"{translated(CONSTANT)}: {where}"
+    return f"{translated(UNTOLD if takers else UNUSED)}: {where}"
 
 
 def _called(lines: StageLines, one: SourceLine, beside: SourceLine) -> str:
@@ -91,7 +94,7 @@ def _takers(
     """The other lines whose instructions use what these compute, also through instructions without a line."""
     defined = {name for k in own for name in _names_defined(text[k])}
     seen = set(own)
-    for _ in range(8):  # through at most so many instructions without a line
+    for _unused in range(8):  # through at most so many instructions without a line
         passed: set[str] = set()
         for k, one in enumerate(text):
             if k in seen or one.startswith(("!", "#")) or not defined.intersection(_NAME.findall(one)):

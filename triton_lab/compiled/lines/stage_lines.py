@@ -9,6 +9,7 @@ from triton_lab.compiled.lines import assembly_lines, llvm_lines, mlir_lines, sa
 from triton_lab.compiled.lines.source_trail import SourceLine, Trail
 from triton_lab.compiled.stage_names import MLIR
 from triton_lab.compiled.user_sources import Source
+from triton_lab.localization import _
 
 _READERS = {
     **dict.fromkeys(MLIR, mlir_lines.trails),
@@ -54,7 +55,11 @@ class StageLines:
         23
         """
         if stage not in self.stages:
-            raise LookupError(f"there is no stage {stage!r} as text; there is {', '.join(self.stages)}")
+            raise LookupError(
+                _("there is no stage {stage} as text; there is {stages}").format(
+                    stage=repr(stage), stages=", ".join(self.stages)
+                )
+            )
         if stage not in self._read:
             text = str(self._texts[stage])
             if stage == "sass":
@@ -74,7 +79,11 @@ class StageLines:
         """
         trails = self.trails(stage)
         if not 1 <= number <= len(trails):
-            raise LookupError(f"{stage} has no line {number}: it has {len(trails):,}")
+            raise LookupError(
+                _("{stage} has no line {number}: it has {trails}").format(
+                    stage=stage, number=number, trails=f"{len(trails):,}"
+                )
+            )
         return trails[number - 1]
 
     def of(self, stage: str, line: int, file: str | None = None) -> list[int]:

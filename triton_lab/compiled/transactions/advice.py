@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.compiled.layouts.bank_conflicts import BANKS, WORD
 from triton_lab.compiled.transactions.sectors import SECTOR, Ints, of_lanes
 from triton_lab.compiled.transactions.transfer import Transfer
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Reason:
     remedy: str
 
     def __str__(self) -> str:
-        return f"Line {self.line} wastes most: {self.why}. {self.remedy}"
+        return _("Line {line} wastes most: {why}. {remedy}").format(line=self.line, why=self.why, remedy=self.remedy)
 
 
 def worst(found: Transactions) -> Reason | None:
@@ -48,10 +49,16 @@ def of_shared(line: SharedLine) -> Reason | None:
     return Reason(
         line.line,
         line.conflicts * _LINE,
-        f"its {line.kind}s of shared memory ask the banks {line.wavefronts:,} times where "
-        f"{line.wavefronts - line.conflicts:,} would do, since lanes of a warp want different words of one bank",
-        "Another block size or num_warps, or the operand loaded in the other order and turned with tl.trans, gives "
-        "another layout.",
+        _(
+            "its {kind}s of shared memory take {wavefronts} wavefronts, {wavefronts2} without bank "
+            "conflicts: lanes of a warp access different words of one bank"
+        ).format(
+            kind=line.kind, wavefronts=f"{line.wavefronts:,}", wavefronts2=f"{line.wavefronts - line.conflicts:,}"
+        ),
+        _(
+            "To get another layout, change the block size or num_warps, or load the operand in the "
+            "other order and transpose it with tl.trans."
+        ),
     )
 
 
@@ -64,8 +71,18 @@ def of_transfer(one: Transfer) -> Reason | None:
     return Reason(
         one.line,
         one.moved - one.wanted,
-        f"of {one.moved:,} bytes that its {kind} of {one.argument or 'memory'} move, {one.wanted:,} "
-        f"({one.efficiency:.0%}) are asked for, since {why}",
+        (
+            _(
+                "its {kind} of {argument} move {moved} bytes, but use only {wanted} ({efficiency}), because {why}"
+            ).format(
+                kind=kind,
+                argument=one.argument or "memory",
+                moved=f"{one.moved:,}",
+                wanted=f"{one.wanted:,}",
+                efficiency=f"{one.efficiency:.0%}",
+                why=why,
+            )
+        ),
         remedy,
     )
 
@@ -78,50 +95,74 @@ def _told(one: Transfer) -> tuple[str, str]:
     held = _side_by_side(one)
     if step == 0 or (len(asked) == 1 and one.joined.operation is not None and one.joined.operation.linear is None):
         return (
-            f"each of its requests wants {count(one.width, 'byte')} of a sector of {SECTOR}",
-            "One element per program costs a sector whatever one does: let a program do more, or keep such elements "
-            "side by side and load several at once.",
+            _("each request uses {bytes} of a sector of {sector}").format(
+                bytes=count(one.width, "byte"), sector=SECTOR
+            ),
+            (
+                _(
+                    "One element per program costs a whole sector. Let a program handle more elements, or "
+                    "store such elements side by side and load several at once."
+                )
+            ),
         )
     if held > 1 and step == held * one.width:
         return (
-            f"each lane moves {count(one.width, 'byte')} at a time of {held * one.width} that it holds side by side, "
-            "as the compiler knows too little of the addresses or of the mask",
-            "Let strides and the bound of the mask be multiples of 16 (pad them), or promise it with tl.multiple_of.",
+            (
+                _(
+                    "each lane moves {bytes} at a time of its {held} consecutive ones: the compiler does not "
+                    "know enough about the addresses or the mask"
+                ).format(bytes=count(one.width, "byte"), held=held * one.width)
+            ),
+            _("Make strides and the mask's bound multiples of 16 (pad them), or promise it with tl.multiple_of."),
         )
     if len(asked) < len(on) // 2:
         return (
-            f"only {len(asked)} of {count(len(on), 'lane')} of a warp are on",
-            "Take a block that the mask does not cut so small, or fewer warps.",
+            _("only {asked} of {lanes} of a warp are active").format(asked=len(asked), lanes=count(len(on), "lane")),
+            _("Choose a block of which the mask leaves more, or fewer warps."),
         )
     if step is not None and abs(step) == one.width:
         return _crooked(asked, one.width)
     if step is not None:
         return (
-            f"neighbouring lanes are {count(abs(step), 'byte')} apart and take {count(one.width, 'byte')} each",
-            "Let the last dimension of the block run along the tensor's dimension of stride 1, or make the tensor "
-            "contiguous in the order in which it is read.",
+            _("neighbouring lanes access {bytes} each, {bytes2} apart").format(
+                bytes=count(one.width, "byte"), bytes2=count(abs(step), "byte")
+            ),
+            (
+                _(
+                    "Let the last dimension of the block run along the tensor's dimension of stride 1, or "
+                    "make the tensor contiguous in the order in which you read it."
+                )
+            ),
         )
     pieces = 1 + int((np.diff(np.sort(asked)) != one.width).sum())
     if pieces <= len(asked) // 2:
         return (
-            f"a warp's {count(len(asked), 'lane')} lie in {count(pieces, 'piece')} that are apart",
-            f"Let a row of the block have at least {_A_SECTOR} side by side that begin at a multiple of {SECTOR}.",
+            _("the {lanes} of a warp access {pieces}").format(
+                lanes=count(len(asked), "lane"), pieces=count(pieces, "separate piece")
+            ),
+            _(
+                "Give each row of the block at least {a_sector} side by side, beginning at a multiple of {sector}."
+            ).format(a_sector=_A_SECTOR, sector=SECTOR),
         )
     return (
-        "the lanes of a warp want addresses that are scattered",
-        "Sort the indices, or load whole rows and choose from them with tl.gather.",
+        _("the lanes of a warp access scattered addresses"),
+        _("Sort the indices, or load whole rows and select elements with tl.gather."),
     )
 
 
 def _crooked(asked: Ints, width: int) -> tuple[str, str]:
     before = int(asked.min()) % SECTOR
     if before:
-        why = f"its requests begin {count(before, 'byte')} after the beginning of a sector"
+        why = _("its requests begin {bytes} after the start of a sector").format(bytes=count(before, "byte"))
     else:
-        why = f"its requests end {count(-(int(asked.max()) + width) % SECTOR, 'byte')} before the end of a sector"
+        why = _("its requests end {bytes} before the end of a sector").format(
+            bytes=count(-(int(asked.max()) + width) % SECTOR, "byte")
+        )
     return (
         why,
-        f"Let rows begin and blocks end at multiples of {_A_SECTOR}: pad the tensor's rows, or shift the blocks.",
+        _("Begin rows and end blocks at multiples of {a_sector}: pad the tensor's rows, or shift the blocks.").format(
+            a_sector=_A_SECTOR
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from triton_lab.compiled.layouts import Linear
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 Array: TypeAlias = NDArray[Any]
@@ -70,7 +71,11 @@ def dealt(linear: Linear | None, itemsize: int, width: int, lanes: int, warps: i
     vector = max(1, width // itemsize)
     registers = _sums([linear.pack(basis) for basis in linear.bases("register") if any(basis)])
     if vector > len(registers):
-        raise ValueError(f"a thread holds {count(len(registers), 'element')}, and no vector of {vector}")
+        raise ValueError(
+            _("a thread holds {elements}, and no vector of {vector}").format(
+                elements=count(len(registers), "element"), vector=vector
+            )
+        )
     by_lane, by_warp = (_sums([linear.pack(basis) for basis in linear.bases(name)]) for name in ("lane", "warp"))
     positions = by_warp[:, None, None] ^ registers[::vector][None, :, None] ^ by_lane[None, None, :]
     if once:

@@ -20,6 +20,7 @@ from triton_lab.compiled.transactions.transfer import Transfer, total, transfer
 from triton_lab.launch.access import Access
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.execution_counts import Executed, depths, executed
+from triton_lab.localization import _
 from triton_lab.messages import count
 
 # By the kind of access. The counter of the whole pipe also counts global memory's conflicts with L1's banks.
@@ -177,10 +178,18 @@ class Transactions:
     @property
     def problems(self) -> list[str]:
         """What could not be counted, and why."""
-        told = [f"line {one.line}, {one.access.kind}: {one.problem}" for one in self.transfers if one.problem]
+        told = [
+            _("line {line}, {kind}: {problem}").format(line=one.line, kind=one.access.kind, problem=one.problem)
+            for one in self.transfers
+            if one.problem
+        ]
         told += [
-            f"line {line.line}: the kernel's data decide which banks {line.unknown} of its instructions ask, "
-            "so their conflicts are not counted"
+            (
+                _(
+                    "line {line}: the banks of {unknown} of its instructions depend on the kernel's data, so "
+                    "their conflicts are not counted"
+                ).format(line=line.line, unknown=line.unknown)
+            )
             for line in self.shared
             if line.unknown
         ]
@@ -240,7 +249,9 @@ def transactions(
     """The transactions of a compiled launch. Raises ValueError for a target whose transactions are not counted here."""
     if not architecture.is_nvidia:
         raise ValueError(
-            f"transactions are counted by the rules of NVIDIA's GPUs, and {architecture.name} is none: compile for "
-            "sm_80, sm_90, sm_100 or sm_120"
+            _(
+                "transactions are counted by NVIDIA's rules, but {name} is not an NVIDIA GPU. Compile "
+                "for sm_80, sm_90, sm_100 or sm_120"
+            ).format(name=architecture.name)
         )
     return Transactions(launch, accesses, metadata, stages)

@@ -13,13 +13,14 @@ from triton_lab.compiled.transactions.access_matching import Joined
 from triton_lab.compiled.transactions.sectors import SECTOR, Counts, Dealt, SectorCounter, dealt
 from triton_lab.launch.access import Access
 from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.localization import N_, _, translated
 
 Array: TypeAlias = NDArray[Any]
 _WIDEST = 16  # bytes that a lane moves at once
 _ONCE = ("store", "atomic", "async copy")
 # The counters of Nsight Compute, by PTX's word: it counts an asynchronous copy as a load.
 COUNTERS = {"ld": "op_ld", "cp.async": "op_ld", "st": "op_st", "atom": "op_atom", "red": "op_red"}
-_WAITS = "the machine code does it behind the branch around what needs it: a GPU counts less where that is left out"
+_WAITS = N_("the machine code loads it only inside a branch; a GPU counts less if the branch is not taken")
 _WORDS = {"load": "ld", "store": "st", "atomic": "atom", "async copy": "cp.async", "descriptor": ""}
 
 
@@ -138,13 +139,13 @@ def transfer(joined: Joined, programs: int, warps: int, lanes: int) -> Transfer:
     access, operation = joined.access.completed, joined.operation
     none = Counts.none(programs)
     if operation is None:
-        return Transfer(joined, None, none, problem="the compiler left it out, or made one of several alike")
+        return Transfer(joined, None, none, problem=_("the compiler removed it, or merged it with an equal one"))
     if operation.way == "descriptor":
         return Transfer(joined, None, _boxes(access, programs))
     if operation.refused:
         return Transfer(joined, None, none, problem=operation.refused)
     if operation.linear is not None and any(any(basis) for basis in operation.linear.bases("block")):
-        return Transfer(joined, None, none, problem="a cluster of CTAs shares the block: that is not counted here")
+        return Transfer(joined, None, none, problem=_("a cluster of CTAs shares the block: that is not counted here"))
     events = access.parts(0) if joined.once and access.events else access.events
     widths = {one.lane_bytes for one in joined.instructions}
     width = widths.pop() if len(widths) == 1 else 0
@@ -157,13 +158,13 @@ def transfer(joined: Joined, programs: int, warps: int, lanes: int) -> Transfer:
     told = deal is not None
     deal = deal or _dealt(joined, _by_rule(joined, events, lanes, warps), lanes, warps)
     if joined.merged and all(joined.merged):
-        return Transfer(joined, None, none, problem="another load of the same addresses fetches it, too")
+        return Transfer(joined, None, none, problem=_("another load of the same addresses fetches it, too"))
     if any(joined.merged) and len(joined.merged) == deal.positions.shape[1]:
         deal = Dealt(deal.positions[:, ~np.array(joined.merged)], deal.width)
     counter = SectorCounter(deal, programs)
     for event in events:
         counter.add(event)
-    return Transfer(joined, deal, counter.counts, told, _WAITS if joined.waits else "")
+    return Transfer(joined, deal, counter.counts, told, translated(_WAITS) if joined.waits else "")
 
 
 def _dealt(joined: Joined, width: int, lanes: int, warps: int) -> Dealt:

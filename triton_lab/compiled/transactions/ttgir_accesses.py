@@ -12,6 +12,7 @@ from triton_lab.compiled.transactions.ptx_parser import Chain
 from triton_lab.ir import traits
 from triton_lab.ir.effects import ACCESSES
 from triton_lab.ir.locations import Locations
+from triton_lab.localization import _
 
 _BY_TMA = "ttng.async_tma"
 # How PTX moves each access, by its operation's name.
@@ -54,7 +55,7 @@ def gpu_accesses(ttgir: str) -> list[GpuAccess]:
     found = list(_lines(ttgir))
     # Types are read from these lines alone: a kernel has thousands.
     head = [line for line in ttgir.splitlines() if _ALIAS.match(line)]
-    small = "\n".join([*head, *(text.rpartition(" loc(")[0] for _, _, text, _ in found)])
+    small = "\n".join([*head, *(each[2].rpartition(" loc(")[0] for each in found)])
     layouts = {each.line - len(head) - 1: each for each in types_of(small) if each.element.startswith("!tt.ptr")}
     accesses = []
     for row, (name, number, text, depth) in enumerate(found):
@@ -68,7 +69,7 @@ def gpu_accesses(ttgir: str) -> list[GpuAccess]:
             except LayoutError as error:
                 refused = str(error)
         elif "tensor<" in text and WAYS[name] != "descriptor" and "x!tt.ptr<" in text:
-            refused = "its layout is not one that is known here"
+            refused = _("its layout is not known here")
         shape = typed.shape if typed is not None else ()
         accesses.append(GpuAccess(name, chain, depth, linear, shape, number, refused))
     return accesses

@@ -5,22 +5,23 @@ from __future__ import annotations
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, wide
+from triton_lab.localization import N_, _
 
 EXERCISES = (
     Question(
         "shared_elements",
-        "How many do they share?",
-        ("x[2:8] has the elements 2 to 7, x[5:12] the elements 5 to 11.", "Those that are in both: 5, 6, 7."),
+        N_("How many do they share?"),
+        (N_("x[2:8] has the elements 2 to 7, x[5:12] the elements 5 to 11."), N_("Those that are in both: 5, 6, 7.")),
         right=lambda: 3,
-        tell=lambda answer, right: "Write down which elements of x each of the two has. The end is not among them.",
+        tell=lambda answer, right: _("Write down which elements of x each of the two has. The end is not among them."),
     ),
     Task(
         "swap",
-        "Change places",
+        N_("Change places"),
         (
-            "Load both blocks before you store any of them.",
-            "Then store what came from x to y, and what came from y to x.",
-            "a = tl.load(x_ptr + i); b = tl.load(y_ptr + i); tl.store(x_ptr + i, b); tl.store(y_ptr + i, a)",
+            N_("Load both blocks before you store any of them."),
+            N_("Then store what came from x to y, and what came from y to x."),
+            N_("a = tl.load(x_ptr + i); b = tl.load(y_ptr + i); tl.store(x_ptr + i, b); tl.store(y_ptr + i, a)"),
         ),
         cases=(
             *(case(x=tensor(n), y=tensor(n)) for n in (64, 65, 1, 700)),
@@ -33,11 +34,11 @@ EXERCISES = (
     ),
     Task(
         "reverse_in_place",
-        "Last to first, where it stands",
+        N_("Last to first, where it stands"),
         (
-            "If a program stores to a place that another has yet to load from, they race. Who owns a pair?",
-            "A program loads the places i and n - 1 - i, for i in the first half, and stores both.",
-            "The mask is i < n // 2: an element in the middle stays.",
+            N_("If a program stores to a place that another has yet to load from, they race. Who owns a pair?"),
+            N_("A program loads the places i and n - 1 - i, for i in the first half, and stores both."),
+            N_("The mask is i < n // 2: an element in the middle stays."),
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 65, 2, 1, 999)), case(x=tensor(300, dtype="int32", low=0, high=99))),
         reference=lambda x: x.flip(0),
@@ -47,11 +48,11 @@ EXERCISES = (
     ),
     Task(
         "add_transpose",
-        "A matrix and its own transpose",
+        N_("A matrix and its own transpose"),
         (
-            "[i, j] and [j, i] become the same sum. One lane must load both before it stores either.",
-            "Let a lane own the pair with i <= j, so that no other lane touches it.",
-            "mask = (i[:, None] <= j[None, :]) & (j < n)[None, :], then two loads, and two stores of the sum",
+            N_("[i, j] and [j, i] become the same sum. One lane must load both before it stores either."),
+            N_("Let a lane own the pair with i <= j, so that no other lane touches it."),
+            N_("mask = (i[:, None] <= j[None, :]) & (j < n)[None, :], then two loads, and two stores of the sum"),
         ),
         cases=(
             *(case(x=tensor(n, n)) for n in (16, 17, 1, 50, 33)),
@@ -66,11 +67,11 @@ EXERCISES = (
     ),
     Task(
         "relu_backward",
-        "A gradient where it stands",
+        N_("A gradient where it stands"),
         (
-            "Each lane loads its elements of grad and x, and that of y for its column, before it stores to grad.",
-            "y has a mask of its own, j < columns, and [None, :] gives it to every row.",
-            "tl.where(x * y > 0, grad * y, 0.0)",
+            N_("Each lane loads its elements of grad and x, and that of y for its column, before it stores to grad."),
+            N_("y has a mask of its own, j < columns, and [None, :] gives it to every row."),
+            N_("tl.where(x * y > 0, grad * y, 0.0)"),
         ),
         cases=(
             *(

@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import atomics, launched, wide
+from triton_lab.localization import N_, _
 
 
 def _total(x: Any) -> Any:
@@ -50,21 +51,26 @@ def _positive(x: Any) -> Any:
 EXERCISES = (
     Question(
         "lost_updates",
-        "What is the least that can come out?",
+        N_("What is the smallest possible result?"),
         (
-            "Eight programs load the counter, add one, and store it. What if all load before anybody stores?",
-            "Then everybody stores 1.",
+            (
+                N_(
+                    "Eight programs load the counter, add one, and store it. What if all of them load before the "
+                    "first one stores?"
+                )
+            ),
+            N_("Then every program stores 1."),
         ),
         right=lambda: 1,
-        tell=lambda answer, right: "Think of the worst moment: everybody has loaded, nobody has stored.",
+        tell=lambda answer, right: _("Think of the worst moment: every program has loaded, and none has stored yet."),
     ),
     Task(
         "total",
-        "One sum of all",
+        N_("One sum of all"),
         (
-            "Each program adds up its own block first: tl.sum. Then there is one number for each program.",
-            "tl.atomic_add(out_ptr, number) adds it to what others have added, and nobody gets lost.",
-            "out must begin at zero: torch.zeros(1).",
+            N_("Each program adds up its own block first: tl.sum. Then there is one number for each program."),
+            N_("tl.atomic_add(out_ptr, number) adds it to what other programs have added. No addition is lost."),
+            N_("out must begin at zero: torch.zeros(1)."),
         ),
         cases=tuple(case(x=tensor(n)) for n in (64, 65, 1000, 1, 700)),
         reference=_total,
@@ -73,11 +79,11 @@ EXERCISES = (
     ),
     Task(
         "count_positive",
-        "How many are above zero?",
+        N_("How many are above zero?"),
         (
-            "A comparison is a block of truth values. As integers they are ones and zeros, and can be added up.",
-            "Lanes beyond the end must not count: other=0 is not above zero.",
-            "tl.atomic_add(out_ptr, tl.sum((x > 0).to(tl.int32), axis=0))",
+            N_("A comparison is a block of truth values. As integers they are ones and zeros, and can be added up."),
+            N_("Lanes beyond the end must not count: other=0 is not above zero."),
+            N_("tl.atomic_add(out_ptr, tl.sum((x > 0).to(tl.int32), axis=0))"),
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 65, 1000, 1)), case(x=tensor(300, low=0.5, high=1.5))),
         reference=_positive,
@@ -85,11 +91,11 @@ EXERCISES = (
     ),
     Task(
         "histogram",
-        "How many of each?",
+        N_("How many of each?"),
         (
-            "Every element is a number of a bin. Add one to the counter at that address.",
-            "tl.atomic_add takes a block of addresses as well, and a mask like a store.",
-            "tl.atomic_add(out_ptr + x, 1, mask=mask): two lanes with one address add two.",
+            N_("Every element is a number of a bin. Add one to the counter at that address."),
+            N_("tl.atomic_add takes a block of addresses as well, and a mask like a store."),
+            N_("tl.atomic_add(out_ptr + x, 1, mask=mask): two lanes with one address add two."),
         ),
         cases=(
             case(x=tensor(200, dtype="int32", low=0, high=10), bins=10),
@@ -102,11 +108,11 @@ EXERCISES = (
     ),
     Task(
         "add_at",
-        "Add where the index says",
+        N_("Add where the index says"),
         (
-            "It is `histogram` with a value in the place of the one.",
-            "Two loads, of values and of indices, then one atomic addition.",
-            "tl.atomic_add(out_ptr + index, value, mask=mask)",
+            N_("It is `histogram` with a value instead of the one."),
+            N_("Two loads, of values and of indices, then one atomic addition."),
+            N_("tl.atomic_add(out_ptr + index, value, mask=mask)"),
         ),
         cases=(
             case(values=tensor(100), index=tensor(100, dtype="int32", low=0, high=5), size=5),
@@ -119,12 +125,26 @@ EXERCISES = (
     ),
     Task(
         "best",
-        "Two numbers that belong together",
+        N_("Two numbers that belong together"),
         (
-            "The maximum and its place must change together: no atomic does both. A lock lets one in at a time.",
-            "while tl.atomic_cas(lock_ptr, 0, 1) == 1: pass takes the lock, tl.atomic_xchg(lock_ptr, 0) gives it back.",
-            "Load what is kept, compare, store both, all between the two. tl.debug_barrier() before it goes back: "
-            "all threads must have stored.",
+            (
+                N_(
+                    "The maximum and its index must change together, and no atomic operation changes both. A lock "
+                    "lets one program in at a time."
+                )
+            ),
+            (
+                N_(
+                    "while tl.atomic_cas(lock_ptr, 0, 1) == 1: pass takes the lock; "
+                    "tl.atomic_xchg(lock_ptr, 0) releases it."
+                )
+            ),
+            (
+                N_(
+                    "Between the two, load the stored maximum, compare, and store both. Write tl.debug_barrier() "
+                    "before you release the lock: all threads must have stored."
+                )
+            ),
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 65, 500, 1)), case(x=_rising)),
         reference=_best,

@@ -11,6 +11,7 @@ from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, loads, once, programs
 from triton_lab.launch.launch import Launch
+from triton_lab.localization import N_, _
 
 if TYPE_CHECKING:
     import torch
@@ -110,29 +111,31 @@ def _no_key_in_vain(launches: Sequence[Launch], inputs: Inputs) -> str:
     blocks = max(1, launches[-1].programs // heads)
     queries = 1 << max(0, math.ceil(math.log2(tokens / blocks)))
     needed = heads * dim * sum(min(tokens, queries * (one + 1)) for one in range(blocks))
-    asked = loads("k", lambda _: needed, "keys that come after all queries of a program need not be loaded")
+    asked = loads("k", lambda _: needed, _("keys after all queries of a program are not needed"))
     return asked(launches, inputs)
 
 
 EXERCISES = (
     Question(
         "bytes_of_scores",
-        "What nobody wants to store",
+        N_("The matrix that is never stored"),
         (
-            "Each head has a matrix of tokens by tokens.",
-            "16 * 4096 * 4096 numbers of 2 bytes.",
+            N_("Each head has a matrix of tokens × tokens."),
+            N_("16 * 4096 * 4096 numbers of 2 bytes."),
         ),
         right=lambda: 16 * 4096 * 4096 * 2,
-        tell=lambda answer, right: "Heads times queries times keys, and two bytes for each of the scores.",
+        tell=lambda answer, right: _("Heads times queries times keys, and two bytes for each of the scores."),
     ),
     Task(
         "log_sum_exp",
-        "Softmax in one pass",
+        N_("Softmax in one pass"),
         (
-            "Keep two numbers for the row: the greatest so far, and the sum of exp(x - greatest).",
-            "When a block brings a greater one, the sum so far is too large by exp(old - new): multiply it.",
-            "new = tl.maximum(high, tl.max(x, axis=0)); total = total * tl.exp(high - new) + "
-            "tl.sum(tl.exp(x - new), axis=0); high = new",
+            N_("Keep two numbers for the row: the greatest so far, and the sum of exp(x - greatest)."),
+            N_("When a block has a greater one, the sum so far is too large by exp(old - new): multiply it by that."),
+            N_(
+                "new = tl.maximum(high, tl.max(x, axis=0)); total = total * tl.exp(high - new) + "
+                "tl.sum(tl.exp(x - new), axis=0); high = new"
+            ),
         ),
         cases=(
             case(x=tensor(3, 32)),
@@ -149,11 +152,16 @@ EXERCISES = (
     ),
     Task(
         "attention",
-        "Attention in one kernel",
+        N_("Attention in one kernel"),
         (
-            "A program has 32 queries of one head, and walks over the keys, 32 at a time: scores are one tl.dot.",
-            "It is `log_sum_exp` for 32 rows at once, with an accumulator (32, dim) that is scaled down like the sum.",
-            "accumulator = accumulator * shrink[:, None] + tl.dot(weights.to(v.dtype), v); divide at the end.",
+            N_("A program has 32 queries of one head, and walks over the keys, 32 at a time: scores are one tl.dot."),
+            (
+                N_(
+                    "It is `log_sum_exp` for 32 rows at once. The accumulator, of shape (32, dim), is scaled down "
+                    "like the sum."
+                )
+            ),
+            N_("accumulator = accumulator * shrink[:, None] + tl.dot(weights.to(v.dtype), v); divide at the end."),
         ),
         cases=_cases(),
         reference=_attention,
@@ -163,11 +171,11 @@ EXERCISES = (
     ),
     Task(
         "causal_attention",
-        "No look ahead",
+        N_("No look ahead"),
         (
-            "Where the key comes after the query, the score becomes minus infinity.",
-            "Blocks of keys that begin after the program's last query need no visit: let the loop end earlier.",
-            "end = tl.minimum(tokens, (tl.program_id(0) + 1) * BLOCK)",
+            N_("If the key comes after the query, the score is minus infinity."),
+            N_("Blocks of keys that begin after the program's last query are not needed: end the loop earlier."),
+            N_("end = tl.minimum(tokens, (tl.program_id(0) + 1) * BLOCK)"),
         ),
         cases=_cases(),
         reference=_causal,
@@ -177,12 +185,17 @@ EXERCISES = (
     ),
     Task(
         "gradient_of_v",
-        "One step backward",
+        N_("One step backward"),
         (
-            "dv = weights.T @ dout. A program has 32 keys, and walks over the queries.",
-            "The weights are not stored: they are exp(score - lse), with the lse of the query from the forward pass.",
-            "weights = tl.where((query < tokens)[:, None], tl.exp(scores - lse[:, None]), 0.0); "
-            "accumulator += tl.dot(tl.trans(weights), dout)",
+            N_("dv = weights.T @ dout. A program has 32 keys, and loops over the queries."),
+            N_(
+                "The weights are not stored: they are exp(score - lse), with the lse of the query "
+                "from the forward pass."
+            ),
+            N_(
+                "weights = tl.where((query < tokens)[:, None], tl.exp(scores - lse[:, None]), 0.0); "
+                "accumulator += tl.dot(tl.trans(weights), dout)"
+            ),
         ),
         cases=(_with_lse(1, 32, 16), _with_lse(2, 50, 16), _with_lse(3, 97, 32), _with_lse(1, 1, 16)),
         reference=_gradient,
@@ -192,11 +205,13 @@ EXERCISES = (
     ),
     Task(
         "gradient_of_q",
-        "The gradient of the queries",
+        N_("The gradient of the queries"),
         (
-            "A program has 32 queries and walks over the keys: dq is the sum of what each block of them gives.",
-            "The gradient of a score is weight * (dout @ v.T - delta), with the delta of its query.",
-            "change = weights * (tl.dot(dout, tl.trans(v)) - delta[:, None]); dq += tl.dot(change, k); times scale.",
+            N_("A program has 32 queries and loops over the keys: dq is the sum over the blocks of keys."),
+            N_("The gradient of a score is weight * (dout @ v.T - delta), with the delta of its query."),
+            N_(
+                "change = weights * (tl.dot(dout, tl.trans(v)) - delta[:, None]); dq += tl.dot(change, k); times scale."
+            ),
         ),
         cases=(_with_delta(1, 32, 16), _with_delta(2, 50, 16), _with_delta(3, 97, 32), _with_delta(1, 1, 16)),
         reference=_gradient_of_q,

@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Task
 from triton_lab.course.launch_work import launched
+from triton_lab.localization import N_
 
 _SIZES = (64, 65, 129, 1, 700)
 
@@ -67,11 +68,11 @@ _MATRICES = (
 EXERCISES = (
     Task(
         "negated",
-        "The last program",
+        N_("The last program"),
         (
-            "The card names a lane and an element past the end.",
-            "A load needs a mask just as the store does.",
-            "tl.load(x_ptr + i, mask=i < n)",
+            N_("The card names a lane and an element past the end."),
+            N_("A load needs a mask, just as a store does."),
+            N_("tl.load(x_ptr + i, mask=i < n)"),
         ),
         cases=tuple(case(x=tensor(n)) for n in _SIZES),
         reference=lambda x: -x,
@@ -79,11 +80,11 @@ EXERCISES = (
     ),
     Task(
         "halved",
-        "The last elements",
+        N_("The last elements"),
         (
-            "The tiling shows elements that no program has.",
-            "How many blocks of 64 does it take for 65 elements?",
-            "triton.cdiv(n, 64) rounds up.",
+            N_("The tiling shows elements that no program has."),
+            N_("How many blocks of 64 does it take for 65 elements?"),
+            N_("triton.cdiv(n, 64) rounds up."),
         ),
         cases=tuple(case(x=tensor(n)) for n in _SIZES),
         reference=lambda x: x / 2,
@@ -91,11 +92,11 @@ EXERCISES = (
     ),
     Task(
         "row_means",
-        "Right on Mondays",
+        N_("Right on Mondays"),
         (
-            "Which cases are right? Look at the strides of those that are not.",
-            "The kernel takes it that the next row begins `columns` elements further on.",
-            "Pass x.stride(0) and x.stride(1), and use them.",
+            N_("Which cases are right? Look at the strides of the others."),
+            N_("The kernel assumes that the next row begins `columns` elements further on."),
+            N_("Pass x.stride(0) and x.stride(1), and use them."),
         ),
         cases=_MATRICES,
         reference=_mean,
@@ -105,11 +106,11 @@ EXERCISES = (
     ),
     Task(
         "row_maxima",
-        "Never below zero",
+        N_("Never below zero"),
         (
-            "Look at Values: what do the lanes hold that the mask turned off?",
-            "A zero wins against negative numbers.",
-            'other=float("-inf")',
+            N_("Look at Values: what do masked-off lanes hold?"),
+            N_("A zero is greater than negative numbers."),
+            N_('other=float("-inf")'),
         ),
         cases=(*_MATRICES, case(x=tensor(4, 37, low=-9.0, high=-1.0))),
         reference=_row_max,
@@ -118,11 +119,11 @@ EXERCISES = (
     ),
     Task(
         "rms",
-        "Sometimes far too small",
+        N_("Sometimes far too small"),
         (
-            "Compare says where: whole rows. Which rows have a length that is no power of two?",
-            "The mean divides by the number of elements, not by that of lanes.",
-            "tl.sum(x * x, axis=0) / columns",
+            N_("Compare shows where: whole rows. Which rows have a length that is not a power of two?"),
+            N_("The mean divides by the number of elements, not by the number of lanes."),
+            N_("tl.sum(x * x, axis=0) / columns"),
         ),
         cases=(*_MATRICES, case(x=tensor(5, 100))),
         reference=_rms,
@@ -132,11 +133,11 @@ EXERCISES = (
     ),
     Task(
         "shares",
-        "Not a number",
+        N_("Not a number"),
         (
-            "The finding says in which line the first NaN came into being.",
-            "Infinity divided by infinity. Where does the infinity come from?",
-            "tl.exp(x - tl.max(x, axis=0))",
+            N_("The finding names the line in which the first NaN appears."),
+            N_("Infinity divided by infinity. Where does the infinity come from?"),
+            N_("tl.exp(x - tl.max(x, axis=0))"),
         ),
         cases=(*_MATRICES, case(x=tensor(4, 50, scale=100.0))),
         reference=_softmax,
@@ -146,11 +147,11 @@ EXERCISES = (
     ),
     Task(
         "energy",
-        "A negative sum of squares",
+        N_("A negative sum of squares"),
         (
-            "Step through: which type has the product of two numbers of eight bits?",
-            "100 * 100 begins again where eight bits end.",
-            "x = tl.load(...).to(tl.int32), before it is multiplied",
+            N_("Step through: which type has the product of two 8-bit numbers?"),
+            N_("100 * 100 does not fit in eight bits, so it wraps around."),
+            N_("x = tl.load(...).to(tl.int32), before it is multiplied"),
         ),
         cases=tuple(case(x=tensor(n, dtype="int8", low=-128, high=128)) for n in _SIZES),
         reference=_energy,
@@ -158,11 +159,11 @@ EXERCISES = (
     ),
     Task(
         "counted",
-        "Fewer than there are",
+        N_("Fewer than there are"),
         (
-            "The finding is a race: programs load a counter, and store it, and others come between.",
-            "One step in which nobody comes between is an atomic one.",
-            "tl.atomic_add(out_ptr + x, 1, mask=i < n)",
+            N_("The finding is a race: programs load a counter and store it, and others do so in between."),
+            N_("An atomic operation is one step: nothing happens in between."),
+            N_("tl.atomic_add(out_ptr + x, 1, mask=i < n)"),
         ),
         cases=tuple(case(x=tensor(n, dtype="int32", low=0, high=8)) for n in (64, 65, 300, 1)),
         reference=_counts,
@@ -170,11 +171,11 @@ EXERCISES = (
     ),
     Task(
         "turned",
-        "Right for squares only",
+        N_("Right for squares only"),
         (
-            "Origins: pick an element of the result, and see where it came from.",
-            "out has as many rows as x has columns. How far is it from one of its rows to the next?",
-            "out_ptr + j[None, :] * rows + i[:, None]",
+            N_("Origins: pick an element of the result, and see where its value came from."),
+            N_("out has as many rows as x has columns. How far is it from one of its rows to the next?"),
+            N_("out_ptr + j[None, :] * rows + i[:, None]"),
         ),
         cases=(
             case(x=tensor(16, 16)),
@@ -188,11 +189,11 @@ EXERCISES = (
     ),
     Task(
         "product",
-        "The end of K",
+        N_("The end of K"),
         (
-            "Which sizes are right? Those whose K is a multiple of 16.",
-            "K // BLOCK steps leave a rest.",
-            "tl.cdiv(K, BLOCK) steps; the masks are there already.",
+            N_("Which sizes are right? Those with K a multiple of 16."),
+            N_("K // BLOCK steps leave out the remainder."),
+            N_("tl.cdiv(K, BLOCK) steps; the masks are there already."),
         ),
         cases=(
             case(a=tensor(16, 16), b=tensor(16, 16)),
@@ -205,11 +206,13 @@ EXERCISES = (
     ),
     Task(
         "ring",
-        "Too late",
+        N_("Too late"),
         (
-            "A program loads its neighbour's element. Has the neighbour changed it by then? Nobody says.",
-            "In place is safe only if nobody else needs what is stored to.",
-            "Store to a tensor of its own: out = torch.empty_like(x).",
+            N_(
+                "A program loads its neighbour's element. Has the neighbour changed it by then? The order is undefined."
+            ),
+            N_("In place is safe only if no other program reads what you store to."),
+            N_("Store to a separate tensor: out = torch.empty_like(x)."),
         ),
         cases=tuple(case(x=tensor(n)) for n in _SIZES),
         reference=_ring,
@@ -218,11 +221,11 @@ EXERCISES = (
     ),
     Task(
         "highest",
-        "It never ends",
+        N_("It never ends"),
         (
-            "A deadlock: every program waits. Who has the lock?",
-            "It is given back only by a program that has found something better.",
-            "tl.atomic_xchg(lock_ptr, 0) belongs outside of the `if`.",
+            N_("A deadlock: every program waits. Which program has the lock?"),
+            N_("Only a program that has found a better value releases the lock."),
+            N_("tl.atomic_xchg(lock_ptr, 0) belongs outside the `if`."),
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 129, 1)), case(x=_rising)),
         reference=_highest,

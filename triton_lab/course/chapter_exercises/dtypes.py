@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import Maker, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, wide
+from triton_lab.localization import N_, _
 
 
 def _average(a: Any, b: Any) -> Any:
@@ -38,21 +39,24 @@ def _signed(n: int) -> Maker:
 EXERCISES = (
     Question(
         "type_of_a_sum",
-        "What is it?",
+        N_("What is it?"),
         (
-            "An integer cannot hold a half, so the result is a float.",
-            "Which one? An integer argument and a Python float meet in the type that kernels compute with by default.",
+            N_("An integer cannot hold a half, so the result is a float."),
+            N_(
+                "Which one? An integer argument and a Python float meet in the type that kernels "
+                "compute with by default."
+            ),
         ),
         right=lambda: "float32",
-        tell=lambda answer, right: "The table above has it: the row `count_and_real`. Give its name as a string.",
+        tell=lambda answer, right: _("The table above has it: the row `count_and_real`. Give its name as a string."),
     ),
     Task(
         "average",
-        "The mean of two bytes",
+        N_("The mean of two bytes"),
         (
-            "200 + 100 is more than a byte holds: the sum begins again at 0.",
-            "Widen before you add: .to(tl.int32).",
-            "((a.to(tl.int32) + b.to(tl.int32)) // 2).to(tl.uint8)",
+            N_("200 + 100 is more than a byte holds: the sum wraps around."),
+            N_("Widen before you add: .to(tl.int32)."),
+            N_("((a.to(tl.int32) + b.to(tl.int32)) // 2).to(tl.uint8)"),
         ),
         cases=tuple(case(a=_bytes(n), b=_bytes(n)) for n in (64, 65, 1, 700)),
         reference=_average,
@@ -60,11 +64,11 @@ EXERCISES = (
     ),
     Task(
         "scale_any",
-        "One rounding",
+        N_("One rounding"),
         (
-            "x may be float32, float16 or bfloat16. Compute in float32, and round once, when the result is stored.",
-            "out_ptr.dtype.element_ty is the type of the elements behind a pointer.",
-            "(x.to(tl.float32) * factor + 1.0).to(out_ptr.dtype.element_ty)",
+            N_("x may be float32, float16 or bfloat16. Compute in float32, and round once, when you store the result."),
+            N_("out_ptr.dtype.element_ty is the type of the elements behind a pointer."),
+            N_("(x.to(tl.float32) * factor + 1.0).to(out_ptr.dtype.element_ty)"),
         ),
         cases=(
             case(x=tensor(100), factor=1.5),
@@ -78,11 +82,11 @@ EXERCISES = (
     ),
     Task(
         "dot_of_bytes",
-        "A product of small numbers",
+        N_("A product of small numbers"),
         (
-            "127 * 127 is far beyond 127: each product needs more bits than its factors.",
-            "Convert both blocks to tl.int32, multiply, add up, and meet by tl.atomic_add.",
-            "tl.atomic_add(out_ptr, tl.sum(a.to(tl.int32) * b.to(tl.int32), axis=0)), with other=0 in the loads",
+            N_("127 * 127 is far greater than 127: each product needs more bits than its factors."),
+            N_("Convert both blocks to tl.int32, multiply, add up, and use tl.atomic_add."),
+            N_("tl.atomic_add(out_ptr, tl.sum(a.to(tl.int32) * b.to(tl.int32), axis=0)), with other=0 in the loads"),
         ),
         cases=tuple(case(a=_signed(n), b=_signed(n)) for n in (64, 65, 1000, 1)),
         reference=_dot,
@@ -90,11 +94,11 @@ EXERCISES = (
     ),
     Task(
         "floor_to_int",
-        "Down, not towards zero",
+        N_("Down, not towards zero"),
         (
-            ".to(tl.int32) cuts the fraction off: -1.5 becomes -1. The floor is -2.",
-            "tl.floor(x) is a float that is whole. Then convert it.",
-            "tl.floor(x).to(tl.int32)",
+            N_(".to(tl.int32) drops the fraction: -1.5 becomes -1. The floor is -2."),
+            N_("tl.floor(x) is a float with no fraction. Convert it then."),
+            N_("tl.floor(x).to(tl.int32)"),
         ),
         cases=tuple(case(x=tensor(n, scale=300.0)) for n in (64, 65, 1, 1000)),
         reference=_whole,

@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, once, programs, wide
+from triton_lab.localization import N_, _
 
 
 def _vectors(**others: Any) -> tuple[Case, ...]:
@@ -24,18 +25,22 @@ def _relu(x: Any) -> Any:
 
 
 def _idle(answer: Any, right: Any) -> str:
-    return "Eight programs of 128 lanes are 1,024 lanes. How many of them have an element of their own?"
+    return _("Eight programs of 128 lanes are 1,024 lanes. How many of them have an element of their own?")
 
 
 EXERCISES = (
     Task(
         "add_constant",
-        "Add a constant",
+        N_("Add a constant"),
         (
-            "It is the kernel `add` with one load less: `value` is a number, and a block plus a number is a block.",
-            "You need four lines: offsets, mask, load, store. Offsets are the program id times BLOCK, plus "
-            "tl.arange(0, BLOCK).",
-            "tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) + value, mask=offsets < n)",
+            N_(
+                "It is the kernel `add` with one load fewer: `value` is a number, and a block plus a number is a block."
+            ),
+            N_(
+                "You need four lines: offsets, mask, load, store. Offsets are the program id times BLOCK, plus "
+                "tl.arange(0, BLOCK)."
+            ),
+            N_("tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) + value, mask=offsets < n)"),
         ),
         cases=_vectors(value=2.5),
         reference=lambda x, value: x + value,
@@ -44,11 +49,11 @@ EXERCISES = (
     ),
     Task(
         "scale_and_shift",
-        "Scale and shift two vectors",
+        N_("Scale and shift two vectors"),
         (
-            "Two tensors are read, so there are two loads, each with the mask.",
-            "All three tensors have the same length: one `offsets` and one `mask` serve them all.",
-            "The launcher needs triton.cdiv(n, BLOCK) programs: rounded up, or the last elements have none.",
+            N_("Two tensors are read, so there are two loads, each with the mask."),
+            N_("All three tensors have the same length: one `offsets` and one `mask` serve them all."),
+            N_("The launcher needs triton.cdiv(n, BLOCK) programs: rounded up, or the last elements have none."),
         ),
         cases=(
             *(case(x=tensor(n), y=tensor(n), a=-1.5) for n in (64, 65, 1, 700, 0)),
@@ -60,11 +65,11 @@ EXERCISES = (
     ),
     Task(
         "relu",
-        "Nothing below zero",
+        N_("Nothing below zero"),
         (
-            "Each element decides for itself, so this is not an `if`: the lanes of a block go the same way together.",
-            "tl.where(condition, a, b) takes from `a` where the condition holds, and from `b` elsewhere.",
-            "tl.where(x > 0, x, 0.0), or tl.maximum(x, 0.0).",
+            N_("Each element has its own condition, so this is not an `if`: all lanes of a block run the same code."),
+            N_("tl.where(condition, a, b) takes from `a` where the condition is true, and from `b` elsewhere."),
+            N_("tl.where(x > 0, x, 0.0), or tl.maximum(x, 0.0)."),
         ),
         cases=_vectors(),
         reference=_relu,
@@ -72,11 +77,11 @@ EXERCISES = (
     ),
     Task(
         "square_in_place",
-        "Square where it stands",
+        N_("Square where it stands"),
         (
-            "There is no output tensor: the kernel gets one pointer, loads from it and stores to it.",
-            "The same offsets and the same mask serve the load and the store.",
-            "tl.store(x_ptr + offsets, x * x, mask=mask)",
+            N_("There is no output tensor: the kernel gets one pointer, loads from it and stores to it."),
+            N_("The same offsets and the same mask serve the load and the store."),
+            N_("tl.store(x_ptr + offsets, x * x, mask=mask)"),
         ),
         cases=_vectors(),
         reference=lambda x: x * x,
@@ -86,10 +91,10 @@ EXERCISES = (
     ),
     Question(
         "idle_lanes",
-        "Lanes without work",
+        N_("Lanes without work"),
         (
-            "The grid is triton.cdiv(1000, 128) programs: that is 8.",
-            "All lanes together, less those that have an element.",
+            N_("The grid has triton.cdiv(1000, 128) programs, which is 8."),
+            N_("All lanes, minus the lanes that have an element."),
         ),
         right=lambda: 8 * 128 - 1000,
         tell=_idle,

@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, programs, wide
+from triton_lab.localization import N_, _
 
 
 def _flipped(x: Any) -> Any:
@@ -16,11 +17,11 @@ def _flipped(x: Any) -> Any:
 EXERCISES = (
     Task(
         "reverse",
-        "Last to first",
+        N_("Last to first"),
         (
-            "Programs and blocks stay as they were. Only the addresses that are loaded from change.",
-            "The element that belongs at place i of the result stands at place n - 1 - i.",
-            "Load with x_ptr + (n - 1 - offsets), store with out_ptr + offsets; the mask asks the same of both.",
+            N_("Programs and blocks stay the same. Only the addresses of the load change."),
+            N_("Element i of the result is element n - 1 - i of x."),
+            N_("Load with x_ptr + (n - 1 - offsets), store with out_ptr + offsets. The mask is the same for both."),
         ),
         cases=(*(case(x=tensor(n)) for n in (64, 65, 1, 1000, 0)), case(x=tensor(130, dtype="int32", low=-9, high=9))),
         reference=_flipped,
@@ -28,13 +29,17 @@ EXERCISES = (
     ),
     Task(
         "outer_sum",
-        "Every pair",
+        N_("Every pair"),
         (
-            "The result has two dimensions, and so has the grid: tl.program_id(0) counts blocks of rows, "
-            "tl.program_id(1) blocks of columns.",
-            "A block of rows i and a block of columns j meet as i[:, None] and j[None, :].",
-            "out_ptr + i[:, None] * columns + j[None, :] are the addresses, "
-            "(i < rows)[:, None] & (j < columns)[None, :] is the mask.",
+            N_(
+                "The result has two dimensions, and so has the grid: tl.program_id(0) counts blocks of rows, "
+                "tl.program_id(1) blocks of columns."
+            ),
+            N_("A block of rows i and a block of columns j meet as i[:, None] and j[None, :]."),
+            N_(
+                "out_ptr + i[:, None] * columns + j[None, :] are the addresses, "
+                "(i < rows)[:, None] & (j < columns)[None, :] is the mask."
+            ),
         ),
         cases=(
             case(x=tensor(16), y=tensor(16)),
@@ -50,11 +55,11 @@ EXERCISES = (
     ),
     Task(
         "add_bias",
-        "One vector to every row",
+        N_("Add one vector to every row"),
         (
-            "It is `outer_sum` with a matrix in the place of one vector.",
-            "The bias is loaded as a block of columns, and [None, :] gives it to every row.",
-            "The mask of the bias has one dimension: j < columns.",
+            N_("It is `outer_sum` with a matrix instead of one of the vectors."),
+            N_("The bias is loaded as a block of columns; [None, :] adds it to every row."),
+            N_("The mask of the bias has one dimension: j < columns."),
         ),
         cases=(
             case(x=tensor(16, 32), bias=tensor(32)),
@@ -71,11 +76,11 @@ EXERCISES = (
     ),
     Task(
         "double_by_four",
-        "Four programs, whatever the length",
+        N_("Four programs, whatever the length"),
         (
-            "The grid is always (4,). A program takes a block, and then goes on to the next that is its own.",
-            "Program p takes the blocks p, p + 4, p + 8, ...: a loop `for start in range(first, n, step)`.",
-            "The first element is tl.program_id(0) * BLOCK, and the step tl.num_programs(0) * BLOCK.",
+            N_("The grid is always (4,). A program takes a block, and then goes on to the next that is its own."),
+            N_("Program p takes the blocks p, p + 4, p + 8, ...: a loop `for start in range(first, n, step)`."),
+            N_("The first element is tl.program_id(0) * BLOCK, and the step tl.num_programs(0) * BLOCK."),
         ),
         cases=(
             *(case(x=tensor(n)) for n in (256, 257, 1000, 5, 64)),
@@ -86,24 +91,24 @@ EXERCISES = (
     ),
     Question(
         "grid_of_a_matrix",
-        "How many programs?",
+        N_("How many programs?"),
         (
-            "Count the blocks along the rows, and those along the columns, each rounded up.",
-            "triton.cdiv(1000, 32) and triton.cdiv(700, 64).",
+            N_("Count the blocks along the rows, and those along the columns, each rounded up."),
+            N_("triton.cdiv(1000, 32) and triton.cdiv(700, 64)."),
         ),
         right=lambda: (32, 11),
-        tell=lambda answer, right: (
-            "31 blocks of 32 rows end at row 992, and 10 blocks of 64 columns at column 640. "
-            "The answer is a tuple, (blocks of rows, blocks of columns)."
+        tell=lambda answer, right: _(
+            "31 blocks of 32 rows end at row 992, and 10 blocks of 64 columns at column 640. The "
+            "answer is a tuple, (blocks of rows, blocks of columns)."
         ),
     ),
     Task(
         "outer_relu",
-        "Two steps, one kernel",
+        N_("Two steps, one kernel"),
         (
-            "It is `outer_sum` with a product in the place of the sum, and one more step before the store.",
-            "Every product of the block is x[:, None] * y[None, :].",
-            "What is below zero becomes 0: tl.maximum(products, 0.0), or tl.where.",
+            N_("It is `outer_sum` with a product instead of the sum, and one more step before the store."),
+            N_("Every product of the block is x[:, None] * y[None, :]."),
+            N_("A negative value becomes 0: tl.maximum(products, 0.0), or tl.where."),
         ),
         cases=(
             case(x=tensor(16), y=tensor(32)),

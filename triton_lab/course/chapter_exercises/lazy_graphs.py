@@ -10,6 +10,7 @@ from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_answer import Answer
 from triton_lab.course.exercise_kinds import Program, Question
 from triton_lab.course.lazy_steps import alone, near, stored, unmade
+from triton_lab.localization import N_, _
 
 if TYPE_CHECKING:
     import torch
@@ -55,20 +56,22 @@ def _compiled() -> int:
 
 def _told_of_donors(answer: Any, right: tuple[int, ...]) -> str:
     if not isinstance(answer, tuple) or len(answer) != len(right):
-        return f"Give {messages.count(len(right), 'number')}, one for each program."
+        return _("Give {numbers}, one for each program.").format(numbers=messages.count(len(right), "number"))
     number = next(k for k, (mine, other) in enumerate(zip(answer, right, strict=True)) if mine != other)
-    return f"Look at `{DONATING[number]}` again: which old values can nobody name when it is done?"
+    return _("Look at `{donating}` again: which old values have no name after it?").format(donating=DONATING[number])
 
 
 def _unlike(what: str, found: torch.Tensor, wanted: torch.Tensor) -> str:
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
         is_, must = (f"{tuple(one.shape)} {str(one.dtype).removeprefix('torch.')}" for one in (found, wanted))
-        return f"{what} is {is_}, and must be {must}."
+        return _("{what} is {value}, but must be {must}.").format(what=what, value=is_, must=must)
     like = near(found, wanted)
     if bool(like.all()):
         return ""
     first = tuple((~like).nonzero()[0].tolist())
-    return f"{what} is {found[first].item():.6g} at {list(first)}, and must be {wanted[first].item():.6g}."
+    return _("{what} is {item} at {first}, but must be {item2}.").format(
+        what=what, item=f"{found[first].item():.6g}", first=list(first), item2=f"{wanted[first].item():.6g}"
+    )
 
 
 def _descended(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> str:
@@ -83,21 +86,24 @@ def _descended(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -
     if wrong:
         return wrong
     if run.pending or len(run.steps) != len(rates):
-        return f"The numbers are right, but it makes {_made(run)}: one for each rate is asked."
+        return _("The numbers are right, but it makes {made}. It must make one step for each rate.").format(
+            made=_made(run)
+        )
     missed = sum(not step.hit for step in run.steps)
     if missed > 1:
         names = sorted({name for step in run.steps for name in step.differences})
-        return (
-            f"The numbers are right, but {messages.number(missed)} of {messages.count(len(rates), 'step')} "
-            f"were compiled. Their graphs differ in: {', '.join(names)}."
-        )
+        return _(
+            "The numbers are right, but {missed} of {steps} were compiled. Their graphs differ in: {names}."
+        ).format(missed=messages.number(missed), steps=messages.count(len(rates), "step"), names=", ".join(names))
     if not all(_in_place(step, "weights") for step in run.steps):
-        return "The numbers are right, but a step gave the weights new memory: somebody could still see the old ones."
+        return _(
+            "The numbers are right, but a step gave the weights new memory, because the old values were still in use."
+        )
     # The effects of the launches, whatever the steps claim.
     start = run.began.tensors["weights"].start
     kernels = [kernel for kernel, starts in stored(run) if start in starts]
     if len(kernels) != len(rates) or len(set(kernels)) > 1 or run.ended["weights"].start != start:
-        return "The numbers are right, but they were not made by one kernel that each step ran on the weights."
+        return _("The numbers are right, but there must be one kernel that each step runs on the weights.")
     return unmade(run, inputs, others, wanted)
 
 
@@ -109,26 +115,32 @@ def _centred(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     run, x = answer.stepped(inputs), inputs["x"]
     centred, mean = wanted(inputs)
     if len(run.results) != 1:
-        return f"It returns {messages.count(len(run.results), 'tensor')}, and must return one: the means."
+        return _("It returns {tensors}, but must return one: the means.").format(
+            tensors=messages.count(len(run.results), "tensor")
+        )
     wrong = _unlike("x", run.inputs["x"], centred) or _unlike("What it returns", run.results[0], mean)
     if wrong:
         return wrong
     if run.pending or len(run.steps) != 1:
-        return f"The numbers are right, but it makes {_made(run)}: one step is to compute all."
+        return _("The numbers are right, but it makes {made}. One step must compute everything.").format(
+            made=_made(run)
+        )
     step = run.steps[0]
     if not _in_place(step, "x"):
-        return "The numbers are right, but x has new memory: at the step somebody could still see the old values."
+        return _("The numbers are right, but x has new memory: when the step ran, the old values were still in use.")
     large = [one for one in step.after if one.numel == x.numel()]
     if len(large) > 1:
         names = ", ".join(name for one in large for name in one.seen_by if name != "x") or "no name"
-        return f"The numbers are right, but the step leaves a second buffer as large as x, seen by: {names}."
+        return _(
+            "The numbers are right, but the step keeps a second buffer as large as x. It is used by: {names}."
+        ).format(names=names)
     if run.ended["x"].start != run.began.tensors["x"].start:
-        return "The numbers are right, but x has new memory."
+        return _("The numbers are right, but x has new memory.")
     return unmade(run, inputs, others, wanted)
 
 
 def _made(run: StepsRun) -> str:
-    return messages.count(len(run.steps), "step") + (" and leaves something pending" if run.pending else "")
+    return messages.count(len(run.steps), "step") + (_(" and leaves something pending") if run.pending else "")
 
 
 def _in_place(step: JudgedStep, name: str) -> bool:
@@ -143,18 +155,23 @@ def _trapped(answer: Answer, inputs: dict[str, Any], others: dict[str, Any]) -> 
     sound, again = answer.stepped(inputs), answer.stepped(inputs)
     broken = answer.stepped(inputs, donors_hashed=False)
     if not sound.results:
-        return "It returns nothing: return the tensors that come out wrong."
+        return _("It returns nothing. Return the tensors that come out wrong.")
     if not all(map(torch.equal, sound.results, again.results)):
-        return "With a sound key, two runs differ already: leave chance out of it."
+        return _("The result changes from run to run even with a sound key. Do not use random numbers.")
     if not any(step.stale for step in broken.steps):
         made = messages.count(len(broken.steps), "step")
-        return f"Nothing goes wrong: of its {made} none ran what was compiled for other donors."
+        return _("Nothing goes wrong: of its {made}, none ran a kernel that was compiled for other donors.").format(
+            made=made
+        )
     if all(map(torch.equal, sound.results, broken.results)):
-        return "A step ran what was compiled for other donors, yet what it returns is right. Which tensor is wrong now?"
+        return _(
+            "A step ran a kernel that was compiled for other donors, but what you return is right. "
+            "Which tensor is wrong now?"
+        )
     # The effects of the launches, whatever the steps claim.
-    mine, theirs = ([kernel for kernel, _ in stored(run)] for run in (sound, broken))
+    mine, theirs = ([kernel for kernel, _unused in stored(run)] for run in (sound, broken))
     if len(mine) != len(theirs) or len(set(theirs)) >= len(set(mine)):
-        return "With the broken key no kernel ran in another one's place."
+        return _("With the broken key, no kernel ran in place of another.")
     return next(filter(None, (unmade(run, inputs, inputs, _as_it_says(run)) for run in (sound, broken))), "")
 
 
@@ -165,33 +182,38 @@ def _as_it_says(run: StepsRun) -> Callable[[Mapping[str, Any]], list[torch.Tenso
 EXERCISES = (
     Program(
         "trap",
-        "Set the trap yourself",
+        N_("Set the trap yourself"),
         (
-            "Two steps must have equal operations, shapes, types and constants, and differ in their donors alone.",
-            "The first compiles the kernel that overwrites. In the second, somebody still sees what is overwritten.",
-            "b.mul_(a), a step, then c = b * a, a step, and return b and c.",
+            N_("Two steps must have equal operations, shapes, types and constants, and differ only in their donors."),
+            (
+                N_(
+                    "The first step compiles the kernel that overwrites. In the second step, the overwritten values "
+                    "are still in use."
+                )
+            ),
+            N_("b.mul_(a), a step, then c = b * a, a step, and return b and c."),
         ),
         cases=(case(a=tensor(5), b=tensor(5)), case(a=tensor(3, 4), b=tensor(3, 4))),
         wrong=_trapped,
     ),
     Question(
         "compiled_steps",
-        "How many are compiled?",
+        N_("How many are compiled?"),
         (
-            "A step is compiled if its key is new. Which ingredients of the key change in this loop?",
-            "The rate is a constant of the graph: two rates, two keys.",
-            "At number 3 the old x has a second name, so that step has no donor. Has it been seen before?",
+            N_("A step is compiled if its key is new. Which parts of the key change in this loop?"),
+            N_("The rate is a constant of the graph: two rates, two keys."),
+            N_("At number 3 the old x has a second name, so that step has no donor. Was there such a key before?"),
         ),
         right=_compiled,
-        tell=lambda answer, right: "Write down rate and donors of each step: it is compiled if the pair is new.",
+        tell=lambda answer, right: _("Write down rate and donors of each step: it is compiled if the pair is new."),
     ),
     Program(
         "descend",
-        "Compile once",
+        N_("Compile once"),
         (
-            "A number of Python's is a constant of the graph, and another constant is another graph.",
-            "A tensor's values are no part of the graph: lab.lazy.tensor(rate).",
-            "for rate in rates: weights.sub_(gradient * lab.lazy.tensor(rate)), and then a step.",
+            N_("A Python number is a constant of the graph, and another constant is another graph."),
+            N_("The values of a tensor are not part of the graph: lab.lazy.tensor(rate)."),
+            N_("for rate in rates: weights.sub_(gradient * lab.lazy.tensor(rate)), and then a step."),
         ),
         cases=(
             case(weights=tensor(40), gradient=tensor(40), rates=[0.5, 0.25, 0.125, 0.0625]),
@@ -202,22 +224,22 @@ EXERCISES = (
     ),
     Question(
         "donated_inputs",
-        "Who is donated?",
+        N_("What is donated?"),
         (
-            "A buffer can be donated if no name leads to it when the step runs.",
-            "After `a = a + b` nobody can name the old a. After `c = a + b` both inputs have their names.",
-            "Trading names is no operation. And `del b` frees b, whether the result needs its memory or not.",
+            N_("A buffer can be donated if no name refers to it when the step runs."),
+            N_("After `a = a + b` the old a has no name. After `c = a + b` both inputs still have their names."),
+            N_("Swapping names is not an operation. And `del b` frees b, whether or not the result needs its memory."),
         ),
         right=_donated,
         tell=_told_of_donors,
     ),
     Program(
         "centre",
-        "No second buffer",
+        N_("No second buffer"),
         (
-            "x must change in place, and nothing else of its size may have a name when the step runs.",
-            "The means are small: they may have a name. x - mean must not.",
-            "mean = x.mean(1, keepdim=True); x.sub_(mean); a step; return mean.",
+            N_("x must change in place, and nothing else of its size may have a name when the step runs."),
+            N_("The means are small: they may have a name. x - mean must not."),
+            N_("mean = x.mean(1, keepdim=True); x.sub_(mean); a step; return mean."),
         ),
         cases=tuple(case(x=tensor(*shape)) for shape in ((8, 32), (5, 7), (2, 100))),
         wrong=_centred,

@@ -11,6 +11,7 @@ from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Choice, Question, Task
 from triton_lab.course.launch_work import launched, once
 from triton_lab.launch.launch import Launch
+from triton_lab.localization import N_, _
 
 _MEASURED = 2048  # elements: with fewer, most sectors are shared with other data, and are not counted
 
@@ -20,12 +21,12 @@ def _layout(answer: Any, where: str, shape: tuple[int, ...]) -> str:
     from triton_lab.compiled.layouts.layout import Layout
 
     if not isinstance(answer, Layout):
-        return f"{answer!r} is no layout: lab.layout(kind, shape, ...) makes one."
+        return _("{answer} is not a layout. lab.layout(kind, shape, ...) makes one.").format(answer=repr(answer))
     if answer.where != where or answer.shape != shape or answer.bits != 32:
-        return (
-            f"A layout of {shape} in {where} with 32 bits an element is asked for; this one is of {answer.shape} in "
-            f"{answer.where} with {answer.bits}."
-        )
+        return _(
+            "The layout must be of {shape} in {where} with 32 bits per element; this one is of "
+            "{shape2} in {where2} with {bits}."
+        ).format(shape=shape, where=where, shape2=answer.shape, where2=answer.where, bits=answer.bits)
     return ""
 
 
@@ -34,16 +35,20 @@ def _rows_of_lanes(answer: Any) -> str:
     if told:
         return told
     if answer.linear.size("warp") != 4 or answer.linear.size("lane") != 32:
-        return f"Four warps of 32 lanes are asked for, and this has {answer.linear.sizes}."
+        return _("The layout must have four warps of 32 lanes; this one has {sizes}.").format(sizes=answer.linear.sizes)
     for row in range(128):
         warp, lane = divmod(row, 32)
         held = answer.elements(warp=warp, lane=lane)
         if sorted(held) != [(row, column) for column in range(32)]:
             first = next((one for one in held if one[0] != row), None)
             what = (
-                f"[{first[0]}, {first[1]}]" if first else f"only {messages.count(len(set(held)), 'element')} of its row"
+                f"[{first[0]}, {first[1]}]"
+                if first
+                else _("only {elements} of its row").format(elements=messages.count(len(set(held)), "element"))
             )
-            return f"Lane {lane} of warp {warp} must hold row {row} and nothing else: it holds {what}."
+            return _("Lane {lane} of warp {warp} must hold row {row} and nothing else: it holds {what}.").format(
+                lane=lane, warp=warp, row=row, what=what
+            )
     return ""
 
 
@@ -54,7 +59,7 @@ def _without_conflicts(answer: Any) -> str:
     if told:
         return told
     if answer.kind.padding:
-        return "That takes more room than the tile has: let it be swizzled, and not padded."
+        return _("This needs more room than the tile has. Use swizzling, not padding.")
     ways = {
         "rows": layout("blocked", (64, 16), size_per_thread=[1, 1], threads_per_warp=[2, 16], warps_per_cta=[4, 1]),
         "columns": layout("blocked", (64, 16), size_per_thread=[1, 1], threads_per_warp=[32, 1], warps_per_cta=[1, 4]),
@@ -62,7 +67,7 @@ def _without_conflicts(answer: Any) -> str:
     for name, registers in ways.items():
         use = answer.access(registers)
         if use.conflicts:
-            return f"A warp that reads {name} waits: {use}."
+            return _("A warp that reads {name} waits: {use}.").format(name=name, use=use)
     return ""
 
 
@@ -81,16 +86,18 @@ def _few_sectors(launches: Sequence[Launch], inputs: Inputs) -> str:
     try:
         transfers = compiled_plan(launches[-1], "sm_90").transactions.transfers
     except CompileError as error:
-        return f"the compiler for sm_90 refuses the kernel: {error}"
+        return _("the compiler for sm_90 refuses the kernel: {error}").format(error=error)
     ideal = x.numel() * x.element_size() // SECTOR
     most = 2 * ideal + sum(x.shape)
     for kind in ("load", "store"):
         found = [one for one in transfers if one.access.kind == kind]
         sectors = sum(one.sectors for one in found)
         if sectors > most:
-            return (
-                f"line {found[0].line}, a {kind}, asks an H100 for {messages.count(sectors, 'sector')}, and the "
-                f"elements lie in about {messages.number(ideal)}: neighbouring threads want what lies far apart"
+            return _(
+                "line {line}, a {kind}, moves {sectors} on an H100, while its elements fill only about "
+                "{ideal}: neighbouring threads access addresses that are far apart"
+            ).format(
+                line=found[0].line, kind=kind, sectors=messages.count(sectors, "sector"), ideal=messages.number(ideal)
             )
     return ""
 
@@ -119,47 +126,60 @@ def _size_at_the_ridge() -> int:
 EXERCISES = (
     Choice(
         "row_of_lane",
-        "A row for each thread",
+        N_("A row for each thread"),
         (
-            "Four warps have 128 threads: as many as there are rows. So warps and lanes lie one below the other.",
-            "threads_per_warp is [32, 1] and warps_per_cta is [4, 1]: a warp has 32 rows.",
-            "What is left are the 32 elements of the row: size_per_thread=[1, 32].",
+            N_("Four warps have 128 threads, one for each row. So warps and lanes are stacked along the rows."),
+            N_("threads_per_warp is [32, 1] and warps_per_cta is [4, 1]: a warp has 32 rows."),
+            N_("The remaining 32 elements are the row: size_per_thread=[1, 32]."),
         ),
         wrong=_rows_of_lanes,
     ),
     Choice(
         "swizzle_of_16",
-        "A tile that is 16 wide",
+        N_("A tile that is 16 wide"),
         (
-            "A row has 16 words, so two rows fill the 32 banks. Which rows share banks?",
-            "Rows 0 and 1 lie in different banks already; only row 2 needs another order: two rows make a phase.",
-            'lab.layout("swizzled_shared", (64, 16), vec=1, per_phase=2, max_phase=...): as many as a row has words.',
+            N_("A row has 16 words, so two rows fill the 32 banks. Which rows share banks?"),
+            N_("Rows 0 and 1 lie in different banks already; only row 2 needs another order: two rows make a phase."),
+            N_(
+                'lab.layout("swizzled_shared", (64, 16), vec=1, per_phase=2, max_phase=...): as '
+                "many as a row has words."
+            ),
         ),
         wrong=_without_conflicts,
     ),
     Question(
         "strided_requests",
-        "One element for each thread",
+        N_("One element for each thread"),
         (
-            "A request is for 32 threads. How many are needed for 4,096 elements, one to a thread?",
-            "At stride 2 the 32 floats of a request reach over 256 bytes.",
-            "A sector has 32 bytes, so a request asks for 256 / 32 of them.",
+            N_("A request is for 32 threads. How many requests are needed for 4,096 elements, one per thread?"),
+            N_("At stride 2 the 32 floats of a request span 256 bytes."),
+            N_("A sector has 32 bytes, so a request asks for 256 / 32 of them."),
         ),
         right=lambda: (4096 // 32, 4096 * 2 * 4 // 32),
-        tell=lambda answer, right: (
-            "Neighbouring threads have neighbouring elements now, 8 bytes apart: how many of them lie in one sector?"
+        tell=lambda answer, right: _(
+            "Neighbouring threads now access elements that are 8 bytes apart. How many of them lie in one sector?"
         ),
     ),
     Task(
         "straighten",
-        "A copy that crosses",
+        N_("A copy that crosses"),
         (
-            "A row of the result is no trouble to store, and takes a step of a whole column for each element of x. "
-            "A tile has both: neighbours down and neighbours across.",
-            "A program has a tile of 32 by 32. The compiler sees that a stride is 1, and gives load and store the "
-            "layout that suits each.",
-            "tl.load(x_ptr + i[:, None] * x0 + j[None, :] * x1, mask=mask), and a store with out's own strides: "
-            "i[:, None] * columns + j[None, :].",
+            (
+                N_(
+                    "A row of the result is stored easily, but each of its elements is loaded from another row of x. "
+                    "A tile has both: neighbours in a row and neighbours in a column."
+                )
+            ),
+            N_(
+                "A program has a tile of 32 by 32. The compiler sees that a stride is 1, and gives load and store the "
+                "layout that suits each."
+            ),
+            (
+                N_(
+                    "tl.load(x_ptr + i[:, None] * x0 + j[None, :] * x1, mask=mask); store with out's own strides: "
+                    "i[:, None] * columns + j[None, :]."
+                )
+            ),
         ),
         cases=(
             case(x=tensor(32, 32, layout="turned")),
@@ -176,24 +196,26 @@ EXERCISES = (
     ),
     Question(
         "size_at_the_ridge",
-        "Where arithmetic begins to limit",
+        N_("Where arithmetic becomes the limit"),
         (
-            "n * n results, of n multiplications and n additions each; three matrices of n * n numbers of 2 bytes.",
-            "2 * n**3 operations for 6 * n**2 bytes: n / 3 for each byte.",
-            "An H100 does 989.4e12 operations and moves 3.35e12 bytes a second.",
+            N_("n * n results, each of n multiplications and n additions; three matrices of n * n numbers of 2 bytes."),
+            N_("2 * n**3 operations for 6 * n**2 bytes: n / 3 for each byte."),
+            N_("An H100 does 989.4e12 operations and moves 3.35e12 bytes a second."),
         ),
         right=_size_at_the_ridge,
-        tell=lambda answer, right: "Operations for each byte must be at least what the GPU does while it moves one.",
+        tell=lambda answer, right: _(
+            "The operations per byte must be at least what the GPU computes while it moves one byte."
+        ),
     ),
     Question(
         "programs_at_once",
-        "How many fit",
+        N_("How many programs fit"),
         (
-            "Registers: 96 for each of 128 threads. How often does that go into 65,536?",
-            "Shared memory: each program takes a kibibyte more than it asked for, of 228.",
-            "65,536 / (96 * 128) and 228 / 51, both rounded down.",
+            N_("Registers: 96 for each of 128 threads. How often does that fit in 65,536?"),
+            N_("Shared memory: each program takes 1 KiB more than it asked for, of 228 KiB."),
+            N_("65,536 / (96 * 128) and 228 / 51, both rounded down."),
         ),
         right=_programs,
-        tell=lambda answer, right: "First by registers, then by shared memory; what is left over holds no program.",
+        tell=lambda answer, right: _("First by registers, then by shared memory. Round down both times."),
     ),
 )

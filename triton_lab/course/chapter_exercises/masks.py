@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, wide
+from triton_lab.localization import N_, _
 
 _SIZES = (64, 65, 129, 1, 2, 1000)
 
@@ -42,11 +43,11 @@ def _taken(table: Any, index: Any) -> Any:
 EXERCISES = (
     Task(
         "shift_right",
-        "One place to the right",
+        N_("One place to the right"),
         (
-            "Element i of the result is x[i - 1]. Element 0 has none to come from.",
-            "The mask of the load is another one than that of the store: it must keep lane 0 away from x[-1].",
-            "tl.load(x_ptr + offsets - 1, mask=(offsets > 0) & (offsets < n), other=0)",
+            N_("Element i of the result is x[i - 1]. Element 0 has no source."),
+            N_("The mask of the load differs from the mask of the store: it must keep lane 0 away from x[-1]."),
+            N_("tl.load(x_ptr + offsets - 1, mask=(offsets > 0) & (offsets < n), other=0)"),
         ),
         cases=(*(case(x=tensor(n)) for n in _SIZES), case(x=tensor(70, dtype="int32", low=-9, high=9))),
         reference=_shifted,
@@ -54,11 +55,11 @@ EXERCISES = (
     ),
     Task(
         "sum_of_three",
-        "Neighbours",
+        N_("Neighbours"),
         (
-            "Three loads: at offsets - 1, at offsets, and at offsets + 1. Each needs a mask of its own.",
-            "A lane that the mask turns off has no value, unless the load says other=0.0.",
-            "Left: (offsets > 0) & (offsets < n). Right: offsets + 1 < n.",
+            N_("Three loads: at offsets - 1, at offsets, and at offsets + 1. Each needs a mask of its own."),
+            N_("A masked-off lane has no value, unless the load says other=0.0."),
+            N_("Left: (offsets > 0) & (offsets < n). Right: offsets + 1 < n."),
         ),
         cases=tuple(case(x=tensor(n)) for n in _SIZES),
         reference=_three,
@@ -67,11 +68,11 @@ EXERCISES = (
     ),
     Task(
         "pad_rows",
-        "Longer rows",
+        N_("Longer rows"),
         (
-            "The result is wider than x. Its mask asks for j < width, the mask of the load for j < columns.",
-            "Where the load's mask is off, `other` says what the lane gets.",
-            "x has rows of `columns` elements, the result rows of `width`: two different strides.",
+            N_("The result is wider than x. The mask of the store is j < width, the mask of the load j < columns."),
+            N_("Where the load's mask is false, the lane gets `other`."),
+            N_("x has rows of `columns` elements, the result rows of `width`: two different strides."),
         ),
         cases=(
             case(x=tensor(3, 5), width=9),
@@ -85,11 +86,16 @@ EXERCISES = (
     ),
     Task(
         "take",
-        "A table with gaps",
+        N_("A table with gaps"),
         (
-            "Two loads: first the block of indices, then the elements of the table that they name.",
-            "An index may be anything, and must not lead out of the table: the second mask depends on what was loaded.",
-            "inside = mask & (index >= 0) & (index < size), and other=0.0",
+            N_("Two loads: first the block of indices, then the elements of the table that they name."),
+            (
+                N_(
+                    "An index may be any number, but must not lead out of the table: the second mask depends on what "
+                    "was loaded."
+                )
+            ),
+            N_("inside = mask & (index >= 0) & (index < size), and other=0.0"),
         ),
         cases=(
             case(table=tensor(10), index=tensor(64, dtype="int32", low=-3, high=14)),
@@ -103,12 +109,12 @@ EXERCISES = (
     ),
     Question(
         "masked_lanes",
-        "What the mask costs",
+        N_("What the mask costs"),
         (
-            "First the programs: blocks of rows times blocks of columns, each rounded up.",
-            "4 times 3 programs, with 32 times 32 lanes each; and 100 times 70 of them have an element.",
+            N_("First count the programs: blocks of rows times blocks of columns, each rounded up."),
+            N_("4 times 3 programs, with 32 times 32 lanes each; and 100 times 70 of them have an element."),
         ),
         right=lambda: 4 * 3 * 32 * 32 - 100 * 70,
-        tell=lambda answer, right: "Count all lanes of all programs, and take away those that have an element.",
+        tell=lambda answer, right: _("Count all lanes of all programs, and subtract the lanes that have an element."),
     ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import Maker, case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, loads
+from triton_lab.localization import N_, _
 
 _TILE = 32
 
@@ -58,12 +59,21 @@ _ONCE = "a program keeps its tile of the result, and loads each block of a once 
 EXERCISES = (
     Task(
         "matmul",
-        "A matrix product",
+        N_("A matrix product"),
         (
-            "A program has one tile of the result. It walks along K, and loads a block of a and one of b in each step.",
-            "The accumulator is tl.zeros((M, N), tl.float32), before the loop; tl.dot(a, b, accumulator) adds to it.",
-            "Masks in the loop: rows of a and columns of b by the edges, and k < K - start for both, with other=0.0. "
-            'input_precision="ieee" keeps all digits.',
+            N_(
+                "A program has one tile of the result. It walks along K, and loads a block of a "
+                "and one of b in each step."
+            ),
+            N_(
+                "The accumulator is tl.zeros((M, N), tl.float32), before the loop; "
+                "tl.dot(a, b, accumulator) adds to it."
+            ),
+            N_(
+                "Masks in the loop: rows of a and columns of b by the edges, and k < K - start for both, "
+                "with other=0.0. "
+                'input_precision="ieee" keeps all digits.'
+            ),
         ),
         points=2,
         cases=_CASES,
@@ -73,31 +83,38 @@ EXERCISES = (
     ),
     Question(
         "bytes_of_a",
-        "How often is a loaded?",
+        N_("How often is a loaded?"),
         (
-            "Each tile of the result needs all of its rows of a. How many tiles stand side by side?",
-            "256 columns in tiles of 32 are 8 tiles: so a is loaded 8 times, 4 bytes for each of its elements.",
+            N_("Each tile of the result needs all of its rows of a. How many tiles are in a row?"),
+            N_("256 columns in tiles of 32 are 8 tiles: so a is loaded 8 times, 4 bytes for each of its elements."),
         ),
         right=lambda: 8 * 256 * 256 * 4,
-        tell=lambda answer, right: "Count the tiles in a row of the result: each of them loads the same rows of a.",
+        tell=lambda answer, right: _("Count the tiles in a row of the result: each of them loads the same rows of a."),
     ),
     Question(
         "tile_of_program",
-        "Which tile has program 5?",
+        N_("Which tile has program 5?"),
         (
-            "Two rows of tiles are one band. In a band programs go down first: (0, 0), (1, 0), (0, 1), (1, 1), ...",
-            "Program 4 begins the third column of the band.",
+            N_("Two rows of tiles are one band. In a band programs go down first: (0, 0), (1, 0), (0, 1), (1, 1), ..."),
+            N_("Program 4 begins the third column of the band."),
         ),
         right=lambda: (1, 2),
-        tell=lambda answer, right: "Write the numbers 0 to 7 into two rows of four tiles, column by column.",
+        tell=lambda answer, right: _("Write the numbers 0 to 7 into two rows of four tiles, column by column."),
     ),
     Task(
         "layer",
-        "A layer in one kernel",
+        N_("A layer in one kernel"),
         (
-            "It is the product with another end: the bias is added and the rest cut off before the tile is stored.",
-            "The weight is (outputs, inputs), as torch keeps it. Its transpose is the same memory, strides swapped.",
-            "accumulator += bias[None, :]; tl.store(..., tl.maximum(accumulator, 0.0))",
+            (
+                N_(
+                    "It is the product with another end: add the bias and set negative values to 0 before you store "
+                    "the tile."
+                )
+            ),
+            N_(
+                "The weight is (outputs, inputs), as torch keeps it. Its transpose is the same memory, strides swapped."
+            ),
+            N_("accumulator += bias[None, :]; tl.store(..., tl.maximum(accumulator, 0.0))"),
         ),
         cases=(
             case(x=tensor(32, 32), weight=tensor(32, 32), bias=tensor(32)),
@@ -111,11 +128,11 @@ EXERCISES = (
     ),
     Task(
         "batched",
-        "Many small products",
+        N_("Many small products"),
         (
-            "The grid has three dimensions: rows, columns, and the number of the product.",
-            "tl.program_id(2) times the first stride is where a product's matrices begin.",
-            "Move a_ptr, b_ptr and c_ptr on at the start; the rest is the kernel that you have.",
+            N_("The grid has three dimensions: rows, columns, and the number of the product."),
+            N_("tl.program_id(2) times the first stride is where a product's matrices begin."),
+            N_("Move a_ptr, b_ptr and c_ptr on at the start; the rest is the kernel that you have."),
         ),
         cases=(
             case(a=tensor(3, 32, 32), b=tensor(3, 32, 32)),
@@ -130,11 +147,11 @@ EXERCISES = (
     ),
     Task(
         "quantised",
-        "Weights of eight bits",
+        N_("Weights of eight bits"),
         (
-            "b holds whole numbers from -128 to 127. What they stand for is b * scale, with a scale for each column.",
-            "A block of b becomes float32 with .to(tl.float32) before it goes into tl.dot.",
-            "The scale is the same along K: multiply the accumulator by scale[None, :], once, after the loop.",
+            N_("b holds integers from -128 to 127. Each stands for b * scale, with one scale for each column."),
+            N_("A block of b becomes float32 with .to(tl.float32) before it goes into tl.dot."),
+            N_("The scale is constant along K: multiply the accumulator by scale[None, :], once, after the loop."),
         ),
         cases=(
             case(a=tensor(32, 32), b=_bytes(32, 32), scale=_scale(32)),

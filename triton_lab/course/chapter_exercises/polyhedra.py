@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from triton_lab.course.exercise_kinds import Question
 from triton_lab.course.nest_exercises import NestExercise, OrderExercise, misses, steps
+from triton_lab.localization import N_, _
 from triton_lab.polyhedral.cache_cost import Cache
 from triton_lab.polyhedral.related_work.page_nests import WAVEFRONT
 
@@ -18,11 +19,11 @@ for (int i = 0; i < n - 1; i++)
 EXERCISES = (
     NestExercise(
         "band",
-        "Three diagonals",
+        N_("Three diagonals"),
         (
-            "In row i the columns are i - 1, i and i + 1, as far as they are there.",
-            "range(i - 1, i + 2) is too much in the first row and in the last: bounds may have max and min.",
-            "for j in range(max(0, i - 1), min(n, i + 2)): A[i, j] = 1",
+            N_("In row i the columns are i - 1, i and i + 1, if they exist."),
+            N_("range(i - 1, i + 2) is too much in the first row and in the last: bounds may have max and min."),
+            N_("for j in range(max(0, i - 1), min(n, i + 2)): A[i, j] = 1"),
         ),
         reference=(
             "for (int i = 0; i < n; i++)\n"
@@ -33,21 +34,21 @@ EXERCISES = (
     ),
     NestExercise(
         "quarter_turn",
-        "A quarter turn",
+        N_("A quarter turn"),
         (
-            "Where does the first row of A go? It becomes the last column of B.",
-            "A[i, j] goes to row j. Its column counts from the end: i = 0 is the last one, n - 1.",
-            "B[j, n - 1 - i] = A[i, j]",
+            N_("Where does the first row of A go? It becomes the last column of B."),
+            N_("A[i, j] goes to row j. Its column counts from the end: i = 0 is the last one, n - 1."),
+            N_("B[j, n - 1 - i] = A[i, j]"),
         ),
         reference=("for (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    B[j][n - 1 - i] = A[i][j];\n"),
     ),
     OrderExercise(
         "fronts",
-        "All of a diagonal at once",
+        N_("All of a diagonal at once"),
         (
-            "On a diagonal i + j is the same everywhere. Make that the outer loop.",
-            'order.skew("j", "i") makes i + j of j. Which loop must then be the outer one?',
-            'order.skew("j", "i").interchange("i", "j").parallel("i"), or a matrix whose first row is [1, 1].',
+            N_("On a diagonal, i + j is constant. Make that the outer loop."),
+            N_('order.skew("j", "i") makes i + j of j. Which loop must then be the outer one?'),
+            N_('order.skew("j", "i").interchange("i", "j").parallel("i"), or a matrix whose first row is [1, 1].'),
         ),
         nest=WAVEFRONT,
         values={"n": 8},
@@ -55,11 +56,11 @@ EXERCISES = (
     ),
     OrderExercise(
         "one_pass",
-        "Two loops in one pass",
+        N_("Two loops in one pass"),
         (
-            'order.fuse("S0", "S1") puts both into one loop. Draw it: which value is read before it is made?',
-            "B[i] needs A[i + 1]. S1 must come one iteration later: see `shift`.",
-            'order.fuse("S0", "S1").shift("i", 1, statement="S1")',
+            N_('order.fuse("S0", "S1") puts both into one loop. Draw it: which value is read before it is computed?'),
+            N_("B[i] needs A[i + 1]. S1 must come one iteration later: see `shift`."),
+            N_('order.fuse("S0", "S1").shift("i", 1, statement="S1")'),
         ),
         nest=NEIGHBOURS,
         values={"n": 64},
@@ -67,14 +68,14 @@ EXERCISES = (
     ),
     Question(
         "least_stride",
-        "The least stride without a race",
+        N_("The least stride without a race"),
         (
-            "Row r begins at r times the stride, and has 13 elements.",
-            "The next row must not begin before this one has ended.",
+            N_("Row r begins at r times the stride, and has 13 elements."),
+            N_("The next row must not begin before this one ends."),
         ),
         right=lambda: 13,
-        tell=lambda answer, right: (
-            "Record a launch with this stride, as above, and ask `lab.polyhedral.scop` about it."
+        tell=lambda answer, right: _(
+            "Record a launch with this stride, as above, and pass it to `lab.polyhedral.scop`."
         ),
     ),
 )

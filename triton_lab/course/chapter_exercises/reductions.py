@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Question, Task
 from triton_lab.course.launch_work import launched, once, programs, wide
+from triton_lab.localization import N_, _
 
 
 def _rows(inputs: Any) -> int:
@@ -40,11 +41,11 @@ _SHAPES = (
 EXERCISES = (
     Task(
         "row_sum",
-        "The sum of each row",
+        N_("The sum of each row"),
         (
-            "One program for each row. Its block is the whole row, so BLOCK is triton.next_power_of_2(columns).",
-            "tl.sum(block, axis=0) is one number. Lanes beyond the row must not add anything: other=0.0.",
-            "tl.store(out_ptr + row, tl.sum(x, axis=0)): one address, one number, no mask.",
+            N_("One program for each row. Its block is the whole row, so BLOCK is triton.next_power_of_2(columns)."),
+            N_("tl.sum(block, axis=0) is one number. Lanes beyond the row must add nothing: other=0.0."),
+            N_("tl.store(out_ptr + row, tl.sum(x, axis=0)): one address, one number, no mask."),
         ),
         cases=_SHAPES,
         reference=lambda x: x.double().sum(1).float(),
@@ -53,11 +54,11 @@ EXERCISES = (
     ),
     Task(
         "row_range",
-        "From the least to the greatest",
+        N_("From the least to the greatest"),
         (
-            "tl.max and tl.min of one block. A lane without an element must win neither.",
-            "One value of `other` cannot serve both. tl.where gives lanes another value afterwards.",
-            "high = tl.max(tl.where(mask, x, float('-inf')), axis=0), and low with float('inf').",
+            N_("tl.max and tl.min of one block. A lane without an element must be neither."),
+            N_("One value of `other` cannot serve both. tl.where replaces the values of lanes afterwards."),
+            N_("high = tl.max(tl.where(mask, x, float('-inf')), axis=0), and low with float('inf')."),
         ),
         cases=(*_SHAPES, case(x=tensor(3, 37, low=5.0, high=6.0)), case(x=tensor(3, 37, low=-6.0, high=-5.0))),
         reference=_range,
@@ -66,11 +67,16 @@ EXERCISES = (
     ),
     Task(
         "softmax",
-        "Softmax that does not overflow",
+        N_("Softmax that does not overflow"),
         (
-            "exp(x) overflows from 89 on. The result stays the same if every element is less by the same number.",
-            "Take the row's greatest element away before tl.exp. Lanes beyond the row get minus infinity.",
-            "x -= tl.max(x, axis=0); e = tl.exp(x); store e / tl.sum(e, axis=0)",
+            (
+                N_(
+                    "exp(x) overflows from 89 on. The result stays the same if you subtract the same number from "
+                    "every element."
+                )
+            ),
+            N_("Subtract the row's greatest element before tl.exp. Lanes beyond the row get minus infinity."),
+            N_("x -= tl.max(x, axis=0); e = tl.exp(x); store e / tl.sum(e, axis=0)"),
         ),
         cases=(
             *_SHAPES,
@@ -84,11 +90,11 @@ EXERCISES = (
     ),
     Task(
         "long_row_sum",
-        "Rows of any length",
+        N_("Rows of any length"),
         (
-            "The block has 64 lanes, however long the row: a loop goes over it in steps of BLOCK.",
-            "Keep a block of 64 partial sums in the loop, and add them up once, after it.",
-            "total = tl.zeros((BLOCK,), tl.float32); in the loop total += tl.load(..., other=0.0); then tl.sum.",
+            N_("The block has 64 lanes, however long the row: a loop goes over it in steps of BLOCK."),
+            N_("Keep a block of 64 partial sums in the loop, and add them up once, after it."),
+            N_("total = tl.zeros((BLOCK,), tl.float32); in the loop total += tl.load(..., other=0.0); then tl.sum."),
         ),
         cases=(
             case(x=tensor(3, 64)),
@@ -104,11 +110,16 @@ EXERCISES = (
     ),
     Task(
         "normalise",
-        "Mean 0, variance 1",
+        N_("Mean 0, variance 1"),
         (
-            "First the mean, then the differences from it, then the mean of their squares.",
-            "Lanes beyond the row are 0 when they are loaded, but not after the mean was taken away: tl.where.",
-            "The mean of the squares less the square of the mean loses all its digits when the mean is large. Do not.",
+            N_("First the mean, then the differences from it, then the mean of their squares."),
+            N_("Lanes beyond the row are 0 when loaded, but not after the mean is subtracted: use tl.where."),
+            (
+                N_(
+                    "Do not use the mean of the squares minus the square of the mean: it loses all its digits when "
+                    "the mean is large."
+                )
+            ),
         ),
         cases=(
             *_SHAPES[:5],
@@ -122,12 +133,12 @@ EXERCISES = (
     ),
     Question(
         "half_sum",
-        "When adding one changes nothing",
+        N_("When adding one changes nothing"),
         (
-            "float16 has 11 bits of fraction: beyond some power of two, neighbouring numbers are 2 apart.",
-            "From 2048 on, 2048 + 1 lies half-way between two numbers, and is rounded to the even one: 2048.",
+            N_("float16 has 11 bits of fraction: above some power of two, neighbouring numbers are 2 apart."),
+            N_("From 2048 on, 2048 + 1 lies half-way between two numbers, and is rounded to the even one: 2048."),
         ),
         right=lambda: 2048,
-        tell=lambda answer, right: "Run the loop, or ask: from which number on are the float16 numbers 2 apart?",
+        tell=lambda answer, right: _("Run the loop, or work it out: from which number on are float16 numbers 2 apart?"),
     ),
 )

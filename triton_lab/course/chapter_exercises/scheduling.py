@@ -8,6 +8,7 @@ from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Task
 from triton_lab.course.launch_work import launched, once, programs, wide
 from triton_lab.course.nest_exercises import OrderExercise, blocks, misses
+from triton_lab.localization import N_
 from triton_lab.polyhedral.cache_cost import Cache
 from triton_lab.polyhedral.related_work.page_nests import TRANSPOSE
 
@@ -57,10 +58,15 @@ def _filtered(x: Any, filter: Any) -> Any:
 EXERCISES = (
     OrderExercise(
         "few_misses",
-        "A transpose that keeps its lines",
+        N_("A transpose that keeps its lines"),
         (
-            "B is written down its columns: each element in another line, and all are gone when they are needed again.",
-            "Turn less at a time: tiles whose lines of A and B fit into 32 lines together.",
+            (
+                N_(
+                    "B is written by columns: each element is in another cache line, and the line has left the cache "
+                    "when it is needed again."
+                )
+            ),
+            N_("Transpose smaller pieces: tiles whose lines of A and B fit into 32 lines together."),
             'order.tile({"i": 8, "j": 8})',
         ),
         nest=TRANSPOSE,
@@ -69,10 +75,10 @@ EXERCISES = (
     ),
     OrderExercise(
         "tiles_in_time",
-        "Tiles over steps of time",
+        N_("Tiles over steps of time"),
         (
-            "Tiles of t and i are not legal as they stand: an element needs its right neighbour of the step before.",
-            "Skewing i by t makes all distances point forward. Then tiles are legal.",
+            N_("Tiles of t and i are not legal as they are: an element needs its right neighbour of the step before."),
+            N_("Skewing i by t makes all distances point forward. Then tiles are legal."),
             'order.skew("i", "t").tile({"t": 8, "i": 8})',
         ),
         nest=SMOOTHED,
@@ -81,10 +87,10 @@ EXERCISES = (
     ),
     OrderExercise(
         "outer_blocks",
-        "A schedule that is a kernel",
+        N_("A schedule that is a kernel"),
         (
-            "A tile becomes a program, what is inside a tile becomes the lanes of a block.",
-            "40 rows in tiles of 16 are 3 programs, 100 columns in tiles of 32 are 4.",
+            N_("A tile becomes a program, and the points of a tile become the lanes of a block."),
+            N_("40 rows in tiles of 16 are 3 programs, 100 columns in tiles of 32 are 4."),
             'order.tile({"y": 16, "x": 32})',
         ),
         nest=OUTER,
@@ -93,11 +99,14 @@ EXERCISES = (
     ),
     Task(
         "sparse_product",
-        "Rows that end where the data say",
+        N_("Rows of data-dependent length"),
         (
-            "One program for each row. It loads where its row begins, and where the next one does.",
-            "The loop ends at a number that was loaded: for k0 in range(begin, end, BLOCK). Its blocks need a mask.",
-            "column = tl.load(columns_ptr + k, mask=k < end, other=0); then load x_ptr + column, with the same mask.",
+            N_("One program for each row. It loads the start of its row and the start of the next one."),
+            N_("The loop ends at a loaded number: for k0 in range(begin, end, BLOCK). Its blocks need a mask."),
+            N_(
+                "column = tl.load(columns_ptr + k, mask=k < end, other=0); then load x_ptr + "
+                "column, with the same mask."
+            ),
         ),
         cases=(
             _rows(4, 2, 5, 1, width=8),
@@ -114,12 +123,23 @@ EXERCISES = (
     ),
     Task(
         "convolve",
-        "A filter",
+        N_("A filter"),
         (
-            "A program has a tile of one picture: rows from tl.program_id(0), columns from tl.program_id(1). Which "
-            "picture it is of, tl.program_id(2) says.",
-            "Two loops over the filter: in each step a block of x, moved by i rows and j columns, times one number.",
-            "The load's mask moves along: (r + i < rows) & (c + j < columns), with other=0.0. The store's stays.",
+            (
+                N_(
+                    "A program has a tile of one picture: tl.program_id(0) for the rows, tl.program_id(1) for the "
+                    "columns, tl.program_id(2) for the picture."
+                )
+            ),
+            N_(
+                "Two loops over the filter: in each step a block of x, moved by i rows and j columns, times one number."
+            ),
+            (
+                N_(
+                    "The load's mask shifts too: (r + i < rows) & (c + j < columns), with other=0.0. The store's "
+                    "mask does not."
+                )
+            ),
         ),
         cases=tuple(
             case(x=tensor(*shape), filter=tensor(*filter))

@@ -8,6 +8,7 @@ from typing import Any
 from triton_lab.course.cases import case, tensor
 from triton_lab.course.exercise_kinds import Choice, Question, Task
 from triton_lab.course.launch_work import launched, once
+from triton_lab.localization import N_, _
 
 FAR = 16.0, 16.0 + 2.0**-16  # as in the exercise's text in the chapter
 
@@ -23,14 +24,14 @@ def _three_orders(answer: Any) -> str:
     import numpy as np
 
     if len(answer) != 3 or not all(isinstance(one, (int, float)) for one in answer):
-        return "Give three numbers, as (1.0, 2.0, 3.0)."
+        return _("Give three numbers, as (1.0, 2.0, 3.0).")
     a, b, c = map(np.float32, answer)
     with np.errstate(over="ignore", invalid="ignore"):
         sums = {"(a + b) + c": (a + b) + c, "(a + c) + b": (a + c) + b, "(b + c) + a": (b + c) + a}
     told = ", ".join(f"{how} = {float(total):g}" for how, total in sums.items())
     if not all(map(math.isfinite, sums.values())):
-        return f"{told}: all three must be finite."
-    return "" if len(set(map(float, sums.values()))) == 3 else f"{told}: all three must differ."
+        return _("{told}: all three must be finite.").format(told=told)
+    return "" if len(set(map(float, sums.values()))) == 3 else _("{told}: all three must differ.").format(told=told)
 
 
 def _named(answer: Any) -> str:
@@ -40,15 +41,23 @@ def _named(answer: Any) -> str:
     bit_equal, nearest = answer
     for name in (bit_equal, nearest):
         if name not in recordings():
-            return f"No recording is called {name!r}: there are {', '.join(recordings())}."
+            return _("There is no recording {name}. There are {recordings}.").format(
+                name=repr(name), recordings=", ".join(recordings())
+            )
     compared = {name: compare(recording(name)) for name in recordings()}
     counts = {name: sum(argument.count for argument in found) for name, found in compared.items()}
     if compared[bit_equal].verdict != "bit-equal":
-        return f"{bit_equal} is not bit-equal: it differs in {messages.count(counts[bit_equal], 'element')}."
+        return _("{bit_equal} is not bit-equal: it differs in {elements}.").format(
+            bit_equal=bit_equal, elements=messages.count(counts[bit_equal], "element")
+        )
     if not counts[nearest]:
-        return f"{nearest} does not differ at all: of those that do, which differs in the fewest elements?"
+        return _("{nearest} does not differ at all. Of the others, which one differs in the fewest elements?").format(
+            nearest=nearest
+        )
     if counts[nearest] > min(count for count in counts.values() if count):
-        return f"{nearest} differs in {messages.count(counts[nearest], 'element')}; there is one that differs in fewer."
+        return _("{nearest} differs in {elements}; another one differs in fewer.").format(
+            nearest=nearest, elements=messages.count(counts[nearest], "element")
+        )
     return ""
 
 
@@ -63,18 +72,18 @@ def _first_in_program_0(answer: Any) -> str:
 
     stride, columns = answer["stride"], answer["columns"]
     if stride == 100:
-        return "A stride of 100 is right, and a wrong one is asked for."
+        return _("A stride of 100 is right. Give a wrong one.")
     x = example("softmax").inputs("small", 0, "cpu")["x"]
     with target("cpu"), record() as launches:
         try:
             softmax_kernel[(13,)](x, torch.zeros(13, 100), columns, stride, 1, 100, 1, BLOCK=128)
         except Exception as error:
             found = launches[0].findings[0].message if launches and launches[0].findings else str(error)
-            return f"The launch was stopped: {found.rstrip('.')}."
+            return _("The launch stopped: {rstrip}.").format(rstrip=found.rstrip("."))
     first = compare(launches[0], recording("softmax")).first
     if first is None or first.program != 0:
         where = "nowhere" if first is None else f"in program {first.program}"
-        return f"The first store that differs is {where}: program 0 stores what it should."
+        return _("The first store that differs is {where}. Program 0 stores the right values.").format(where=where)
     return ""
 
 
@@ -87,42 +96,50 @@ def _softplus(x: Any) -> Any:
 EXERCISES = (
     Question(
         "ulps_apart",
-        "How many ulp?",
+        N_("How many ulp?"),
         (
-            "float32 has 23 bits behind the leading one. How far is it from 1.0 to the next number?",
-            "Between 1 and 2 neighbours are 2**-23 apart, and between 16 and 32 sixteen times as far.",
-            "So an ulp at 16 is 2**-19. How many of them are 2**-16?",
+            N_("float32 has 23 bits after the leading one. How far is it from 1.0 to the next number?"),
+            N_("Between 1 and 2, neighbours are 2**-23 apart; between 16 and 32, sixteen times as far."),
+            N_("So an ulp at 16 is 2**-19. How many of them are 2**-16?"),
         ),
         right=_ulps,
-        tell=lambda answer, right: "What is the distance of neighbours just above 16? It is 2**-23 just above 1.",
+        tell=lambda answer, right: _("How far apart are neighbours just above 16? Just above 1 they are 2**-23 apart."),
     ),
     Choice(
         "bit_for_bit",
-        "Bit for bit",
+        N_("Bit for bit"),
         (
-            "lab.compare(lab.examples.recording(name)) compares one. Do it for each name of lab.examples.recordings().",
-            "Each argument of a comparison has its .count of elements that differ; a comparison has a .verdict.",
-            "Print the names with sum(argument.count for argument in lab.compare(...)), and read off the least two.",
+            N_(
+                "lab.compare(lab.examples.recording(name)) compares one. Do it for each name of "
+                "lab.examples.recordings()."
+            ),
+            N_("Each argument of a comparison has its .count of elements that differ; a comparison has a .verdict."),
+            (
+                N_(
+                    "Print the names with sum(argument.count for argument in lab.compare(...)), and read off the two "
+                    "smallest."
+                )
+            ),
         ),
         wrong=_named,
     ),
     Choice(
         "three_orders",
-        "Three numbers, three sums",
+        N_("Three numbers, three sums"),
         (
-            "A small number disappears beside a large one: from 2**24 on, neighbours are 2 apart.",
-            "Take two large numbers that almost cancel, and a small one. When is the small one rounded away?",
-            "Try 1, 2**24 and something near -(2**24).",
+            N_("A small number is lost when added to a large one: from 2**24 on, neighbours are 2 apart."),
+            N_("Use two large numbers that almost cancel, and a small one. When is the small one rounded away?"),
+            N_("Try 1, 2**24 and something near -(2**24)."),
         ),
         wrong=_three_orders,
     ),
     Task(
         "softplus",
-        "log(1 + exp(x)), for every x",
+        N_("log(1 + exp(x)), for every x"),
         (
-            "exp(x) overflows from 89 on, where the result is simply x.",
-            "Of both sides take the greater of x and 0 away: exp then gets no number above 0.",
-            "With m = tl.maximum(x, 0.0): m + tl.log(tl.exp(x - m) + tl.exp(0.0 - m))",
+            N_("exp(x) overflows from 89 on, where the result is simply x."),
+            N_("Subtract the greater of x and 0 from both: then exp gets no number above 0."),
+            N_("With m = tl.maximum(x, 0.0): m + tl.log(tl.exp(x - m) + tl.exp(0.0 - m))"),
         ),
         cases=(
             *(case(x=tensor(n)) for n in (64, 65, 1, 500)),
@@ -137,11 +154,11 @@ EXERCISES = (
     ),
     Choice(
         "choices",
-        "Where does it begin?",
+        N_("Where does it begin?"),
         (
-            "Row 0 begins at element 0 with any stride, so the stride alone leaves program 0 right.",
-            "What must be wrong beside it, so that row 0 is wrong too?",
-            "The mask: a row of 99 columns lacks its last element.",
+            N_("Row 0 begins at element 0 with any stride, so the stride alone leaves program 0 right."),
+            N_("What else must be wrong, so that row 0 is wrong too?"),
+            N_("The mask: a row of 99 columns lacks its last element."),
         ),
         wrong=_first_in_program_0,
     ),

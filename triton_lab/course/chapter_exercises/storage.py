@@ -7,6 +7,7 @@ from typing import Any
 from triton_lab.course.cases import Case, case, tensor
 from triton_lab.course.exercise_kinds import Choice, Question, Task
 from triton_lab.course.launch_work import launched, once, wide
+from triton_lab.localization import N_, _
 
 
 def _matrices() -> tuple[Case, ...]:
@@ -34,15 +35,17 @@ def _windows(answer: Any) -> str:
     try:
         view = torch.as_strided(row, shape, strides)
     except RuntimeError:  # torch makes no view that reaches beyond the storage, or runs backwards
-        return f"Shape {shape} with strides {strides} leaves the eight numbers: which place does the last element have?"
+        return _(
+            "Shape {shape} with strides {strides} leaves the eight numbers. At which place is the last element?"
+        ).format(shape=shape, strides=strides)
     if tuple(view.shape) != (6, 3):
-        return f"The view has shape {tuple(view.shape)}. Eight numbers have 6 windows of 3."
+        return _("The view has shape {shape}. Eight numbers have 6 windows of 3.").format(shape=tuple(view.shape))
     wanted = row.unfold(0, 3, 1)
     wrong = (view != wanted).nonzero()
     if len(wrong):
         i = int(wrong[0][0])
-        return (
-            f"Window {i} is {view[i].tolist()}, and must be {wanted[i].tolist()}: what is one step in each direction?"
+        return _("Window {i} is {tolist}, but must be {tolist2}. How far is one step in each direction?").format(
+            i=i, tolist=view[i].tolist(), tolist2=wanted[i].tolist()
         )
     return ""
 
@@ -50,21 +53,21 @@ def _windows(answer: Any) -> str:
 EXERCISES = (
     Question(
         "place_of_an_element",
-        "Where does it lie?",
+        N_("Where does it lie?"),
         (
-            "The place in the storage is offset + i * stride[0] + j * stride[1].",
-            "The offset is 1, and the strides are 7 and 2.",
+            N_("The place in storage is offset + i * stride[0] + j * stride[1]."),
+            N_("The offset is 1, and the strides are 7 and 2."),
         ),
         right=lambda: 1 + 2 * 7 + 2 * 2,
-        tell=lambda answer, right: "Begin at the offset, go two steps of stride[0], then two of stride[1].",
+        tell=lambda answer, right: _("Start at the offset, go two steps of stride[0], then two of stride[1]."),
     ),
     Task(
         "copy_any",
-        "A copy of any view",
+        N_("A copy of any view"),
         (
-            "Pass both strides of x to the kernel: x.stride(0) and x.stride(1). The copy is contiguous.",
-            "Element [i, j] of x is at x_ptr + i * stride_0 + j * stride_1.",
-            "Load with the strides of x, store with i * columns + j; one mask serves both.",
+            N_("Pass both strides of x to the kernel: x.stride(0) and x.stride(1). The copy is contiguous."),
+            N_("Element [i, j] of x is at x_ptr + i * stride_0 + j * stride_1."),
+            N_("Load with the strides of x, store with i * columns + j. One mask serves both."),
         ),
         cases=_matrices(),
         reference=lambda x: x.contiguous(),
@@ -73,11 +76,11 @@ EXERCISES = (
     ),
     Task(
         "add_one_in_place",
-        "One more, in the view alone",
+        N_("One more, in the view alone"),
         (
-            "A view has neighbours in the same storage. Only its own elements may change.",
-            "The kernel stores to the addresses that it has loaded from: the same strides, the same mask.",
-            "A mask on rows alone is not enough: beyond the last column begins what is not the view's.",
+            N_("A view has neighbours in the same storage. Only the view's elements may change."),
+            N_("Store to the addresses that you loaded from: the same strides, the same mask."),
+            N_("A mask on the rows is not enough: elements beyond the last column are not part of the view."),
         ),
         cases=_matrices(),
         reference=_plus_one,
@@ -88,11 +91,11 @@ EXERCISES = (
     ),
     Task(
         "transpose",
-        "Rows become columns",
+        N_("Rows become columns"),
         (
-            "The result has as many rows as x has columns. Let programs have tiles of x.",
-            "What is loaded from [i, j] is stored to [j, i]: the addresses of the store are i and j in other roles.",
-            "out_ptr + j[None, :] * rows + i[:, None], with the mask of the load.",
+            N_("The result has as many rows as x has columns. Let programs have tiles of x."),
+            N_("What is loaded from [i, j] is stored to [j, i]: in the addresses of the store, i and j change places."),
+            N_("out_ptr + j[None, :] * rows + i[:, None], with the mask of the load."),
         ),
         cases=_matrices(),
         reference=lambda x: x.t().contiguous(),
@@ -101,11 +104,11 @@ EXERCISES = (
     ),
     Task(
         "diagonal",
-        "The diagonal",
+        N_("The diagonal"),
         (
-            "From [i, i] to the next one it is one row on and one column on.",
-            "So the diagonal is a vector with the stride stride(0) + stride(1).",
-            "It has min(rows, columns) elements.",
+            N_("From [i, i] to the next diagonal element is one row and one column."),
+            N_("So the diagonal is a vector with the stride stride(0) + stride(1)."),
+            N_("It has min(rows, columns) elements."),
         ),
         cases=(
             case(x=tensor(9, 9)),
@@ -122,11 +125,11 @@ EXERCISES = (
     ),
     Choice(
         "windows_by_strides",
-        "Windows without a copy",
+        N_("Windows without a copy"),
         (
-            "Each row of the view is a window: three numbers, side by side in the storage.",
-            "The next window begins one number further on.",
-            "Two elements of the view may lie at one place: nothing asks the strides to be those of a matrix.",
+            N_("Each row of the view is a window: three numbers, side by side in the storage."),
+            N_("The next window begins one number later."),
+            N_("Two elements of the view may be at one place: strides need not be those of a matrix."),
         ),
         wrong=_windows,
     ),

@@ -104,7 +104,7 @@ def _message(judge: Callable[[], Any]) -> str:
     except (Ended, KeyboardInterrupt):
         raise
     except MemoryError:
-        return "What its launches do takes more memory than there is for it."
+        return "Its launches need more memory than there is."
     except Exception as error:  # an error in data from the process: other answers must still be judged
         return f"It cannot be judged: {type(error).__name__}: {error}"
     return "" if fault is None else str(fault) or "It is wrong."

@@ -22,10 +22,10 @@ from triton_lab.processes.descendants import end_descendants, memory_of_descenda
 PROCESSES = 256
 _PAUSE = 0.05
 WITHOUT = (
-    "there are no user namespaces here: answers see other processes, files and the network, and what they start may "
-    "outlive them; grade in a container"
+    "there are no user namespaces here: answers can see other processes, files and the network, and "
+    "processes that they start may go on running. Grade in a container"
 )
-OPEN = "answers can see the machine's processes and write to its files: /proc and mounts cannot be changed here"
+OPEN = "answers can see the machine's processes and write to its files, because /proc and mounts cannot be changed here"
 
 
 @dataclass
@@ -127,7 +127,7 @@ def _watched(init: int, memory: int) -> str:
             return f"its process ended with {code}"
         size, processes = memory_of_descendants(os.getpid())
         if size - base * processes > memory:
-            return f"it took more than the {memory / 2**30:.3g} GB of memory that it may have"
+            return f"it took more than the limit of {memory / 2**30:.3g} GB of memory"
         if processes > PROCESSES:
             return f"it started more than {PROCESSES} processes"
         time.sleep(_PAUSE)

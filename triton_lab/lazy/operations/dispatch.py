@@ -17,6 +17,7 @@ from triton_lab.lazy.index_maps import Map
 from triton_lab.lazy.operations.elementwise_methods import trace
 from triton_lab.lazy.operations.handle import Handle, storage_of
 from triton_lab.lazy.storage import Storage
+from triton_lab.localization import _
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "subtract": operator.sub, "mul": operator.mul,
@@ -44,7 +45,7 @@ def torch_function(function: Any, arguments: tuple[Any, ...], keywords: dict[str
         near = target.device if isinstance(target, torch.Tensor) else None
         return function(*_looked(arguments, near), **_looked(keywords, near))
     if isinstance(keywords.get("out"), Handle):
-        raise TypeError(f"torch.{name} cannot write into a lazy tensor by out=: use x.copy_(...)")
+        raise TypeError(_("torch.{name} cannot write into a lazy tensor with out=. Use x.copy_(...)").format(name=name))
     keywords = {key: value for key, value in keywords.items() if IGNORED.get(key, key) != value}
     if name in ("add", "sub") and "alpha" in keywords:
         arguments = (arguments[0], arguments[1] * keywords.pop("alpha"))
@@ -56,7 +57,9 @@ def numpy_function(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywor
     if keywords.get("out") is not None:
         values = [each.numpy() if isinstance(each, Handle) else each for each in inputs]
         if any(isinstance(each, Handle) for each in keywords["out"]):
-            raise TypeError(f"np.{ufunc.__name__} cannot write into a lazy tensor by out=: use x.copy_(...)")
+            raise TypeError(
+                _("np.{ufunc} cannot write into a lazy tensor with out=. Use x.copy_(...)").format(ufunc=ufunc.__name__)
+            )
         return getattr(ufunc, method)(*values, **keywords)
     if method != "__call__" or keywords:
         return NotImplemented
@@ -69,7 +72,9 @@ def _ours(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], told:
         return FUNCTIONS[name](*arguments, **keywords)
     near = next((each for each in arguments if isinstance(each, Handle)), None)
     if near is None:  # lazy tensors only in lists or keywords
-        raise TypeError(f"{told} is not known for lazy tensors: x.torch() gives a tensor that it takes")
+        raise TypeError(
+            _("lazy tensors do not support {told}. x.torch() gives a torch tensor, which does").format(told=told)
+        )
     if name == "where" and len(arguments) == 3 and not keywords:
         value = trace("where", *(_lazy(each, near) for each in arguments))
         return type(near)(Storage(value, near.device), Map.whole(value.shape))
@@ -81,7 +86,9 @@ def _ours(name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], told:
         return known(*(_lazy(each, near) for each in arguments))
     method = None if name.startswith("_") else getattr(type(near), name, None)
     if not callable(method):
-        raise TypeError(f"{told} is not known for lazy tensors: x.torch() gives a tensor that it takes")
+        raise TypeError(
+            _("lazy tensors do not support {told}. x.torch() gives a torch tensor, which does").format(told=told)
+        )
     return method(_lazy(arguments[0], near), *arguments[1:], **keywords)
 
 

@@ -13,6 +13,7 @@ from triton_lab.lazy import elementwise_table
 from triton_lab.lazy.graph import LazyValue, short
 from triton_lab.lazy.operations.handle import Handle, storage_of
 from triton_lab.lazy.operations.torch_queries import Scalar, Spec, ask_of_elements
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,7 +51,11 @@ def refusing(name: str, *operands: Spec | Scalar) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, TypeError, NotImplementedError, IndexError, ValueError) as error:
-        raise type(error)(f"{name} of {' and '.join(map(described, operands))}: {error}") from None
+        raise type(error)(
+            _("{name} of {operands}: {error}").format(
+                name=name, operands=" and ".join(map(described, operands)), error=error
+            )
+        ) from None
 
 
 def cast(value: LazyValue, dtype: torch.dtype) -> LazyValue:
@@ -65,11 +70,15 @@ def _operand(name: str, operand: Operand, near: Handle | None) -> Handle | Scala
         return Handle(*storage_of(operand, None, None if near is None else near.device, None))
     if isinstance(operand, Handle):
         if near is not None and operand.device != near.device:
-            raise RuntimeError(f"{name} of tensors on {near.device} and on {operand.device}: move one of them")
+            raise RuntimeError(
+                _("{name} of tensors on {device} and on {device2}: move one of them").format(
+                    name=name, device=near.device, device2=operand.device
+                )
+            )
         return operand
     if isinstance(operand, bool | int | float):
         return operand
-    raise TypeError(f"{name} takes tensors and numbers, not {type(operand).__name__}")
+    raise TypeError(_("{name} takes tensors and numbers, not {type}").format(name=name, type=type(operand).__name__))
 
 
 def described(operand: Spec | Scalar) -> str:
@@ -84,7 +93,7 @@ class ElementwiseMethods(Handle):
         """Another tensor as an operand. Raises TypeError for a number."""
         taken = _operand(name, operand, self)
         if not isinstance(taken, Handle):
-            raise TypeError(f"{name} takes a tensor, not {type(operand).__name__}")
+            raise TypeError(_("{name} takes a tensor, not {type}").format(name=name, type=type(operand).__name__))
         return type(self)(taken.storage, taken.map)
 
     def _apply(self, name: str, *operands: Operand) -> Self:
@@ -134,9 +143,13 @@ class ElementwiseMethods(Handle):
         Raises ValueError for other powers, and torch's own errors.
         """
         if not isinstance(exponent, bool | int | float) or exponent not in (1, 2, 3, 0.5, -1):
-            raise ValueError(f"{short(self.dtype)} ** {exponent}: only the exponents 1, 2, 3, 0.5 and -1 are known")
+            raise ValueError(
+                _("{dtype} ** {exponent}: only the exponents 1, 2, 3, 0.5 and -1 are supported").format(
+                    dtype=short(self.dtype), exponent=exponent
+                )
+            )
         with refusing("pow", self.spec, exponent):
-            _, dtype = ask_of_elements(torch.pow, self.spec, exponent)
+            _unused, dtype = ask_of_elements(torch.pow, self.spec, exponent)
         base = self.to(dtype)
         if exponent == 0.5:
             return base.sqrt()
@@ -235,7 +248,7 @@ class ElementwiseMethods(Handle):
     def clamp(self, min: Scalar | None = None, max: Scalar | None = None) -> Self:
         """Elements clamped to [min, max]. Raises ValueError if both are missing."""
         if min is None and max is None:
-            raise ValueError("clamp needs min, max, or both")
+            raise ValueError(_("clamp needs min, max, or both"))
         with refusing("clamp", self.spec):
             ask_of_elements(torch.clamp, self.spec, min, max)
         raised = self if min is None else self.maximum(min)

@@ -17,6 +17,7 @@ from triton_lab.lazy.operations.make_tensor import Tensor, tensor
 from triton_lab.lazy.operations.torch_queries import Scalar
 from triton_lab.lazy.storage import Storage
 from triton_lab.lazy.tensor_device import default_device
+from triton_lab.localization import _
 
 Size = int | tuple[int, ...]
 Device = torch.device | str | None
@@ -32,7 +33,7 @@ def full(size: Size, fill_value: Scalar, *, dtype: torch.dtype | None = None, de
     torch.empty(shape, device="meta")  # torch's own error for a negative size
     made = torch.full([1], fill_value, dtype=dtype).dtype
     if made not in DTYPES:
-        raise TypeError(f"lazy tensors do not hold {made}")
+        raise TypeError(_("lazy tensors cannot hold {made}").format(made=made))
     return _fresh(LazyValue("constant", (), shape, made, elementwise_table.constant(fill_value, made, "full")), device)
 
 

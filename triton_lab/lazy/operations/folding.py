@@ -12,6 +12,7 @@ from triton_lab.lazy.index_maps import broadcast
 from triton_lab.lazy.operations.elementwise_methods import ElementwiseMethods, Operand, cast, refusing
 from triton_lab.lazy.operations.indexing import Indexing
 from triton_lab.lazy.operations.torch_queries import ask
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -82,13 +83,17 @@ class Folding(ElementwiseMethods, Indexing):
     def max(self, dim: None = None, keepdim: bool = False) -> Self:
         """The largest element. Raises TypeError with a `dim`: torch's `max` then returns indices, too; use `amax`."""
         if dim is not None:
-            raise TypeError(f"max over a dimension would give indices too: amax({dim}) gives the values alone")
+            raise TypeError(
+                _("max over a dimension also returns indices. amax({dim}) returns the values only").format(dim=dim)
+            )
         return self.amax(None, keepdim)
 
     def min(self, dim: None = None, keepdim: bool = False) -> Self:
         """The smallest element. Raises TypeError with a `dim`: torch's `min` then returns indices, too; use `amin`."""
         if dim is not None:
-            raise TypeError(f"min over a dimension would give indices too: amin({dim}) gives the values alone")
+            raise TypeError(
+                _("min over a dimension also returns indices. amin({dim}) returns the values only").format(dim=dim)
+            )
         return self.amin(None, keepdim)
 
     def any(self, dim: Dim = None, keepdim: bool = False) -> Self:

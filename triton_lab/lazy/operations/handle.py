@@ -23,6 +23,7 @@ from triton_lab.lazy.operations.torch_queries import Spec
 from triton_lab.lazy.step import look
 from triton_lab.lazy.storage import Storage, lock
 from triton_lab.lazy.tensor_device import default_device
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -71,7 +72,7 @@ class Handle:
     @property
     def label(self) -> str:
         """The tensor's name in pictures and messages."""
-        return self.known_as or "a tensor without a name"
+        return self.known_as or _("a tensor without a name")
 
     @property
     def known_as(self) -> str | None:
@@ -120,7 +121,7 @@ class Handle:
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Accepts only False. Raises RuntimeError otherwise."""
         if requires_grad:
-            raise RuntimeError("lazy tensors keep no gradients: compute them with torch, on x.torch()")
+            raise RuntimeError(_("lazy tensors have no gradients. Compute them with torch, on x.torch()"))
         return self
 
     def detach(self) -> Self:
@@ -129,7 +130,7 @@ class Handle:
 
     def _dimension(self, dim: int) -> int:
         if not -self.ndim <= dim < self.ndim:
-            raise IndexError(f"a tensor of {self.ndim} dimensions has no dimension {dim}")
+            raise IndexError(_("a tensor of {ndim} dimensions has no dimension {dim}").format(ndim=self.ndim, dim=dim))
         return dim % self.ndim
 
     def storage_offset(self) -> int:
@@ -140,7 +141,7 @@ class Handle:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of a tensor without dimensions")
+            raise TypeError(_("len() of a tensor with no dimensions"))
         return self.shape[0]
 
     # -- into and out of the graph ------------------------------------------------------------------------------
@@ -157,8 +158,10 @@ class Handle:
         """Write a value of this tensor's shape and dtype through its map. Raises RuntimeError if elements overlap."""
         if self.map.repeats:
             raise RuntimeError(
-                f"{self.label} is expanded: several of its elements share one place in memory, so it cannot be "
-                "written in place. Write to a .clone() of it."
+                _(
+                    "{label} is expanded: several of its elements share one place in memory, so it cannot be "
+                    "written in place. Write to its .clone()."
+                ).format(label=self.label)
             )
         base = self.storage.value
         if value.shape == base.shape and self.map.covers(self.storage.numel):
@@ -246,14 +249,20 @@ def storage_of(
     source = data if isinstance(data, torch.Tensor) else torch.as_tensor(data)
     if source.requires_grad and torch.is_grad_enabled():
         raise RuntimeError(
-            "lazy tensors keep no gradients, and this tensor requires them: hand over x.detach(), "
-            "or compute under torch.no_grad()"
+            _(
+                "lazy tensors have no gradients, but this tensor requires them. Pass x.detach(), or "
+                "compute under torch.no_grad()"
+            )
         )
     source = source.detach()
     if dtype is not None:
         source = source.to(dtype)
     if source.dtype not in DTYPES:
-        raise TypeError(f"lazy tensors hold {', '.join(map(short, DTYPES))}; this is {short(source.dtype)}")
+        raise TypeError(
+            _("lazy tensors hold {dtypes}; this tensor has {dtype}").format(
+                dtypes=", ".join(map(short, DTYPES)), dtype=short(source.dtype)
+            )
+        )
     where = device or (default_device() if source.device.type == "cpu" else source.device)
     order = sorted(range(source.dim()), key=source.stride().__getitem__, reverse=True)
     arranged = source.permute(order)

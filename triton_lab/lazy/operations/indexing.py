@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from triton_lab.lazy.operations.handle import Handle
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -28,7 +29,9 @@ class Indexing(Handle):
             basic = isinstance(part, int | slice | types.EllipsisType) or part is None
             if not basic or isinstance(part, bool):
                 raise TypeError(
-                    f"a lazy tensor is indexed by integers, slices, None and ..., not by {type(part).__name__}"
+                    _("a lazy tensor is indexed by integers, slices, None and ..., not by {type}").format(
+                        type=type(part).__name__
+                    )
                 )
         return self._alias(lambda twin: twin[index])
 
@@ -86,5 +89,5 @@ class Indexing(Handle):
 
     def __iter__(self) -> Iterator[Self]:
         if not self.ndim:
-            raise TypeError("iteration over a tensor without dimensions")
+            raise TypeError(_("iteration over a tensor with no dimensions"))
         return iter(self.unbind())

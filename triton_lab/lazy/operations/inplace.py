@@ -14,6 +14,7 @@ from triton_lab.lazy.operations.elementwise_methods import ElementwiseMethods, O
 from triton_lab.lazy.operations.handle import Handle
 from triton_lab.lazy.operations.indexing import Indexing
 from triton_lab.lazy.operations.torch_queries import Scalar, ask_of_elements
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,10 +43,16 @@ class InPlace(ElementwiseMethods, Indexing):
         """Raise RuntimeError if a result of this shape and dtype cannot be written here."""
         if not torch.can_cast(value.dtype, self.dtype):
             raise RuntimeError(
-                f"{name}_ makes {short(value.dtype)}, which cannot be written into a {short(self.dtype)} tensor"
+                _("{name}_ makes {dtype}, which cannot be written into a {dtype2} tensor").format(
+                    name=name, dtype=short(value.dtype), dtype2=short(self.dtype)
+                )
             )
         if value.shape != self.shape:
-            raise RuntimeError(f"{name}_ makes shape {value.shape}, which cannot be written into shape {self.shape}")
+            raise RuntimeError(
+                _("{name}_ makes shape {shape}, which cannot be written into shape {shape2}").format(
+                    name=name, shape=value.shape, shape2=self.shape
+                )
+            )
 
     def _become(self, name: str, result: Self) -> Self:
         """Write the values of a result to this tensor."""
@@ -151,7 +158,9 @@ class InPlace(ElementwiseMethods, Indexing):
             return self.fill_(other.item() if isinstance(other, np.generic) else other)
         source = self._taken("copy_", other)
         if source.shape != self.shape and broadcast(source.shape, self.shape) != self.shape:
-            raise RuntimeError(f"shape {source.shape} cannot be copied into shape {self.shape}")
+            raise RuntimeError(
+                _("shape {shape} cannot be copied into shape {shape2}").format(shape=source.shape, shape2=self.shape)
+            )
         self._write(cast(source._read(self.shape), self.dtype))
         return self
 

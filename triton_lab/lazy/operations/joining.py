@@ -14,6 +14,7 @@ from triton_lab.lazy.operations.handle import Handle
 from triton_lab.lazy.operations.make_tensor import Tensor, taken
 from triton_lab.lazy.operations.torch_queries import Spec, ask
 from triton_lab.lazy.storage import Storage
+from triton_lab.localization import _
 
 
 def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
@@ -24,7 +25,9 @@ def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
     [-1, -1, 2, 3]
     """
     if not isinstance(condition, Handle):
-        raise TypeError(f"where takes a lazy tensor as its condition, not {type(condition).__name__}")
+        raise TypeError(
+            _("where needs a lazy tensor as its condition, not {type}").format(type=type(condition).__name__)
+        )
     value = trace("where", condition, input, other)
     return Tensor(Storage(value, condition.device), Map.whole(value.shape))
 

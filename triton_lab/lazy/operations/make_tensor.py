@@ -12,6 +12,7 @@ from triton_lab.lazy.operations.dispatch import numpy_function, torch_function
 from triton_lab.lazy.operations.elementwise_methods import _operand
 from triton_lab.lazy.operations.handle import Handle, storage_of
 from triton_lab.lazy.operations.inplace import InPlace
+from triton_lab.localization import _
 
 
 class Tensor(InPlace, Walking):
@@ -35,8 +36,14 @@ class Tensor(InPlace, Walking):
     def __getattr__(self, name: str) -> Any:
         """Raise AttributeError, with advice for attributes that torch's tensors have and these lack."""
         if not name.startswith("__") and hasattr(torch.Tensor, name):
-            raise AttributeError(f"lazy tensors have no {name!r}: x.torch().{name} computes it outside of the graph")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(
+                _("lazy tensors have no {name}. x.torch().{name2} computes it outside of the graph").format(
+                    name=repr(name), name2=name
+                )
+            )
+        raise AttributeError(
+            _("{type} object has no attribute {name}").format(type=repr(type(self).__name__), name=repr(name))
+        )
 
 
 def tensor(
@@ -72,5 +79,5 @@ def taken(name: str, tensors: Sequence[Any]) -> list[Tensor]:
     found = [_operand(name, operand, near) for operand in tensors]
     for operand in found:
         if not isinstance(operand, Handle):
-            raise TypeError(f"{name} takes tensors, not {type(operand).__name__}")
+            raise TypeError(_("{name} takes tensors, not {type}").format(name=name, type=type(operand).__name__))
     return [Tensor(operand.storage, operand.map) for operand in found if isinstance(operand, Handle)]

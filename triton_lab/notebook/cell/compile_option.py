@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.notebook.cell.magic_options import Options
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ def compile_launches(launches: Sequence[Launch], chosen: Options, sign: Sign) ->
     from triton_lab.compiled.launch_compilation import attempts
 
     if not launches:
-        print("--compile is for the kernels that a cell launches, and this one launched none.")
+        print(_("--compile compiles the kernels that a cell launches. This cell launched none."))
     errors: dict[str, CompileError] = {}
     for launch in launches:
-        with sign.doing(f"Compiling {launch.kernel} for {', '.join(chosen.gpus)}"):
+        with sign.doing(_("Compiling {kernel} for {gpus}").format(kernel=launch.kernel, gpus=", ".join(chosen.gpus))):
             made = attempts(launch, chosen.gpus, {})
         errors |= {str(one): one for one in made if isinstance(one, CompileError)}
     return _joined(list(errors.values())) if errors else None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from triton_lab.localization import N_, _, translated
+
 # By name, so that Triton need not be imported.
 _CLASS = ("triton.compiler.compiler", "CompiledKernel")
-_SHOWN_BY = "%%triton as the cell's first line shows what a launch did; so does lab.record()."
+_SHOWN_BY = N_("To see what a launch does, begin the cell with %%triton, or use lab.record().")
 
 
 def offer(shell: Any) -> None:
@@ -30,7 +32,9 @@ def told(kernel: Any) -> str:
     """The words: ``add_kernel(x_ptr: *fp32, n: i32, BLOCK=128), compiled for the CPU target``, and what to do next."""
     target = kernel.metadata.target
     where = {"cpu": "the CPU target", "cuda": f"sm_{target.arch}"}.get(target.backend, str(target.arch))
-    return f"{kernel.metadata.name}{_signature(kernel.src)}, compiled for {where}\n{_SHOWN_BY}"
+    return _("{name}{signature}, compiled for {where}\n{shown_by}").format(
+        name=kernel.metadata.name, signature=_signature(kernel.src), where=where, shown_by=translated(_SHOWN_BY)
+    )
 
 
 def _signature(source: Any) -> str:

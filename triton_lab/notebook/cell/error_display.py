@@ -17,6 +17,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
+from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
@@ -101,7 +102,7 @@ def interrupted(error: BaseException, filename: str) -> None:
     frame, line = frames[-1]
     inside = "" if frame.f_code.co_name == "<module>" else f", in {frame.f_code.co_name}"
     file = frame.f_code.co_filename
-    where = f"this cell, line {line}" if file == filename else messages.place(file, line)
+    where = _("this cell, line {line}").format(line=line) if file == filename else messages.place(file, line)
     ran = getattr(error, "kernel_line", "")
     launching = f"{ran}, launched in " if ran else ""
     _shorten(error, f"\x1b[31m{type(error).__name__}\x1b[39m: {launching}{where}{inside}")
@@ -123,10 +124,10 @@ def _one_line(error: BaseException, filename: str, launch: Launch) -> str:
     own = [line for frame, line in own_frames(error.__traceback__, filename) if frame.f_code.co_filename == filename]
     if own:
         same = place is not None and place.file == filename
-        at.append(f"launched in {f'line {own[0]}' if same else messages.place(filename, own[0])}")
+        at.append(_("launched in {which}").format(which=f"line {own[0]}" if same else messages.place(filename, own[0])))
     where = ", ".join(at)
     # If a notebook is run unattended, its error is read in a log, which has no card.
-    what, end = ("", ": see the card above") if widgets_are_shown() else (str(error).partition("\n")[0] + "\n  ", "")
+    what, end = ("", _(": see the card above")) if widgets_are_shown() else (str(error).partition("\n")[0] + "\n  ", "")
     return f"\x1b[31m{type(error).__name__}\x1b[39m: {what}{where}{end}"
 
 
@@ -267,7 +268,7 @@ def span(kernel: KernelText, node: ast.AST) -> tuple[str, int, int]:
 
 def _where(kernel: KernelText, node: ast.AST, cell: str) -> str:
     line = kernel.line(node)
-    return f"this cell, line {line}" if kernel.file == cell else messages.place(kernel.file, line)
+    return _("this cell, line {line}").format(line=line) if kernel.file == cell else messages.place(kernel.file, line)
 
 
 def plain(error: BaseException, message: str = "") -> BaseException:

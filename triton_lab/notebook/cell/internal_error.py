@@ -7,9 +7,10 @@ import traceback
 from pathlib import Path
 
 from triton_lab.interpreter.kernel_errors import KernelError, from_signal
+from triton_lab.localization import N_, translated
 
 _PACKAGE = Path(__file__).parents[2]
-_TOLD = "A fault of triton-lab's, not of the kernel. Please report it, with this:"
+_TOLD = N_("This is an error in triton-lab, not in the kernel. Please report it with this text:")
 
 
 def fault_text(error: BaseException) -> list[str]:
@@ -24,7 +25,7 @@ def fault_text(error: BaseException) -> list[str]:
     ours = [k for k, (file, _) in enumerate(frames) if Path(file).is_relative_to(_PACKAGE)]
     told = traceback.format_tb(cause.__traceback__)[ours[0] if ours else 0 :]
     said = traceback.format_exception_only(cause)
-    return [_TOLD, *(line for text in (*told, *said) for line in text.rstrip("\n").split("\n"))]
+    return [translated(_TOLD), *(line for text in (*told, *said) for line in text.rstrip("\n").split("\n"))]
 
 
 def _is_ours(frames: list[tuple[str, int]]) -> bool:

@@ -8,22 +8,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_lab.compiled.architecture import ARCHITECTURES, architectures
+from triton_lab.localization import N_, _, translated
 from triton_lab.notebook.startup import lab_preference
 from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, COMPILED_TABS, SHOWN, TABS
 
 # The targets of a cell, and their meanings.
 TARGET_HELP = {
-    "auto": "where Triton would run: on the GPU if there is one (the default)",
-    "cpu": "on the CPU, without a GPU",
-    "gpu": "on the GPU",
-    "both": "each launch on both, from the same memory, with the difference",
+    "auto": N_("the GPU if there is one, else the CPU (the default)"),
+    "cpu": N_("the CPU; no GPU is needed"),
+    "gpu": N_("the GPU"),
+    "both": N_("each launch on both, from the same memory; shows the difference"),
 }
 TARGETS = tuple(TARGET_HELP)
 # The views of a card, and "none".
 VIEWS = (*SHOWN, "none")
 # The GPUs that kernels can be compiled for.
 COMPILED_FOR = tuple(one.name for one in ARCHITECTURES)
-_VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": "the card without pictures"}
+_VIEW_HELP = {tab.name: tab.help for tab in TABS} | {"none": N_("the card without pictures")}
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,14 @@ class Flag:
 
 
 FLAGS = (
-    Flag(("--show",), "VIEW,...", "what to print and which tab to open first, one or more of (default: tiling)"),
-    Flag(("--limit",), "STEPS", "stop a launch after so many loop iterations"),
+    Flag(("--show",), "VIEW,...", N_("what to print, and the tab to open first; one or more of (default: tiling)")),
+    Flag(("--limit",), "STEPS", N_("stop a launch after this many loop iterations")),
     Flag(
         ("--compile",),
         "GPU,...",
-        "what a GPU's compiler makes of the kernels: " + ", ".join(COMPILED_FOR) + " (default: yours)",
+        N_("also compile the kernels for a GPU (default: yours), one or more of"),
     ),
-    Flag(("--help", "-h", "-?"), "", "this text"),
+    Flag(("--help", "-h", "-?"), "", N_("this text")),
 )
 _SHOW, _LIMIT, _COMPILE, _HELP = FLAGS
 
@@ -86,16 +87,18 @@ def parse(line: str) -> Options:
         flag, has_value, value = word.partition("=")
         if not word.startswith("-"):
             if target is not None:
-                raise UsageError(f"%%triton takes one target, not {target!r} and {word!r}")
+                raise UsageError(
+                    _("%%triton takes one target, not {target} and {word}").format(target=repr(target), word=repr(word))
+                )
             target = _one_of(word, TARGETS, "target")
         elif flag in _SHOW.names:
             names = (value if has_value else _next(words, flag, f"a view: {', '.join(VIEWS)}")).split(",")
             known = (*VIEWS, *COMPILED_SHOWN)
             show = tuple(_one_of(name.strip(), known, "view") for name in names if name.strip())
         elif flag in _LIMIT.names:
-            text = value if has_value else _next(words, flag, "a number of loop iterations")
+            text = value if has_value else _next(words, flag, _("a number of loop iterations"))
             if not text.isdigit() or not int(text):
-                raise UsageError(f"--limit takes a number of loop iterations, not {text!r}")
+                raise UsageError(_("--limit takes a number of loop iterations, not {text}").format(text=repr(text)))
             steps = int(text)
         elif flag in _COMPILE.names:
             alone = not has_value and (not words or words[0].startswith("-") or words[0] in TARGETS)
@@ -106,7 +109,9 @@ def parse(line: str) -> Options:
             raise UsageError(_unknown(flag, [each.names[0] for each in FLAGS], "option"))
     lacking = [name for name in show or () if name in COMPILED_SHOWN and not gpus]
     if lacking:
-        raise UsageError(f"--show {lacking[0]} is of what a GPU's compiler makes of the kernels: --compile sm_90, too")
+        raise UsageError(
+            _("--show {lacking} needs the compiled kernels: add --compile sm_90").format(lacking=lacking[0])
+        )
     return Options(target or "auto", preferred() if show is None else show, steps, help, gpus)
 
 
@@ -143,28 +148,29 @@ def _one_of(word: str, known: Sequence[str], what: str) -> str:
 
 def _unknown(word: str, known: Sequence[str], what: str) -> str:
     near = difflib.get_close_matches(word, known, n=len(known), cutoff=0.0)
-    return f"%%triton has no {what} {word!r}; there is {', '.join(near)}"
+    return _("%%triton has no {what} {word}; there is {near}").format(what=what, word=repr(word), near=", ".join(near))
 
 
 def usage() -> str:
     """The text of ``%triton --help``."""
     line = " ".join(f"[{each.names[0]}{' ' * bool(each.value)}{each.value}]" for each in FLAGS)
-    targets = "\n".join(f"  {name:<10} {text}" for name, text in TARGET_HELP.items())
+    targets = "\n".join(f"  {name:<10} {translated(text)}" for name, text in TARGET_HELP.items())
     flags = []
     for each in FLAGS:
-        flags.append(f"  {each.names[0]:<10} {each.help}")
+        flags.append(f"  {each.names[0]:<10} {translated(each.help)}")
         if each is _SHOW:
-            flags.extend(f"             {name:<10} {_VIEW_HELP[name]}" for name in VIEWS)
+            flags.extend(f"             {name:<10} {translated(_VIEW_HELP[name])}" for name in VIEWS)
         if each is _COMPILE:
+            flags.append(f"             {', '.join(COMPILED_FOR)}")
             flags.append("             and for --show:")
-            flags.extend(f"             {tab.name:<12} {tab.help}" for tab in COMPILED_TABS)
-    return _USAGE.format(targets="|".join(TARGETS), line=line, target_lines=targets, flags="\n".join(flags))
+            flags.extend(f"             {tab.name:<12} {translated(tab.help)}" for tab in COMPILED_TABS)
+    return translated(_USAGE).format(targets="|".join(TARGETS), line=line, target_lines=targets, flags="\n".join(flags))
 
 
-_USAGE = """\
+_USAGE = N_("""\
 %%triton [{targets}] {line}
 
-As the first line of a cell: run its kernels, launches and plain Python. Each launch is recorded and shown.
+Write it as the first line of a cell. It runs the cell, records each launch and shows it.
 
 {target_lines}
 
@@ -172,15 +178,13 @@ As the first line of a cell: run its kernels, launches and plain Python. Each la
 
 Examples:
 
-  %%triton                            run where Triton would, with the tiling of the first tensor
-  %%triton cpu --show values,source   on the CPU, with the values of the kernel's variables beside its source
-  %%triton both                       on GPU and CPU, and where the two differ
+  %%triton                            run on the GPU if there is one, else the CPU; show a tiling
+  %%triton cpu --show values,source   run on the CPU; show the variables' values beside the source
+  %%triton both                       run on GPU and CPU; show where the results differ
   %%triton cpu --limit 10000          stop a loop that does not end
-  %%triton cpu --compile sm_90        and what the compiler for an H100 makes of the kernels
+  %%triton cpu --compile sm_90        also compile the kernels for an H100
 
-%triton alone, anywhere in a cell, tells what is installed and which target is active. On the CPU target kernels that
-cost much are compiled to machine code; %triton engine native does so from a kernel's first launch on, %triton engine
-numpy never, %triton engine auto is as at the start, and %triton engine tells what ran.
-"""
-
-USAGE = usage()
+%triton prints what is installed and which target is active. It can stand anywhere in a cell.
+%triton engine chooses how kernels run on the CPU: auto (NumPy first; costly kernels are compiled to machine code),
+native (compiled from the first launch on) or numpy (never compiled). Without a name it prints what ran.
+""")

@@ -17,22 +17,24 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+from triton_lab.localization import N_, _, translated
+
 PATIENCE = 0.3  # seconds before the line appears
 PAUSE = 0.2  # seconds, at least, between two changes of it
 Publish = Callable[..., Any]
 
 # The task for a module on the stack; the first entry that is found counts.
 STAGES = (
-    ("triton_lab.launch.checks", "Checking the launch"),
-    ("triton_lab.views", "Drawing the picture"),
-    ("triton_lab.remote", "Running the kernel on a shared machine"),
-    ("triton_lab.launch", "Running the kernel and recording it"),
-    ("triton_lab.backend.plugin.launcher", "Running the kernel"),
-    ("triton.compiler", "Compiling the kernel"),
-    ("importlib._bootstrap", "Importing"),
-    ("triton_lab.lazy", "Working out the lazy step"),
+    ("triton_lab.launch.checks", N_("Checking the launch")),
+    ("triton_lab.views", N_("Drawing the picture")),
+    ("triton_lab.remote", N_("Running the kernel on a shared machine")),
+    ("triton_lab.launch", N_("Running the kernel and recording it")),
+    ("triton_lab.backend.plugin.launcher", N_("Running the kernel")),
+    ("triton.compiler", N_("Compiling the kernel")),
+    ("importlib._bootstrap", N_("Importing")),
+    ("triton_lab.lazy", N_("Working out the lazy step")),
 )
-OTHERWISE = "Running the cell"
+OTHERWISE = N_("Running the cell")
 
 
 class Sign:
@@ -88,7 +90,9 @@ class Sign:
 
         if not 0 < self._done < self._total:
             return f"{self._task or self._stage()} …"
-        return f"{to_go(self._done, self._total, self._clock() - self._start)}; interrupt the kernel (■) to stop"
+        return _("{to_go}; interrupt the kernel (■) to stop").format(
+            to_go=to_go(self._done, self._total, self._clock() - self._start)
+        )
 
     def end(self) -> str:
         """Stop. Returns the name of the display that another output may replace, "" if none was shown."""
@@ -139,7 +143,7 @@ def stage_of(frame: FrameType | None) -> str:
     while frame is not None:
         modules.add(frame.f_globals.get("__name__", ""))
         frame = frame.f_back
-    return next((text for name, text in STAGES if any(_within(one, name) for one in modules)), OTHERWISE)
+    return translated(next((text for name, text in STAGES if any(_within(one, name) for one in modules)), OTHERWISE))
 
 
 def _within(module: str, name: str) -> bool:

@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import running_cell
 from triton_lab.notebook.cell import print_rewriting
 from triton_lab.notebook.cell.magic_options import Options
 
-AWAITS = "a %%triton cell cannot await: do so in a cell above it, and launch here"
+AWAITS = N_("a %%triton cell cannot use await. Await in a cell above it, and launch the kernel here.")
 
 
 class CellResult:
@@ -33,11 +34,13 @@ def switched(chosen: Options) -> Iterator[list[str]]:
     name = chosen.target
     if os.environ.get("TRITON_INTERPRET") == "1":
         notes.append(
-            "TRITON_INTERPRET=1 is set: kernels defined now run in Triton's own interpreter, and their launches "
-            "cannot be recorded. Unset it and restart the notebook's kernel."
+            _(
+                "TRITON_INTERPRET=1 is set, so Triton's own interpreter runs kernels defined now, and "
+                "their launches cannot be recorded. Unset it and restart the notebook's kernel."
+            )
         )
     if name == "both" and not has_gpu():
-        notes.append("There is no GPU that Triton can use here: the cell ran on the CPU alone.")
+        notes.append(_("Triton finds no GPU here. The cell ran on the CPU only."))
         name = "cpu"
     with contextlib.ExitStack() as stack:
         stack.enter_context(as_it_is() if name == "auto" else target("cpu" if name == "cpu" else "gpu"))
@@ -69,7 +72,7 @@ def run(shell: Any, body: str) -> CellResult:
                 shell.displayhook(value)
     except BaseException as error:
         if isinstance(error, SyntaxError) and _awaits(source, error):
-            error.msg = AWAITS
+            error.msg = translated(AWAITS)
         return CellResult(filename, error)
     return CellResult(filename, None)
 

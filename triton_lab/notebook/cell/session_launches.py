@@ -14,6 +14,7 @@ from typing import Any
 from triton_lab import messages
 from triton_lab.launch.diagnosis.finding import counted, gravest
 from triton_lab.launch.launch import Launch
+from triton_lab.localization import _
 from triton_lab.views.extension_queries import SessionLaunch, SessionLaunches
 
 MOST_LISTED = 500
@@ -47,7 +48,9 @@ class LaunchSession:
         """The launch of that number. Raises LookupError, with a message for the user, if it no longer exists."""
         launch = self._launches.get(number)
         if launch is None:
-            raise LookupError("This launch is no longer kept, since many were shown after it: run its cell again.")
+            raise LookupError(
+                _("This launch is no longer stored, because many launches followed it. Run its cell again.")
+            )
         return launch
 
     def pin(self, number: int) -> None:

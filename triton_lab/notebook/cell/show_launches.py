@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count
 from triton_lab.notebook.cell.kernel_freshness import jit_function
 from triton_lab.notebook.cell.magic_options import Options, preferred
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from triton_lab.views.scenes import Ran, Target
     from triton_lab.views.view import View
 
-STILL = "still checking this launch; what is wrong with it comes here once it is found"
-ENDED = "the checks of this launch were interrupted: run the cell again to know what is wrong with it"
+STILL = N_("The checks of this launch are still running. Findings appear here.")
+ENDED = N_("The checks of this launch were interrupted. Run the cell again to see its findings.")
 
 # More cards in one cell would not help: a table of the launches then has them all behind it.
 MOST_CARDS = 12
@@ -191,20 +192,23 @@ def show_interrupted(launches: Sequence[Launch]) -> None:
     where = "".join(
         f"{launched(launch.kernel, launch.grid)} after {seconds_text(launch.seconds)}" for launch in stopped[-1:]
     )
-    print(f"Interrupted in {where}." if where else "Interrupted.", f"{ended} had ended; no pictures were made.")
+    print(
+        f"Interrupted in {where}." if where else "Interrupted.",
+        _("{ended} had finished. No pictures were drawn.").format(ended=ended),
+    )
 
 
 def show_no_launch(kernels: Mapping[str, Any]) -> None:
     """Report what the cell defined instead."""
     if not kernels:
-        print("The cell launched no kernel and defined none.")
+        print(_("The cell launched no kernel and defined none."))
         return
-    print("The cell launched no kernel. It defined:")
+    print(_("The cell launched no kernel. It defined:"))
     for name, value in kernels.items():
         kernel = jit_function(value)
         print(f"  {name}({', '.join(kernel.arg_names)})")
     name = next(iter(kernels))
-    print(f"Launch one with {name}[grid](...).")
+    print(_("To launch one, write {name}[grid](...).").format(name=name))
 
 
 class PendingVerdict(Unchecked):
@@ -219,5 +223,5 @@ def not_yet_checked(launch: Launch, why: str = STILL) -> Launch:
     launch.accesses  # noqa: B018  (both share these)
     known = copy.copy(launch)
     vars(known).pop("findings", None)
-    vars(known)["verdict"] = Verdict([], [PendingVerdict("anything", why)])
+    vars(known)["verdict"] = Verdict([], [PendingVerdict("anything", translated(why))])
     return known

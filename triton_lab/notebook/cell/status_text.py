@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 
+from triton_lab.localization import _
+
 
 def status() -> str:
     """The status in a few lines of text."""
@@ -14,12 +16,18 @@ def status() -> str:
     from triton_lab.backend.targets.active_target import current, shared_gpu
 
     lines = [
-        f"triton-lab {version()}, Triton {triton.__version__}, torch {torch.__version__}, "
-        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+        _("triton-lab {version}, Triton {triton}, torch {torch}, Python {python_version} on {system} {machine}").format(
+            version=version(),
+            triton=triton.__version__,
+            torch=torch.__version__,
+            python_version=platform.python_version(),
+            system=platform.system(),
+            machine=platform.machine(),
+        ),
     ]
     gpu, shared = gpu_name(), shared_gpu()
-    there = [f"gpu ({gpu})"] * bool(gpu) + [f"gpu shared at {shared}"] * bool(shared)
-    lines.append("targets: cpu" + ("".join(f", {one}" for one in there) or " (there is no GPU that Triton can use)"))
+    there = [f"gpu ({gpu})"] * bool(gpu) + [_("gpu shared at {shared}").format(shared=shared)] * bool(shared)
+    lines.append("targets: cpu" + ("".join(f", {one}" for one in there) or _(" (Triton finds no GPU)")))
     lines.append(f"active:  {current()}")
     lines.append(f"engine:  {engine()}")
     lines.extend(environment())
@@ -59,10 +67,16 @@ def environment() -> list[str]:
     lines = []
     chosen = os.environ.get("TRITON_DEFAULT_BACKEND")
     if chosen and chosen != "triton_lab":
-        lines.append(f"TRITON_DEFAULT_BACKEND={chosen}: Triton starts on that backend; %%triton cpu still switches")
+        lines.append(
+            _(
+                "TRITON_DEFAULT_BACKEND={chosen}: Triton starts on that backend. %%triton cpu still selects the CPU."
+            ).format(chosen=chosen)
+        )
     if os.environ.get("TRITON_INTERPRET") == "1":
         lines.append(
-            "TRITON_INTERPRET=1: Triton's own interpreter runs the kernels defined now, not the CPU target; "
-            "launches are not recorded. Unset it and restart the notebook's kernel to use the lab."
+            _(
+                "TRITON_INTERPRET=1: Triton's own interpreter runs kernels defined now, and their "
+                "launches are not recorded. To use the lab, unset it and restart the notebook's kernel."
+            )
         )
     return lines

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.localization import _
+
 _IMPORTS = """\
 %%triton
 import torch
@@ -89,4 +91,8 @@ def template(name: str) -> Template:
     for one in TEMPLATES:
         if one.name == name:
             return one
-    raise LookupError(f"there is no template {name!r}; there is {', '.join(one.name for one in TEMPLATES)}")
+    raise LookupError(
+        _("there is no template {name}; there is {templates}").format(
+            name=repr(name), templates=", ".join(one.name for one in TEMPLATES)
+        )
+    )

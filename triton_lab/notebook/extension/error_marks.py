@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.notebook.cell.error_display import places, refused, span
 from triton_lab.views.compile_error_mark import MISTAKE, Mistake
 from triton_lab.views.frontend_presence import announced
@@ -22,7 +23,9 @@ def mark(error: BaseException, filename: str) -> None:
     from IPython.display import publish_display_data
 
     for mistake in mistakes(error, filename)[:1]:
-        text = f"Line {mistake['line']}, column {mistake['start'] + 1}: {mistake['message']}"
+        text = _("Line {line}, column {start}: {message}").format(
+            line=mistake["line"], start=mistake["start"] + 1, message=mistake["message"]
+        )
         publish_display_data({MISTAKE: mistake, "text/plain": text})  # type: ignore[no-untyped-call]
 
 

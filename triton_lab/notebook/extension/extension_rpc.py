@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import _
 from triton_lab.notebook.startup import lab_preference
 from triton_lab.views.extension_queries import DESK, SessionCard, SessionLaunches, SessionTargets, SessionText
 from triton_lab.views.frontend_presence import lines
@@ -59,7 +60,9 @@ class Desk:
         """The part of that name. Raises LookupError, ValueError and CannotReplay, whose messages are for the user."""
         word, *rest = name.split()
         if word not in self._answers:
-            raise LookupError(f"The kernel's triton-lab knows no {word!r}: restart the kernel.")
+            raise LookupError(
+                _("triton-lab in this kernel does not know {word}. Restart the kernel.").format(word=repr(word))
+            )
         return self._answers[word](name, *rest)
 
     def cell_ended(self, ended: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from triton_lab.compiled.architecture import ARCHITECTURES
+from triton_lab.localization import N_, _, translated
 from triton_lab.notebook.cell.magic_options import TARGET_HELP
 from triton_lab.notebook.cell.status_text import gpu_name
 from triton_lab.notebook.extension.targets_without_triton import unknown
 from triton_lab.views.extension_queries import SessionTarget, SessionTargets
 
-NO_GPU = "there is no GPU that Triton can use here"
+NO_GPU = N_("Triton finds no GPU here")
 
 
 def targets() -> SessionTargets:
@@ -16,7 +17,7 @@ def targets() -> SessionTargets:
     from triton_lab.backend.targets.active_target import current, has_gpu, shared_gpu
 
     shared = shared_gpu()
-    why = "" if has_gpu() else NO_GPU
+    why = "" if has_gpu() else translated(NO_GPU)
     missing = _without_compiler()
     return {
         **unknown(),
@@ -42,5 +43,7 @@ def _without_compiler() -> dict[str, str]:
 
     names = {"cuda": "nvidia", "hip": "amd"}
     return {
-        kind: f"this Triton has no compiler for {name.upper()}" for kind, name in names.items() if name not in backends
+        kind: _("this Triton has no compiler for {upper}").format(upper=name.upper())
+        for kind, name in names.items()
+        if name not in backends
     }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from triton_lab.localization import translated
 from triton_lab.notebook.mistakes.front_end_error import Refusal
 
 
@@ -38,10 +39,12 @@ class Rule:
 
 
 def says(pattern: str, message: str, advice: str = "") -> Rule:
-    """A rule whose words are fixed, except for ``{0}``, the text that the pattern found, and ``{code}``."""
+    """A rule whose words are fixed, except for ``{code}`` and what the pattern found:
+    ``{first}``, ``{second}`` and ``{third}``. They are marked with `N_`."""
 
     def tell(refusal: Refusal, found: re.Match[str]) -> Told:
-        said, what_to_do = (text.format(*found.groups(), code=refusal.code) for text in (message, advice))
+        groups = dict(zip(("first", "second", "third"), found.groups(), strict=False))
+        said, what_to_do = (translated(text).format(code=refusal.code, **groups) for text in (message, advice))
         return Told(said, what_to_do)
 
     return Rule(pattern, tell)

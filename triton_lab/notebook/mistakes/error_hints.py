@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from triton_lab.localization import _
 from triton_lab.messages import a, count
 
 
@@ -28,17 +29,23 @@ def _no_memory(error: BaseException) -> str:
     import numpy as np
     import torch
 
-    for _, given, _ in _launches(error):
+    for _unused, given, _unused in _launches(error):
         for name, value in given.items():
             if isinstance(value, np.ndarray):
-                return f"argument {name!r} is a NumPy array: pass torch.from_numpy({name}), which shares its memory"
+                return _(
+                    "argument {name} is a NumPy array. Pass torch.from_numpy({name2}), which shares its memory."
+                ).format(name=repr(name), name2=name)
             if isinstance(value, list):
-                return f"argument {name!r} is a list: pass torch.tensor({name})"
+                return _("argument {name} is a list. Pass torch.tensor({name2}).").format(name=repr(name), name2=name)
             if isinstance(value, torch.Tensor) and value.layout != torch.strided:
                 kind = str(value.layout).removeprefix("torch.")
-                return f"argument {name!r} is a tensor of layout {kind}, without strides: pass {name}.to_dense()"
+                return _(
+                    "argument {name} is a tensor of layout {kind}, which has no strides. Pass {name2}.to_dense()."
+                ).format(name=repr(name), kind=kind, name2=name)
             if type(value).__name__ == "FakeTensor":
-                return f"argument {name!r} is a fake tensor, which has a shape but no memory: pass a real one"
+                return _("argument {name} is a fake tensor: it has a shape but no memory. Pass a real tensor.").format(
+                    name=repr(name)
+                )
     return ""
 
 
@@ -64,30 +71,40 @@ def _missing(error: BaseException) -> str:
     """The hint for a missing argument: Python's message names Triton's generated function, not the user's kernel."""
     if not isinstance(error, TypeError) or not str(error).startswith("dynamic_func() missing"):
         return ""
-    for kernel, given, _ in _launches(error):
+    for kernel, given, _unused in _launches(error):
         missing = [p.name for p in kernel.params if p.name not in given and not p.has_default]
         for name in given:
             meant = difflib.get_close_matches(name, missing, n=1) if name not in kernel.arg_names else []
             if meant:
-                return f"{_signature(kernel)}: it has no {name}; did you mean {meant[0]}?"
+                return _("{signature}: it has no {name}; did you mean {meant}?").format(
+                    signature=_signature(kernel), name=name, meant=meant[0]
+                )
         strange = [name for name in given if name not in kernel.arg_names and name not in _LAUNCH_OPTIONS]
-        has_no = f"it has no {', '.join(strange)}; " if strange else ""
-        return f"{_signature(kernel)}: {has_no}pass {', '.join(missing)} too"
+        has_no = _("it has no {strange}; ").format(strange=", ".join(strange)) if strange else ""
+        return _("{signature}: {has_no}pass {missing} too").format(
+            signature=_signature(kernel), has_no=has_no, missing=", ".join(missing)
+        )
     return ""
 
 
 def _signature(kernel: Any) -> str:
-    return f"the kernel is {kernel.__name__}({', '.join(kernel.arg_names)})"
+    return _("the kernel is {kernel}({arg_names})").format(
+        kernel=kernel.__name__, arg_names=", ".join(kernel.arg_names)
+    )
 
 
 def _too_many(error: BaseException) -> str:
     found = re.fullmatch(r"dynamic_func\(\) (?:takes (\d+) .*arguments? but (\d+) .*given|got multiple .*)", str(error))
     if not isinstance(error, TypeError) or found is None:
         return ""
-    for kernel, _, _ in _launches(error):
+    for kernel, _unused, _unused in _launches(error):
         if found[1]:
-            return f"{_signature(kernel)}: it takes {count(int(found[1]), 'argument')}, and the launch gives {found[2]}"
-        return f"{_signature(kernel)}: the launch gives an argument twice, by its place and by its name"
+            return _("{signature}: it takes {arguments}, and the launch passes {found}").format(
+                signature=_signature(kernel), arguments=count(int(found[1]), "argument"), found=found[2]
+            )
+        return _("{signature}: the launch passes an argument twice, by position and by name").format(
+            signature=_signature(kernel)
+        )
     return ""
 
 
@@ -95,22 +112,24 @@ def _unknown_keyword(error: BaseException) -> str:
     found = re.search(r"Keyword argument (\w+) was specified but unrecognised", str(error))
     if not isinstance(error, KeyError) or found is None:
         return ""
-    for kernel, _, _ in _launches(error):
+    for kernel, _unused, _unused in _launches(error):
         meant = difflib.get_close_matches(found[1], [*kernel.arg_names, *_LAUNCH_OPTIONS], n=1)
-        return f"{_signature(kernel)}: it has no {found[1]}" + (f"; did you mean {meant[0]}?" if meant else "")
+        return _("{signature}: it has no {found}").format(signature=_signature(kernel), found=found[1]) + (
+            _("; did you mean {meant}?").format(meant=meant[0]) if meant else ""
+        )
     return ""
 
 
 def _warps(error: BaseException) -> str:
     if not isinstance(error, AssertionError) or "num_warps must be a power of 2" not in str(error):
         return ""
-    return "num_warps says how many warps, of 32 threads each, run a program: pass 1, 2, 4, 8 or 16"
+    return _("num_warps is the number of warps of a program, each of 32 threads. Pass 1, 2, 4, 8 or 16.")
 
 
 def _not_launched(error: BaseException) -> str:
     if not isinstance(error, RuntimeError) or "Cannot call @triton.jit'd outside of the scope" not in str(error):
         return ""
-    return "a kernel is launched over a grid of programs: kernel[(programs,)](...), not kernel(...)"
+    return _("a kernel is launched over a grid of programs. Write kernel[(programs,)](...), not kernel(...).")
 
 
 def _strange_argument(error: BaseException) -> str:
@@ -118,25 +137,30 @@ def _strange_argument(error: BaseException) -> str:
     found = re.fullmatch(r"failed to specialize argument of type: (\w+)", str(error))
     if not isinstance(error, TypeError) or found is None:
         return ""
-    for _, given, _ in _launches(error):
+    for _unused, given, _unused in _launches(error):
         for name, value in given.items():
             if type(value).__name__ == found[1]:
-                return (
-                    f"argument {name!r} is {a(found[1])}: a kernel takes tensors, numbers, tuples of these and None; "
-                    f"anything else as a constant, which is declared {name}: tl.constexpr"
-                )
+                return _(
+                    "argument {name} is {found}. A kernel takes tensors, numbers, None, and tuples of these. "
+                    "To pass anything else, declare {name2}: tl.constexpr."
+                ).format(name=repr(name), found=a(found[1]), name2=name)
     return ""
 
 
 def _grid(error: BaseException) -> str:
-    for _, _, grid in _launches(error):
+    for _unused, _unused, grid in _launches(error):
         if isinstance(grid, int):
-            return f"a grid is a tuple of one to three numbers of programs: kernel[({grid},)](...)"
+            return _("a grid is a tuple of one to three numbers of programs. Write kernel[({grid},)](...).").format(
+                grid=grid
+            )
         if isinstance(grid, (tuple, list)) and not len(grid) and isinstance(error, IndexError):
-            return "the grid is empty: one program is kernel[(1,)](...)"
+            return _("the grid is empty. For one program, write kernel[(1,)](...).")
         wrong = isinstance(error, TypeError) and re.search(r"takes 0 positional arguments but 1 was given", str(error))
         if wrong and callable(grid) and f"{grid.__name__}()" in str(error):
-            return "the grid's function is given the arguments of the launch by name: lambda meta: (...,)"
+            return _(
+                "the function of the grid takes one argument, a dictionary of the launch's arguments. "
+                "Write lambda meta: (...,)."
+            )
     return ""
 
 
@@ -152,14 +176,16 @@ def _asked_by_another_name(error: BaseException) -> str:
         names = code.co_varnames[:1]
         return inner is code and bool(names) and f"{names[0]}[" in linecache.getline(code.co_filename, line)
 
-    for _, given, grid in _launches(error):
+    for _unused, given, grid in _launches(error):
         if asked(grid):
-            return f"the grid's function gets the arguments of the launch by name: {', '.join(given)}"
+            return _("the function of the grid gets a dictionary of the launch's arguments: {given}").format(
+                given=", ".join(given)
+            )
     for tuner in _around(error):
         if any(map(asked, getattr(tuner, "values", {}).values())):
-            return (
-                f"the function of @triton.heuristics gets the kernel's arguments by name: {', '.join(tuner.arg_names)}"
-            )
+            return _(
+                "the function of @triton.heuristics gets a dictionary of the kernel's arguments: {arg_names}"
+            ).format(arg_names=", ".join(tuner.arg_names))
     return ""
 
 
@@ -167,9 +193,9 @@ def _tuned(error: BaseException) -> str:
     """The hint for an argument from both the launch and the autotuner, or a tuner below the kernel's own decorator."""
     found = re.match(r"Conflicting meta-parameters: ([\w, ]+)\.", str(error))
     if isinstance(error, ValueError) and found is not None:
-        return f"the autotuner chooses {found[1]}: leave it out of the launch"
+        return _("the autotuner chooses {found}. Do not pass it in the launch.").format(found=found[1])
     if isinstance(error, AttributeError) and str(error) == "'function' object has no attribute 'arg_names'":
-        return "@triton.autotune and @triton.heuristics stand above @triton.jit, which makes the kernel"
+        return _("@triton.autotune and @triton.heuristics apply to a kernel. Write them above @triton.jit.")
     return ""
 
 
@@ -177,7 +203,7 @@ def _around(error: BaseException) -> Iterator[Any]:
     """The objects in which Triton wraps kernels, among those that the error passed through."""
     from triton.runtime.jit import KernelInterface
 
-    for frame, _ in traceback.walk_tb(error.__traceback__):
+    for frame, _unused in traceback.walk_tb(error.__traceback__):
         if isinstance(frame.f_locals.get("self"), KernelInterface):
             yield frame.f_locals["self"]
 
@@ -188,9 +214,9 @@ def _no_kernel(error: BaseException) -> str:
 
     name, value = _indexed(error)
     if isinstance(value, types.FunctionType):
-        return f"{name} is a plain Python function: a kernel has @triton.jit above its `def`"
+        return _("{name} is a plain Python function. A kernel has @triton.jit above its `def`.").format(name=name)
     if isinstance(value, torch.Tensor):
-        return f"{name} is a tensor here, no kernel: another cell or line may have used the kernel's name for it"
+        return _("{name} is a tensor here, not a kernel. Another cell or line may have assigned it.").format(name=name)
     return ""
 
 
@@ -215,27 +241,27 @@ def _no_gpu(error: BaseException) -> str:
     """The hint for tensors of the GPU on a machine that has none."""
     if "Torch not compiled with CUDA" not in str(error) and "Found no NVIDIA driver" not in str(error):
         return ""
-    return 'there is no GPU here, and kernels run on the CPU\'s tensors: leave device="cuda" and .cuda() out'
+    return _('there is no GPU here; kernels run on CPU tensors. Remove device="cuda" and .cuda().')
 
 
 def _no_source(error: BaseException) -> str:
     """The hint for a kernel without source text: made by ``exec``, passed to ``python -c``, or typed at a prompt."""
     if not isinstance(error, ValueError) or "@jit functions should be defined in a Python file" not in str(error):
         return ""
-    made = (frame.f_locals.get("fn") for frame, _ in traceback.walk_tb(error.__traceback__))
+    made = (frame.f_locals.get("fn") for frame, _unused in traceback.walk_tb(error.__traceback__))
     kernel = next((one for one in made if isinstance(one, types.FunctionType)), None)
     if kernel is None:
         return ""
     known = {
-        "<string>": "was made from a string, by exec or python -c",
-        "<stdin>": "was typed at Python's prompt or read from its input",
+        "<string>": _("was made from a string, by exec or python -c"),
+        "<stdin>": _("was typed at Python's prompt or read from its input"),
     }
     file = kernel.__code__.co_filename
-    return (
-        f"Triton compiles the text of a kernel, and Python keeps none of {kernel.__name__}, which "
-        f"{known.get(file, f'is from {file}')}: write it in a notebook's cell, in IPython or in a .py file. What a "
-        "program writes it first writes to a file, and then imports"
-    )
+    return _(
+        "Triton compiles the source text of a kernel, and Python has no source of {kernel}, "
+        "which {get}. Write the kernel in a notebook cell, in IPython or in a .py file. A "
+        "program that generates a kernel must write it to a file and import that file."
+    ).format(kernel=kernel.__name__, get=known.get(file, f"is from {file}"))
 
 
 def _changed_global(error: BaseException) -> str:
@@ -245,10 +271,12 @@ def _changed_global(error: BaseException) -> str:
     """
     if not isinstance(error, RuntimeError) or not str(error).startswith("Global variable "):
         return ""
-    return (
-        "Triton compiles a kernel once, with its globals as they are then, and does not run it with others. Kernels of "
-        "the notebook follow their globals; this one is not a name of the notebook. Pass the value as a "
-        "tl.constexpr argument, or import the kernel by its name before the cell: from module import kernel"
+    return _(
+        "Triton compiles a kernel once, with the values that its globals have then, and refuses "
+        "to run it with others. The lab recompiles kernels of the notebook when a global "
+        "changes, but this kernel is not a name in the notebook. Pass the value as a "
+        "tl.constexpr argument, or import the kernel by name before the cell: from module import "
+        "kernel"
     )
 
 
@@ -274,7 +302,7 @@ def _launches(error: BaseException) -> Iterator[tuple[Any, dict[str, Any], Any]]
     """The launches that the error passed through: kernel, arguments by name, and grid."""
     from triton.runtime.jit import JITFunction
 
-    for frame, _ in traceback.walk_tb(error.__traceback__):
+    for frame, _unused in traceback.walk_tb(error.__traceback__):
         values = frame.f_locals
         kernel, args = values.get("self"), values.get("args")
         if isinstance(kernel, JITFunction) and isinstance(args, tuple):

@@ -6,6 +6,7 @@ both name types or functions of Triton's, they cover all supported versions.
 
 from __future__ import annotations
 
+from triton_lab.localization import N_
 from triton_lab.notebook.mistakes import type_mismatches, unknown_names, unsupported_python
 from triton_lab.notebook.mistakes.diagnostic import Rule, Told, says
 from triton_lab.notebook.mistakes.front_end_error import Refusal
@@ -38,18 +39,21 @@ _TYPES = (
     Rule(r"incompatible dimensions|[Cc]annot broadcast|rank mismatch", type_mismatches.shapes),
     says(
         r"[Cc]annot broadcast, rank mismatch: (\[.*\]), (\[.*\])",
-        "`{code}` gives a block another number of axes",
-        "Add axes of size 1 first: x[:, None] or x[None, :].",
+        N_("`{code}` combines blocks with different numbers of axes"),
+        N_("Add axes of size 1 first: x[:, None] or x[None, :]."),
     ),
     says(
         r"accumulator shape is incompatible",
-        "the accumulator of `{code}` has not the shape M × N of the product",
-        "Begin with tl.zeros((M, N), tl.float32): M rows, as in the first block, and N columns, as in the second.",
+        N_("the accumulator of `{code}` does not have the product's shape M × N"),
+        N_(
+            "Begin with tl.zeros((M, N), tl.float32). M is the number of rows of the first block, N of columns "
+            "of the second."
+        ),
     ),
     says(
         r"'dtype' object is not callable",
-        "`{code}` calls a type, which converts nothing",
-        "Convert with x.to(tl.float32).",
+        N_("`{code}` calls a type, but a type converts nothing"),
+        N_("Convert with x.to(tl.float32)."),
     ),
     Rule(r"invalid operands of type .*pointer<", type_mismatches.pointer_and),
     Rule(r"invalid operands of type", type_mismatches.operands),
@@ -59,25 +63,29 @@ _TYPES = (
     Rule(r"must have equal (?:reduction dimensions|ranks)", unsupported_python.dot_operands),
     says(
         r"Input shapes should have M >= (\d+), N >= (\d+) and K >= (\d+)",
-        "the blocks of `{code}` are too small for the matrix units of a GPU: they take M, N and K of at least "
-        "{0}, {1} and {2}",
-        "Take larger blocks and mask what lies beyond the matrix; for less add products up: "
-        "tl.sum(a[:, :, None] * b[None, :, :], 1).",
+        N_(
+            "the blocks of `{code}` are too small for a GPU's matrix units. M, N and K must be "
+            "at least {first}, {second} and {third}"
+        ),
+        N_(
+            "Use larger blocks and mask the lanes beyond the matrix. For small products, add up: tl.sum(a[:, :, "
+            "None] * b[None, :, :], 1)."
+        ),
     ),
     says(
         r"Unsupported (?:lhs|rhs) dtype (u?int\d+)",
-        "`{code}` multiplies blocks of floats, or of int8, and one of these is {0}",
-        "Turn both into floats first: a.to(tl.float32).",
+        N_("`{code}` multiplies blocks of floats or of int8, but one block is {first}"),
+        N_("Convert both to floats first: a.to(tl.float32)."),
     ),
     says(
         r"Expected dtype \[.*\] but got (u?int\w+)",
-        "`{code}` works on floats, and its argument is {0}",
-        "Turn it into floats first: x.to(tl.float32).",
+        N_("`{code}` works on floats, but its argument is {first}"),
+        N_("Convert it first: x.to(tl.float32)."),
     ),
     says(
         r"Expected dtype \[.*\] but got (\w+)",
-        "`{code}` works on float32 and float64, and its argument is {0}",
-        "Turn it first: x.to(tl.float32), and back afterwards.",
+        N_("`{code}` works on float32 and float64, but its argument is {first}"),
+        N_("Convert it first, x.to(tl.float32), and convert the result back."),
     ),
 )
 
@@ -85,55 +93,55 @@ _CONSTANTS = (
     Rule(r"^\w+: '(?:int|constexpr)' object is not iterable$", type_mismatches.shape_of_a_number),
     says(
         r"arange's range must be a power of 2",
-        "`{code}` makes a block whose size is no power of 2, and Triton has only those",
-        "Take the next power of 2 (triton.next_power_of_2) and mask the lanes beyond.",
+        N_("`{code}` makes a block whose size is not a power of 2. Triton needs a power of 2"),
+        N_("Use the next power of 2, triton.next_power_of_2(n), and mask the lanes beyond n."),
     ),
     Rule(r"arange's arguments must be of type", unsupported_python.arange_of_variables),
     says(
         r"arange's end argument must be greater than the start argument",
-        "`{code}` begins at or after its end",
-        "The first number is where it begins, the second where it stops: tl.arange(0, BLOCK).",
+        N_("`{code}` ends before or where it starts"),
+        N_("The first number is the start, the second the end: tl.arange(0, BLOCK)."),
     ),
     says(
         r"arange\(\) missing 1 required positional argument: 'end'",
-        "tl.arange takes two numbers, where it begins and where it stops",
-        "Write tl.arange(0, n).",
+        N_("tl.arange takes two numbers, the start and the end"),
+        N_("Write tl.arange(0, n)."),
     ),
     says(
         r"Shape element (\d+) must be a power of 2",
-        "axis {0} of the block that `{code}` makes has a size that is no power of 2, and Triton has only those",
-        "Take the next power of 2 (triton.next_power_of_2) and mask what lies beyond.",
+        N_("`{code}` makes a block whose axis {first} has a size that is not a power of 2. Triton needs a power of 2"),
+        N_("Use the next power of 2, triton.next_power_of_2(n), and mask the lanes beyond n."),
     ),
     Rule(r"Shape element (\d+) must have type", unsupported_python.shape_of_variables),
     says(
         r"numel \((\d+)\) exceeds triton maximum tensor numel \((\d+)\)",
-        "`{code}` makes a block of {0} elements, and Triton has none of more than {1}",
-        "Take smaller blocks and more programs, or go through the data in a loop.",
+        N_("`{code}` makes a block of {first} elements. Triton allows at most {second}"),
+        N_("Use smaller blocks and more programs, or loop over the data."),
     ),
     says(
         r"used as tl\.static_range (\w+) value is not a constexpr",
-        "tl.static_range is unrolled when the kernel is compiled, and its {0} is known only while it runs",
-        "Use range(...), or take the number from a `tl.constexpr` argument.",
+        N_("tl.static_range is unrolled at compile time, but its {first} is known only at run time"),
+        N_("Use range(...), or pass the number as a `tl.constexpr` argument."),
     ),
     says(
         r"program_id axis must be 0, 1, or 2 but got (-?\d+)",
-        "a grid has the axes 0, 1 and 2, and no axis {0}",
-        "Fold several axes into one: tl.program_id(2) // n and % n.",
+        N_("a grid has axes 0, 1 and 2, but no axis {first}"),
+        N_("Combine several axes into one: tl.program_id(2) // n and tl.program_id(2) % n."),
     ),
     says(
         r"invalid axis (-?\d+)\. Expected (-?\d+) <= axis < (\d+)",
-        "`{code}` asks for axis {0} of a block that has {2}",
-        "Axes count from 0; -1 is the last.",
+        N_("`{code}` uses axis {first} of a block that has {third}"),
+        N_("Axes count from 0; -1 is the last."),
     ),
     says(
         r"implementation of `cat` always may reorder elements",
-        "tl.cat may change the order of the elements, and wants you to say that this is well",
-        "Write tl.cat(a, b, can_reorder=True); where the order matters, use tl.join and reshape.",
+        N_("tl.cat may change the order of the elements. Triton asks you to allow this"),
+        N_("Write tl.cat(a, b, can_reorder=True). If the order matters, use tl.join and reshape."),
     ),
     says(
         r"reshape\(\) cannot change total number of elements",
-        "`{code}` would change how many elements the block has",
-        "The sizes of the new shape multiply to as many as those of the old one.",
+        N_("`{code}` would change the number of elements of the block"),
+        N_("The product of the sizes must stay the same."),
     ),
 )
 
@@ -151,93 +159,93 @@ _FORMS = (
     Rule(r"nested function definitions are not allowed|StopIteration", unsupported_python.nested_function),
     says(
         r"only tuple comprehensions are supported|nested comprehensions are not supported",
-        "a comprehension in a kernel goes over a tuple of constants, and over nothing else",
-        "Write a loop over tl.static_range(n), or load all at once with a block of offsets.",
+        N_("a comprehension in a kernel can only go over a tuple of constants"),
+        N_("Write a loop over tl.static_range(n), or load everything at once with a block of offsets."),
     ),
     says(
         r"'tuple' object has no attribute '?(?!dtype)(\w+)'?$|'(\w+)' is not in list",
-        "`{code}`: a list in a kernel cannot grow or change",
-        "Keep values in variables of their own, in a block (tl.arange, tl.where), or in memory (tl.store).",
+        N_("`{code}`: a list in a kernel cannot grow or change"),
+        N_("Store values in separate variables, in a block (tl.arange, tl.where), or in memory (tl.store)."),
     ),
     says(
         r"'(?:List|Tuple|Name|Constant)' object has no attribute 'func'|Only `range` and `static_range`",
-        "a kernel's `for` goes over range(...) or tl.static_range(...) alone",
-        "Count with `for i in range(n)`; for constants write tl.static_range(n).",
+        N_("a `for` loop in a kernel goes over range(...) or tl.static_range(...), nothing else"),
+        N_("Write `for i in range(n)`. For constants, write tl.static_range(n)."),
     ),
     Rule(r"For loop bounds and step must all be ints, are \((.*)\)", unsupported_python.range_of_floats),
     says(
         r"For (lower bound|upper bound|step) must be a scalar, got",
-        "the {0} of `range` is one number, and here it is a block",
-        "Reduce the block (tl.max(x, 0)), or use the number itself.",
+        N_("the {first} of `range` must be one number, but it is a block"),
+        N_("Reduce the block, tl.max(x, 0), or use the number itself."),
     ),
     says(
         r"\] is not string|CompilationError: .*tensor.* is not string",
-        "`{code}` prints a text before the values, and there is none",
-        'Write print("x = ", x), or tl.device_print("x = ", x).',
+        N_("`{code}` prints values without a text, and a text must come first"),
+        N_('Write print("x = ", x), or tl.device_print("x = ", x).'),
     ),
     says(
         r"Cannot evaluate f-string containing non-constexpr",
-        "an f-string is made when the kernel is compiled, and the values in it are known only while it runs",
-        'Write tl.device_print("x = ", x).',
+        N_("an f-string is made at compile time, but its values are known only at run time"),
+        N_('Write tl.device_print("x = ", x).'),
     ),
     says(
         r"TypeError: (float|int|len|list|isinstance)?\(?.*(?:not 'tensor'|type 'tensor' has no len)",
-        "`{code}` asks for a number of Python's, and the value is known only while the kernel runs",
-        "Cast with x.to(tl.float32) or x.to(tl.int32); sizes of blocks are constants (x.shape[0]).",
+        N_("`{code}` needs a Python number, but the value is known only at run time"),
+        N_("Convert with x.to(tl.float32) or x.to(tl.int32). The sizes of a block are constants: x.shape[0]."),
     ),
     Rule(r"simultaneous multiple comparison is not supported", unsupported_python.several_comparisons),
     says(
         r"operator 'MatMult'|'MatMult' object",
-        "`@` does not multiply blocks in a kernel",
-        "Write tl.dot(a, b).",
+        N_("`@` does not multiply blocks in a kernel"),
+        N_("Write tl.dot(a, b)."),
     ),
     says(
         r"for \*\*|no attribute '__pow__'",
-        "`{code}`: a kernel has no powers",
-        "Multiply (x * x), or use tl.exp2(y * tl.log2(x)).",
+        N_("`{code}`: kernels have no power operator"),
+        N_("Multiply (x * x), or use tl.exp2(y * tl.log2(x))."),
     ),
     says(
         r"'torch\.dtype' object has no attribute",
-        "`{code}` takes one of Triton's types, and got one of torch's",
-        "Write tl.float32 instead of torch.float32; pass it as a `tl.constexpr` argument where it varies.",
+        N_("`{code}` needs a Triton type, but got a torch type"),
+        N_("Write tl.float32 instead of torch.float32. If the type varies, pass it as a `tl.constexpr` argument."),
     ),
     says(
         r"'tuple' object has no attribute dtype|language\.core\.tuple'> to tensor",
-        "`{code}`: one side is a tuple, and a number or a block is expected",
-        "Where a shape was passed, take its sizes one by one: pass x.shape[0], or write shape[0] in the kernel.",
+        N_("`{code}`: one side is a tuple, but must be a number or a block"),
+        N_("If you passed a shape, use one size: pass x.shape[0], or write shape[0] in the kernel."),
     ),
     Rule(_NONE, unsupported_python.nothing_returned),
     says(
         f"(?:{_NONE})",
-        "`{code}`: one side is None, and a number or a block is expected",
-        "Pass a number or a tensor, or ask first: `if x is not None:`.",
+        N_("`{code}`: one side is None, but must be a number or a block"),
+        N_("Pass a number or a tensor, or test first: `if x is not None:`."),
     ),
     says(
         r"cannot convert (.*) of type <class '(\w+)'> to tensor",
-        "`{code}`: {0!r} is a {1} of Python's, and a number or a block is expected",
-        "A kernel computes with numbers, blocks and pointers alone.",
+        N_("`{code}`: '{first}' is a Python {second}, but must be a number or a block"),
+        N_("A kernel computes only with numbers, blocks and pointers."),
     ),
     says(
         r"TypeError: (?!dynamic_func).*missing (?:a|\d+) required (?:[\w-]+ )?arguments?: (.*)",
-        "`{code}` does not give {0}",
-        "Pass it too.",
+        N_("`{code}` lacks the argument {first}"),
+        N_("Pass it."),
     ),
     Rule(r"TypeError: (?:too many positional arg|\w+\(\) takes \d+ positional arguments? but)", unknown_names.too_many),
     Rule(r"TypeError: .*got an unexpected keyword argument '(\w+)'", unknown_names.keyword),
     says(
         r"CompileTimeAssertionFailure: (.*)",
-        "tl.static_assert does not hold: {0}",
-        "It compares constants: look at the `tl.constexpr` arguments of the launch.",
+        N_("tl.static_assert failed: {first}"),
+        N_("It compares constants. Look at the `tl.constexpr` arguments of the launch."),
     ),
     says(
         r"cannot unpack non-iterable|'tensor' object has no attribute 'values'",
-        "`{code}`: one value cannot be spread over several names",
-        "A block does not unpack into its lanes: use one name, or tl.split for an axis of 2.",
+        N_("`{code}`: one value cannot be unpacked into several names"),
+        N_("A block does not unpack into its lanes. Use one name, or tl.split for an axis of size 2."),
     ),
     says(
         r"AssertionError: $",
-        "`{code}`: Triton expected a number or a block here, and there is none",
-        "What tl.store and other calls without a result give back is no value.",
+        N_("`{code}`: Triton expected a number or a block here, but there is no value"),
+        N_("Calls without a result, such as tl.store, return no value."),
     ),
 )
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
+from triton_lab.localization import _
 from triton_lab.notebook.mistakes.assignments import around, last, reaching
 from triton_lab.notebook.mistakes.diagnostic import Told
 from triton_lab.notebook.mistakes.front_end_error import Operand, Refusal, written
@@ -33,8 +34,10 @@ def loop_carried(refusal: Refusal, found: re.Match[str]) -> Told | None:
     born = f" (line {line(first)})" if first is not None else ", an argument"
     changed = f" (line {line(again)})" if again is not None else ""
     return Told(
-        f"`{name}` changes its type in the loop of line {line(loop)}: "
-        f"it is {before} before{born}, and {after} after the body{changed}",
+        _(
+            "`{name}` changes its type in the loop of line {line}: it is {before} before the "
+            "loop{born}, and {after} at the end of its body{changed}"
+        ).format(name=name, line=line(loop), before=before, born=born, after=after, changed=changed),
         _one_type(name, found[2], found[3], from_zero=isinstance(getattr(first, "value", None), ast.Constant)),
         at,
     )
@@ -44,17 +47,19 @@ def _one_type(name: str, before: str, after: str, *, from_zero: bool) -> str:
     """How to keep the type of ``name`` the same; ``from_zero``: it begins as a plain number."""
     if type_told(before).startswith("a block") != type_told(after).startswith("a block"):
         if type_told(after).startswith("a block"):
-            return f"Begin with a block of that shape and type, as in `{name} = tl.zeros(shape, tl.float32)`."
-        return f"Keep the block: a reduction in the loop goes into a name other than `{name}`."
+            return _(
+                "Start with a block of that shape and type, for example `{name} = tl.zeros(shape, tl.float32)`."
+            ).format(name=name)
+        return _("Keep `{name}` a block. Give the result of the reduction another name.").format(name=name)
     numbers = [re.findall(r"(?:fp|bf|u?int)\d+\w*", text) for text in (before, after)]
     if all(numbers) and numbers[0][-1] != numbers[1][-1]:
         wanted = dtype_told(numbers[1][-1]).split()[0]
         kept = dtype_told(numbers[0][-1]).split()[0]
-        begin = f"Begin with tl.{wanted}"
+        begin = f"Start with tl.{wanted}"
         if from_zero and wanted == "float32":
-            begin = "Begin with a float (0.0 instead of 0)"
-        return f"{begin}, or turn what is assigned in the loop back with .to(tl.{kept})."
-    return f"Give `{name}` one type and shape from its first assignment on."
+            begin = _("Start with a float (0.0 instead of 0)")
+        return _("{begin}, or convert what the loop assigns, with .to(tl.{kept}).").format(begin=begin, kept=kept)
+    return _("Give `{name}` the same type and shape in every assignment.").format(name=name)
 
 
 def _loop(refusal: Refusal) -> ast.For | ast.While | None:
@@ -70,8 +75,8 @@ def constant_in_loop(refusal: Refusal, found: re.Match[str]) -> Told | None:
     loop = _loop(refusal)
     again = last(loop.body, found[1]) if loop is not None else None
     return Told(
-        f"`{found[1]}` is a constant (tl.constexpr), and the loop gives it another value",
-        "Constants never change while a kernel runs: take another name for what changes.",
+        _("`{found}` is a constant (tl.constexpr), but the loop assigns it another value").format(found=found[1]),
+        _("A constant does not change while a kernel runs. Use another variable for the value that changes."),
         () if again is None else (again,),
     )
 
@@ -82,7 +87,7 @@ def branches(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if choice is None:
         return None
     sides = [last(choice.body, name), last(choice.orelse, name)]
-    return _two(refusal, name, [found[2], found[3]], sides, ["where the condition holds", "where it does not"])
+    return _two(refusal, name, [found[2], found[3]], sides, [_("where the condition holds"), _("where it does not")])
 
 
 def before_and_branch(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -110,8 +115,11 @@ def _two(
         line = f" (line {refusal.kernel.line(node)})" if node is not None else ""
         parts.append(f"{type_told(text)} {told}{line}")
     return Told(
-        f"`{name}` would have two types: {', and '.join(parts)}",
-        "One variable has one type on every path: cast one side with .to(...), broadcast it, or use two names.",
+        _("`{name}` would have two types: {parts}").format(name=name, parts=", and ".join(parts)),
+        _(
+            "A variable has the same type on every path. Convert one side with .to(...), broadcast "
+            "it, or use two names."
+        ),
         tuple(node for node in reversed(born) if node is not None),
     )
 
@@ -122,9 +130,10 @@ def returns(refusal: Refusal, found: re.Match[str]) -> Told:
     places.sort(key=lambda each: each.lineno)
     lines = " and ".join(str(refusal.kernel.line(each)) for each in places)
     return Told(
-        f"{refusal.kernel.name} returns {type_told(found[1])} on one path and {type_told(found[2])} on another "
-        f"(lines {lines})",
-        "Every return gives the same type: cast with .to(...), and write 0.0 for a float32.",
+        _("{name} returns {found} on one path and {found2} on another (lines {lines})").format(
+            name=refusal.kernel.name, found=type_told(found[1]), found2=type_told(found[2]), lines=lines
+        ),
+        _("Every `return` must return the same type. Convert with .to(...), and write 0.0 for a float32."),
         tuple(places),
     )
 
@@ -138,7 +147,7 @@ def shapes(refusal: Refusal, found: re.Match[str]) -> Told | None:
     told = [side_told(refusal, each) for each in (first, second)]
     many = [shape_of(each.value) or [] for each in (first, second)]
     return Told(
-        f"the shapes do not fit: {told[0]}, {told[1]}",
+        _("the shapes do not fit: {told}, {told2}").format(told=told[0], told2=told[1]),
         _fit(*many),
         (refusal.node, *births(refusal, [first, second])) if refusal.node is not None else (),
     )
@@ -160,8 +169,11 @@ def _broadcasts(left: Sequence[int], right: Sequence[int]) -> bool:
 
 def _fit(left: list[int], right: list[int]) -> str:
     if len(left) == len(right):
-        return "Sizes along an axis must be equal, or one of them 1: use one constant for both, or [:, None]."
-    return "Sizes count from the last axis on: write [:, None] or [None, :] to say which axis a block lies along."
+        return _(
+            "Along each axis the sizes must be equal, or one of them must be 1. Use one constant for "
+            "both, or [:, None]."
+        )
+    return _("Axes are matched from the last one on. Write [:, None] or [None, :] to place a block along an axis.")
 
 
 def side_told(refusal: Refusal, side: Operand) -> str:
@@ -175,7 +187,11 @@ def side_told(refusal: Refusal, side: Operand) -> str:
     for name in _names(side.node):
         size, born = shape_of(refusal.scope.get(name)), _born(refusal, name)
         if size and born is not None:
-            inner.append(f"`{name}` is {shape_told(size)} since line {refusal.kernel.line(born)}")
+            inner.append(
+                _("`{name}` is {size} since line {line}").format(
+                    name=name, size=shape_told(size), line=refusal.kernel.line(born)
+                )
+            )
     return said + (f" ({', '.join(inner[:3])})" if inner else "")
 
 
@@ -211,14 +227,20 @@ def pointer_and(refusal: Refusal, found: re.Match[str]) -> Told | None:
     name = written(pointers[0].node)
     if isinstance(refusal.node, ast.BinOp) and isinstance(refusal.node.op, (ast.Add, ast.Sub)) and others:
         return Told(
-            f"an offset is a whole number, and `{written(others[0].node)}` is {value_told(others[0].value)}",
-            "Divide with `//` instead of `/`, or turn it into whole numbers with .to(tl.int32).",
+            _("an offset must be an integer, but `{node}` is {value}").format(
+                node=written(others[0].node), value=value_told(others[0].value)
+            ),
+            _("Use `//` instead of `/`, or convert it to an integer with .to(tl.int32)."),
             _with_birth(refusal, others[0]),
         )
     return Told(
-        f"`{name}` is {value_told(pointers[0].value)}, an address and no number to calculate with",
-        f"Read the number behind it with tl.load({name}); or, where a tensor was passed for a size or a stride, "
-        "pass the number itself (x.stride(0), x.numel()).",
+        _("`{name}` is {value}: an address, not a number to calculate with").format(
+            name=name, value=value_told(pointers[0].value)
+        ),
+        _(
+            "To read the number at this address, write tl.load({name}). If you passed a tensor as a "
+            "size or a stride, pass the number itself (x.stride(0), x.numel())."
+        ).format(name=name),
     )
 
 
@@ -240,8 +262,10 @@ def one_address(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if side is None:
         return None
     return Told(
-        f"`{written(refusal.operands[0].node, 40)}` is one address, and the {what} a block: {side_told(refusal, side)}",
-        "Give each lane an address of its own (pointer + tl.arange(0, BLOCK)), or reduce the block first (tl.sum).",
+        _("`{node}` is one address, but the {what} is a block: {side_told}").format(
+            node=written(refusal.operands[0].node, 40), what=what, side_told=side_told(refusal, side)
+        ),
+        _("Give each lane its own address (pointer + tl.arange(0, BLOCK)), or reduce the block first (tl.sum)."),
         () if refusal.node is None else (refusal.node, *births(refusal, [side])),
     )
 
@@ -251,10 +275,12 @@ def no_pointer(refusal: Refusal, found: re.Match[str]) -> Told:
     kind, call = type_told(found[1]), found[2]
     target = refusal.operands[0].node if refusal.operands else None
     what = f"`{written(target)}`" if target is not None else "its first argument"
-    extra = " The pointer comes first: tl.store(pointer, value)." if call.endswith("store") else ""
+    extra = _(" The pointer comes first: tl.store(pointer, value).") if call.endswith("store") else ""
     return Told(
-        f"{call} takes addresses, and {what} is {kind}",
-        f"Begin with a pointer, an argument that got a tensor: {call}(x_ptr + offsets, ...).{extra}",
+        _("{call} takes addresses, but {what} is {kind}").format(call=call, what=what, kind=kind),
+        _("Start with a pointer, which is an argument that got a tensor: {call}(x_ptr + offsets, ...).{extra}").format(
+            call=call, extra=extra
+        ),
         _with_birth(refusal, *refusal.operands[:1]),
     )
 
@@ -265,8 +291,8 @@ def operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return None
     sides = [f"`{written(each.node, 40)}` is {value_told(each.value)}" for each in refusal.operands]
     return Told(
-        f"`{refusal.code}` does not go with these types: {', '.join(sides)}",
-        "`&`, `|`, `^`, `<<` and `>>` take whole numbers and masks: compare first, or cast with .to(tl.int32).",
+        _("`{code}` does not work on these types: {sides}").format(code=refusal.code, sides=", ".join(sides)),
+        _("`&`, `|`, `^`, `<<` and `>>` take integers and masks. Compare first, or convert with .to(tl.int32)."),
         _with_birth(refusal, *refusal.operands),
     )
 
@@ -279,4 +305,7 @@ def shape_of_a_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if node.func.attr not in ("zeros", "full"):
         return None
     shape = written(node.args[0])
-    return Told(f"`{refusal.code}`: the shape of a block is a tuple, also where it has one axis", f"Write ({shape},).")
+    return Told(
+        _("`{code}`: the shape of a block must be a tuple, also if it has one axis").format(code=refusal.code),
+        f"Write ({shape},).",
+    )

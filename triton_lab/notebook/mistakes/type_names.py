@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from triton_lab.localization import _
 from triton_lab.messages import a
 
 # The names that users write: tl.float32.
@@ -23,7 +24,7 @@ def type_told(text: str) -> str:
     if found := _BLOCK.fullmatch(text) or _TENSOR.fullmatch(text):
         shape = [int(size) for size in re.findall(r"\d+", found["shape"])]
         one, many = _element(found["of"])
-        return f"a block of {shape_told(shape)} {many}" if shape else one
+        return _("a block of {shape} {many}").format(shape=shape_told(shape), many=many) if shape else one
     return _element(text)[0]
 
 
@@ -31,7 +32,7 @@ def _element(text: str) -> tuple[str, str]:
     """The words for one element of the type, and for many."""
     if found := _POINTER.fullmatch(text):
         to = dtype_told(found["of"])
-        return f"a pointer to {to}", f"pointers to {to}"
+        return _("a pointer to {to}").format(to=to), f"pointers to {to}"
     return f"a single {dtype_told(text)}", dtype_told(text)
 
 

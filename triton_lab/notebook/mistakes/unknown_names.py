@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import a, count
 from triton_lab.notebook.mistakes.assignments import around, bindings, bound_names, holds, reaching
 from triton_lab.notebook.mistakes.diagnostic import Told
@@ -19,38 +20,43 @@ from triton_lab.notebook.mistakes.type_names import value_told
 
 # Replacements of functions of Python and of other libraries, if Triton has another name for them.
 _INSTEAD = {
-    "enumerate": "count with `for i in range(n)`",
-    "zip": "count with `for i in range(n)` and index by addresses",
-    "round": "use tl.floor(x + 0.5)",
-    "pow": "use x * x, or tl.exp2(y * tl.log2(x))",
-    "bool": "use `x != 0`",
-    "matmul": "use tl.dot",
-    "mm": "use tl.dot",
-    "concatenate": "use tl.cat or tl.join",
-    "tensor": "use tl.full",
-    "array": "use tl.full",
-    "ones": "use tl.full(shape, 1, dtype)",
-    "power": "use x * x, or tl.exp2(y * tl.log2(x))",
-    "float": "use x.to(tl.float32)",
-    "double": "use x.to(tl.float64)",
-    "half": "use x.to(tl.float16)",
-    "int": "use x.to(tl.int32)",
-    "long": "use x.to(tl.int64)",
-    "type": "use x.to(dtype)",
-    "astype": "use x.to(dtype)",
-    "view": "use x.reshape(...), or x.to(dtype, bitcast=True) for another type of the same bits",
-    "size": "pass the size as an argument",
-    "stride": "pass the stride as an argument",
-    "numel": "pass the number of elements as an argument",
-    "transpose": "use tl.trans(x)",
-    "item": "reduce it: tl.sum(x)",
-    "mean": "use tl.sum(x, axis) / n",
-    "relu": "use tl.maximum(x, 0)",
-    "data_ptr": "the argument is the pointer itself: add offsets to it",
+    "enumerate": N_("write `for i in range(n)`"),
+    "zip": N_("write `for i in range(n)` and index by addresses"),
+    "round": N_("use tl.floor(x + 0.5)"),
+    "pow": N_("use x * x, or tl.exp2(y * tl.log2(x))"),
+    "bool": N_("use `x != 0`"),
+    "matmul": N_("use tl.dot"),
+    "mm": N_("use tl.dot"),
+    "concatenate": N_("use tl.cat or tl.join"),
+    "tensor": N_("use tl.full"),
+    "array": N_("use tl.full"),
+    "ones": N_("use tl.full(shape, 1, dtype)"),
+    "power": N_("use x * x, or tl.exp2(y * tl.log2(x))"),
+    "float": N_("use x.to(tl.float32)"),
+    "double": N_("use x.to(tl.float64)"),
+    "half": N_("use x.to(tl.float16)"),
+    "int": N_("use x.to(tl.int32)"),
+    "long": N_("use x.to(tl.int64)"),
+    "type": N_("use x.to(dtype)"),
+    "astype": N_("use x.to(dtype)"),
+    "view": N_("use x.reshape(...), or x.to(dtype, bitcast=True) for another type of the same bits"),
+    "size": N_("pass the size as an argument"),
+    "stride": N_("pass the stride as an argument"),
+    "numel": N_("pass the number of elements as an argument"),
+    "transpose": N_("use tl.trans(x)"),
+    "item": N_("reduce it: tl.sum(x)"),
+    "mean": N_("use tl.sum(x, axis) / n"),
+    "relu": N_("use tl.maximum(x, 0)"),
+    "data_ptr": N_("the argument itself is the pointer: add offsets to it"),
 }
 
 
-_MEMBERS = "Blocks have .to(dtype), .reshape(...), .sum(axis), .dtype and .shape; most functions are in tl."
+_MEMBERS = N_("Blocks have .to(dtype), .reshape(...), .sum(axis), .dtype and .shape. Most functions are in tl.")
+
+
+def _instead(name: str) -> str:
+    """What to use in place of a name; "" if the table has none."""
+    return translated(_INSTEAD.get(name, ""))
 
 
 def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -63,10 +69,10 @@ def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if name in builtin:
         return _of_python(name)
     if name in ("inf", "nan"):
-        return Told(f"`{name}` is not defined", f'Write float("{name}").')
+        return Told(_("`{name}` is not defined").format(name=name), f'Write float("{name}").')
     near = _near(name, _reachable(refusal))
     message = f"`{name}` is not defined" + (f": did you mean `{near}`?" if near else "")
-    advice = "" if near else "Give it a value above this line, or pass it as an argument of the kernel."
+    advice = "" if near else _("Give it a value above this line, or pass it as an argument of the kernel.")
     return Told(message, advice)
 
 
@@ -77,18 +83,22 @@ def _out_of_reach(name: str, assigned: list[ast.stmt], refusal: Refusal) -> Told
     line = refusal.kernel.line(first)
     if first.lineno >= getattr(node, "lineno", 0):
         return Told(
-            f"`{name}` has no value yet: it gets one on line {line}", "Assign it above this line.", (node, first)
+            _("`{name}` has no value yet: its first value is assigned on line {line}").format(name=name, line=line),
+            _("Assign it above this line."),
+            (node, first),
         )
     hidden = [outer for outer in around(body, first) if not holds(outer, node)]
     if hidden and isinstance(hidden[0], ast.If):
         return Told(
-            f"`{name}` has a value only where the `if` of line {refusal.kernel.line(hidden[0])} goes one way",
-            f"Give `{name}` a value of the same type before the `if`, or in its other branch too.",
+            _("`{name}` has a value only if the `if` of line {line} takes one branch").format(
+                name=name, line=refusal.kernel.line(hidden[0])
+            ),
+            _("Give `{name}` a value of the same type before the `if`, or in the other branch too.").format(name=name),
             (node, first),
         )
     return Told(
-        f"`{name}` gets its value inside a loop alone, which may run no time at all",
-        f"Give `{name}` a value of the same type before the loop.",
+        _("`{name}` gets its value only inside a loop, and the loop may run zero times").format(name=name),
+        _("Give `{name}` a value of the same type before the loop.").format(name=name),
         (node, first),
     )
 
@@ -96,10 +106,10 @@ def _out_of_reach(name: str, assigned: list[ast.stmt], refusal: Refusal) -> Told
 def _of_python(name: str) -> Told:
     import triton.language as tl
 
-    instead = _INSTEAD.get(name) or (f"use tl.{name}" if hasattr(tl, name) else "")
+    instead = _instead(name) or (_("use tl.{name}").format(name=name) if hasattr(tl, name) else "")
     return Told(
-        f"`{name}` is a function of Python's, which a kernel does not have",
-        _sentence(instead) or "Compute it outside and pass the result as an argument.",
+        _("`{name}` is a Python function that kernels cannot call").format(name=name),
+        _sentence(instead) or _("Compute it outside of the kernel, and pass the result as an argument."),
     )
 
 
@@ -112,13 +122,20 @@ def global_value(refusal: Refusal, found: re.Match[str]) -> Told:
     name = found[1]
     value = refusal.kernel.globals.get(name)
     if isinstance(value, (bool, int, float, str)):
-        how = f"Write `{name} = tl.constexpr({value!r})` where it is defined, or pass it as a `tl.constexpr` argument."
-        return Told(f"`{name}` is a plain global of Python's ({value!r}), which a kernel does not read", how)
+        how = _(
+            "Where it is defined, write `{name} = tl.constexpr({value})`, or pass it as a `tl.constexpr` argument."
+        ).format(name=name, value=repr(value))
+        return Told(
+            _("`{name}` is a Python global ({value}), which a kernel cannot read").format(name=name, value=repr(value)),
+            how,
+        )
     if callable(value):
         return _not_compiled(name, value)
     return Told(
-        f"`{name}` is a global of Python's ({type(value).__name__}), which a kernel does not read",
-        f"Pass `{name}` as an argument of the kernel.",
+        _("`{name}` is a Python global ({type}), which a kernel cannot read").format(
+            name=name, type=type(value).__name__
+        ),
+        _("Pass `{name}` as an argument of the kernel.").format(name=name),
     )
 
 
@@ -129,26 +146,30 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(node, ast.Attribute):
         return None
     if owner == "module":
-        module, _ = _resolved(node.value, refusal.kernel)
+        module, _unused = _resolved(node.value, refusal.kernel)
         short = written(node.value)
         near = _near(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
-        instead = _INSTEAD.get(name, "")
+        instead = _instead(name)
         if near and (not instead or "x.to(" in instead):  # the name may be a misspelt type
-            return Told(f"{short} has no `{name}`: did you mean `{short}.{near}`?")
+            return Told(
+                _("{short} has no `{name}`: did you mean `{short}.{near}`?").format(short=short, name=name, near=near)
+            )
         return Told(f"{short} has no `{name}`", _sentence(instead))
     if owner == "tensor":
         import triton.language as tl
 
         if isinstance(node.value, ast.Name) and (hidden := _hidden_module(node.value.id, name, refusal)):
             return hidden
-        instead = _INSTEAD.get(name, "")
+        instead = _instead(name)
         near = "" if instead else _near(name, [each for each in dir(tl.tensor) if not each.startswith("_")])
         whose = f"`{written(node.value)}`"
         if isinstance(node.value, ast.Name) and node.value.id in refusal.scope:
             whose += f" is {value_told(refusal.scope[node.value.id])} and"
         if near:
-            return Told(f"{whose} has no `.{name}`: did you mean `.{near}`?")
-        return Told(f"{whose} has no `.{name}`", _sentence(instead) or _MEMBERS)
+            return Told(
+                _("{whose} has no `.{name}`: did you mean `.{near}`?").format(whose=whose, name=name, near=near)
+            )
+        return Told(f"{whose} has no `.{name}`", _sentence(instead) or translated(_MEMBERS))
     return None
 
 
@@ -159,8 +180,10 @@ def _hidden_module(name: str, member: str, refusal: Refusal) -> Told | None:
         return None
     noun, where = _own(name, refusal)
     return Told(
-        f"`{name}` is {a(noun)} here ({where}), and hides the module {module.__name__}",
-        f"Give the {noun} another name.",
+        _("`{name}` is {noun} here ({where}), and hides module {module}").format(
+            name=name, noun=a(noun), where=where, module=module.__name__
+        ),
+        _("Give the {noun} another name.").format(noun=noun),
     )
 
 
@@ -180,8 +203,10 @@ def called_value(refusal: Refusal, found: re.Match[str]) -> Told | None:
     name = node.func.id
     noun, where = _own(name, refusal)
     return Told(
-        f"`{name}` is {a(noun)} here ({where}), {value_told(refusal.scope[name])}, and no function to call",
-        f"Where a function `{name}` is meant, give the {noun} another name.",
+        _("`{name}` is {noun} here ({where}), {scope}, not a function").format(
+            name=name, noun=a(noun), where=where, scope=value_told(refusal.scope[name])
+        ),
+        _("If you mean the function `{name}`, give the {noun} another name.").format(name=name, noun=noun),
     )
 
 
@@ -198,8 +223,8 @@ def called_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(refusal.node, ast.Call) or not isinstance(refusal.node.func, ast.Attribute):
         return None
     name = refusal.node.func.attr
-    message = f"`{written(refusal.node.func)}` is a number in a kernel, and no function to call"
-    return Told(message, _sentence(_INSTEAD.get(name, "")) or "Leave the parentheses out.")
+    message = _("`{func}` is a number in a kernel, not a function").format(func=written(refusal.node.func))
+    return Told(message, _sentence(_instead(name)) or "Remove the parentheses.")
 
 
 # torch's names for arguments of functions that Triton has, too.
@@ -213,8 +238,10 @@ def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
     function, name = refusal.node.func, found[1]
     known = _parameters(function, refusal.kernel)
     near = _TORCHS.get(name) or _near(name, known)
-    message = f"{written(function)} has no argument `{name}`" + (f": did you mean `{near}`?" if near else "")
-    return Told(message, f"Its arguments are {', '.join(known)}." if known else "")
+    message = _("{function} has no argument `{name}`").format(function=written(function), name=name) + (
+        f": did you mean `{near}`?" if near else ""
+    )
+    return Told(message, _("Its arguments are {known}.").format(known=", ".join(known)) if known else "")
 
 
 def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -223,7 +250,12 @@ def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return None
     known = _parameters(refusal.node.func, refusal.kernel)
     takes = f"{written(refusal.node.func)} takes {', '.join(known) or 'none'}"
-    return Told(f"the call gives {count(len(refusal.node.args), 'argument')}, and {takes}", "Leave the others out.")
+    return Told(
+        _("the call passes {arguments}, but {takes}").format(
+            arguments=count(len(refusal.node.args), "argument"), takes=takes
+        ),
+        "Remove the others.",
+    )
 
 
 def _parameters(function: ast.expr, kernel: KernelText) -> list[str]:
@@ -251,13 +283,15 @@ def _not_compiled(name: str, value: Any) -> Told:
     last = name.rsplit(".", 1)[-1]
     if isinstance(value, types.FunctionType) and not _is_of_a_library(value):
         return Told(
-            f"`{name}` is a Python function: a kernel calls only what is compiled with it",
-            f"Write @triton.jit above `def {value.__name__}`.",
+            _("`{name}` is a Python function, but a kernel calls only functions that Triton compiles").format(
+                name=name
+            ),
+            _("Write @triton.jit above `def {value}`.").format(value=value.__name__),
         )
-    instead = _INSTEAD.get(last) or (f"use tl.{last}" if hasattr(tl, last) else "")
+    instead = _instead(last) or (_("use tl.{name}").format(name=last) if hasattr(tl, last) else "")
     return Told(
-        f"`{name}` works on tensors or numbers outside of kernels: a kernel cannot call it",
-        _sentence(instead) or "Compute it outside and pass the result as an argument.",
+        _("`{name}` works only outside of kernels, on tensors or numbers").format(name=name),
+        _sentence(instead) or _("Compute it outside of the kernel, and pass the result as an argument."),
     )
 
 

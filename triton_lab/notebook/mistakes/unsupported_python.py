@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from triton_lab.backend.source.operator_precedence import misread
+from triton_lab.localization import N_, _, translated
 from triton_lab.notebook.mistakes.assignments import around, bound_names, reaching
 from triton_lab.notebook.mistakes.diagnostic import Told
 from triton_lab.notebook.mistakes.front_end_error import Operand, Refusal, written
@@ -14,27 +15,27 @@ from triton_lab.notebook.mistakes.type_names import is_pointer, is_runtime, shap
 
 # Syntax that Python has and kernels do not, and its replacements.
 _SYNTAX = {
-    "Break": ("`break`", "Put the condition into the loop: `while go & (i < n):`, or mask what the rest would do."),
-    "Continue": ("`continue`", "Put the rest of the body under `if`, or mask it."),
-    "Dict": ("a dictionary", "Use variables of their own, or a tuple."),
-    "Set": ("a set", "Use variables of their own, or a tuple."),
-    "DictComp": ("a dictionary", "Use variables of their own, or a tuple."),
-    "GeneratorExp": ("a generator", "Write a loop over tl.static_range(n)."),
-    "Lambda": ("`lambda`", "Write a function with @triton.jit above it, outside of the kernel."),
-    "Try": ("`try`", "Exceptions do not exist in a kernel: check with `if`, or with tl.device_assert."),
-    "Raise": ("`raise`", "Use tl.device_assert(condition, message), or tl.static_assert for constants."),
-    "Import": ("`import`", "Import at the top of the cell or file."),
-    "ImportFrom": ("`import`", "Import at the top of the cell or file."),
-    "Global": ("`global`", "Pass values as arguments and store results through a pointer."),
-    "Nonlocal": ("`nonlocal`", "Pass values as arguments and return results."),
-    "Delete": ("`del`", "Leave it out: Triton frees what is no longer used."),
-    "Yield": ("`yield`", "Store results through a pointer, or return them."),
-    "Await": ("`await`", "A kernel's calls all end before the next begins."),
-    "NamedExpr": ("`:=`", "Assign on a line of its own."),
-    "ClassDef": ("a class", "Define it outside of the kernel."),
-    "FunctionDef": ("a function in a function", "Move it out of the kernel, with @triton.jit above it."),
-    "AsyncFunctionDef": ("`async`", "A kernel's calls all end before the next begins."),
-    "Match": ("`match`", "Use `if` and `elif`."),
+    "Break": ("`break`", N_("Put the condition into the loop, `while go & (i < n):`, or mask the remaining work.")),
+    "Continue": ("`continue`", N_("Put the rest of the body under `if`, or mask it.")),
+    "Dict": (N_("a dictionary"), N_("Use separate variables, or a tuple.")),
+    "Set": (N_("a set"), N_("Use separate variables, or a tuple.")),
+    "DictComp": (N_("a dictionary"), N_("Use separate variables, or a tuple.")),
+    "GeneratorExp": (N_("a generator"), N_("Write a loop over tl.static_range(n).")),
+    "Lambda": ("`lambda`", N_("Write a function with @triton.jit above it, outside of the kernel.")),
+    "Try": ("`try`", N_("A kernel has no exceptions. Check with `if`, or with tl.device_assert.")),
+    "Raise": ("`raise`", N_("Use tl.device_assert(condition, message). For constants, use tl.static_assert.")),
+    "Import": ("`import`", N_("Import at the top of the cell or file.")),
+    "ImportFrom": ("`import`", N_("Import at the top of the cell or file.")),
+    "Global": ("`global`", N_("Pass values as arguments and store results through a pointer.")),
+    "Nonlocal": ("`nonlocal`", N_("Pass values as arguments and return results.")),
+    "Delete": ("`del`", N_("Remove it. Triton frees what is no longer used.")),
+    "Yield": ("`yield`", N_("Store results through a pointer, or return them.")),
+    "Await": ("`await`", N_("A kernel calls functions one after another. Remove `async` and `await`.")),
+    "NamedExpr": ("`:=`", N_("Write the assignment on its own line.")),
+    "ClassDef": (N_("a class"), N_("Define it outside of the kernel.")),
+    "FunctionDef": (N_("a function in a function"), N_("Move it out of the kernel, with @triton.jit above it.")),
+    "AsyncFunctionDef": ("`async`", N_("A kernel calls functions one after another. Remove `async` and `await`.")),
+    "Match": ("`match`", N_("Use `if` and `elif`.")),
 }
 
 
@@ -44,21 +45,23 @@ def several_comparisons(refusal: Refusal, found: re.Match[str]) -> Told:
         if ast.unparse(one.node) == ast.unparse(refusal.node or one.node):
             return Told(one.message, one.hint)
     return Told(
-        f"`{refusal.code}` compares twice in one go",
-        "Write (a < b) & (b < c), with parentheses: `&` binds more tightly than `<`.",
+        _("`{code}` chains two comparisons").format(code=refusal.code),
+        _("Write (a < b) & (b < c), with the parentheses: `&` binds more tightly than `<`."),
     )
 
 
 def syntax(refusal: Refusal, found: re.Match[str]) -> Told:
     """A piece of Python that no kernel can have."""
-    what, instead = _SYNTAX.get(found[1], (f"Python's {found[1]}", "Write it with assignments, `if`, `for` and tl."))
-    return Told(f"a kernel cannot have {what}", instead)
+    what, instead = _SYNTAX.get(
+        found[1], (f"Python's {found[1]}", _("Use only assignments, `if`, `for` and functions of tl."))
+    )
+    return Told(_("a kernel cannot have {what}").format(what=translated(what)), translated(instead))
 
 
 def return_in_loop(refusal: Refusal, found: re.Match[str]) -> Told:
     """``return`` in the body of a loop; Triton names the statement around it."""
     inner = [] if refusal.node is None else [each for each in ast.walk(refusal.node) if isinstance(each, ast.Return)]
-    return Told("a loop cannot be left with `return`", _SYNTAX["Break"][1], tuple(inner[:1]))
+    return Told(_("`return` cannot leave a loop"), translated(_SYNTAX["Break"][1]), tuple(inner[:1]))
 
 
 def nested_function(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -67,7 +70,7 @@ def nested_function(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not any(isinstance(each, ast.FunctionDef) for each in outer):
         return None
     what, instead = _SYNTAX["FunctionDef"]
-    return Told(f"a kernel cannot have {what}", instead)
+    return Told(_("a kernel cannot have {what}").format(what=translated(what)), translated(instead))
 
 
 def arange_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
@@ -78,18 +81,20 @@ def arange_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
     if floats:
         given = " and ".join(f"`{written(each.node)}` is {value_told(each.value)}" for each in floats)
         return Told(
-            f"the ends of tl.arange are whole numbers, and {given}",
-            "Divide with `//` instead of `/`, in the launch too; triton.cdiv rounds up.",
+            _("the bounds of tl.arange must be integers, but {given}").format(given=given),
+            _("Use `//` instead of `/`, in the launch too. triton.cdiv rounds up."),
         )
     if strange and not moving:
         told = f"`{written(strange[0].node)}` is {value_told(strange[0].value)}"
-        return Told(f"the ends of tl.arange are whole numbers, and {told}", "Pass a number for it.")
+        return Told(
+            _("the bounds of tl.arange must be integers, but {told}").format(told=told), _("Pass a number for it.")
+        )
     if moving and all(_argument(refusal, each.node) for each in moving):
-        return _not_constant(refusal, moving, "the size of a block is fixed when the kernel is compiled")
+        return _not_constant(refusal, moving, _("the size of a block is fixed at compile time"))
     what = written(moving[0].node) if moving else refusal.code
     return Told(
-        f"the ends of tl.arange are constants, and `{what}` is known only while the kernel runs",
-        "Take tl.arange(0, BLOCK) and add where it begins: start + tl.arange(0, BLOCK).",
+        _("the bounds of tl.arange must be constants, but `{what}` is known only at run time").format(what=what),
+        _("Use tl.arange(0, BLOCK) and add the start: start + tl.arange(0, BLOCK)."),
     )
 
 
@@ -103,7 +108,7 @@ def shape_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
         else:
             sizes.append(operand)
     moving = [each for each in sizes if is_runtime(each.value)]
-    return _not_constant(refusal, moving, "the shape of a block is fixed when the kernel is compiled")
+    return _not_constant(refusal, moving, _("the shape of a block is fixed at compile time"))
 
 
 def _not_constant(refusal: Refusal, moving: list[Operand], why: str) -> Told:
@@ -114,8 +119,16 @@ def _not_constant(refusal: Refusal, moving: list[Operand], why: str) -> Told:
         marked = ", ".join(f"`{name}: tl.constexpr`" for name in names)
         declared = [each for each in refusal.kernel.arguments if each.arg in names]
         line = f" (line {refusal.kernel.line(declared[0])})" if declared else ""
-        return Told(f"{why}, and `{given}` is not known then", f"Declare {marked} in the kernel's arguments{line}.", at)
-    return Told(f"{why}, and `{given}` is not known then", "Take the size from a `tl.constexpr` argument.", at)
+        return Told(
+            _("{why}, but `{given}` is known only at run time").format(why=why, given=given),
+            _("Declare {marked} in the kernel's arguments{line}.").format(marked=marked, line=line),
+            at,
+        )
+    return Told(
+        _("{why}, but `{given}` is known only at run time").format(why=why, given=given),
+        _("Take the size from a `tl.constexpr` argument."),
+        at,
+    )
 
 
 def _argument(refusal: Refusal, node: ast.AST) -> bool:
@@ -150,8 +163,8 @@ def range_of_floats(refusal: Refusal, found: re.Match[str]) -> Told:
     wrong = [(node, kind) for node, kind in zip(given, types, strict=False) if "int" not in kind]
     told = " and ".join(f"`{written(node)}` is {type_told(kind)}" for node, kind in wrong)
     return Told(
-        f"`range` counts in whole numbers, and {told or 'its bounds are none'}",
-        "Divide with `//` instead of `/` (or with tl.cdiv, which rounds up), and pass whole numbers to the kernel.",
+        _("`range` takes integers, but {told}").format(told=told or _("its bounds are not")),
+        _("Use `//` instead of `/` (or tl.cdiv, which rounds up), and pass integers to the kernel."),
         (wrong[0][0],) if wrong else (),
     )
 
@@ -165,9 +178,13 @@ def block_condition(refusal: Refusal, found: re.Match[str]) -> Told:
     if isinstance(test, ast.Name) and (size := shape_of(refusal.scope.get(test.id))):
         shape = f" of {shape_told(size)}"
     return Told(
-        f"`{word}` takes one yes or no, and {what} is a block{shape} with an answer for each lane",
-        "Choose by lane with tl.where(condition, a, b), or give tl.load and tl.store a mask; "
-        "for one answer of all lanes reduce it, as in tl.max(condition.to(tl.int32), 0) > 0.",
+        _("`{word}` needs one true or false, but {what} is a block{shape} with one for each lane").format(
+            word=word, what=what, shape=shape
+        ),
+        _(
+            "To choose for each lane, use tl.where(condition, a, b), or give tl.load and tl.store a "
+            "mask. For one answer of all lanes, reduce it: tl.max(condition.to(tl.int32), 0) > 0."
+        ),
     )
 
 
@@ -184,7 +201,7 @@ def late_block_condition(refusal: Refusal, found: re.Match[str]) -> Told | None:
 def _blocks(tree: ast.FunctionDef) -> set[str]:
     """The names that are assigned from tl.arange and the like, as far as the text shows."""
     blocks: set[str] = set()
-    for _ in range(3):
+    for _unused in range(3):
         for each in ast.walk(tree):
             if isinstance(each, ast.Assign) and _makes_block(each.value, blocks):
                 blocks |= bound_names(each)
@@ -204,14 +221,18 @@ def index(refusal: Refusal, found: re.Match[str]) -> Told:
     node = refusal.node
     if isinstance(node, ast.Subscript) and any(is_pointer(each.value) for each in refusal.operands):
         return Told(
-            f"`{refusal.code}` indexes a pointer, which is an address",
-            f"Add offsets to it and load: tl.load({written(node.value)} + tl.arange(0, BLOCK)).",
+            _("`{code}` indexes a pointer, which is an address, not an array").format(code=refusal.code),
+            _("Add offsets to it and load: tl.load({value} + tl.arange(0, BLOCK)).").format(value=written(node.value)),
         )
     what = f"`{written(node.value)}`" if isinstance(node, ast.Subscript) else "a block"
     return Told(
-        f"`{refusal.code}` picks elements of {what}, and a block's lanes cannot be picked one by one",
-        "Load that element from its address, reduce the block (tl.sum(tl.where(i == 0, x, 0), 0)), or use tl.gather; "
-        "in [ ] stand only `:` and None.",
+        _("`{code}` picks elements of {what}, but single lanes of a block cannot be indexed").format(
+            code=refusal.code, what=what
+        ),
+        _(
+            "Load the element from its address, reduce the block, tl.sum(tl.where(i == 0, x, 0), 0), "
+            "or use tl.gather. Inside [ ] only `:` and None are allowed."
+        ),
     )
 
 
@@ -225,7 +246,7 @@ def index_pointer(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return None
     base, inner = written(node.value), written(node.slice)
     return Told(
-        f"`{refusal.code}` indexes a pointer, as in C; Triton adds the index to it",
+        _("`{code}` indexes a pointer as C does, but in Triton you add the offset to it").format(code=refusal.code),
         f"Write tl.load({base} + {inner}).",
     )
 
@@ -242,8 +263,12 @@ def assign_item(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if is_pointer(refusal.scope.get(name)):
         how = f"Write tl.store({name} + {written(target.slice)}, {written(node.value)})."
     else:
-        how = "Make a new block with tl.where(condition, new, old); to write into memory use tl.store(pointer, value)."
-    return Told(f"`{written(target)}` cannot be assigned: a block's lanes do not change one by one", how)
+        how = _(
+            "Make a new block with tl.where(condition, new, old). To write to memory, use tl.store(pointer, value)."
+        )
+    return Told(
+        _("`{target}` cannot be assigned: single lanes of a block do not change").format(target=written(target)), how
+    )
 
 
 def recursion(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -251,14 +276,23 @@ def recursion(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(refusal.node, ast.Call):
         return None
     name, inside = written(refusal.node.func), refusal.kernel.name
-    if refusal.kind != "EndlessRecursion" and name not in {inside, *(kernel.name for kernel, _ in refusal.callers)}:
+    if refusal.kind != "EndlessRecursion" and name not in {
+        inside,
+        *(kernel.name for kernel, _unused in refusal.callers),
+    }:
         return None
     return Told(
         f"`{name}` calls itself"
-        + ("" if name == inside else f" by way of `{inside}`")
-        + (f", {refusal.text}, and no deeper is allowed" if refusal.kind == "EndlessRecursion" else ""),
-        "Write a loop. Triton follows each call when it compiles the kernel, and stops only where a constant decides: "
-        "`if` of a `tl.constexpr`, with the call under its `else`.",
+        + ("" if name == inside else f" through `{inside}`")
+        + (
+            _(", {text}, and no deeper is allowed").format(text=refusal.text)
+            if refusal.kind == "EndlessRecursion"
+            else ""
+        ),
+        _(
+            "Write a loop. Triton follows every call at compile time. It stops only where an `if` of "
+            "a `tl.constexpr` decides; the call must be in the `else` of that `if`."
+        ),
     )
 
 
@@ -275,8 +309,8 @@ def nothing_returned(refusal: Refusal, found: re.Match[str]) -> Told | None:
         if source and not any(isinstance(part, ast.Return) and part.value for part in ast.walk(ast.parse(source))):
             name = written(each.func)
             return Told(
-                f"`{name}` returns nothing, and a number or a block is expected",
-                f"End `{name}` with `return` and the value.",
+                _("`{name}` returns nothing, but a number or a block is needed").format(name=name),
+                _("End `{name}` with `return` and a value.").format(name=name),
                 (each,),
             )
     return None
@@ -288,8 +322,11 @@ def dot_operands(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return None
     told = ", ".join(f"`{written(each.node, 40)}` is {value_told(each.value)}" for each in refusal.operands[:2])
     if "dtype" in refusal.text:
-        return Told(f"tl.dot multiplies blocks of one type: {told}", "Turn one into the other's with .to(...).")
+        return Told(
+            _("tl.dot multiplies blocks of the same type, but here {told}").format(told=told),
+            _("Turn one into the other's with .to(...)."),
+        )
     return Told(
-        f"tl.dot multiplies a block of M × K with one of K × N: {told}",
-        "Turn one with tl.trans if its axes are the other way round; add an axis with [:, None] if one is missing.",
+        _("tl.dot multiplies a block of M × K with one of K × N: {told}").format(told=told),
+        _("Turn one with tl.trans if its axes are the other way round; add an axis with [:, None] if one is missing."),
     )

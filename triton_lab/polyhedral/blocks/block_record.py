@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.messages import rounded
 from triton_lab.polyhedral.kernels.from_launch import scop_from_launch
@@ -39,5 +40,7 @@ def facts(launch: Launch) -> Iterator[str]:
         wanted = model.reuse(name, "load")
         if wanted.factor > 1:
             elements = counted(wanted.distinct, "element")
-            yield f"{name}: {elements}, each loaded by {rounded(wanted.factor, 'program')} on average"
+            yield _("{name}: {elements}, each loaded by {factor} on average").format(
+                name=name, elements=elements, factor=rounded(wanted.factor, "program")
+            )
     yield next(race_lines(model.races))

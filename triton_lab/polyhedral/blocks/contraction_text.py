@@ -41,7 +41,7 @@ class _Writer:
         self.arguments = {a.name: self.names(a.name) for a in scop.arrays}
         for name in (*scop.parameters, *c.update.iterators):
             if self.names(name) != name:
-                raise NotABlockProgram(f"{name} means two things")
+                raise NotABlockProgram(f"{name} would have two meanings")
         self.strides = {(a.name, k): self.names(f"stride_{a.name}_{k}") for a in scop.arrays for k in range(a.ndim)}
         self.sizes = {a.iterator: self.names(a.size) for a in axes if a.block > 1}
         self.kernel = self.names("kernel")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Quotient
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, path
@@ -32,7 +33,7 @@ class BlockAxis:
 def axes(schedule: Schedule, statement: str) -> tuple[BlockAxis, ...]:
     """The axes of ``statement`` in the order of the schedule's loops over tiles. Raises `NotABlockProgram`."""
     if not schedule.is_legal:
-        _refuse(f"the schedule is {schedule.legality}")
+        _refuse(_("the schedule is {legality}").format(legality=schedule.legality))
     tiles: dict[str, int] = {}
     outer: list[tuple[str, Loop]] = []
     inner: list[str] = []
@@ -45,16 +46,24 @@ def axes(schedule: Schedule, statement: str) -> tuple[BlockAxis, ...]:
             inner.append(iterator)
             continue
         if inner:
-            _refuse(f"{step.loop.name} counts tiles but runs inside one: reorder the loops over tiles outside")
+            _refuse(
+                _("{name} counts tiles but runs inside one: reorder the loops over tiles outside").format(
+                    name=step.loop.name
+                )
+            )
         outer.append((iterator, step.loop))
         tiles.setdefault(iterator, block)
     found = []
     for iterator, loop in outer:
         block = tiles[iterator] if iterator in inner else 1
         if block & (block - 1):
-            _refuse(f"a block of {block} along {iterator}: Triton's blocks are powers of two")
+            _refuse(
+                _("a block of {block} along {iterator}: Triton's blocks are powers of two").format(
+                    block=block, iterator=iterator
+                )
+            )
         found.append((iterator, block, loop))
-    grid = _parallel_loops(schedule, statement, [loop for _, _, loop in found])
+    grid = _parallel_loops(schedule, statement, [each[-1] for each in found])
     return tuple(BlockAxis(iterator, block, loop.name in grid) for iterator, block, loop in found)
 
 
@@ -73,7 +82,11 @@ def _role(expression: AffineExpr, loop: str) -> tuple[str, int, bool]:
             (name,) = quotient.numerator.names
             if expression == AffineExpr.of(name) % quotient.divisor:
                 return name, quotient.divisor, True
-    _refuse(f"the loop {loop} runs over {expression}: blocks come from split, tile, reorder and interchange alone")
+    _refuse(
+        _("the loop {loop} runs over {expression}; blocks come only from split, tile, reorder and interchange").format(
+            loop=loop, expression=expression
+        )
+    )
 
 
 def _parallel_loops(schedule: Schedule, statement: str, loops: list[Loop]) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.launch_nodes import KernelNodes, Lane, depth_of
@@ -55,7 +56,11 @@ def blocks_of(found: KernelNodes, names: FreshNames, constants: dict[str, int]) 
     for block in blocks:
         total *= block.size
     if total > _MOST_LANES:
-        raise NotABlockProgram(f"a tile of {counted(total, 'lane')}: Triton's blocks hold up to {_MOST_LANES}")
+        raise NotABlockProgram(
+            _("a tile of {lanes}: Triton's blocks hold up to {most_lanes}").format(
+                lanes=counted(total, "lane"), most_lanes=_MOST_LANES
+            )
+        )
     return tuple(blocks)
 
 

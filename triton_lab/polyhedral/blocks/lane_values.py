@@ -221,7 +221,7 @@ class ValuePrinter(IndexPrinter):
         match exponent:
             case Number(value=int() as times) if 1 <= times <= _MULTIPLIED_OUT:
                 return " * ".join([self.operand(base, 7)] * times), 6 if times > 1 else 0
-        raise NotABlockProgram("the operation ** is written with small whole exponents alone")
+        raise NotABlockProgram("the operation ** is written only with small integer exponents")
 
     def call(self, call: Call) -> str:
         function, arguments = call.function, call.arguments

@@ -324,7 +324,7 @@ def _stop(node: For) -> Expr:
     stops: list[Expr] = []
     for condition in node.conditions:
         if condition.left != Name(node.iterator) or condition.op not in ("<", "<="):
-            raise NotABlockProgram(f"the end of the loop over {node.iterator} is none that can be written")
+            raise NotABlockProgram(f"the end of the loop over {node.iterator} cannot be written")
         stops.append(condition.right if condition.op == "<" else shifted(condition.right, 1))
     if not stops:
         raise NotABlockProgram(f"the loop over {node.iterator} has no end")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.launch_plan import KernelPlan, LaunchPlan, host_name, is_within_tile, iteration_map
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
@@ -72,7 +73,7 @@ def host_nodes(scop: Instances, plan: LaunchPlan, names: FreshNames) -> tuple[No
     for kernel in plan.kernels:
         with effort("whether the host launches what it should"):
             if not found[kernel.name].is_equal(launched[kernel.name]):
-                raise NotABlockProgram(f"the host's loops around {kernel.name} are none that can be written")
+                raise NotABlockProgram(_("the host loops around {name} cannot be written").format(name=kernel.name))
     return nodes
 
 
@@ -124,7 +125,7 @@ def kernel_nodes(scop: Instances, plan: KernelPlan, names: FreshNames) -> Kernel
     for name, domain in domains.items():
         with effort(f"whether {plan.name} runs all of {name}"):
             if not found.get(name, domain.subtract(domain)).intersect_params(known).is_equal(domain):
-                raise NotABlockProgram(f"the loops around {name} are none that can be written")
+                raise NotABlockProgram(_("the loops around {name} cannot be written").format(name=name))
     arguments = tuple(e.id for e in called.values() if isinstance(e, Name))
     lanes = tuple(replace(lane, low=substitute(lane.low, called), high=substitute(lane.high, called)) for lane in lanes)
     return KernelNodes(plan, arguments, lanes, map_expressions(nodes, lambda e: substitute(e, called)))
@@ -158,7 +159,7 @@ def _times(scop: Instances, plan: KernelPlan, statement: str, host: tuple[str, .
 def _lane(times: isl.Set, at: int, name: str, loop: Loop) -> Lane:
     with effort(f"the range of {loop.name}"):
         if not times.dim_has_lower_bound(isl.dim_type.set, at) or not times.dim_has_upper_bound(isl.dim_type.set, at):
-            raise NotABlockProgram(f"the loop {loop.name} has no end")
+            raise NotABlockProgram(_("the loop {name} has no end").format(name=loop.name))
         low, high = times.dim_min(at), times.dim_max(at)
     context = times.params()
     extent = 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name
 from triton_lab.polyhedral.core.isl_effort import effort
@@ -60,20 +61,22 @@ class LaunchPlan:
 def launch_plan(schedule: Schedule) -> LaunchPlan:
     """The plan for ``schedule``. Raises `NotABlockProgram` where nothing can run in parallel."""
     if not schedule.is_legal:
-        raise NotABlockProgram(f"the schedule is {schedule.legality}")
+        raise NotABlockProgram(_("the schedule is {legality}").format(legality=schedule.legality))
     planner = _Planner(schedule)
     tree = planner.host(schedule.tree, ())
     runs = {s.name for s in schedule.scop.statements if not s.domain.set.is_empty()}
     planner.kernels = [kernel for kernel in planner.kernels if runs & set(kernel.statements)]
     if not planner.kernels:
-        raise NotABlockProgram("no statement ever runs")
+        raise NotABlockProgram(_("no statement ever runs"))
     if len(planner.kernels) == 1:
         planner.kernels = [replace(planner.kernels[0], name="kernel")]
         tree = _renamed(tree)
     if not any(kernel.lanes for kernel in planner.kernels):
         raise NotABlockProgram(
-            "every loop carries a dependence: the programs of a grid, and the lanes of a block, do not wait for one "
-            "another"
+            _(
+                "every loop carries a dependence, but the programs of a grid and the lanes of a block do "
+                "not wait for each other"
+            )
         )
     return LaunchPlan(tree, tuple(planner.kernels))
 

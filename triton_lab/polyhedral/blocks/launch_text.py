@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.fresh_names import FreshNames
 from triton_lab.polyhedral.blocks.generated_text import GeneratedText, signature, wrapped
 from triton_lab.polyhedral.blocks.lane_blocks import LaneBlock, blocks_of, is_one_nest
@@ -30,7 +31,11 @@ def write(schedule: Schedule, plan: LaunchPlan) -> GeneratedText:
     arguments = {a.name: names(a.name) for a in scop.arrays}
     renamed = {p for p in scop.parameters if names(p) != p}
     if renamed:
-        raise NotABlockProgram(f"a parameter called {', '.join(sorted(renamed))}: that name means something in Python")
+        raise NotABlockProgram(
+            _("a parameter called {renamed}: that name means something in Python").format(
+                renamed=", ".join(sorted(renamed))
+            )
+        )
     strides = {(a.name, k): names(f"stride_{a.name}_{k}") for a in scop.arrays for k in range(a.ndim)}
     for kernel in plan.kernels:
         names(kernel.name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.messages import element_at
 from triton_lab.polyhedral.blocks.triton_kernel import NotABlockProgram, TritonKernel
 from triton_lab.polyhedral.core.isl_effort import TooHard
@@ -37,7 +38,9 @@ def prove(kernel: TritonKernel, schedule: Schedule) -> None:
         with np.errstate(all="ignore"):
             expected = schedule.run(arrays, **bound.values)
     except (IndexError, KeyError, ZeroDivisionError) as error:
-        raise NotABlockProgram(f"the schedule itself cannot be run on {_shown(bound)}: {error}") from error
+        raise NotABlockProgram(
+            _("the schedule itself cannot be run on {bound}: {error}").format(bound=_shown(bound), error=error)
+        ) from error
     tiled = {q.divisor for loop in every_loop(schedule.tree) for e in loop.expressions.values() for q in e.quotients}
     small = {} if tiled else {name: min(size, _SMALL_BLOCK) for name, size in kernel.constants.items()}
     found = _run(kernel, bound, arrays, small)
@@ -48,8 +51,10 @@ def prove(kernel: TritonKernel, schedule: Schedule) -> None:
         if place is not None:
             where = element_at(name, place) if place else name
             raise NotABlockProgram(
-                f"the kernel written for this schedule gives {found[name][place]!r} for {where}, and the schedule "
-                f"{value[place]!r} ({_shown(bound)}): it is not handed out"
+                _(
+                    "the generated kernel gives {found} for {where}, but the schedule {value} ({bound}), so "
+                    "the kernel is not returned"
+                ).format(found=repr(found[name][place]), where=where, value=repr(value[place]), bound=_shown(bound))
             )
 
 
@@ -125,12 +130,16 @@ def _run(
         with target("cpu"), recorders.unrecorded():
             kernel.launch(tensors, scop, **constants)
     except Exception as error:
-        raise NotABlockProgram(f"what would be written does not run: {_reason(error)}") from error
+        raise NotABlockProgram(
+            _("what would be written does not run: {reason}").format(reason=_reason(error))
+        ) from error
     found = {name: tensor.numpy().copy() for name, tensor in tensors.items()}
     for name, holder in holders.items():
         tensors[name].fill_(_FILLING)
         if not bool((holder == _FILLING).all()):
-            raise NotABlockProgram(f"the kernel written for this schedule stores beside {name}: it is not handed out")
+            raise NotABlockProgram(
+                _("the generated kernel stores outside of {name}, so it is not returned").format(name=name)
+            )
     return found
 
 

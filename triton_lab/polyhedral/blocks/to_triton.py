@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.blocks.contraction import contraction_of
 from triton_lab.polyhedral.blocks.contraction_text import write_contraction
 from triton_lab.polyhedral.blocks.generated_text import GeneratedText
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 def to_triton(schedule: Schedule) -> TritonKernel:
     """See `Schedule.to_triton`. Raises `NotABlockProgram`."""
     if not schedule.is_legal:
-        raise NotABlockProgram(f"the schedule is {schedule.legality}")
+        raise NotABlockProgram(_("the schedule is {legality}").format(legality=schedule.legality))
     try:
         with series("the kernels of this schedule", _MANY * SECONDS):
             return _proved(schedule)
     except (isl.Error, NotImplementedError) as error:
-        raise NotABlockProgram(f"isl has no loops for this order that can be written: {error}") from error
+        raise NotABlockProgram(_("isl cannot write loops for this order: {error}").format(error=error)) from error
     except RecursionError:
-        raise NotABlockProgram("a statement is too long, or nested too deep, to be written as a kernel") from None
+        raise NotABlockProgram(_("a statement is too long, or nested too deep, to be written as a kernel")) from None
 
 
 def _proved(schedule: Schedule) -> TritonKernel:

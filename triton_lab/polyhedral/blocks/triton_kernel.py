@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.static_part import StaticPart
 
@@ -63,7 +64,7 @@ class TritonKernel:
         (8,)
         """
         if len(self.launches) > 1 or self.launches[0].host:
-            raise ValueError("there are several launches, each with a grid of its own: see .launches")
+            raise ValueError(_("there are several launches, each with a grid of its own: see .launches"))
         known = {**self.namespace, **scop.values, **self.constants}
         return tuple(int(eval(size, known)) for size in self.launches[0].grid)
 
@@ -76,7 +77,11 @@ class TritonKernel:
     def function(self) -> Any:
         """The only kernel, decorated by ``triton.jit``."""
         if len(self.launches) > 1:
-            raise ValueError(f"there are several kernels, {', '.join(a.name for a in self.launches)}: see .namespace")
+            raise ValueError(
+                _("there are several kernels, {launches}: see .namespace").format(
+                    launches=", ".join(a.name for a in self.launches)
+                )
+            )
         return self.namespace[self.launches[0].name]
 
     def launch(self, tensors: Mapping[str, Any], scop: StaticPart, **constants: int) -> None:
@@ -135,18 +140,24 @@ def _own(scop: StaticPart, name: str) -> tuple[tuple[int, ...], str]:
 
     array = next(a for a in scop.arrays if a.name == name)
     if not array.local and (array.ndim or not any(w.array == name for s in scop.statements for w in s.writes)):
-        raise ValueError(f"the program uses the array {name}: give it a value")
+        raise ValueError(_("the program uses the array {name}. Pass a value for it").format(name=name))
     return least_shape(scop, name), array.dtype or "float64"
 
 
 def _check_tensor(tensor: Any, name: str, dtype: str | None) -> None:
     if dtype is not None and tensor.dtype.is_floating_point != dtype.startswith("float"):
         raise TypeError(
-            f"{name} holds {tensor.dtype}, and the program declares it {dtype}: the kernel divides by types"
+            _(
+                "{name} holds {dtype}, but the program declares it {dtype2}; the kernel's divisions depend on the type"
+            ).format(name=name, dtype=tensor.dtype, dtype2=dtype)
         )
     reach = sum((size - 1) * abs(stride) for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
     if tensor.numel() and reach >= _MOST_ELEMENTS:
-        raise NotABlockProgram(f"{name} spans {counted(reach + 1, 'element')}: the kernel's offsets have 32 bits")
+        raise NotABlockProgram(
+            _("{name} spans {elements}, but the kernel's offsets have 32 bits").format(
+                name=name, elements=counted(reach + 1, "element")
+            )
+        )
 
 
 def jit_kernel(text: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.loop_nest import (
     Binary,
@@ -60,7 +61,7 @@ def _visits(
                     bounds.append(f"({name} - ({start})) mod {node.step} = 0")
                 found += _visits(node.body, (*names, node.iterator), (*conditions, *bounds))
             case _:
-                raise NotImplementedError(f"{type(node).__name__} in a program of visits")
+                raise NotImplementedError(_("{type} in a program of visits").format(type=type(node).__name__))
     return found
 
 
@@ -72,7 +73,7 @@ def _truth(expression: Expr) -> str:
             return f"({f' {op} '.join(map(_truth, operands))})"
         case Unary(op="not", operand=operand):
             return f"not {_truth(operand)}"
-    raise NotImplementedError(f"{expression} as a condition")
+    raise NotImplementedError(_("{expression} as a condition").format(expression=expression))
 
 
 def _text(expression: Expr) -> str:
@@ -93,7 +94,7 @@ def _text(expression: Expr) -> str:
             return _nested(function, [_text(a) for a in arguments])
         case Choose(condition=condition, yes=yes, no=no):
             return f"({_truth(condition)} ? {_text(yes)} : {_text(no)})"
-    raise NotImplementedError(f"{expression} as a number")
+    raise NotImplementedError(_("{expression} as a number").format(expression=expression))
 
 
 def _nested(function: str, arguments: list[str]) -> str:

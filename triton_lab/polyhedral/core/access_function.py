@@ -8,6 +8,7 @@ from typing import Literal
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Formula, Value, compare, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, latex_name
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix
@@ -37,7 +38,9 @@ class Access:
         """The subscripts of an affine access."""
         found = tuple(s for s in self.subscripts if isinstance(s, AffineExpr))
         if len(found) != len(self.subscripts):
-            raise ValueError(f"{self.text} has min or max in a subscript: its access function is not one matrix")
+            raise ValueError(
+                _("{text} has min or max in a subscript: its access function is not one matrix").format(text=self.text)
+            )
         return found
 
     @property
@@ -67,5 +70,5 @@ class Access:
         source = f"{self.domain.statement}[{', '.join(isl_name(i) for i in self.domain.iterators)}]"
         text = f"{source} -> {isl_name(self.array)}[{', '.join(outputs)}] : {formula_text(conjunction(*equal))}"
         whole, domain = f"{space_text(self.domain.parameters)}{{ {text} }}", self.domain.set
-        question = f"what {self.domain.statement} touches by {self.text}"
+        question = _("what {statement} touches by {text}").format(statement=self.domain.statement, text=self.text)
         return answered(question, lambda: isl.Map(whole).intersect_domain(domain))

@@ -13,6 +13,7 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.core.isl_effort import TooHard, check_time
 from triton_lab.polyhedral.core.source_text import Span
@@ -126,7 +127,11 @@ def conjunction(*formulas: Formula) -> Formula:
     """
     cases = prod(map(len, formulas))
     if cases > MOST_CASES:
-        raise TooHard(f"the conditions have {cases:,} cases, more than {MOST_CASES:,}: too hard")
+        raise TooHard(
+            _("the conditions have {cases} cases, more than {most_cases}: too hard").format(
+                cases=f"{cases:,}", most_cases=f"{MOST_CASES:,}"
+            )
+        )
     return tuple(tuple(constraint for part in case for constraint in part) for case in product(*formulas))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from types import CodeType
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import TooHard
 
 
@@ -16,4 +17,4 @@ def compiled(text: str) -> CodeType:
             return compile(text, "<schedule>", "exec")
     except (MemoryError, RecursionError, SyntaxError) as error:
         reason = getattr(error, "msg", None) or "nested too deep"
-        raise TooHard(f"these loops are none that Python runs: {reason}") from None
+        raise TooHard(_("Python cannot run these loops: {reason}").format(reason=reason)) from None

@@ -8,6 +8,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.compile_text import compiled
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort
@@ -35,7 +36,9 @@ def set_points(set_: isl.Set) -> NDArray[np.int64]:
 
     def visit(*point: int) -> None:
         if len(found) == MOST_POINTS:
-            raise TooHard(f"there are more than {MOST_POINTS:,} points: too many to list")
+            raise TooHard(
+                _("there are more than {most_points} points: too many to list").format(most_points=f"{MOST_POINTS:,}")
+            )
         found.append(point)
 
     namespace: dict[str, Any] = {"visit": visit}
@@ -71,10 +74,10 @@ def _counted(set_: isl.Set) -> int:
     # Without operations left, isl stops counting silently; but then it cannot print the number either.
     told = set_.count_val().to_str()
     if told is None:
-        raise isl.Error("the count was given up")
+        raise isl.Error(_("the count was given up"))
     return int(told)
 
 
 def _refuse_endless(set_: isl.Set) -> None:
-    if not answered("whether there is an end of points", set_.is_bounded):
-        raise ValueError(f"there is no end of points: {set_} is unbounded")
+    if not answered("whether the points are finitely many", set_.is_bounded):
+        raise ValueError(_("the points are not finitely many: {set} is unbounded").format(set=set_))

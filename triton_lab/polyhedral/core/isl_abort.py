@@ -25,6 +25,8 @@ from typing import Any
 
 import islpy as isl
 
+from triton_lab.localization import _
+
 _CLOCK_THREAD_CPUTIME_ID = 3
 _TIMER_ABSTIME = 1
 _SIGEV_THREAD = 2
@@ -88,7 +90,7 @@ class _Abort:
         if found is None:
             found = ctypes.c_void_p()
             if self.library.timer_create(_CLOCK_THREAD_CPUTIME_ID, ctypes.byref(self.event), ctypes.byref(found)) != 0:
-                raise OSError(ctypes.get_errno(), "no timer")
+                raise OSError(ctypes.get_errno(), _("no timer"))
             self.thread.timer = found
         return found
 
@@ -162,7 +164,7 @@ class _Abort:
     def _read_again(self) -> None:
         self.read = _Read(self.source, 0, 0, ctypes.addressof(self.buffer), _BYTES, self.event)
         if self.library.aio_read(ctypes.byref(self.read)) != 0:
-            raise OSError(ctypes.get_errno(), "no read")
+            raise OSError(ctypes.get_errno(), _("no read"))
 
 
 def stoppable() -> bool:

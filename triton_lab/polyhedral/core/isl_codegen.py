@@ -8,6 +8,7 @@ from typing import Any
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_expr import source_name
 from triton_lab.polyhedral.core.isl_effort import OPERATIONS, answered, effort
 from triton_lab.polyhedral.core.loop_nest import (
@@ -159,7 +160,7 @@ class _Reader:
             return Call("min" if op == _OP.min else "max", arguments)
         if op in (_OP.cond, _OP.select):
             return Choose(arguments[0], arguments[1], arguments[2])
-        raise NotImplementedError(f"isl's operation {op}")
+        raise NotImplementedError(_("isl's operation {op}").format(op=op))
 
 
 def _conditions(condition: Expr) -> tuple[Compare, ...]:

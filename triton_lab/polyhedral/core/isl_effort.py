@@ -25,6 +25,7 @@ from typing import TypeVar
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_abort import (
     end_thread,
     may_watch,
@@ -150,7 +151,11 @@ def series(question: str, seconds: float | None = None) -> Iterator[None]:
 def check_time(question: str) -> None:
     """Raise `TooHard`, with the ``question`` in words, where the time of the `series` around is over."""
     if thread_time() > current().end:
-        raise TooHard(f"{question}: too hard, {SECONDS:g} s are over")
+        raise TooHard(
+            _("{question}: too hard, the limit of {seconds} s is over").format(
+                question=question, seconds=f"{SECONDS:g}"
+            )
+        )
 
 
 def _on_a_tall_stack(question: str, ask: Callable[[], T], count: int, seconds: float, spent: list[float]) -> T:
@@ -229,10 +234,12 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
             yield
         except isl.Error as error:
             if _spent():
-                raise TooHard(f"{question}: too hard for isl") from error
-            raise NoAnswer(f"{question}: isl says {_reason(error)!r}") from error
+                raise TooHard(_("{question}: too hard for isl").format(question=question)) from error
+            raise NoAnswer(
+                _("{question}: isl says {reason}").format(question=question, reason=repr(_reason(error)))
+            ) from error
         except RecursionError as error:
-            raise TooHard(f"{question}: too deep for Python") from error
+            raise TooHard(_("{question}: too deep for Python").format(question=question)) from error
         except GeneratorExit:  # an interrupt came before this end began, and its traceback is let go only now
             late = True
             raise

@@ -12,6 +12,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, latex_name
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix, latex_matrix
@@ -64,7 +65,11 @@ class Domain:
     def constraints(self) -> tuple[Constraint, ...]:
         """The constraints of the only piece."""
         if len(self.pieces) != 1:
-            raise ValueError(f"the domain of {self.statement} is a union of {len(self.pieces)} polyhedra: see .pieces")
+            raise ValueError(
+                _("the domain of {statement} is a union of {pieces} polyhedra: see .pieces").format(
+                    statement=self.statement, pieces=len(self.pieces)
+                )
+            )
         return self.pieces[0]
 
     @property
@@ -148,7 +153,11 @@ def fix_parameters(object_: SetOrMap, parameters: Sequence[str], values: Mapping
     """``object_`` (a set or map) with every parameter fixed and removed. Raises ValueError for one without a value."""
     missing = [p for p in parameters if p not in values]
     if missing:
-        raise ValueError(f"give a value for {', '.join(missing)}: scop(..., {missing[0]}=8) or .bind({missing[0]}=8)")
+        raise ValueError(
+            _("give a value for {missing}: scop(..., {missing2}=8) or .bind({missing2}=8)").format(
+                missing=", ".join(missing), missing2=missing[0]
+            )
+        )
     for parameter in parameters:
         position = object_.find_dim_by_name(isl.dim_type.param, isl_name(parameter))
         if position >= 0:

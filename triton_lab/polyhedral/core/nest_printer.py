@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.loop_nest import (
     Assign,
     Binary,
@@ -189,7 +190,7 @@ class PythonPrinter(Printer):
 
     def header(self, node: For) -> str:
         mark = f"  # {node.mark}" if node.mark else ""
-        return f"for {node.iterator} in {self.range(node)}:{mark}"
+        return _("for {iterator} in {range}:{mark}").format(iterator=node.iterator, range=self.range(node), mark=mark)
 
     def body(self, nodes: tuple[Node, ...], indent: int) -> list[str]:
         return self.statement_lines(nodes, indent + 1) or [f"{'    ' * (indent + 1)}pass"]
@@ -212,13 +213,15 @@ class PythonPrinter(Printer):
 
     def choose(self, expression: Choose) -> str:
         yes, condition, no = (self.text(e, 1) for e in (expression.yes, expression.condition, expression.no))
-        return f"{yes} if {condition} else {no}"
+        return _("{yes} if {condition} else {no}").format(yes=yes, condition=condition, no=no)
 
 
 def _stop(iterator: str, condition: Compare) -> Expr:
     """The first value past the end, for a condition ``iterator op bound``."""
     if condition.left != Name(iterator):
-        raise NotImplementedError(f"the condition on {iterator} has it not alone on the left")
+        raise NotImplementedError(
+            _("the condition on {iterator} has it not alone on the left").format(iterator=iterator)
+        )
     if condition.op in ("<", ">"):
         return condition.right
     return shifted(condition.right, 1 if condition.op == "<=" else -1)

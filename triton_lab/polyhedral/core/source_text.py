@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from triton_lab.localization import _
+
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _LONGEST_LINE = 400  # of which a message shows all
 
@@ -47,7 +49,9 @@ class SourceText:
         # Tabs stay tabs, so that the caret stands under its character.
         indent = "".join(c if c == "\t" else " " for c in line[first:start].ljust(start - first))
         marks = "^" * max(1, min(span.end - span.column, len(shown) - (start - first)))
-        return f"{place}, column {span.column}: {printable(reason)}\n  {shown}\n  {indent}{marks}"
+        return _("{place}, column {column}: {printable}\n  {shown}\n  {indent}{marks}").format(
+            place=place, column=span.column, printable=printable(reason), shown=shown, indent=indent, marks=marks
+        )
 
 
 def printable(text: str) -> str:

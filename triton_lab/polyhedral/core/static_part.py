@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.access_function import Access
 from triton_lab.polyhedral.core.iteration_domain import Domain, SetOrMap, fix_parameters
 from triton_lab.polyhedral.core.loop_tree import Tree
@@ -38,13 +39,19 @@ class StaticPart:
         for statement in self.statements:
             if statement.name == name:
                 return statement
-        raise KeyError(f"no statement {name}: there is {', '.join(s.name for s in self.statements)}")
+        raise KeyError(
+            _("no statement {name}: there is {statements}").format(
+                name=name, statements=", ".join(s.name for s in self.statements)
+            )
+        )
 
     @property
     def _only(self) -> Statement:
         if len(self.statements) != 1:
             names = ", ".join(s.name for s in self.statements)
-            raise ValueError(f"the scop has several statements ({names}): say which, as in scop['S0'].domain")
+            raise ValueError(
+                _("the scop has several statements ({names}): say which, as in scop['S0'].domain").format(names=names)
+            )
         return self.statements[0]
 
     @property
@@ -65,12 +72,16 @@ class StaticPart:
         >>> scop.bind(m=100)
         Traceback (most recent call last):
             ...
-        ValueError: m is no parameter of the nest (parameters: n)
+        ValueError: m is not a parameter of the nest (parameters: n)
         """
         unknown = sorted(set(values) - set(self.parameters))
         if unknown:
             known = ", ".join(self.parameters) or "none"
-            raise ValueError(f"{', '.join(unknown)} is no parameter of the nest (parameters: {known})")
+            raise ValueError(
+                _("{unknown} is not a parameter of the nest (parameters: {known})").format(
+                    unknown=", ".join(unknown), known=known
+                )
+            )
         return replace(self, values={**self.values, **{k: int(v) for k, v in values.items()}})
 
     def fixed(self, object_: SetOrMap) -> SetOrMap:

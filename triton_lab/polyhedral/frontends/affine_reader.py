@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import (
     Extremum,
@@ -59,7 +60,9 @@ class AffineReader:
                 refuse_name(name, self.source, expression.span)
                 return AffineExpr.of(name)
             case Name(id=name):
-                self.refuse(f"{role} must be affine, and {name} is changed by the program", expression)
+                self.refuse(
+                    _("{role} must be affine, but the program changes {name}").format(role=role, name=name), expression
+                )
             case Unary(op="-"):
                 return scale(self.value(expression.operand, role), -1)
             case Binary(op=("+" | "-")):
@@ -77,8 +80,11 @@ class AffineReader:
                         return floor_divide(value, divisor)
                     return scale(floor_divide(scale(value, -1), divisor), -1)
             case Load():
-                self.refuse(f"{role} must be affine in iterators and parameters, and this reads memory", expression)
-        self.refuse(f"{role} must be affine in iterators and parameters", expression)
+                self.refuse(
+                    _("{role} must be affine in iterators and parameters, but this reads memory").format(role=role),
+                    expression,
+                )
+        self.refuse(_("{role} must be affine in iterators and parameters").format(role=role), expression)
 
     def _sum(self, expression: Expr, role: str) -> Value:
         """A sum of any length."""
@@ -95,9 +101,9 @@ class AffineReader:
     def _bounded(self, value: Value, role: str, expression: Expr) -> Value:
         """``value``, whose numbers must be those of a machine: what counts and draws instances has no others."""
         if isinstance(value, AffineExpr):
-            numbers = (value.constant, *(c for _, c in value.terms), *(q.divisor for q in value.quotients))
+            numbers = (value.constant, *(c for _unused, c in value.terms), *(q.divisor for q in value.quotients))
             if any(not -_MOST <= number <= _MOST for number in numbers):
-                self.refuse(f"{role} has a number beyond 64 bits", expression)
+                self.refuse(_("{role} has a number beyond 64 bits").format(role=role), expression)
         return value
 
     def _product(self, expression: Binary, role: str) -> Value:
@@ -105,17 +111,17 @@ class AffineReader:
         for value, factor in ((left, right), (right, left)):
             if isinstance(factor, AffineExpr) and factor.is_constant:
                 return self._bounded(scale(value, factor.constant), role, expression)
-        self.refuse(f"{role} must be affine, and this multiplies two variables", expression)
+        self.refuse(_("{role} must be affine, but this multiplies two variables").format(role=role), expression)
 
     def _quotient(self, expression: Binary, role: str) -> Value:
         left, right = self.value(expression.left, role), self.value(expression.right, role)
         if not isinstance(right, AffineExpr) or not right.is_constant:
-            self.refuse(f"{role} must be affine, and this divides by a variable", expression)
+            self.refuse(_("{role} must be affine, but this divides by a variable").format(role=role), expression)
         divisor = right.constant
         if divisor <= 0:
-            self.refuse(f"{role}: a divisor must be positive", expression.right)
+            self.refuse(_("{role}: a divisor must be positive").format(role=role), expression.right)
         if expression.op == "/" and self.language == "python":
-            self.refuse(f"{role} must be an integer, and / gives a float: write //", expression)
+            self.refuse(_("{role} must be an integer, but / gives a float: write //").format(role=role), expression)
         truncates = self.language == "c" and expression.op != "//" and not self._never_negative(left, expression.left)
         quotient = truncate_divide(left, divisor) if truncates else floor_divide(left, divisor)
         return add(left, scale(quotient, -divisor)) if expression.op == "%" else quotient
@@ -147,8 +153,8 @@ class AffineReader:
                 return self.condition(expression.operand, not holds)
         memory = next((e for e in walk(expression) if isinstance(e, Load)), None)
         if memory is not None:
-            self.refuse("a condition must be affine in iterators and parameters, and this reads memory", memory)
-        self.refuse("a condition must compare affine expressions", expression)
+            self.refuse(_("a condition must be affine in iterators and parameters, but this reads memory"), memory)
+        self.refuse(_("a condition must compare affine expressions"), expression)
 
     def text(self, expression: Expr | Assign) -> str:
         """The source's text of ``expression``."""

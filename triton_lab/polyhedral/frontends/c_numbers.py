@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite
 
+from triton_lab.localization import _
+
 _INTEGERS = {"int": "int32", "long": "int64", "short": "int16"}
 _REALS = {"float": "float32", "double": "float64"}
 
@@ -14,14 +16,18 @@ def dtype(words: Iterable[str]) -> str:
     have it."""
     names = set(words) - {"const", "signed"}
     if "unsigned" in names:
-        raise ValueError("unsigned arithmetic wraps around: it is not affine")
+        raise ValueError(_("unsigned arithmetic wraps around: it is not affine"))
     for name in ("long", "short", "int"):
         if name in names and "double" not in names:
             return _INTEGERS[name]
     for name in ("double", "float"):
         if name in names:
             return _REALS[name]
-    raise ValueError(f"type {' '.join(sorted(names)) or 'unknown'}: int, long, float and double are known")
+    raise ValueError(
+        _("type {names}: only int, long, float and double are supported").format(
+            names=" ".join(sorted(names)) or "unknown"
+        )
+    )
 
 
 def number(kind: str, text: str) -> int | float:
@@ -31,16 +37,16 @@ def number(kind: str, text: str) -> int | float:
     if kind in ("float", "double", "long double"):
         return _real(digits.rstrip("l") if digits.startswith("0x") else digits.rstrip("fl"))
     if "unsigned" in kind:
-        raise ValueError("unsigned arithmetic wraps around: it is not affine")
+        raise ValueError(_("unsigned arithmetic wraps around: it is not affine"))
     if "int" not in kind:
-        raise ValueError(f"{text} is not a number")
+        raise ValueError(_("{text} is not a number").format(text=text))
     digits = digits.rstrip("l")
     try:
         value = int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
     except ValueError:
-        raise ValueError("this is not a number") from None
+        raise ValueError(_("this is not a number")) from None
     if value >= 1 << 63:
-        raise ValueError("this number does not fit 64 bits")
+        raise ValueError(_("this number does not fit in 64 bits"))
     return value
 
 
@@ -48,7 +54,7 @@ def _real(digits: str) -> float:
     try:
         value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
     except (OverflowError, ValueError):
-        raise ValueError("this is not a number") from None
+        raise ValueError(_("this is not a number")) from None
     if not isfinite(value):
-        raise ValueError("this number is beyond the largest double")
+        raise ValueError(_("this number is greater than the greatest double"))
     return value

@@ -13,6 +13,7 @@ from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 
 _TOKEN = re.compile(
@@ -69,7 +70,7 @@ def parse(source: SourceText) -> Parsed:
         hash_at = re.match(r"\s*#(?!\s*pragma)", line)
         if hash_at:
             raise NotAScop(
-                "preprocessor lines are not expanded: write the nest as the compiler sees it",
+                _("preprocessor lines are not expanded: write the nest as the compiler sees it"),
                 source,
                 Span(number, hash_at.end(), len(line) + 1),
             )
@@ -80,10 +81,10 @@ def parse(source: SourceText) -> Parsed:
     except c_parser.ParseError as error:
         raise _syntax_error(source, blank, bare, str(error)) from None
     except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError):  # its own slips
-        raise NotAScop("this is no C that can be read", source, Span(1, 1, 2)) from None
+        raise NotAScop(_("this is not readable C"), source, Span(1, 1, 2)) from None
     functions = [e for e in tree.ext if isinstance(e, c_ast.FuncDef)]
     if len(functions) != 1 or len(tree.ext) != 1:
-        raise NotAScop("expected one loop nest or one function", source, Span(1, 1, 2))
+        raise NotAScop(_("expected one loop nest or one function"), source, Span(1, 1, 2))
     return Parsed(functions[0], source, blank, 1 if bare else 0)
 
 
@@ -96,9 +97,9 @@ def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> N
         token, before = tokens[position], tokens[position - 1] if position else None
         here = _at(blank, token.start(), token.end())
         if re.search(r"Illegal character|Unmatched|Invalid char", message):
-            return NotAScop(f"C has no place for {token.group()!r}", source, here)
+            return NotAScop(_("C does not allow {group} here").format(group=repr(token.group())), source, here)
         if token.group() in _TYPES and before and before.group() == ")" and _ends_a_head(tokens[:position]):
-            return NotAScop("a declaration cannot be the whole body of a loop: put the body in braces", source, here)
+            return NotAScop(_("a declaration cannot be the whole body of a loop: put the body in braces"), source, here)
         if (
             before is not None
             and before.group() not in "{};("
@@ -112,7 +113,7 @@ def _syntax_error(source: SourceText, blank: str, bare: bool, message: str) -> N
     end = len(blank.rstrip())
     if tokens and _can_go_on(head + blank + ";") and not _can_go_on(head + blank + "}"):
         return NotAScop(f"expected ';' after {tokens[-1].group()!r}", source, _at(blank, end, end + 1))
-    return NotAScop("the text ends in the middle of a statement or block", source, _at(blank, end, end + 1))
+    return NotAScop(_("the text ends in the middle of a statement or block"), source, _at(blank, end, end + 1))
 
 
 def _first_wrong(head: str, blank: str, tokens: list[re.Match[str]], bare: bool, message: str) -> int:

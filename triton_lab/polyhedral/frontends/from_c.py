@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from pycparser import c_ast
 
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
@@ -38,14 +39,14 @@ FUNCTIONS = {
     **{spelled: name for name in MATHEMATICS for spelled in (name, f"{name}f")},
 }  # fmt: skip
 _REFUSED = {
-    "Break": "break leaves the loop early: the iterations would no longer be those that the bounds say",
-    "Continue": "continue skips the rest of an iteration: write the condition as an affine if",
-    "Goto": "goto: control must be loops and affine conditions",
-    "Label": "a label: control must be loops and affine conditions",
-    "Return": "return leaves the nest early: the iterations would no longer be those that the bounds say",
-    "While": "while has no bounds that are known before it runs: write a for with affine bounds",
-    "DoWhile": "do-while has no bounds that are known before it runs: write a for with affine bounds",
-    "Switch": "switch: write affine conditions with if",
+    "Break": N_("break leaves the loop early, so the bounds would not give the iterations"),
+    "Continue": N_("continue skips the rest of an iteration: write the condition as an affine if"),
+    "Goto": N_("goto: use only loops and affine conditions"),
+    "Label": N_("a label: use only loops and affine conditions"),
+    "Return": N_("return leaves the nest early, so the bounds would not give the iterations"),
+    "While": N_("the bounds of while are not known before it runs: write a for with affine bounds"),
+    "DoWhile": N_("the bounds of do-while are not known before it runs: write a for with affine bounds"),
+    "Switch": N_("switch: write affine conditions with if"),
 }
 
 
@@ -118,15 +119,19 @@ class _Reader:
             case c_ast.Decl():
                 return self._declaration(node)
             case c_ast.FuncCall():
-                self._refuse("a call may change anything: a statement must be an assignment", node)
+                self._refuse(_("a call may change anything: write an assignment"), node)
         kind = type(node).__name__
-        self._refuse(_REFUSED.get(kind, f"{kind}: a statement must be a loop, an if or an assignment"), node)
+        self._refuse(
+            translated(_REFUSED.get(kind, ""))
+            or _("{kind}: a statement must be a loop, an if or an assignment").format(kind=kind),
+            node,
+        )
 
     def _assignment(self, node: Any) -> tuple[Assign, ...]:
         """``a = b = c`` as ``b = c``, then ``a = b``: an assignment's value is its target's new value."""
         op = node.op[:-1]
         if op not in ("", "+", "-", "*", "/"):
-            self._refuse(f"the assignment {node.op} is not known: = += -= *= /= are", node)
+            self._refuse(_("the assignment {op} is not supported; = += -= *= /= are").format(op=node.op), node)
         before, value = self._chained(node.rvalue)
         return (*before, Assign(self._target(node.lvalue), value, op, self._span(node)))
 
@@ -139,7 +144,7 @@ class _Reader:
 
     def _declaration(self, node: Any) -> tuple[Node, ...]:
         if not isinstance(node.type, c_ast.TypeDecl):
-            self._refuse("arrays are given, not declared inside the nest: only scalars may be local", node)
+            self._refuse(_("arrays are given, not declared inside the nest: only scalars may be local"), node)
         span = self._span(node)
         declared = Declare(node.name, self._dtype(node.type.type, node), span)
         if node.init is None:
@@ -151,7 +156,7 @@ class _Reader:
     def _for(self, node: Any) -> For:
         iterator, start = self._start(node)
         if node.cond is None:
-            self._refuse(f"the loop over {iterator} has no bound", node)
+            self._refuse(_("the loop over {iterator} has no bound").format(iterator=iterator), node)
         conditions = tuple(self._conditions(node.cond))
         return For(iterator, start, conditions, self._step(node, iterator), self._block(node.stmt), self._span(node))
 
@@ -159,18 +164,18 @@ class _Reader:
         match node.init:
             case c_ast.DeclList(decls=[c_ast.Decl() as declared]) if declared.init is not None:
                 if not self._dtype(declared.type.type, declared).startswith("int"):
-                    self._refuse(f"the iterator {declared.name} must be an integer", declared)
+                    self._refuse(_("the iterator {name} must be an integer").format(name=declared.name), declared)
                 return declared.name, self._expression(declared.init)
             case c_ast.Assignment(op="=", lvalue=c_ast.ID() as name):
                 return name.name, self._expression(node.init.rvalue)
-        self._refuse("a loop must start by giving one iterator its first value", node.init or node)
+        self._refuse(_("a loop must start by giving one iterator its first value"), node.init or node)
 
     def _conditions(self, node: Any) -> list[Compare]:
         if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
             return self._conditions(node.left) + self._conditions(node.right)
         condition = self._expression(node)
         if not isinstance(condition, Compare) or condition.op in ("!=", "=="):
-            self._refuse("a loop's condition must be <, <=, > or >= (or several, joined with &&)", node)
+            self._refuse(_("a loop's condition must be <, <=, > or >= (or several, joined with &&)"), node)
         return [condition]
 
     def _step(self, node: Any, iterator: str) -> int:
@@ -188,19 +193,22 @@ class _Reader:
             ) if name == again == iterator:
                 step = self._integer(change.rvalue.right)
                 return self._nonzero(step if change.rvalue.op == "+" else -step, change)
-        self._refuse(f"the loop must advance its own iterator {iterator} by a constant", change or node)
+        self._refuse(
+            _("the loop must advance its own iterator {iterator} by a constant").format(iterator=iterator),
+            change or node,
+        )
 
     def _integer(self, node: Any) -> int:
         value = self._expression(node)
         if isinstance(value, Unary) and value.op == "-" and isinstance(value.operand, Number):
             value = Number(-value.operand.value)
         if not isinstance(value, Number) or not isinstance(value.value, int):
-            self._refuse("a step must be a whole number, known now", node)
+            self._refuse(_("a step must be an integer constant"), node)
         return value.value
 
     def _nonzero(self, step: int, node: Any) -> int:
         if step == 0:
-            self._refuse("a step of 0 never ends", node)
+            self._refuse(_("a loop with step 0 never ends"), node)
         return step
 
     def _target(self, node: Any) -> Load:
@@ -208,7 +216,7 @@ class _Reader:
             return Load(node.name, (), self._span(node))
         target = self._expression(node)
         if not isinstance(target, Load):
-            self._refuse("only array elements and scalars can be assigned", node)
+            self._refuse(_("only array elements and scalars can be assigned"), node)
         return target
 
     # Expressions.
@@ -241,14 +249,14 @@ class _Reader:
                     self._refuse(f"{name} takes {takes}", node)
                 return Call(FUNCTIONS[name], arguments, span)
             case c_ast.FuncCall():
-                self._refuse("a call of an unknown function may change anything", node)
+                self._refuse(_("a call of an unknown function may change anything"), node)
             case c_ast.Cast():
                 return Call(self._dtype(node.to_type.type.type, node), (self._expression(node.expr),), span)
             case c_ast.UnaryOp(op=("*" | "&")):
-                self._refuse("pointers may alias: use array subscripts", node)
+                self._refuse(_("pointers may alias: use array subscripts"), node)
             case c_ast.UnaryOp(op=("p++" | "++" | "p--" | "--")) | c_ast.Assignment():
-                self._refuse("an expression must not change anything: write this as a statement of its own", node)
-        self._refuse("this expression has no place in a loop nest", node)
+                self._refuse(_("an expression must not change a variable: write this as its own statement"), node)
+        self._refuse(_("this expression is not allowed in a loop nest"), node)
 
     def _operations(self, node: Any) -> Expr:
         """A chain of operations of any length: ``a + b + c``."""
@@ -269,7 +277,7 @@ class _Reader:
             return Logic({"&&": "and", "||": "or"}[node.op], (left, right), span)
         if node.op in ("+", "-", "*", "/", "%"):
             return Binary(node.op, left, right, span)
-        self._refuse(f"the operator {node.op} is not known: + - * / % and comparisons are", node)
+        self._refuse(_("the operator {op} is not supported; + - * / % and comparisons are").format(op=node.op), node)
 
     def _load(self, node: Any) -> Load:
         indices: list[Expr] = []
@@ -280,7 +288,7 @@ class _Reader:
             indices = [self._expression(e) for e in subscripts] + indices
             base = base.name
         if not isinstance(base, c_ast.ID):
-            self._refuse("pointers may alias: subscript an array by its name", node)
+            self._refuse(_("pointers may alias: subscript an array by its name"), node)
         return Load(base.name, tuple(indices), self._span(node))
 
     def _number(self, node: Any) -> int | float:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import NoReturn
 
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
@@ -47,10 +48,10 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 _LARGEST = sys.float_info.max
 _REFUSED: dict[type[ast.stmt], str] = {
-    ast.Break: "break leaves the loop early: the iterations would no longer be those that the bounds say",
-    ast.Continue: "continue skips the rest of an iteration: write the condition as an affine if",
-    ast.Return: "return leaves the nest early: the iterations would no longer be those that the bounds say",
-    ast.While: "while has no bounds that are known before it runs: write a for over a range",
+    ast.Break: N_("break leaves the loop early, so the bounds would not give the iterations"),
+    ast.Continue: N_("continue skips the rest of an iteration: write the condition as an affine if"),
+    ast.Return: N_("return leaves the nest early, so the bounds would not give the iterations"),
+    ast.While: N_("the bounds of while are not known before it runs: write a for over a range"),
 }
 
 
@@ -123,13 +124,15 @@ class _Reader:
             case ast.AugAssign():
                 op = _BINARY.get(type(node.op), "")
                 if op not in ("+", "-", "*", "/"):
-                    self._refuse("this assignment is not known: = += -= *= /= are", node)
+                    self._refuse(_("this assignment is not supported; = += -= *= /= are"), node)
                 return (Assign(self._target(node.target), self._expression(node.value), op, self._span(node)),)
             case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
                 return ()
             case ast.Expr(value=ast.Call()):
-                self._refuse("a call may change anything: a statement must be an assignment", node)
-        reason = _REFUSED.get(type(node), f"{type(node).__name__}: a statement must be a loop, an if or an assignment")
+                self._refuse(_("a call may change anything: write an assignment"), node)
+        reason = translated(_REFUSED.get(type(node), "")) or _(
+            "{type}: a statement must be a loop, an if or an assignment"
+        ).format(type=type(node).__name__)
         self._refuse(reason, node)
 
     def _assignments(self, targets: list[ast.expr], node: ast.Assign) -> tuple[Assign, ...]:
@@ -139,19 +142,19 @@ class _Reader:
         changed = {target.array for target in found[:-1]}
         later = (value, *(index for target in found[1:] for index in target.indices))
         if changed & _read(later):
-            self._refuse("what this assigns is read again for its next target: write one assignment a line", node)
+            self._refuse(_("this assignment reads a value that it changes: write one assignment per line"), node)
         return tuple(Assign(target, value, "", span) for target in found)
 
     def _for(self, node: ast.For) -> For:
         if not isinstance(node.target, ast.Name):
-            self._refuse("a loop must have one iterator", node.target)
+            self._refuse(_("a loop must have one iterator"), node.target)
         if node.orelse:
-            self._refuse("a loop's else has no place in a loop nest", node.orelse[0])
+            self._refuse(_("else of a loop is not allowed in a loop nest"), node.orelse[0])
         match node.iter:
             case ast.Call(func=ast.Name(id="range"), args=arguments) if 1 <= len(arguments) <= 3:
                 pass
             case _:
-                self._refuse("a loop must run over a range(...)", node.iter)
+                self._refuse(_("a loop must run over a range(...)"), node.iter)
         span = self._span(node.iter)
         start: Expr = Number(0, span) if len(arguments) == 1 else self._expression(arguments[0])
         stop = self._expression(arguments[0] if len(arguments) == 1 else arguments[1])
@@ -164,9 +167,9 @@ class _Reader:
         if isinstance(value, Unary) and isinstance(value.operand, Number):
             value = Number(-value.operand.value)
         if not isinstance(value, Number) or not isinstance(value.value, int):
-            self._refuse("a step must be a whole number, known now", node)
+            self._refuse(_("a step must be an integer constant"), node)
         if value.value == 0:
-            self._refuse("a step of 0 never ends", node)
+            self._refuse(_("a loop with step 0 never ends"), node)
         return value.value
 
     def _target(self, node: ast.expr) -> Load:
@@ -174,7 +177,7 @@ class _Reader:
             return Load(node.id, (), self._span(node))
         target = self._expression(node) if isinstance(node, ast.Subscript) else None
         if not isinstance(target, Load):
-            self._refuse("only array elements and scalars can be assigned", node)
+            self._refuse(_("only array elements and scalars can be assigned"), node)
         return target
 
     def _expression(self, node: ast.expr) -> Expr:
@@ -184,7 +187,7 @@ class _Reader:
                 return Number(int(value), span)
             case ast.Constant(value=(int() | float()) as value):
                 if abs(value) > _LARGEST:
-                    self._refuse("this number is beyond the largest float", node)
+                    self._refuse(_("this number is greater than the greatest float"), node)
                 return Number(value, span)
             case ast.Name():
                 return Name(node.id, span)
@@ -215,11 +218,11 @@ class _Reader:
             case ast.Call():
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 if name not in _FUNCTIONS or node.keywords:
-                    self._refuse("a call of an unknown function may change anything", node)
+                    self._refuse(_("a call of an unknown function may change anything"), node)
                 return self._call(name, node, span)
             case ast.Slice():
-                self._refuse("a slice is many elements at once: write the loop over them", node)
-        self._refuse("this expression has no place in a loop nest", node)
+                self._refuse(_("a slice is many elements at once: write the loop over them"), node)
+        self._refuse(_("this expression is not allowed in a loop nest"), node)
 
     def _operations(self, node: ast.expr) -> Expr:
         """A chain of operations of any length: ``a + b + c``."""
@@ -264,7 +267,7 @@ class _Reader:
             indices = [self._expression(e) for e in subscripts] + indices
             base = base.value
         if not isinstance(base, ast.Name):
-            self._refuse("subscript an array by its name", node)
+            self._refuse(_("subscript an array by its name"), node)
         return Load(base.id, tuple(indices), self._span(node))
 
     def _span(self, node: ast.AST) -> Span:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from triton_lab.localization import _
 from triton_lab.messages import cell
 from triton_lab.polyhedral.core.source_text import SourceText
 
@@ -17,7 +18,9 @@ def python_source(function: Callable[..., Any]) -> SourceText:
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        raise ValueError(f"the source of {function!r} is not to be had: give its text as a string") from None
+        raise ValueError(
+            _("the source of {function} is not available: pass its text as a string").format(function=repr(function))
+        ) from None
     filename = inspect.getsourcefile(function) or ""
     # A cell has no file name worth reading.
     shown = cell(filename) or ("" if filename.startswith("<") else filename.rsplit("/", 1)[-1])

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.isl_effort import series
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
 
@@ -36,20 +37,26 @@ def in_words(source: SourceText) -> Iterator[None]:
         with series("this nest"):
             yield
     except (RecursionError, MemoryError):
-        raise NotAScop("this is nested too deep to be read", source, deepest(source)[1]) from None
+        raise NotAScop(_("this is nested too deeply"), source, deepest(source)[1]) from None
     except isl.Error as error:
-        raise NotAScop(f"isl does not take this nest: {error}", source, deepest(source)[1]) from None
+        raise NotAScop(_("isl refuses this nest: {error}").format(error=error), source, deepest(source)[1]) from None
 
 
 def refuse_unreadable(source: SourceText) -> None:
     """Raise `NotAScop` at a character that no program has, and where brackets are too deep."""
     found = _NO_TEXT.search(source.text)
     if found:
-        shown = f"the character U+{ord(found.group()):04X} has no place in a program"
+        shown = _("the character U+{ord} is not allowed in a program").format(ord=f"{ord(found.group()):04X}")
         raise NotAScop(shown, source, place(source, found.start(), found.end()))
     depth, span = deepest(source)
     if depth > MOST_BRACKETS:
-        raise NotAScop(f"{depth} brackets in one another are more than {MOST_BRACKETS}", source, span)
+        raise NotAScop(
+            _("brackets are nested {depth} deep; at most {most_brackets} are allowed").format(
+                depth=depth, most_brackets=MOST_BRACKETS
+            ),
+            source,
+            span,
+        )
 
 
 def deepest(source: SourceText) -> tuple[int, Span]:
@@ -69,7 +76,7 @@ def deepest(source: SourceText) -> tuple[int, Span]:
 def refuse_name(name: str, source: SourceText, span: Span) -> None:
     """Raise `NotAScop` where isl would not take ``name`` for one."""
     if not _NAME.fullmatch(name):
-        raise NotAScop(f"the name {name} has other characters than letters of ASCII, digits and _", source, span)
+        raise NotAScop(_("the name {name} may hold only ASCII letters, digits and _").format(name=name), source, span)
 
 
 def place(source: SourceText, start: int, end: int) -> Span:

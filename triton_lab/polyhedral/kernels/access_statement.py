@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.statement import Statement
 from triton_lab.polyhedral.kernels.symbolic.symbolic_access import SymbolicAccess
 
@@ -28,14 +29,16 @@ class Gap:
 
     def __str__(self) -> str:
         subject = {
-            "address": "the address",
-            "mask": "the mask",
-            "whether": "whether it runs",
-            "often": "how often it runs",
+            "address": _("the address"),
+            "mask": _("the mask"),
+            "whether": _("whether it runs"),
+            "often": _("how often it runs"),
         }[self.what]
         where = f" (line {self.cause})" if self.cause not in (None, self.line) else ""
         argument = f" {self.argument}" if self.argument else ""
-        return f"line {self.line}, {self.kind}{argument}: {subject} is not affine, because of {self.reason}{where}"
+        return _("line {line}, {kind}{argument}: {subject} is not affine, because of {reason}{where}").format(
+            line=self.line, kind=self.kind, argument=argument, subject=subject, reason=self.reason, where=where
+        )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import islpy as isl
 import numpy as np
 
 from triton_lab.launch.access import elements_at
+from triton_lab.localization import _
 from triton_lab.polyhedral.kernels.access_instances import absolute, instances
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
 from triton_lab.polyhedral.kernels.program_footprint import Footprint, Ints
@@ -24,7 +25,7 @@ def footprint(scop: KernelScop, name: str, kind: str) -> Footprint:
     launch = scop.launch
     assert launch is not None
     if scop.parameters:
-        raise ValueError("a footprint has numbers: take that of the launch's scop")
+        raise ValueError(_("a footprint needs numbers: use the scop of the launch"))
     argument = launch.argument(name)
     chosen = [s for s in scop.kernel_statements if kind in ("any", s.kind)]
     pairs = [pair for s in chosen for pair in _touched(s, scop, argument)]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from triton_lab.ir import effects
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.access_function import Access
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
@@ -116,7 +117,7 @@ class _Builder:
             and isinstance(touch.pointer, SymbolicNumber)
             and any(p.root is None for p in touch.pointer.pieces)
         ):
-            address = Unknown("it is no argument's pointer", touch.op.index)
+            address = Unknown(_("its pointer belongs to no argument"), touch.op.index)
         reasons: list[tuple[Literal["address", "mask", "whether", "often"], Unknown | None]] = [
             ("address", address),
             ("mask", touch.mask.unknown),

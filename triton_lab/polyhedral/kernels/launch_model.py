@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE, Constraint, Formula
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic.control_path import Path
@@ -170,5 +171,5 @@ def _arguments(launch: Launch, names: Mapping[str, int]) -> list[Value]:
             else:
                 result.append(SymbolicNumber.of(name if name in names else value))
         else:
-            result.append(Unknown("a floating-point argument"))
+            result.append(Unknown(_("a floating-point argument")))
     return result

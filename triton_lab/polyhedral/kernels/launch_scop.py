@@ -126,13 +126,13 @@ class KernelScop(Scop):
         S2  line 23, store out_ptr[lane + 128pid]
               for 0 ≤ pid ≤ 7, 0 ≤ lane ≤ 127, lane + 128pid ≤ 999
         <BLANKLINE>
-        Verified: all addresses and masks equal those recorded, in all 24 executions of 3 accesses.
+        Verified: all addresses and masks equal the recorded ones, in all 24 executions of 3 accesses.
         <BLANKLINE>
         Each program loads 104 to 128 elements of x_ptr; no element by two programs.
         Each program loads 104 to 128 elements of y_ptr; no element by two programs.
         Each program stores 104 to 128 elements of out_ptr; no element by two programs.
         <BLANKLINE>
-        Race free, proved for every n, grid, as long as no offset overflows.
+        Race-free, proved for every n, grid, if no offset overflows.
         """
         from triton_lab.polyhedral.kernels.launch_scop_text import explain
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.messages import span
 
@@ -34,7 +35,9 @@ def explain(scop: KernelScop) -> str:
 
 def _statement(statement: KernelStatement) -> Iterator[str]:
     places = ", ".join(dict.fromkeys(access.text for access in statement.accesses))
-    yield f"{statement.name}  line {statement.line}, {statement.kind} {places}"
+    yield _("{name}  line {line}, {kind} {places}").format(
+        name=statement.name, line=statement.line, kind=statement.kind, places=places
+    )
     for number, case in enumerate(statement.domain.pieces):
         head = "      for " if number == 0 else "      or  "
         yield head + ", ".join(_conditions(case, statement.iterators))
@@ -74,36 +77,52 @@ def _footprints(scop: KernelScop) -> Iterator[str]:
             most = "at most " if found.at_most else ""
             shared = scop.reuse(argument, kind)  # type: ignore[arg-type]
             again = (
-                f"; {messages.number(int(shared.sharing[2:].sum()))} of {messages.number(shared.distinct)} by several, "
-                f"on average by {shared.factor:.3g}"
+                _(
+                    "; several programs share {several} of {distinct} elements ({mean} programs an element on average)"
+                ).format(
+                    several=messages.number(int(shared.sharing[2:].sum())),
+                    distinct=messages.number(shared.distinct),
+                    mean=f"{shared.factor:.3g}",
+                )
                 if shared.sharing[2:].any()
-                else "; no element by two programs"
+                else _("; no element by two programs")
             )
-            yield f"Each program {verb} {most}{count} of {argument}{again}."
+            yield _("Each program {verb} {most}{count} of {argument}{again}.").format(
+                verb=verb, most=most, count=count, argument=argument, again=again
+            )
 
 
 def race_lines(races: RaceVerdict) -> Iterator[str]:
     """The verdict in words."""
     names = ", ".join(races.parameters)
     where = "exactly where" if races.exact else "at least where"
-    given = f" (with {_values(races.fixed)} as here)" if races.fixed else ""
+    given = _(" (with {values} as here)").format(values=_values(races.fixed)) if races.fixed else ""
     if races.free and races.proof == "all sizes":
-        yield f"Race free, proved for every {names}{given}, as long as no offset overflows."
+        yield _("Race-free, proved for every {names}{given}, if no offset overflows.").format(names=names, given=given)
     elif races.free and races.proof == "some sizes":
-        yield f"Race free, proved for this launch, and in general {where} {condition_text(races)}{given}."
+        yield _("Race-free, proved for this launch, and in general {where} {condition_text}{given}.").format(
+            where=where, condition_text=condition_text(races), given=given
+        )
     elif races.free and races.proof == "this launch":
-        yield "Race free, proved for the sizes of this launch, whatever the data."
+        yield _("Race-free, proved for the sizes of this launch and any data.")
     elif races.free and races.ordered:
-        yield "Programs meet, but atomics order them: no race in the record of this launch. Where they meet:"
+        yield (
+            _(
+                "Programs access the same elements, but atomics order them. There is no race in the "
+                "record of this launch. The accesses:"
+            )
+        )
     elif races.free:
-        yield "No race in the record of this launch; not proved, since something is open:"
+        yield _("No race in the record of this launch. It is not proved, because:")
     elif races.proof == "some sizes":
         what = "A race" if races.exact else "Perhaps a race"
-        yield f"{what} at these sizes. Race free {where} {condition_text(races)}{given}."
+        yield _("{what} at these sizes. Race-free {where} {condition_text}{given}.").format(
+            what=what, where=where, condition_text=condition_text(races), given=given
+        )
     elif races.proof == "none":
-        yield "Not decided in general:"
+        yield _("Not decided in general, because:")
     else:
-        how = "proved for the sizes of this launch" if races.proof == "this launch" else "seen in this launch"
+        how = _("proved for the sizes of this launch") if races.proof == "this launch" else _("seen in this launch")
         yield f"A race, {how}:"
     yield from (f"  {witness}" for witness in races.witnesses)
     yield from (f"  {reason}" for reason in races.open)
@@ -113,7 +132,7 @@ def condition_text(races: RaceVerdict) -> str:
     """The condition on the parameters in isl's notation, without the enclosing braces."""
     text = str(races.condition)
     inside = text[text.index("{") + 1 : text.rindex("}")].strip().removeprefix(":").strip()
-    return inside or "nothing more is asked"
+    return inside or _("nothing more is required")
 
 
 def _values(values: Mapping[str, int] | None) -> str:

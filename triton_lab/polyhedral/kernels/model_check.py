@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.kernels.access_instances import AccessInstances, Ints, absolute, instances
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
@@ -27,17 +28,17 @@ def verify(scop: KernelScop) -> Verification:
     launch, statements = scop.launch, scop.kernel_statements
     assert launch is not None
     if scop.parameters:
-        raise ValueError("the general scop has no record of its own: verify the launch's, scop(launch).verification")
+        raise ValueError(_("the general scop has no record of its own. Verify the launch's: scop(launch).verification"))
     if launch.dropped:
-        return Verification((), (f"the record is not whole: {launch.dropped}",))
+        return Verification((), (_("the record is incomplete: {dropped}").format(dropped=launch.dropped),))
     if launch.error is not None:
-        return Verification((), (f"the launch failed: {launch.error.__class__.__name__}",))
+        return Verification((), (_("the launch failed: {value}").format(value=launch.error.__class__.__name__),))
     recorded = {access.op: access for access in launch.accesses}
     checks, unchecked = [], []
     for op in dict.fromkeys(s.op for s in statements):
         same = [s for s in statements if s.op == op]
         if len(same) > 1:
-            unchecked.append(f"line {same[0].line}: the access is called from several places")
+            unchecked.append(_("line {line}: the access is called from several places").format(line=same[0].line))
         else:
             checks.append(_check(same[0], recorded.get(op), launch))
     return Verification(tuple(checks), tuple(unchecked))
@@ -55,7 +56,7 @@ def _check(statement: KernelStatement, access: Access | None, launch: Launch) ->
         total = len(instances(touch, launch.grid, np.arange(launch.programs, dtype=np.int64)))
     within = not statement.exact
     if access is None:
-        difference = "" if unsure or not len(found) else "are not in the record"
+        difference = "" if unsure or not len(found) else _("missing in the record")
         return Check(statement.name, statement.line, len(found), total, within, difference)
     if unsure:
         # Once in the model, any number of times in the record.
@@ -79,14 +80,16 @@ def _one_by_one(found: AccessInstances, access: Access, times: int, programs: In
         part = found.take(found.number == number)
         taking = programs[access.executed(number).reshape(launch.programs)[programs]]
         if not np.array_equal(part.programs, taking):
-            return compared, f"differ: other programs take part in execution {number}"
+            return compared, _("differ: other programs take part in execution {number}").format(number=number)
         difference = _compare(part, access, number, launch)
         if difference:
             return compared, difference
         compared += len(part)
     if len(found) and int(found.number.max()) >= times:
         modelled = counted(int(found.number.max()) + 1, "execution")
-        return compared, f"differ: the model has {modelled}, the record {times}"
+        return compared, _("differ: the model has {modelled}, the record {times}").format(
+            modelled=modelled, times=times
+        )
     return compared, ""
 
 
@@ -101,7 +104,7 @@ def _repeated(found: AccessInstances, access: Access, times: int, programs: Ints
         taking = taking[np.isin(taking, programs)]
         chosen = np.isin(found.programs, taking)
         if not np.isin(taking, found.programs).all():
-            return compared, f"differ: other programs take part in execution {number}"
+            return compared, _("differ: other programs take part in execution {number}").format(number=number)
         difference = _compare(found.take(chosen), access, number, launch)
         if difference:
             return compared, difference
@@ -120,7 +123,7 @@ def _compare(part: AccessInstances, access: Access, number: int, launch: Launch)
         predicted = some.active()
         same_mask = (on <= predicted).all() if touch.mask.unknown is not None else (on == predicted).all()
         if not same_mask:
-            return f"differ: in the mask of execution {number}"
+            return _("differ in the mask of execution {number}").format(number=number)
         if not np.array_equal(some.evaluate(pointer), there):
-            return f"differ: in the addresses of execution {number}"
+            return _("differ in the addresses of execution {number}").format(number=number)
     return ""

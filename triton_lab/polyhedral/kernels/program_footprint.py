@@ -10,6 +10,7 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.core.isl_effort import effort
 
@@ -89,9 +90,12 @@ class Reuse:
         count = int(np.prod(self.footprint.grid))
         if count > _MOST_PROGRAMS:
             raise ValueError(
-                f"{counted(count, 'program')}: a matrix of all pairs is for {_MOST_PROGRAMS} at most; use shared()"
+                _(
+                    "a matrix of all pairs is limited to {most_programs} programs, but there are {programs}; "
+                    "use shared()"
+                ).format(most_programs=_MOST_PROGRAMS, programs=counted(count, "program"))
             )
-        _, column = np.unique(self.footprint.elements, return_inverse=True)
+        _unused, column = np.unique(self.footprint.elements, return_inverse=True)
         result = np.zeros((count, count), np.int64)
         order = np.argsort(column, kind="stable")
         borders = np.flatnonzero(np.diff(column[order])) + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_lab.localization import _
 from triton_lab.messages import all_of, number
 from triton_lab.messages import count as counted
 
@@ -25,9 +26,13 @@ class Check:
     def __str__(self) -> str:
         scope = all_of(self.total, "execution")
         if self.compared != self.total:
-            scope = f"{number(self.compared)} of {counted(self.total, 'execution')}, at random,"
+            scope = _("{compared} of {executions}, at random,").format(
+                compared=number(self.compared), executions=counted(self.total, "execution")
+            )
         verdict = self.difference or ("within the model" if self.within else "equal")
-        return f"{self.statement}, line {self.line}: {scope} {verdict}"
+        return _("{statement}, line {line}: {scope} {verdict}").format(
+            statement=self.statement, line=self.line, scope=scope, verdict=verdict
+        )
 
 
 @dataclass(frozen=True)
@@ -49,15 +54,17 @@ class Verification:
 
     def __str__(self) -> str:
         if not self.holds:
-            return "differs from the record: " + "; ".join(str(c) for c in self.checks if c.difference)
+            return _("differs from the record: ") + "; ".join(str(c) for c in self.checks if c.difference)
         if self.complete:
             within = any(check.within for check in self.checks)
             form = (
-                "addresses equal those recorded (masks that are not affine: within)"
+                _("addresses equal the recorded ones (masks that are not affine: within)")
                 if within
-                else "addresses and masks equal those recorded"
+                else _("addresses and masks equal the recorded ones")
             )
             accesses = counted(len(self.checks), "access", "accesses")
             executions = all_of(sum(c.total for c in self.checks), "execution")
-            return f"all {form}, in {executions} of {accesses}"
+            return _("all {form}, in {executions} of {accesses}").format(
+                form=form, executions=executions, accesses=accesses
+            )
         return "; ".join([*(str(c) for c in self.checks), *self.unchecked])

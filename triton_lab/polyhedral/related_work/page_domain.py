@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.display_mixin import Pictured
 from triton_lab.polyhedral.related_work.page_nests import PAGE, PAGE_FIGURE
@@ -27,9 +28,13 @@ class PageDomain(Pictured):
     def remarks(self) -> tuple[str, ...]:
         """The contradictions on the page."""
         return (
-            f"The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {counted(self.code.count(), 'instance')}.",
-            f"The figure beside them has i ≤ 3 and j ≤ 7: {counted(self.drawn.count(), 'instance')}.",
-            "Its label i < j stands where i > j: the diagonal is the border of j − i ≥ 0, beyond it i > j.",
+            _("The loops and the constraint matrix have i ≤ 2 and j ≤ 4: {instances}.").format(
+                instances=counted(self.code.count(), "instance")
+            ),
+            _("The figure beside them has i ≤ 3 and j ≤ 7: {instances}.").format(
+                instances=counted(self.drawn.count(), "instance")
+            ),
+            _("Its label i < j stands where i > j: the diagonal is the border of j − i ≥ 0, beyond it i > j."),
         )
 
     def plot(self) -> PageFigures:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.display_mixin import Pictured
 from triton_lab.providers import provided
 
@@ -25,7 +26,11 @@ class Ragged(Pictured):
     def __post_init__(self) -> None:
         for i, row in enumerate(self.columns):
             if len(set(row)) != len(row) or any(not 0 <= c < self.width for c in row):
-                raise ValueError(f"row {i}: columns {row} must be different and below {self.width}")
+                raise ValueError(
+                    _("row {i}: columns {row} must be different and below {width}").format(
+                        i=i, row=row, width=self.width
+                    )
+                )
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.messages import noun, number
 from triton_lab.polyhedral.blocks.block_record import facts, lanes, recorded
@@ -71,7 +72,7 @@ def _timed(run: Callable[[], NDArray[np.float32]]) -> tuple[NDArray[np.float32],
 
 
 def _agreement(result: NDArray[np.float32], expected: NDArray[np.float32]) -> str:
-    return f"largest difference from NumPy: {np.abs(result - expected).max():.1e}"
+    return _("largest difference from NumPy: {max}").format(max=f"{np.abs(result - expected).max():.1e}")
 
 
 def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
@@ -88,12 +89,18 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     polyhedral = Way(
         "Polyhedral compilation",
         automatic.program(),
-        ("every order that a matrix can say", "a proof for all n that an order computes the same"),
-        ("bounds or subscripts that the data decide", "the best of its many orders without a search"),
+        (_("every order that a matrix can say"), _("a proof for all n that an order computes the same")),
+        (_("bounds or subscripts that depend on data"), _("the best of its many orders without a search")),
         (
-            f"schedule found and proved {'legal' if legal else 'illegal'} in {found * 1e3:.0f} ms",
-            f"{counted(nest.count(), 'instance')}, run one by one in {seconds * 1e3:.0f} ms",
-            f"{counted(automatic.cost(_CACHE).misses, 'miss', 'misses')} in a cache of 64 lines",
+            _("schedule found and proved {which} in {found} ms").format(
+                which="legal" if legal else "illegal", found=f"{found * 1e3:.0f}"
+            ),
+            _("{instances}, run one by one in {seconds} ms").format(
+                instances=counted(nest.count(), "instance"), seconds=f"{seconds * 1e3:.0f}"
+            ),
+            _("{misses} in a cache of 64 lines").format(
+                misses=counted(automatic.cost(_CACHE).misses, "miss", "misses")
+            ),
             _agreement(result, expected),
         ),
         result,
@@ -104,12 +111,13 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     scheduling = Way(
         "Scheduling language",
         "\n".join(f".{step}" for step in halide.steps),
-        ("the algorithm once, its order apart from it", "splits, vectors and threads by name"),
-        ("loops whose bounds the data decide", "a tuned order without someone (or a search) to write it"),
+        (_("the algorithm once, separate from its order"), _("splits, vectors and threads by name")),
+        (_("loops whose bounds depend on data"), _("a good order without a person or a search to find it")),
         (
-            f"{counted(len(halide.order()), 'instance')}, each visited once; "
-            f"vectors of 8, run in {seconds * 1e3:.0f} ms",
-            f"{counted(halide.cost(_CACHE).misses, 'miss', 'misses')} in a cache of 64 lines",
+            _("{instances}, each visited once; vectors of 8, run in {seconds} ms").format(
+                instances=counted(len(halide.order()), "instance"), seconds=f"{seconds * 1e3:.0f}"
+            ),
+            _("{misses} in a cache of 64 lines").format(misses=counted(halide.cost(_CACHE).misses, "miss", "misses")),
             _agreement(result, expected),
         ),
         result,
@@ -127,10 +135,15 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     blocks = Way(
         "Block program (Triton)",
         kernel.text,
-        ("what one block does, in whole tiles", "any control flow around blocks, also what the data decide"),
-        ("an order of its lanes: that is the compiler's", "that its blocks do not interfere: it has to be proved"),
+        (_("what one block does, in whole tiles"), _("any control flow around blocks, also data-dependent")),
         (
-            f"{' × '.join(map(str, grid))} programs of {block} × {block} lanes, run in {seconds * 1e3:.0f} ms",
+            _("the order of its lanes, which the compiler chooses"),
+            _("that its blocks do not interfere: it needs a proof"),
+        ),
+        (
+            _("{grid} programs of {block} × {block} lanes, run in {seconds} ms").format(
+                grid=" × ".join(map(str, grid)), block=block, seconds=f"{seconds * 1e3:.0f}"
+            ),
             *facts(launch),
             _agreement(result, expected),
         ),
@@ -181,13 +194,13 @@ def ragged_ways(ragged: Ragged = PAGE_RAGGED, columns: int = 4, block_k: int = 2
     polyhedral = Way(
         "Polyhedral compilation",
         PAGE_SPARSE,
-        ("nothing here: K[i] is no affine bound, col[i, k] no affine subscript",),
+        (_("nothing here: K[i] is not an affine bound, col[i, k] not an affine subscript"),),
         ("this nest",),
         tuple(refusal.splitlines()[:1]),
         None,
     )
     return Ways(
-        f"The irregular nest, K = {', '.join(map(str, ragged.lengths))}",
+        _("The irregular nest, K = {lengths}").format(lengths=", ".join(map(str, ragged.lengths))),
         polyhedral,
         _padded_way(ragged, a, b, useful, expected),
         _block_way(ragged, a, b, block_k, expected),
@@ -209,10 +222,12 @@ def _padded_way(
     return Way(
         "Scheduling language",
         PADDED + "\n" + "\n".join(f".{step}" for step in schedule.steps),
-        ("the nest with constant bounds, once its rows are padded", "a good order for that one"),
-        ("K[i] as a bound of k", "the gather of B's rows: it is done before"),
+        (_("the nest with constant bounds, once its rows are padded"), _("a good order for that one")),
+        (_("K[i] as a bound of k"), _("the gather of B's rows, which must be done before")),
         (
-            f"{counted(nest.count(), 'instance')} for {useful} useful ones, run in {seconds * 1e3:.1f} ms",
+            _("{instances} for {useful} useful ones, run in {seconds} ms").format(
+                instances=counted(nest.count(), "instance"), useful=useful, seconds=f"{seconds * 1e3:.1f}"
+            ),
             _agreement(result, expected),
         ),
         result,
@@ -249,12 +264,19 @@ def _block_way(
     return Way(
         "Block program (Triton)",
         RAGGED_KERNEL,
-        ("the nest as it is: each row's loop ends where the row does", "the gather, lane by lane"),
-        ("which lanes are idle: masks say it only when it runs",),
+        (_("the nest as it is: each row's loop ends with its row"), _("the gather, lane by lane")),
+        (_("which lanes are idle: masks decide it at run time"),),
         (
-            f"{counted(issued, 'lane')} load from B in blocks of {block_k} × {block_j}, "
-            f"{number(on)} of them {noun(on, 'is', 'are')} on; "
-            f"run in {seconds * 1e3:.1f} ms",
+            _(
+                "{lanes} load from B in blocks of {block_k} × {block_j}, {on} of them {noun} on; run in {seconds} ms"
+            ).format(
+                lanes=counted(issued, "lane"),
+                block_k=block_k,
+                block_j=block_j,
+                on=number(on),
+                noun=noun(on, "is", "are"),
+                seconds=f"{seconds * 1e3:.1f}",
+            ),
             *facts(record),
             _agreement(result, expected),
         ),

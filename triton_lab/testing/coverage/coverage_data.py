@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.testing.coverage.mark_tracing import Arc, Mask, Traces
 from triton_lab.testing.coverage.statement_blocks import Branch, KernelFunction
@@ -127,7 +128,9 @@ class Coverage:
             if not (mask.on and mask.off):
                 both = not mask.on and not mask.off
                 told = "never came to" if both else "never false" if mask.on else "never true"
-                yield f"{relative(mask.file)}:{mask.line}: {mask.kernel}: mask of the {mask.kind} {told}"
+                yield _("{relative}:{line}: {kernel}: mask of the {kind} {told}").format(
+                    relative=relative(mask.file), line=mask.line, kernel=mask.kernel, kind=mask.kind, told=told
+                )
 
 
 def _runs(lines: list[int]) -> str:

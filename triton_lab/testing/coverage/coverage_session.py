@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_lab.backend.plugin.recorders import recorders
+from triton_lab.localization import _
 from triton_lab.testing.coverage.coverage_data import Coverage, Covered, covered
 from triton_lab.testing.coverage.mark_insertion import marked
 from triton_lab.testing.coverage.mark_tracing import Arc, Tracer, Traces
@@ -41,7 +42,9 @@ class Following(contextlib.ExitStack):
             try:
                 self._where = f"written {write(functions.values(), worker)}"
             except ImportError:
-                self._where = "not written for coverage.py, which is not installed: pip install 'triton-lab[testing]'"
+                self._where = _(
+                    "not written for coverage.py, which is not installed: pip install 'triton-lab[testing]'"
+                )
 
     def merge(self, told: Mapping[str, Any]) -> None:
         """Add the coverage of another process."""
@@ -87,14 +90,14 @@ def write(functions: Iterable[Covered], worker: str = "") -> str:
         data = running.get_data()
         measured = data.measured_files()
         _add(data, {file: found for file, found in arcs.items() if file in measured}, data.has_arcs())
-        return "in the data of coverage.py"
+        return _("in the data of coverage.py")
     settings = coverage.Coverage()
     suffix = f"{_SUFFIX}.{worker}" if worker else _SUFFIX
     data = coverage.CoverageData(str(settings.get_option("run:data_file")), suffix)
     data.erase()
     _add(data, arcs, bool(settings.get_option("run:branch")))
     data.write()
-    return f"in {Path(data.data_filename()).name}: `coverage combine` joins it with others"
+    return _("in {name}: `coverage combine` joins it with others").format(name=Path(data.data_filename()).name)
 
 
 def _add(data: object, arcs: dict[str, set[Arc]], branches: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from triton_lab.compiled.compiled_list import labels
+from triton_lab.localization import _
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, item, unknown
 from triton_lab.views.launch.launch_scenes import ItemScene
 
@@ -71,5 +72,5 @@ class CompiledPanel(Panel):
         if len(called) == 1:
             return pieces
         same = ", ".join(called[k] for k in others)
-        told = [f"The same for {same}: compiled.plot.{self.word}()."] if others else []
+        told = [_("For {same}, use compiled.plot.{word}().").format(same=same, word=self.word)] if others else []
         return [title(called[first]), *pieces, *(lines([(line, style.LIGHT.faint)]) for line in told)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import _
 from triton_lab.views.launch.card.card_tab import listed
 from triton_lab.views.launch.card.launch_plot import COMPILED_TABS
 
@@ -67,7 +68,7 @@ class CompiledPlot:
         Raises ValueError for a program or line that does not exist and for AMD's targets, LookupError without a launch.
 
         >>> launch.compile("sm_90").plot.transactions(program=7).title()
-        'add_kernel for sm_90: what memory is asked for'
+        'add_kernel for sm_90: memory requests'
         """
         from triton_lab.views.compiled.transactions_view import TransactionsView
 
@@ -106,5 +107,7 @@ class CompiledPlot:
         return PassesView(self._compiled)
 
     def __repr__(self) -> str:
-        head = f"Pictures of {self._compiled.kernel} for {self._compiled.target}:"
+        head = _("Pictures of {kernel} for {target}:").format(
+            kernel=self._compiled.kernel, target=self._compiled.target
+        )
         return listed(head, "all of them", COMPILED_TABS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.cost import GPUS, Roof
 from triton_lab.compiled.cost.cost import SHARES, told
+from triton_lab.localization import _
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.compiled.compiled_scenes import CostScene, RoofScene
 from triton_lab.views.compiled.roofline import roofline
@@ -31,7 +32,7 @@ class CostView(View):
         self.roof = self.cost.roof(gpu)
 
     def title(self) -> str:
-        return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: what it costs"
+        return _("{kernel} for {labels}: cost").format(kernel=self.compiled.kernel, labels=labels([self.compiled])[0])
 
     @property
     def roofs(self) -> list[Roof]:
@@ -71,7 +72,7 @@ class CostView(View):
             "shown": [one.name for one in GPUS].index(self.roof.gpu.name),
             "shares": [TITLES[name] for name in SHARES],
             "totals": [
-                "not known for this target" if total is None else told(total, UNITS[name])
+                _("not known for this target") if total is None else told(total, UNITS[name])
                 for name, total in zip(SHARES, totals, strict=True)
             ],
             "listing": listing,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict
 
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.explanations import explanation
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.drawing.scene_bounds import Code, Many, Most, Sentence, Whole, Within
@@ -49,14 +50,16 @@ class PassesView(View):
         self.compiled = compiled
 
     def title(self) -> str:
-        return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: what each pass changed"
+        return _("{kernel} for {labels}: what each pass changed").format(
+            kernel=self.compiled.kernel, labels=labels([self.compiled])[0]
+        )
 
     def scene(self) -> PassesScene:
         passes = self.compiled.passes
         room, made = MOST_CHARACTERS, []
         introduced: dict[str, list[int]] = {}
         for number, one in enumerate(passes):
-            made.append(_scene_of(one, one.diff if len(one.diff) <= room else "… there was no room for it"))
+            made.append(_scene_of(one, one.diff if len(one.diff) <= room else _("… there was no room for it")))
             room -= len(made[-1]["diff"])
             for name, (before, after) in one.ops.items():
                 if after > before:
@@ -66,7 +69,7 @@ class PassesView(View):
             "title": self.title(),
             "passes": made,
             "introduced": [(name, explanation("ttgir", name), introduced[name]) for name in sorted(introduced)],
-            "note": "What followed was too much to be read." if passes.cut else "",
+            "note": _("The rest was too long to read.") if passes.cut else "",
         }
 
     def summary(self) -> str:
@@ -74,7 +77,9 @@ class PassesView(View):
         passes = self.compiled.passes
         changing = len(passes.changing) - 1  # the first entry is no pass
         seconds = sum(one.seconds or 0.0 for one in passes)
-        return f"{count(len(passes) - 1, 'pass', 'passes')} took {seconds * 1000:.0f} ms; {changing} changed something"
+        return _("{passes} took {seconds} ms; {changing} changed something").format(
+            passes=count(len(passes) - 1, "pass", "passes"), seconds=f"{seconds * 1000:.0f}", changing=changing
+        )
 
     def text(self) -> str:
         """The passes that changed anything, as a table."""
@@ -108,7 +113,7 @@ class PassesView(View):
 def told(one: Pass) -> str:
     """The operations of which there are more or fewer after a pass, in short."""
     grown = [f"{name} {before} → {after}" for name, (before, after) in one.ops.items()][:GROWN]
-    return ", ".join(grown) or "order, attributes or operands"
+    return ", ".join(grown) or _("order, attributes or operands")
 
 
 def _scene_of(one: Pass, diff: str) -> PassScene:

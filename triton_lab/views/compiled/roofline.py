@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
 from triton_lab.views.drawing.style import SMALL
 
@@ -15,7 +16,7 @@ WIDE, HIGH = 560.0, 240.0  # of the grid
 LEFT, TOP, RIGHT, BELOW = 70.0, 18.0, 24.0, 46.0  # around it
 MARK = 9.0
 PREFIXES = ((12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""))
-ACROSS = "intensity: operations on floating-point numbers for each byte that must be moved"
+ACROSS = N_("intensity: floating-point operations per byte moved")
 
 
 def roofline(roof: Roof) -> Drawing:
@@ -30,11 +31,11 @@ def roofline(roof: Roof) -> Drawing:
     made = Drawing(LEFT + WIDE + RIGHT, TOP + HIGH + BELOW)
     bottom = TOP + HIGH
     for power in range(left, right + 1):
-        x, _ = at(10.0**power, roof.peak)
+        x, _unused = at(10.0**power, roof.peak)
         made.add(Line(((x, TOP), (x, bottom)), "line", arrow=False))
         made.add(DrawnText(x, bottom + 12, f"{10.0**power:g}", SMALL, "faint", "center"))
     for power in range(low, high + 1):
-        _, y = at(roof.ridge, 10.0**power)
+        _unused, y = at(roof.ridge, 10.0**power)
         made.add(Line(((LEFT, y), (LEFT + WIDE, y)), "line", arrow=False))
         made.add(DrawnText(LEFT - 6, y, _rate(power), SMALL, "faint", "right"))
     corner = at(roof.ridge, roof.peak)
@@ -45,12 +46,12 @@ def roofline(roof: Roof) -> Drawing:
         x, y = at(roof.intensity, roof.rate)
         made.add(Line(((x, y), (x, bottom)), "error", arrow=False))
         made.add(Rectangle(x - MARK / 2, y - MARK / 2, MARK, MARK, "error", "none", line=0, radius=0))
-        words = "this launch, at best"
+        words = _("this launch, at best")
         if x < LEFT + WIDE * 0.6:
             made.add(DrawnText(x + 10, y + 16, words, SMALL, "error"))
         else:
             made.add(DrawnText(x - 10, y + 16, words, SMALL, "error", "right"))
-    made.add(DrawnText(LEFT + WIDE / 2, bottom + 34, ACROSS, SMALL, "faint", "center"))
+    made.add(DrawnText(LEFT + WIDE / 2, bottom + 34, translated(ACROSS), SMALL, "faint", "center"))
     return made
 
 

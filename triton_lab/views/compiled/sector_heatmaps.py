@@ -10,6 +10,7 @@ import numpy as np
 
 from triton_lab import messages
 from triton_lab.compiled.transactions.sectors import SECTOR, Ints
+from triton_lab.localization import _
 from triton_lab.views.compiled.compiled_scenes import TrafficScene
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
@@ -69,13 +70,15 @@ class Traffic:
 def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
     """The sectors that each warp requests when ``program`` runs an access for the first time."""
     whose = messages.program(program, launch.grid)
-    title = f"{one.access.kind} of {one.argument or 'memory'}, line {one.line}: bytes that {whose} wants of each sector"
+    title = _("{kind} of {argument}, line {line}: bytes of each sector that {whose} uses").format(
+        kind=one.access.kind, argument=one.argument or "memory", line=one.line, whose=whose
+    )
     found = one.lanes(program)
     if found is None:
         why = (one.problem if one.dealt is None else "") or (
-            "the box is moved by a unit of its own, not by warps"
+            _("the copy engine moves the box, not warps")
             if one.way == "descriptor"
-            else "it does not get there"
+            else _("the program does not reach it")
         )
         return _nothing(title, why)
     addresses, on = found
@@ -83,7 +86,7 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
     asked = [addresses[warp, k][on[warp, k]] for warp, k in names]
     there = [row for row, lanes in enumerate(asked) if len(lanes)]
     if not there:
-        return _nothing(title, "all its lanes are off")
+        return _nothing(title, _("all its lanes are masked off"))
     kept: list[int] = []
     sectors: set[int] = set()
     for row in there[:ROWS]:
@@ -99,17 +102,26 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
     argument = next((each for each in launch.arguments if each.name == one.argument), None)
     start = argument.address if argument is not None else int(columns[0]) * SECTOR
     several = addresses.shape[1] > 1
-    left = f"; the first {len(kept)} of {len(there)} requests are shown" if len(kept) < len(there) else ""
+    left = (
+        _("; the first {kept} of {there} requests are shown").format(kept=len(kept), there=len(there))
+        if len(kept) < len(there)
+        else ""
+    )
     total = sum(len(np.unique(lanes // SECTOR)) for lanes in asked)
     return Traffic(
         title,
         np.minimum(counts, SECTOR),
         tuple(f"warp {names[row][0]}" + (f", instruction {names[row][1]}" if several else "") for row in kept),
         tuple(_bytes(int(sector) * SECTOR - start, one.argument) for sector in columns),
-        "sectors of 32 bytes, gaps left out" if (np.diff(columns) > 1).any() else "sectors of 32 bytes",
+        _("sectors of 32 bytes, gaps left out") if (np.diff(columns) > 1).any() else "sectors of 32 bytes",
         "byte",
         SECTOR,
-        f"{messages.count(len(there), 'request')}, {messages.count(total, 'sector')} of {whose}{left}",
+        _("{requests}, {sectors} of {whose}{left}").format(
+            requests=messages.count(len(there), "request"),
+            sectors=messages.count(total, "sector"),
+            whose=whose,
+            left=left,
+        ),
         "requests of warps" if several else "warps",
     )
 
@@ -117,25 +129,29 @@ def of_transfer(one: Transfer, launch: Recorded, program: int) -> Traffic:
 def of_shared(line: SharedLine) -> Traffic:
     """The words that each warp requests of each bank in the worst instruction of a line."""
     use = line.worst
-    title = f"{line.kind} of shared memory, line {line.line}: words that a warp wants of each bank at once"
+    title = _("{kind} of shared memory, line {line}: words of each bank that a warp uses at once").format(
+        kind=line.kind, line=line.line
+    )
     if use.addresses is None:
-        return _nothing(title, "the kernel's data decide which banks are asked")
+        return _nothing(title, _("the banks depend on the kernel's data"))
     parts = use.parts()
-    counts = np.array([part for _, part in parts][:ROWS], np.int64).reshape(-1, LANES)
+    counts = np.array([part for _unused, part in parts][:ROWS], np.int64).reshape(-1, LANES)
     if not counts.any():
-        return _nothing(title, "no lane is on")
+        return _nothing(title, _("no lane is active"))
     several = len(line.uses) > 1
-    told = f"the worst of {len(line.uses)} instructions: " if several else ""
+    told = _("the worst of {uses} instructions: ").format(uses=len(line.uses)) if several else ""
     return Traffic(
         title,
         counts,
-        tuple(name for name, _ in parts[:ROWS]),
+        tuple(name for name, _unused in parts[:ROWS]),
         tuple(f"bank {bank}" for bank in range(LANES)),
         "banks",
         "word",
         max(2, int(counts.max())),
-        f"{told}{use.instruction.opcode}, {messages.count(use.width, 'byte')} a lane; words of one bank take turns",
-        "parts of warps that are served at once" if "," in parts[0][0] else "warps",
+        _("{told}{opcode}, {bytes} a lane; words of one bank take turns").format(
+            told=told, opcode=use.instruction.opcode, bytes=messages.count(use.width, "byte")
+        ),
+        _("parts of warps that are served at once") if "," in parts[0][0] else "warps",
     )
 
 
@@ -144,4 +160,6 @@ def _nothing(title: str, why: str) -> Traffic:
 
 
 def _bytes(offset: int, argument: str | None) -> str:
-    return f"bytes {offset:,} to {offset + SECTOR - 1:,}" + (f" of {argument}" if argument else "")
+    return _("bytes {offset} to {offset2}").format(offset=f"{offset:,}", offset2=f"{offset + SECTOR - 1:,}") + (
+        f" of {argument}" if argument else ""
+    )

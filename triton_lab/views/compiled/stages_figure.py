@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from triton_lab.compiled.compilation_text import read_by_people
 from triton_lab.compiled.explanations import operation
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
@@ -37,15 +38,28 @@ def stages_pieces(view: Stages) -> list[FigurePiece]:
     """The source beside TTGIR, where the work is dealt to threads, else beside the last stage that there is."""
     names = view.compiled.lines.stages
     name = "ttgir" if "ttgir" in names else names[-1]
-    busiest = [row for row, _ in view.counts()[name].most_common(BUSIEST)]
-    source = [_Line(line, text, row) for row, (line, text, _) in enumerate(view.rows)]
+    busiest = [row for row, _unused in view.counts()[name].most_common(BUSIEST)]
+    source = [_Line(line, text, row) for row, (line, text, _unused) in enumerate(view.rows)]
     stage = _stage(view, name)
     left, right = source[_body(view) :][:MOST], _around(stage, busiest)
     label = view.labels[name]
-    told = f"The source beside {label}: of the {len(busiest)} busiest lines what became of them."
+    told = _("The source beside {label}: the {busiest} source lines with the most instructions.").format(
+        label=label, busiest=len(busiest)
+    )
     cut = len(stage) - len(right)
     note = (
-        [lines([(f"{cut} of {count(len(stage), 'line')} of {label} are not drawn here", style.LIGHT.faint)])]
+        [
+            lines(
+                [
+                    (
+                        _("{cut} of {lines} of {label} are not shown here").format(
+                            cut=cut, lines=count(len(stage), "line"), label=label
+                        ),
+                        style.LIGHT.faint,
+                    )
+                ]
+            )
+        ]
         if cut
         else []
     )

@@ -15,6 +15,7 @@ from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.explanations import explanation, operation
 from triton_lab.compiled.lines.source_trail import SourceLine, Trail
 from triton_lab.compiled.stage_names import LABELS
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.compiled.compiled_scenes import StageScene, StagesScene
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MOST_LINES = 12_000  # of one stage
 MOST_CHARACTERS = 700_000  # of all stages together
 TOLD_LINES = 80  # lines of the source listed in words
-UNTOLD = "no stage here says where its lines come from"
+UNTOLD = N_("no stage here records its source lines")
 
 
 class Stages(View):
@@ -54,13 +55,15 @@ class Stages(View):
     def row_of(self) -> Mapping[SourceLine, int]:
         """The row of each line of the source."""
         function, found = 0, {}
-        for row, (line, _, _) in enumerate(self.rows):
+        for row, (line, _unused, _unused) in enumerate(self.rows):
             function += not line
             found[SourceLine(function, line)] = row
         return found
 
     def title(self) -> str:
-        return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: from the source to the machine code"
+        return _("{kernel} for {labels}: from the source to the machine code").format(
+            kernel=self.compiled.kernel, labels=labels([self.compiled])[0]
+        )
 
     def counts(self) -> dict[str, Counter[int]]:
         """How many lines of each stage come from each row of the source.
@@ -98,8 +101,8 @@ class Stages(View):
         return {
             "name": name,
             "label": LABELS[name],
-            "text": "\n".join(line for _, line in kept),
-            "numbers": buffer(np.array([number for number, _ in kept], np.uint32)),
+            "text": "\n".join(line for _unused, line in kept),
+            "numbers": buffer(np.array([number for number, _unused in kept], np.uint32)),
             "trail": buffer(narrow(which[0])),
             "trails": [
                 ([self.row_of[line] for line in lines.written(trail)], told(trail)) for trail in trails if trail
@@ -123,7 +126,7 @@ class Stages(View):
             "source": self.rows,
             "stages": stages,
             "shown": list(dict.fromkeys(first)),
-            "note": "" if any(stage["trails"] for stage in stages) else UNTOLD,
+            "note": "" if any(stage["trails"] for stage in stages) else translated(UNTOLD),
         }
 
     def text(self) -> str:
@@ -134,7 +137,7 @@ class Stages(View):
             numbers = [str(counts[name][row] or "") for name in counts]
             rows.append((str(line or ""), *numbers, text + (f"   ({reason})" if reason else "")))
         left = len(self.rows) - TOLD_LINES
-        more = [f"… {count(left, 'more line')} of the source"] if left > 0 else []
+        more = [_("… {lines} of the source").format(lines=count(left, "more line"))] if left > 0 else []
         return "\n".join([self.title(), *aligned(rows), *more])
 
     def pieces(self) -> list[FigurePiece]:

@@ -12,6 +12,7 @@ from triton_lab import messages
 from triton_lab.compiled.compilation_text import aligned
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.transactions import Reason, SharedLine, Transfer, worst
+from triton_lab.localization import _
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
 from triton_lab.views.compiled.compiled_scenes import TrafficScene, TransactionsScene
 from triton_lab.views.compiled.sector_heatmaps import Traffic, of_shared, of_transfer
@@ -44,7 +45,11 @@ class TransactionsView(View):
             raise ValueError(messages.no_program(program, self.launch.grid))
         if line is not None and line not in [row.line for row in self.accesses]:
             there = sorted({row.line for row in self.accesses if row.line is not None})
-            raise ValueError(f"line {line} touches no memory; these do: {', '.join(map(str, there)) or 'none'}")
+            raise ValueError(
+                _("line {line} accesses no memory; these lines do: {there}").format(
+                    line=line, there=", ".join(map(str, there)) or "none"
+                )
+            )
         self._program, self._line = program, line
 
     @cached_property
@@ -88,7 +93,9 @@ class TransactionsView(View):
         return of_transfer(one, self.launch, program) if isinstance(one, Transfer) else of_shared(one)
 
     def title(self) -> str:
-        return f"{self.compiled.kernel} for {labels([self.compiled])[0]}: what memory is asked for"
+        return _("{kernel} for {labels}: memory requests").format(
+            kernel=self.compiled.kernel, labels=labels([self.compiled])[0]
+        )
 
     def scene(self) -> TransactionsScene:
         headings, *rows = [list(row) for row in self.found.rows()]
@@ -118,10 +125,10 @@ class TransactionsView(View):
         """The picture of a part ``name/2/17``: row 2, program 17."""
         rest = name.removeprefix(f"{self.name}/").split("/")
         if len(rest) != 2 or not all(each.isdigit() for each in rest):
-            raise LookupError(f"{self.title()} has no part {name!r}")
+            raise LookupError(_("{title} has no part {name}").format(title=self.title(), name=repr(name)))
         row, program = map(int, rest)
         if row >= len(self.accesses) or program >= self.launch.programs:
-            raise LookupError(f"{self.title()} has no part {name!r}")
+            raise LookupError(_("{title} has no part {name}").format(title=self.title(), name=repr(name)))
         return self.traffic(row, program).scene()
 
     def text(self) -> str:
@@ -131,7 +138,7 @@ class TransactionsView(View):
         if self.worst:
             yield str(self.worst)
         if not self.accesses:
-            yield "It touches no memory."
+            yield _("It accesses no memory.")
             return
         yield from aligned(list(self.found.rows()))
         yield from self.found.problems

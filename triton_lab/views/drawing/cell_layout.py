@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.maps.tile_groups import Along
+from triton_lab.localization import _
 from triton_lab.views.drawing import cell_scenes, style
 
 MOST_PANELS = 256
@@ -223,4 +224,6 @@ def wrapped_words(shown: CellLayout, one: str = "element") -> str:
     if len(shown.shape) != 1 or shown.rows < 2:
         return ""
     wide = shown.columns * shown.right
-    return f"wrapped: {wide:,} {one}s a row; {one} {wide - shown.origin[0]:,} continues the 1st row"
+    return _("wrapped: {wide} {one}s a row; {one} {wide2} continues the 1st row").format(
+        wide=f"{wide:,}", one=one, wide2=f"{wide - shown.origin[0]:,}"
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from triton_lab import messages
+from triton_lab.localization import _
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -58,9 +59,15 @@ def bytes_text(count: int) -> str:
 
 def some_of(shown: int | None, programs: int) -> str:
     """``, 105 of 1,221 programs shown`` if a picture leaves programs out; else ""."""
-    return "" if shown is None else f", {messages.number(shown)} of {messages.count(programs, 'program')} shown"
+    return (
+        ""
+        if shown is None
+        else _(", {shown} of {programs} shown").format(
+            shown=messages.number(shown), programs=messages.count(programs, "program")
+        )
+    )
 
 
 def nobody(shown: int | None) -> str:
     """The words for a place where no program was seen."""
-    return "touched by nobody" if shown is None else "touched by none of these"
+    return "touched by nobody" if shown is None else _("touched by none of these")

@@ -10,6 +10,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.localization import _
 from triton_lab.views.drawing.cell_layout import CellLayout
 
 Ints = npt.NDArray[np.int64]
@@ -52,12 +53,16 @@ def asked(name: str, finer: str, layout: CellLayout) -> Window:
 
     Raises LookupError for another name, and for a window that is too large or not within the array.
     """
-    start, _, numbers = name.rpartition("/")
+    start, _unused, numbers = name.rpartition("/")
     parts = numbers.split(".")
     if start != f"{finer}/{WORD}" or len(parts) != 5 or not all(part.isdecimal() and len(part) < 16 for part in parts):
-        raise LookupError(f"there is no part {name!r} of this picture")
+        raise LookupError(_("there is no part {name} of this picture").format(name=repr(name)))
     found, fine = Window(*map(int, parts)), layout.fine
     there = found.panel < fine.panels and found.row + found.rows <= fine.rows
     if not there or found.column + found.columns > fine.columns or not 0 < found.rows * found.columns <= MOST_POSITIONS:
-        raise LookupError(f"{found.name} is not a window of at most {MOST_POSITIONS} positions of this picture")
+        raise LookupError(
+            _("{name} is not a window of at most {most_positions} positions of this picture").format(
+                name=found.name, most_positions=MOST_POSITIONS
+            )
+        )
     return found

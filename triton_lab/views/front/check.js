@@ -75,25 +75,25 @@ class Check {
     if ("whole" in shape) return this.number(value, shape.whole, at, Number.isInteger(value), "whole number");
     if ("number" in shape) return this.number(value, shape.number, at, Number.isFinite(value), "number");
     if ("text" in shape) {
-      if (typeof value !== "string") return odd(`${at} is no text`);
+      if (typeof value !== "string") return odd(`${at} is not text`);
       return within(value.length, shape.text, `${at} has`, "letters") ?? this.more(shape.rows ? "code" : "letters", value.length) ?? this.more("values", 1);
     }
     if ("bytes" in shape) return this.bytes(value, shape, at);
     if ("is" in shape) return shape.is.includes(/** @type {string} */ (value)) ? null : odd(`${at} is none of ${shape.is}`);
     if ("any" in shape) return this.any(value, shape.any, at, deep);
-    if ("of" in shape) return isRecord(value) ? this.record(value, shape, at, deep) : odd(`${at} is no ${shape.of}`);
-    if ("map" in shape) return isRecord(value) ? this.map(value, shape, at, deep) : odd(`${at} is no map`);
-    if (!Array.isArray(value)) return odd(`${at} is no list`);
+    if ("of" in shape) return isRecord(value) ? this.record(value, shape, at, deep) : odd(`${at} is not ${shape.of}`);
+    if ("map" in shape) return isRecord(value) ? this.map(value, shape, at, deep) : odd(`${at} is not a map`);
+    if (!Array.isArray(value)) return odd(`${at} is not a list`);
     const items = /** @type {unknown[]} */ (value);
     if ("list" in shape) return this.list(items, shape, at, deep);
-    if (items.length !== shape.tuple.length) return odd(`${at} has not ${shape.tuple.length} values`);
+    if (items.length !== shape.tuple.length) return odd(`${at} does not have ${shape.tuple.length} values`);
     return first(items, (item, k) => this.wrong(item, shape.tuple[k], `${at}.${k}`, deep + 1));
   }
 
   /** @param {unknown} value @param {string} shape @param {string} at @param {number} deep @returns {Wrong | null} */
   plain(value, shape, at, deep) {
-    if (shape === "boolean") return typeof value === "boolean" ? this.more("values", 1) : odd(`${at} is no boolean`);
-    if (shape === "null") return value === null ? null : odd(`${at} is no null`);
+    if (shape === "boolean") return typeof value === "boolean" ? this.more("values", 1) : odd(`${at} is not a boolean`);
+    if (shape === "null") return value === null ? null : odd(`${at} is not null`);
     const kind = isRecord(value) && typeof value.kind === "string" ? value.kind : "";
     if (!Object.hasOwn(SHAPES.kinds, kind)) return odd(`${at} is of no known kind`);
     return this.more("scenes", 1) ?? this.wrong(value, { of: SHAPES.kinds[kind] }, at, deep + 1);
@@ -101,13 +101,13 @@ class Check {
 
   /** @param {unknown} value @param {number[]} ends @param {string} at @param {boolean} is @param {string} what @returns {Wrong | null} */
   number(value, [low, high], at, is, what) {
-    if (typeof value !== "number" || !is) return odd(`${at} is no ${what}`);
-    return value < low || value > high ? large(`${at} is ${told(value)}: from ${told(low)} to ${told(high)} it may be`) : this.more("values", 1);
+    if (typeof value !== "number" || !is) return odd(`${at} is not a ${what}`);
+    return value < low || value > high ? large(`${at} is ${told(value)}, but must be from ${told(low)} to ${told(high)}`) : this.more("values", 1);
   }
 
   /** @param {unknown} value @param {Further & {bytes: number}} shape @param {string} at @returns {Wrong | null} */
   bytes(value, shape, at) {
-    if (!(value instanceof Uint8Array || value instanceof DataView)) return odd(`${at} is no bytes`);
+    if (!(value instanceof Uint8Array || value instanceof DataView)) return odd(`${at} is not bytes`);
     return within(value.byteLength, shape.bytes, `${at} has`, "bytes") ?? this.more("values", 1);
   }
 
@@ -146,7 +146,7 @@ class Check {
   among(value, name, shape, at) {
     if (shape.times && shape.area !== undefined) {
       const product = shape.times.reduce((all, other) => all * Number(value[other]), Number(value[name]));
-      if (product > shape.area) return large(`${at}: ${[...shape.times, name].join(" times ")} is ${told(product)}: at most ${told(shape.area)} it may be`);
+      if (product > shape.area) return large(`${at}: ${[...shape.times, name].join(" times ")} is ${told(product)}, but at most ${told(shape.area)} is allowed`);
     }
     const buffer = (/** @type {string} */ one) => numbers(/** @type {Buffer} */ (value[one]));
     if (shape.runs && !ascends(buffer(name), buffer(shape.runs).length)) return odd(`${at}.${name} does not ascend to the end of ${shape.runs}`);
@@ -165,7 +165,7 @@ class Check {
       ?? first(items, (item, k) => this.wrong(item, shape.list, `${at}.${k}`, deep + 1));
     if (wrong || product === undefined) return wrong;
     const all = items.reduce((/** @type {number} */ so, item) => so * Number(field ? /** @type {Record<string, unknown>} */ (item)[field] : item), 1);
-    return all > product ? large(`${at} makes ${told(all)} in all: at most ${told(product)} it may be`) : null;
+    return all > product ? large(`${at} holds ${told(all)} in total, but at most ${told(product)} are allowed`) : null;
   }
 
   /** Scenes in a map are drawn one at a time, each with what is around it. @param {Record<string, unknown>} value @param {{map: Shape, most: number}} shape @param {string} at @param {number} deep @returns {Wrong | null} */
@@ -187,7 +187,7 @@ class Check {
 }
 
 /** @param {number} count @param {number} most @param {string} lead @param {string} what @returns {Wrong | null} */
-const within = (count, most, lead, what) => (count <= most ? null : large(`${lead} ${told(count)} ${what}: at most ${told(most)} it may have`));
+const within = (count, most, lead, what) => (count <= most ? null : large(`${lead} ${told(count)} ${what}, but at most ${told(most)} are allowed`));
 
 /** Whether runs begin one after the other, and none beyond the end. @param {import("./drawing/data.js").Numbers} starts @param {number} end */
 function ascends(starts, end) {

@@ -69,7 +69,7 @@ export async function sceneOf(text) {
 /** @param {string} text @returns {Promise<unknown>} */
 async function readFrom(text) {
   const large = "This picture is too large to be drawn";
-  if (text.length > MOST_CHARACTERS) throw new TooLarge(`${large} (${text.length} letters: at most ${MOST_CHARACTERS} it may have).`);
+  if (text.length > MOST_CHARACTERS) throw new TooLarge(`${large} (${text.length} letters; at most ${MOST_CHARACTERS} are allowed).`);
   try {
     return decoded(await unzipped(text, MOST_UNPACKED));
   } catch (error) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from triton_lab.compiled.layouts import Layout, Linear
+from triton_lab.localization import N_, translated
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.figure import text_width
 from triton_lab.views.drawing.style import SMALL
@@ -34,8 +35,8 @@ def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
     parts = [(name, bases) for name, bases in linear.ins if bases]
     height = HEAD + 20 + len(rows) * CELL + GAP * len(linear.shape)
     width = SIDE + CELL * sum(len(bases) for _, bases in parts) + GAP * len(parts)
-    made = Drawing(max(width, text_width(HEADING)), height)
-    made.add(DrawnText(0, 8, HEADING, bold=True))
+    made = Drawing(max(width, text_width(translated(HEADING))), height)
+    made.add(DrawnText(0, 8, translated(HEADING), bold=True))
     top = 20 + HEAD
     for number, (axis, bit) in enumerate(rows):
         y = top + number * CELL + axis * GAP + CELL / 2
@@ -53,7 +54,7 @@ def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
     return made
 
 
-HEADING = "The map in bits: each bit that is set moves the element by its column (1 and 1 cancel)"
+HEADING = N_("The layout as a bit matrix: each set bit moves the element by its column (1 and 1 cancel)")
 
 
 def _short(number: int) -> str:

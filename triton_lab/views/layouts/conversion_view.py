@@ -12,6 +12,7 @@ import numpy as np
 from triton_lab.compiled.layouts import BankUse, Conversion, Layout
 from triton_lab.compiled.layouts.layout_conversion import NEAREST
 from triton_lab.compiled.layouts.layout_tile import HARDWARE
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count, number
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import layout
@@ -32,18 +33,24 @@ MOST_LETTERS = 120  # of a line in the static picture
 # From near to far: from light to dark.
 LOOKS = (style.UNTOUCHED, *(style.SEQUENTIAL + level for level in (60, 44, 26, 6)))
 SAYS = (
-    "in this register already",
-    "from another register of the lane",
-    "from another lane of the warp",
-    "from another warp",
-    "from another CTA",
+    N_("already in this register"),
+    N_("from another register of the lane"),
+    N_("from another lane of the warp"),
+    N_("from another warp"),
+    N_("from another CTA"),
 )
-WAYS = ("where it is", "in the same lane", "from lane to lane", "from warp to warp", "from CTA to CTA")
+WAYS = (
+    N_("where it is"),
+    N_("in the same lane"),
+    N_("from lane to lane"),
+    N_("from warp to warp"),
+    N_("from CTA to CTA"),
+)
 _TOLD = {
-    "nothing": "nothing moves",
-    "registers": "registers change names",
-    "shuffles": "by shuffles in each warp",
-    "cluster": "through the shared memory of other CTAs",
+    "nothing": N_("nothing moves"),
+    "registers": N_("registers are renamed"),
+    "shuffles": N_("by shuffles in each warp"),
+    "cluster": N_("through the shared memory of other CTAs"),
 }
 
 
@@ -87,14 +94,14 @@ class ConversionView(View):
         counts = self.conversion.counts()
         legend = [
             Key((colour,) * 3 + (style.PLAIN,), f"{says}: {number(counts[name])}")
-            for colour, says, name in zip(LOOKS, SAYS, NEAREST, strict=True)
+            for colour, says, name in zip(LOOKS, map(translated, SAYS), NEAREST, strict=True)
             if counts[name]
         ]
         shown = layout(places.shape, room=ROOM)
         names = [layout_colors.warp_name(places, panel) for panel in range(shown.panels)] if shown.panels > 1 else []
         words = layout_colors.of_places(places).words
         found = Looks(levels + 1, styles, legend=legend, words=words)
-        return positions_picture("registers after: where what they hold comes from", shown, found, names)
+        return positions_picture(_("registers after: the origin of each value"), shown, found, names)
 
     # --- Pictures -----------------------------------------------------------------------------------
 
@@ -102,9 +109,16 @@ class ConversionView(View):
         """Both layouts, what is converted, and by which way."""
         before, after = self.conversion.kinds
         another = "another " if before.name == after.name else ""
-        way = _TOLD.get(self.conversion.way, f"through {self.conversion.way}")
+        way = translated(_TOLD.get(self.conversion.way, "")) or _("through {way}").format(way=self.conversion.way)
         shape = shape_text(self.conversion.source.shape)
-        return f"{before.name} to {another}{after.name}, {shape} of {count(self.conversion.bits, 'bit')}: {way}"
+        return _("{name} to {another}{name2}, {shape} of {bits}: {way}").format(
+            name=before.name,
+            another=another,
+            name2=after.name,
+            shape=shape,
+            bits=count(self.conversion.bits, "bit"),
+            way=way,
+        )
 
     @property
     def says(self) -> list[str]:
@@ -114,9 +128,16 @@ class ConversionView(View):
         if plain is not None:
             stored, loaded = plain
             found.append(
-                f"Were the elements to lie there in order: {number(stored.wavefronts)} wavefronts to store "
-                f"({_conflicts(stored)}), {number(loaded.wavefronts)} to load ({_conflicts(loaded)}). "
-                "Compilers swizzle or pad, so that there are fewer."
+                _(
+                    "If the elements lay there in order, it would take {wavefronts} wavefronts to store "
+                    "({conflicts}) and {wavefronts2} to load ({conflicts2}). Compilers swizzle or pad to "
+                    "need fewer."
+                ).format(
+                    wavefronts=number(stored.wavefronts),
+                    conflicts=_conflicts(stored),
+                    wavefronts2=number(loaded.wavefronts),
+                    conflicts2=_conflicts(loaded),
+                )
             )
         return [
             *found,
@@ -125,7 +146,7 @@ class ConversionView(View):
 
     def text(self) -> str:
         counts = [f"{name} {number(many)}" for name, many in self.conversion.counts().items() if many]
-        lines = [self.title(), *self.says, f"registers wanted from the {', '.join(counts)}"]
+        lines = [self.title(), *self.says, _("registers wanted from the {counts}").format(counts=", ".join(counts))]
         return "\n".join([*lines, *self._way()])
 
     def _way(self) -> list[str]:
@@ -137,9 +158,13 @@ class ConversionView(View):
             wanted = dict(place.parts)
             source = self.conversion.source_of(**wanted)
             far = [name for name in wanted if wanted[name] != source[name]]
-            way = WAYS[max([HARDWARE.index(name) + 1 for name in far], default=0)]
+            way = translated(WAYS[max([HARDWARE.index(name) + 1 for name in far], default=0)])
             here = next(one for one in self.owners[0] if dict(one.parts) == source)
-            told = f"from {here} to {place}, {way}" if far else f"stays in {place}"
+            told = (
+                _("from {here} to {place}, {way}").format(here=here, place=place, way=way)
+                if far
+                else f"stays in {place}"
+            )
             found.append(f"element {list(self.element)}: {told}")
         return found
 
@@ -177,7 +202,7 @@ class ConversionView(View):
             "kind": "conversion",
             "title": self.title(),
             "says": self.says,
-            "ways": list(WAYS),
+            "ways": [translated(way) for way in WAYS],
             "shape": list(self.conversion.source.shape),
             "before": self._side(0, self.before),
             "after": self._side(1, self.after),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.localization import N_, translated
 from triton_lab.views.drawing.cell_frame import frame
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.drawing_text import panel_names, shape_text
@@ -21,14 +22,15 @@ from triton_lab.views.layouts.layout_positions import Ints, LayoutPositions
 from triton_lab.views.layouts.layout_scenes import HeldScene
 
 ROOM = (384.0, 384.0)  # CSS pixels for each of the two heatmaps that stand side by side in a notebook's output
-_TOLD = {"registers": "who holds each element", "shared memory": "the bank of each element"}
+_ROW = N_("the row of each element")
+_TOLD = {"registers": N_("which thread holds each element"), "shared memory": N_("the bank of each element")}
 
 
 def tensor_picture(places: LayoutPositions, name: str = "tensor") -> Heatmap:
     """The heatmap of the tensor; each element has the colour of the warp and lane that hold it."""
     asked = places.layout
     shown = layout(asked.shape, room=ROOM)
-    title = f"{name} {shape_text(asked.shape)}: {_TOLD.get(asked.where, 'the row of each element')}"
+    title = f"{name} {shape_text(asked.shape)}: {translated(_TOLD.get(asked.where, _ROW))}"
     names = panel_names(asked.shape, shown.origin, shown.panels)
     made = positions_picture(title, shown, layout_colors.of_elements(places), names, _warps(places))
     registers = asked.where == "registers" and any(label.text.startswith("r") for label in made.labels)

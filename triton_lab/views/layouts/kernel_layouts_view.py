@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.compiled.kernel_layouts import HEADINGS, KernelLayouts, LaidOut
 from triton_lab.compiled.layouts import Conversion, LayoutError
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.layouts.conversion_view import ConversionView
 from triton_lab.views.layouts.layout_scenes import LaidOutScene, LayoutsScene
@@ -61,13 +62,13 @@ class KernelLayoutsView(View):
     def title(self) -> str:
         kinds = {each.layout for each in self.layouts}
         changes = [each for each in self.layouts.conversions if each.cost != "nothing moves"]
-        told = f", {count(len(changes), 'change')} of a layout" if changes else ""
+        told = _(", {changes} of a layout").format(changes=count(len(changes), "change")) if changes else ""
         return f"{self.layouts.kernel}: {count(len(kinds), 'layout')}{told}"
 
     def view(self, number: int) -> View:
         """The picture of that number. Raises LookupError, and LayoutError for what cannot be drawn."""
         if not 0 <= number < len(self._shown):
-            raise LookupError(f"{self.layouts.kernel} has no layout {number}")
+            raise LookupError(_("{kernel} has no layout {number}").format(kernel=self.layouts.kernel, number=number))
         each = self._shown[number]
         return ConversionView(each.moves) if isinstance(each.moves, Conversion) else LayoutView(each.layout)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Key
 from triton_lab.views.layouts.layout_positions import LINE, Ints, LayoutPositions
@@ -71,7 +72,7 @@ def banks_of(places: LayoutPositions, positions: Ints) -> Ints:
 def warp_name(places: LayoutPositions, number: int) -> str:
     """``warp 2``; in a cluster ``CTA 1, warp 2``."""
     block, warp = divmod(number, places.size("warp"))
-    return f"CTA {block}, warp {warp}" if places.size("block") > 1 else f"warp {warp}"
+    return _("CTA {block}, warp {warp}").format(block=block, warp=warp) if places.size("block") > 1 else f"warp {warp}"
 
 
 def _held(places: LayoutPositions) -> Looks:
@@ -109,7 +110,7 @@ def _legend(places: LayoutPositions) -> list[Key]:
     found = [Key(look, name) for look, name in zip(looks, names, strict=True)]
     if places.holders.shape[1] > 1:
         striped = (hues[0], hues[1 % len(hues)], hues[2 % len(hues)], style.STRIPES)
-        found.append(Key(striped, "held by several warps"))
+        found.append(Key(striped, _("held by several warps")))
     return found
 
 

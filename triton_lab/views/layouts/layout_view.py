@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from triton_lab.compiled.layouts import HardwarePlace, LayoutError
 from triton_lab.compiled.layouts import Layout as Asked
+from triton_lab.localization import _, translated
 from triton_lab.messages import count, number
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import layout
@@ -42,7 +43,7 @@ class LayoutView(View):
 
     def __init__(self, asked: Asked, element: Sequence[int] | None = None, **parts: int) -> None:
         if element is not None and parts:
-            raise LayoutError("pick an element, or a part of the hardware: not both")
+            raise LayoutError(_("pick an element, or a part of the hardware: not both"))
         self.asked, self.element, self.parts = asked, element, parts
         if element is not None:
             self.owners = asked.owner(*element)
@@ -65,10 +66,10 @@ class LayoutView(View):
         """The places, each with the element that it holds."""
         places = self.places
         shown = layout(places.shape, room=ROOM)
-        title, counted = "registers: a row for each lane, a column for each register", (1, 1)
+        title, counted = _("registers: a row for each lane, a column for each register"), (1, 1)
         if self.asked.where == "shared memory":
             wide, each = in_a_line(self.asked), max(8, self.asked.bits) // 8
-            title = "shared memory: banks across, lines of 128 bytes down"
+            title = _("shared memory: banks across, lines of 128 bytes down")
             counted = (each, 4) if places.shape[-1] == wide else (1, 1)
         elif self.asked.where == "tensor memory":
             title = "tensor memory: 128 rows, columns of 32 bits across"
@@ -86,14 +87,20 @@ class LayoutView(View):
         """The kind of layout, and how much of the hardware it takes."""
         asked = self.asked
         name = asked.kind.name
-        copies = f"; each element is held {count(asked.copies, 'time')}" if asked.copies > 1 else ""
-        return f"{name} layout of a {shape_text(asked.shape)} tensor in {asked.where}: {self._sizes()}{copies}"
+        copies = (
+            _("; each element is held {times}").format(times=count(asked.copies, "time")) if asked.copies > 1 else ""
+        )
+        return _("{name} layout of a {shape} tensor in {where}: {sizes}{copies}").format(
+            name=name, shape=shape_text(asked.shape), where=asked.where, sizes=self._sizes(), copies=copies
+        )
 
     def _sizes(self) -> str:
         parts = [(name, size) for name, size in self.asked.linear.sizes.items() if name != "block" or size > 1]
         if self.asked.where == "shared memory":
             used = len(self.places.held) // self.places.size("block") * max(8, self.asked.bits) // 8
-            return f"{count(used, 'byte')}" + (f" in each of {parts[-1][1]} CTAs" if parts[-1][0] == "block" else "")
+            return f"{count(used, 'byte')}" + (
+                _(" in each of {parts} CTAs").format(parts=parts[-1][1]) if parts[-1][0] == "block" else ""
+            )
         if self.asked.where == "registers":  # from the largest to the smallest
             parts.reverse()
         words = [count(size, called(name)) for name, size in parts]
@@ -148,7 +155,7 @@ class LayoutView(View):
             "kind": "layout",
             "title": self.title(),
             "says": self.says,
-            "heading": HEADING,
+            "heading": translated(HEADING),
             "where": self.asked.where,
             "shape": list(self.asked.shape),
             "bits": self.asked.bits,

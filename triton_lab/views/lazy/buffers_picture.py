@@ -8,6 +8,7 @@ import textwrap
 from triton_lab.lazy.graph import short
 from triton_lab.lazy.step import BufferState, Step
 from triton_lab.lazy.step_text import fate
+from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle, widest
@@ -51,7 +52,11 @@ def draw_buffers(step: Step) -> Drawing:
         if before and after:
             start = left + _width(before[0])
             drawing.add(Line(((start + 8, y + 13), (second - 8, y + 13)), "error" if shared else "mark", 1.2))
-        told = fate(step, step.before.index(before[0])) if before else f"new memory, holds {after[0].role}"
+        told = (
+            fate(step, step.before.index(before[0]))
+            if before
+            else _("new memory, holds {role}").format(role=after[0].role)
+        )
         lines = textwrap.wrap(told, CHARACTERS)
         end = max(end, third + widest((line, style.SMALL, False) for line in lines))
         for number, line in enumerate(lines):

@@ -11,6 +11,7 @@ from triton_lab.lazy.graph import Constant, Dims, GraphOp, JoinedAxis, short
 from triton_lab.lazy.index_maps import Map
 from triton_lab.lazy.simplification import is_reshape
 from triton_lab.lazy.step import Step
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle, widest
 from triton_lab.views.lazy.graph_layout import FramedRows, GraphLayout, Thing, lay_out
@@ -208,9 +209,9 @@ class _Graph:
         number = self.graph.outputs[index]
         names = [sight.name for sight in self.step.after if sight.role == f"out{index}" and sight.name]
         donor = self.step.executable.aliases.get(index)
-        where = "new memory" if donor is None else f"in place of in{donor}"
+        where = "new memory" if donor is None else _("in place of in{donor}").format(donor=donor)
         if number in self.inputs:
-            where = f"in{self.inputs[number]} as it is"
+            where = _("in{inputs} as it is").format(inputs=self.inputs[number])
         return f"out{index}  {' '.join(names)}", f"%{number}: {where}"
 
     def _draw_chip(self, drawing: Drawing, place: str, index: int, thing: Thing) -> None:
@@ -236,7 +237,7 @@ class _Graph:
             (end.middle, above),
             (end.middle, end.y),
         )
-        told = "donated" if allowed else f"in{donor} is still in use"
+        told = "donated" if allowed else _("in{donor} is still in use").format(donor=donor)
         return [Line(points, hue, 2.5), DrawnText(start.middle + 6, start.bottom + 10, told, style.SMALL, hue)]
 
 

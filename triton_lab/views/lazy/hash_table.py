@@ -6,6 +6,7 @@ import textwrap
 
 from triton_lab.lazy.step import Step
 from triton_lab.lazy.step_text import reason
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 
@@ -47,7 +48,7 @@ def _ingredient(drawing: Drawing, y: float, name: str, text: str, there: str | N
     if there is not None:
         lines += [(line, "warning") for line in _clipped(f"nearest: {there}")]
     if left_out:
-        lines.append(("left out of the hash", "error"))
+        lines.append((_("left out of the hash"), "error"))
     height = LINE * len(lines) + 8
     edge = "error" if left_out else "warning" if there is not None else "line"
     drawing.add(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from triton_lab import messages
 from triton_lab.lazy.step_totals import Totals, Use
+from triton_lab.localization import _
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, widest
@@ -31,15 +32,19 @@ class LazyReport(DrawnView):
         """The sums, and what the table leaves out."""
         all_ = self.totals
         known = messages.count(all_.reused_kernels, "kernel")
-        reused = f" ({known} of new graphs were known already)" if all_.reused_kernels else ""
+        reused = _(" ({known} new graphs were already compiled)").format(known=known) if all_.reused_kernels else ""
         compiled = messages.count(all_.compiled_kernels, "kernel")
         both = seconds_text(all_.run_seconds + all_.compile_seconds)
         said = [
-            f"compiling: {seconds_text(all_.compile_seconds)} for {compiled}{reused}",
-            f"running: {seconds_text(all_.run_seconds)}; with compiling {both}",
+            _("compiling: {compile_seconds} for {compiled}{reused}").format(
+                compile_seconds=seconds_text(all_.compile_seconds), compiled=compiled, reused=reused
+            ),
+            _("running: {run_seconds}; with compiling {both}").format(
+                run_seconds=seconds_text(all_.run_seconds), both=both
+            ),
         ]
         if len(all_.uses) > ROWS:
-            said.append(f"{messages.count(len(all_.uses) - ROWS, 'more graph')} took less time")
+            said.append(_("{graphs} took less time").format(graphs=messages.count(len(all_.uses) - ROWS, "more graph")))
         return said
 
     def table(self) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.access_visits import touches
 from triton_lab.polyhedral.execute import extent
@@ -124,7 +125,9 @@ class Shelf:
         """An array's name and cells."""
         side, top = self.cell(grid), self.corner(number)
         wide, tall = side * grid.columns, side * grid.rows
-        label = f"{grid.name}[{', '.join(f'{a}..{a + n - 1}' for a, n in zip(grid.low, grid.shape, strict=True))}]"
+        label = _("{name}[{zip}]").format(
+            name=grid.name, zip=", ".join(f"{a}..{a + n - 1}" for a, n in zip(grid.low, grid.shape, strict=True))
+        )
         made.add(DrawnText(0, top - 10, label if grid.shape else grid.name, 9.0, bold=True))
         made.add(Rectangle(0, top, wide, tall, BOTH.statement, BOTH.axis, line=1.2, radius=0))
         if side < 4:

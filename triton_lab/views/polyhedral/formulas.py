@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from triton_lab.localization import _
 from triton_lab.polyhedral import Access, Schedule, Statement
 from triton_lab.polyhedral.core.affine_conditions import Extremum
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, Symbol
@@ -93,7 +94,7 @@ def _domain(statement: Statement) -> Formula:
 def _access(statement: Statement, number: int, access: Access) -> Formula:
     key = f"access:{statement.name}:{number}"
     head = FormulaText(f"{access.array}[f({', '.join(statement.iterators)})],  f = ", key)
-    name = f"Access function: {access.kind} of {access.text}"
+    name = _("Access function: {kind} of {text}").format(kind=access.kind, text=access.text)
     if not access.subscripts:
         return Formula(name, ((FormulaText(f"{access.array}, one element", key),),))
     if not access.is_affine:

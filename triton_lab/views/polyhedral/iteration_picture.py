@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule, Statement
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
@@ -118,7 +119,11 @@ def picture(
     plane = _Plane(schedule, tuple(dims) if dims is not None else _usual_dims(scop.statements), dict(at or {}))
     drawn = [s for s in wanted if set(plane.dims) <= set(s.iterators)]
     if not drawn or not 1 <= len(plane.dims) <= 3 or len(set(plane.dims)) != len(plane.dims):
-        raise ValueError(f"no statement has one to three iterators {', '.join(plane.dims)}: give others as dims")
+        raise ValueError(
+            _("no statement has one to three of the iterators {dims}: pass others as dims").format(
+                dims=", ".join(plane.dims)
+            )
+        )
     parts = [_part(plane, statement) for statement in drawn]
     visits = _in_order(parts, schedule)
     points = np.concatenate([part.points for part in parts] + [np.zeros((1, len(plane.dims)), dtype=np.int64)])
@@ -231,7 +236,9 @@ def _left_out(schedule: Schedule, statement: Statement, dims: Sequence[str]) -> 
     """The reason why a statement is not in the picture."""
     count = statement.domain.count(schedule.scop.values)
     missing = " or ".join(d for d in dims if d not in statement.iterators)
-    return f"not drawn: {messages.count(count, 'instance')} of {statement.name}, which has no {missing}"
+    return _("not drawn: {instances} of {name}, which has no {missing}").format(
+        instances=messages.count(count, "instance"), name=statement.name, missing=missing
+    )
 
 
 def _polyhedra(plane: _Plane, statement: Statement) -> tuple[NDArray[np.float64], ...]:
@@ -283,7 +290,9 @@ def _arrows(plane: _Plane, names: Sequence[str], dependences: str | None, violat
     """The requested dependences (see `picture`), and those that the schedule violates."""
     schedule, scop = plane.schedule, plane.schedule.scop
     if dependences not in ("value", "memory", None):
-        raise ValueError(f"dependences are 'value' or 'memory', not {dependences!r}")
+        raise ValueError(
+            _("dependences are 'value' or 'memory', not {dependences}").format(dependences=repr(dependences))
+        )
     chosen = scop.value_dependences if dependences == "value" else scop.dependences if dependences else ()
     every = [_arrows_of(plane, one, one.pairs(scop), False) for one in chosen if _both_in(one, names)]
     if violations and not schedule.is_legal:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab import messages as words
+from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule, Scop
 from triton_lab.views.polyhedral.array_panels import Shelf, grids, touched
 from triton_lab.views.polyhedral.formulas import formulas
@@ -76,13 +77,19 @@ class IterationView(DrawnView):
             return self._title
         scop = self.schedule.scop
         values = ", ".join(f"{name} = {scop.values[name]}" for name in scop.parameters)
-        return f"{words.count(scop.count(), 'instance')}{f' at {values}' if values else ''}"
+        return _("{instances}{which}").format(
+            instances=words.count(scop.count(), "instance"), which=f" at {values}" if values else ""
+        )
 
     def text(self) -> str:
         told = [self.title(), *self.picture.left_out]
         if self.picture.fronts:
             instants = len(np.unique(self.picture.instants))
-            told.append(f"instants: {instants} for {words.count(len(self.picture.visits), 'visit')}")
+            told.append(
+                _("instants: {instants} for {visits}").format(
+                    instants=instants, visits=words.count(len(self.picture.visits), "visit")
+                )
+            )
         if self.picture.tiles:
             told.append(f"tiles: {len(self.picture.tiles)}")
         return "\n".join([*told, str(self.schedule.scop), str(self.schedule)])
@@ -95,7 +102,7 @@ class IterationView(DrawnView):
             return out
         violations = self.schedule.legality.violations
         if not violations:
-            return (*out, ("legal: every dependence is kept", "legal"))
+            return (*out, (_("legal: every dependence is kept"), "legal"))
         return (*out, ("illegal:", "violated"), *((str(v), "violated") for v in violations[:4]))
 
     def drawing(self) -> Drawing:
@@ -132,7 +139,7 @@ class IterationView(DrawnView):
             return np.zeros(0, dtype=np.int64)
         found = self.picture.visits_at(self.instance)
         if not len(found):
-            raise ValueError(f"there is no instance ({', '.join(map(str, self.instance))})")
+            raise ValueError(_("there is no instance ({instance})").format(instance=", ".join(map(str, self.instance))))
         return found
 
     def controls(self) -> Controls:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.core.loop_tree import Leaf, Loop, Tree, sequence
 from triton_lab.polyhedral.core.statement import Array
@@ -45,7 +46,7 @@ class KernelView(IterationView):
         instance: Sequence[int] | None = None,
     ) -> None:
         if scop.launch is None or not scop.statements:
-            raise ValueError("there is nothing affine to draw: see .gaps")
+            raise ValueError(_("nothing affine to draw: see .gaps"))
         self.scop, self.line = scop, line
         self.race = _race(scop, line)
         shown = _shown(scop, line, self.race)
@@ -127,7 +128,9 @@ def _shown(scop: KernelScop, line: int | None, race: Race | None) -> tuple[Kerne
     found = scop.at(line)
     if not found:
         lines = ", ".join(str(n) for n in sorted({s.line for s in every if s.line is not None}))
-        raise ValueError(f"line {line} has no affine access; there are some on lines {lines}")
+        raise ValueError(
+            _("line {line} has no affine access; there are some on lines {lines}").format(line=line, lines=lines)
+        )
     return found[-1:]
 
 
@@ -184,5 +187,7 @@ def _title(scop: KernelScop, shown: Sequence[KernelStatement], race: Race | None
     assert scop.launch is not None
     what = " and ".join(dict.fromkeys(f"{s.kind} in line {s.line}" for s in shown))
     if race is not None:
-        return f"{scop.launch.kernel}: {race.first.who} and {race.second.who} race ({what})"
+        return _("{kernel}: {who} and {who2} race ({what})").format(
+            kernel=scop.launch.kernel, who=race.first.who, who2=race.second.who, what=what
+        )
     return f"{scop.launch.kernel}: {what}"

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from triton_lab.localization import _
 from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnItem, DrawnText, Line, Rectangle
 from triton_lab.views.polyhedral.dependence_arrows import arrows
 from triton_lab.views.polyhedral.formula_figure import width_of
@@ -77,7 +78,7 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
         found.append(LegendEntry("line", BOTH.axis, "one instant"))
     hidden = sum(a.total - len(a.ends) for a in picture.arrows)
     if hidden:
-        found.append(LegendEntry("arrow", BOTH.grid, f"{hidden} more not drawn"))
+        found.append(LegendEntry("arrow", BOTH.grid, _("{hidden} more not drawn").format(hidden=hidden)))
     return tuple(found)
 
 

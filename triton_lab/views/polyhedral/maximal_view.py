@@ -7,6 +7,7 @@ from itertools import islice, product
 from typing import Literal, TypedDict
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.polyhedral import Maximal, Part, Scop
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence, Whole
@@ -49,7 +50,7 @@ class MaximalView(DrawnView):
     def title(self) -> str:
         parts, refused = len(self.parts.parts), len(self.parts.refusals)
         if self.parts.whole:
-            return "The whole program is affine"
+            return _("The whole program is affine")
         return f"{messages.count(parts, 'affine part')}, {messages.count(refused, 'thing')} between"
 
     def text(self) -> str:
@@ -137,5 +138,7 @@ def _domain(part: Part, number: int) -> IterationView | None:
     tries = [scop.bind(**dict(zip(missing, tried, strict=True))) for tried in _values(len(missing))]
     bound = next((one for one in tries if one.count()), tries[0])
     values = ", ".join(f"{name} = {bound.values[name]}" for name in bound.parameters)
-    title = f"part {number}: {messages.count(bound.count(), 'instance')}{f' at {values}' if values else ''}"
+    title = _("part {number}: {instances}{which}").format(
+        number=number, instances=messages.count(bound.count(), "instance"), which=f" at {values}" if values else ""
+    )
     return iteration_view(bound, title=title)

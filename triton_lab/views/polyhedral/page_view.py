@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.polyhedral.related_work.page_domain import PageDomain, page_domain
 from triton_lab.polyhedral.related_work.page_nests import PAGE, PAGE_FIGURE
 from triton_lab.views.drawing.drawing import Drawing, DrawnText
@@ -36,12 +37,17 @@ class PageFigures(DrawnView):
     def views(self) -> tuple[IterationView, IterationView]:
         code, drawn = self.page.code, self.page.drawn
         return (
-            iteration_view(code, title=f"As the code says: {messages.count(code.count(), 'instance')}"),
-            iteration_view(drawn, title=f"As the figure shows: {messages.count(drawn.count(), 'instance')}"),
+            iteration_view(
+                code, title=_("From the code: {instances}").format(instances=messages.count(code.count(), "instance"))
+            ),
+            iteration_view(
+                drawn,
+                title=_("From the figure: {instances}").format(instances=messages.count(drawn.count(), "instance")),
+            ),
         )
 
     def title(self) -> str:
-        return "The page's iteration domain"
+        return _("The page's iteration domain")
 
     @property
     def remarks(self) -> tuple[str, ...]:

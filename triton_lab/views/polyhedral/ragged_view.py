@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from triton_lab import messages
+from triton_lab.localization import _
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work.page_nests import PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
@@ -39,14 +40,16 @@ class RaggedView(DrawnView):
 
     def title(self) -> str:
         lengths = ", ".join(map(str, self.ragged.lengths))
-        return f"The irregular nest: K = {lengths}"
+        return _("The irregular nest: K = {lengths}").format(lengths=lengths)
 
     @property
     def remark(self) -> str:
         ragged = self.ragged
         used, box = len(ragged.points), ragged.bounding_box
         told = messages.count(used, "entry of A is", "entries of A are")
-        return f"{told} used; a nest with constant bounds around them visits {messages.number(box)}"
+        return _("{told} used; a nest with constant bounds around them visits {box}").format(
+            told=told, box=messages.number(box)
+        )
 
     @property
     def refusal(self) -> str:
@@ -55,7 +58,7 @@ class RaggedView(DrawnView):
             scop(self.program)
         except NotAScop as refused:
             return str(refused)
-        raise ValueError("the program is a scop: there is nothing irregular about it")
+        raise ValueError(_("the program is a scop: nothing in it is irregular"))
 
     def text(self) -> str:
         rows = [f"K[{i}] = {len(row)}: columns {', '.join(map(str, row))}" for i, row in enumerate(self.ragged.columns)]
@@ -125,7 +128,11 @@ class RaggedView(DrawnView):
             "title": self.title(),
             "matrices": self.matrices().framed(10).scene("", f"{self.title()}: {KEYS}"),
             "visits": [
-                (f"i = {i}, k = {k}: A[{i}][{column}] times row {column} of B", _entry(i, column), _row(column))
+                (
+                    _("i = {i}, k = {k}: A[{i}][{column}] times row {column} of B").format(i=i, k=k, column=column),
+                    _entry(i, column),
+                    _row(column),
+                )
                 for i, row in enumerate(self.ragged.columns)
                 for k, column in enumerate(row)
             ],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Literal, TypedDict
 
+from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
 from triton_lab.polyhedral.related_work.three_ways import Way, Ways
@@ -76,7 +77,11 @@ class WaysView(DrawnView):
             return Plot(shown, True, COLUMN, PICTURE).drawing(), way.title
         values = schedule.scop.values
         told = ", ".join(f"{p} = {v}" for p, v in values.items())
-        title = f"{way.title}, drawn for {told}" if values != way.schedule.scop.values else way.title
+        title = (
+            _("{title}, drawn for {told}").format(title=way.title, told=told)
+            if values != way.schedule.scop.values
+            else way.title
+        )
         return SpacePlot(shown, True, width=COLUMN - 72, height=PICTURE).drawing(), title
 
     def drawing(self) -> Drawing:
@@ -106,7 +111,7 @@ class WaysView(DrawnView):
             "columns": [
                 {
                     "title": title,
-                    "picture": shown.framed(4).scene("", f"{way.title}: the order of execution"),
+                    "picture": shown.framed(4).scene("", _("{title}: the order of execution").format(title=way.title)),
                     "program": way.program,
                     "can": list(way.can),
                     "cannot": list(way.cannot),

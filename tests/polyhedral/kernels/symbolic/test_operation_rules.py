@@ -33,18 +33,18 @@ MASKS = [
 ]  # fmt: skip
 # By reason: nothing may be guessed.
 UNKNOWN = {
-    "(k - 9).to(tl.uint32, bitcast=True) % 3": "what may be negative",
-    "((k - 9).to(tl.uint32, bitcast=True) // 3) & 15": "what may be negative",
-    "tl.where((k - 9).to(tl.uint32, bitcast=True) < 3, 1, 0)": "what may be negative",
-    "tl.where((k - 9).to(tl.uint32, bitcast=True) <= 3, 1, 0)": "what may be negative",
-    "tl.where((k - 9).to(tl.uint32, bitcast=True) > 3, 1, 0)": "what may be negative",
-    "tl.where((k - 9).to(tl.uint32, bitcast=True) >= 3, 1, 0)": "what may be negative",
-    "tl.minimum((k - 9).to(tl.uint32, bitcast=True), 3)": "what may be negative",
+    "(k - 9).to(tl.uint32, bitcast=True) % 3": "possibly negative",
+    "((k - 9).to(tl.uint32, bitcast=True) // 3) & 15": "possibly negative",
+    "tl.where((k - 9).to(tl.uint32, bitcast=True) < 3, 1, 0)": "possibly negative",
+    "tl.where((k - 9).to(tl.uint32, bitcast=True) <= 3, 1, 0)": "possibly negative",
+    "tl.where((k - 9).to(tl.uint32, bitcast=True) > 3, 1, 0)": "possibly negative",
+    "tl.where((k - 9).to(tl.uint32, bitcast=True) >= 3, 1, 0)": "possibly negative",
+    "tl.minimum((k - 9).to(tl.uint32, bitcast=True), 3)": "possibly negative",
     "k ^ 3": "combined bits",
     "k | 3": "combined bits",
     "k & 5": "combined bits",
     "k & -3": "combined bits",
-    "((k - 9).to(tl.uint32, bitcast=True) >> 31)": "what may be negative",
+    "((k - 9).to(tl.uint32, bitcast=True) >> 31)": "possibly negative",
     "(p << k) & 63": "a shift by a variable",
     "k >> p": "a shift by a variable",
 }

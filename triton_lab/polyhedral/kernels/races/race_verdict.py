@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from triton_lab.localization import _
 from triton_lab.messages import element_at, who
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
 from triton_lab.polyhedral.kernels.races.race_table import Proof
@@ -31,7 +32,9 @@ class Encounter:
 
     def __str__(self) -> str:
         names = ", ".join(f"{n} = {v}" for n, v in zip(self.statement.iterators, self.point, strict=True))
-        return f"{self.statement.kind} in line {self.statement.line} ({names})"
+        return _("{kind} in line {line} ({names})").format(
+            kind=self.statement.kind, line=self.statement.line, names=names
+        )
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,9 @@ class Race:
         place = element_at(self.argument, self.element)
         if self.other != self.argument:
             place += f", which {self.other} shares"
-        return f"{self.first.who} and {self.second.who} meet at {place}: {self.first}, {self.second}"
+        return _("{who} and {who2} access {place}: {first}, {second}").format(
+            who=self.first.who, who2=self.second.who, place=place, first=self.first, second=self.second
+        )
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from triton_lab.ir import Op, Type
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
@@ -33,9 +34,9 @@ class LoopCarried:
 def guess_of(name: str, type: Type, first: Value, op: Op) -> Value:
     """The value at the start of an iteration, where only its first value is known."""
     if not isinstance(first, SymbolicNumber):
-        return hidden(Unknown("a value that changes from round to round", op.index), type)
+        return hidden(Unknown(_("a value that changes in each iteration"), op.index), type)
     roots = roots_of(first)
-    return SymbolicNumber.of(name, *roots) if len(roots) == 1 else Unknown("a pointer into several arguments")
+    return SymbolicNumber.of(name, *roots) if len(roots) == 1 else Unknown(_("a pointer into several arguments"))
 
 
 def solved_forms(every: Sequence[LoopCarried], symbol: str, facts: Facts, op: Op) -> dict[str, Value]:
@@ -57,7 +58,7 @@ def without_form(value: LoopCarried, op: Op) -> Value:
         if isinstance(known, Unknown) and known.op != op.index:
             return hidden(known, value.type)
     names = value.end.names if isinstance(value.end, (SymbolicNumber, Unknown)) else frozenset()
-    reason = Unknown("a value that does not change by the same amount in every round", op.index, names)
+    reason = Unknown(_("a value that does not change by the same amount in every iteration"), op.index, names)
     return hidden(reason, value.type)
 
 
@@ -112,7 +113,7 @@ def fitting(value: Value, type: Type, facts: Facts, op: Op) -> Value:
         return value
     if arithmetic.fits(value, type.bits, facts.block(type.shape)):
         return value
-    return Unknown(f"a number that wraps around at {type.bits} bits", op.index)
+    return Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index)
 
 
 def roots_of(number: SymbolicNumber) -> set[int | None]:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from triton_lab.interpreter.op_registry import bind
 from triton_lab.ir import Dense, Function, Op, Type
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import Facts, program
@@ -82,7 +83,7 @@ def _checked(scene: Scene, op: Op, value: Value, type: Type) -> Value:
     if not isinstance(value, SymbolicNumber) or not type.is_integer or op.name in _NEVER_WRAPS:
         return value
     if not arithmetic.fits(value, type.bits, scene.facts.block(type.shape)):
-        return Unknown(f"a number that wraps around at {type.bits} bits", op.index)
+        return Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index)
     return value
 
 
@@ -95,7 +96,7 @@ def constant(scene: Scene, op: Op) -> Value:
     type = scene.type(op.results[0])
     if isinstance(value, Dense):
         if isinstance(value.values, bytes) or len(set(value.values)) != 1:
-            return Unknown("a table of constants")
+            return Unknown(_("a table of constants"))
         value = value.values[0]
     if type.element == "i1":
         return Truth(TRUE if value else FALSE)
@@ -162,14 +163,14 @@ def remui(scene: Scene, op: Op, a: SymbolicNumber, b: SymbolicNumber) -> Value:
     return remsi(scene, op, a, b) if _unsigned(scene, op, a, b) else _NEGATIVE
 
 
-_NEGATIVE = Unknown("an unsigned operation on what may be negative")
+_NEGATIVE = Unknown("an unsigned operation on a possibly negative value")
 
 
 @rule("arith.shli")
 def shli(scene: Scene, op: Op, a: SymbolicNumber, b: SymbolicNumber) -> Value:
     amount = arithmetic.constant(b, scene.lanes(op))
     if amount is None or not 0 <= amount < scene.type(op.results[0]).bits - 1:
-        return Unknown("a shift by a variable", names=b.names)
+        return Unknown(_("a shift by a variable"), names=b.names)
     return arithmetic.scaled(a, 1 << amount)
 
 
@@ -177,7 +178,7 @@ def shli(scene: Scene, op: Op, a: SymbolicNumber, b: SymbolicNumber) -> Value:
 def shrsi(scene: Scene, op: Op, a: SymbolicNumber, b: SymbolicNumber) -> Value:
     amount = arithmetic.constant(b, scene.lanes(op))
     if amount is None or not 0 <= amount < scene.type(op.results[0]).bits:
-        return Unknown("a shift by a variable", names=b.names)
+        return Unknown(_("a shift by a variable"), names=b.names)
     return arithmetic.divide(a, SymbolicNumber.of(1 << amount), scene.lanes(op), "floor")
 
 
@@ -202,14 +203,14 @@ def andi(scene: Scene, op: Op, a: Value, b: Value) -> Value:
         if mask is not None and mask < 0 and -mask & (-mask - 1) == 0:  # all but the low bits
             low = arithmetic.remainder(other, SymbolicNumber.of(-mask), facts, "floor")
             return low if isinstance(low, Unknown) else arithmetic.subtract(other, low, facts)
-    return Unknown("the combined bits of two numbers")
+    return Unknown(_("the combined bits of two numbers"))
 
 
 @rule("arith.ori")
 def ori(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     if isinstance(a, Truth) and isinstance(b, Truth):
         return either(a, b, scene.lanes(op))
-    return next((v for v in (a, b) if isinstance(v, Unknown)), Unknown("the combined bits of two numbers"))
+    return next((v for v in (a, b) if isinstance(v, Unknown)), Unknown(_("the combined bits of two numbers")))
 
 
 @rule("arith.xori")
@@ -220,7 +221,7 @@ def xori(scene: Scene, op: Op, a: Value, b: Value) -> Value:
 def _exclusive(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     """The exclusive or of two booleans."""
     if not (isinstance(a, Truth) and isinstance(b, Truth)):
-        return Unknown("the combined bits of two numbers")
+        return Unknown(_("the combined bits of two numbers"))
     facts = scene.lanes(op)
     return either(both(a, negation(b, facts), facts), both(negation(a, facts), b, facts), facts)
 
@@ -237,7 +238,7 @@ def maxsi(scene: Scene, op: Op, a: Value, b: Value) -> Value:
 
 def _extremum(scene: Scene, op: Op, kind: Any, a: Value, b: Value) -> Value:
     if not (isinstance(a, SymbolicNumber) and isinstance(b, SymbolicNumber)):
-        return Unknown("the least or greatest of two truths")
+        return Unknown(_("the minimum or maximum of two conditions"))
     if op.name.endswith("ui") and not _unsigned(scene, op, a, b):
         return _NEGATIVE
     return arithmetic.extremum(kind, a, b, scene.lanes(op))
@@ -253,7 +254,7 @@ def cmpi(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     facts = scene.lanes(op)
     if isinstance(a, Truth) and isinstance(b, Truth):
         if predicate not in (0, 1):
-            return Unknown("the order of two truths")
+            return Unknown(_("a comparison of two conditions"))
         different = _exclusive(scene, op, a, b)
         assert isinstance(different, Truth)
         return different if predicate == 1 else negation(different, facts)

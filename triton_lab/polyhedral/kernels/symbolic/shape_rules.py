@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from triton_lab.ir import Op
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import Constraint
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
@@ -57,7 +58,7 @@ def trans(scene: Scene, op: Op, value: Value) -> Value:
 @rule("tt.reshape")
 def reshape(scene: Scene, op: Op, value: Value) -> Value:
     if op.attributes.get("allow_reorder"):
-        return Unknown("a reshape that may reorder")
+        return Unknown(_("a reshape that may reorder"))
     shape = scene.type(op.results[0]).shape
     number = AffineExpr()
     for axis, extent in enumerate(shape):

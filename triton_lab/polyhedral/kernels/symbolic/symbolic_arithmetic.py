@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Literal
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import Constraint, Extremum
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
@@ -61,10 +62,10 @@ def multiply(a: SymbolicNumber, b: SymbolicNumber, facts: Facts) -> Result:
         if factor is not None:
             return scaled(other, factor)
     few = [(_count(x, facts), k, x, y) for k, (x, y) in enumerate(((a, b), (b, a)))]
-    _, _, chosen, other = min(few)
+    _unused, _unused, chosen, other = min(few)
     values = _values(chosen, facts) if not _has_parameters(other) else None
     if values is None:
-        return Unknown("a product of two variables", names=a.names | b.names)
+        return Unknown(_("a product of two variables"), names=a.names | b.names)
     return pruned(
         [SymbolicCase((*when, *p.when), p.value * value, p.root) for when, value in values for p in other.pieces], facts
     )
@@ -112,9 +113,9 @@ def _divisors(number: SymbolicNumber, facts: Facts) -> list[tuple[Case, int]] | 
     divisor = constant(number, facts)
     values: list[tuple[Case, int]] | None = [((), divisor)] if divisor is not None else _values(number, facts)
     if values is None:
-        return Unknown("a divisor that is a variable", names=number.names)
-    if any(value == 0 for _, value in values):
-        return Unknown("a divisor that may be zero")
+        return Unknown(_("a divisor that is a variable"), names=number.names)
+    if any(value == 0 for _unused, value in values):
+        return Unknown(_("a divisor that may be zero"))
     return values
 
 

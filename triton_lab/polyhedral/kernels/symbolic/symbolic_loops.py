@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from triton_lab.ir import Block, Function, Op, Type
+from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
@@ -123,7 +124,7 @@ def _bounds(lower: Value, upper: Value, step: Value, facts: Facts, op: Op) -> _B
     size = arithmetic.constant(step, facts) if isinstance(step, SymbolicNumber) else None
     if size is None or size <= 0:
         names = step.names if isinstance(step, SymbolicNumber) else frozenset()
-        return Unknown("a loop whose step is a variable", op.index, names)
+        return Unknown(_("a loop whose step is a variable"), op.index, names)
     assert isinstance(lower, SymbolicNumber) and isinstance(upper, SymbolicNumber)
     rounds = _rounds(lower, upper, size, facts)
     if isinstance(rounds, Unknown):
@@ -176,7 +177,7 @@ def _forms(loop: _Loop, variable: SymbolicNumber, initial: Sequence[Value], path
 def _after(symbol: str, first: Value, form: Value, end: Value, rounds: SymbolicNumber, facts: Facts) -> Value:
     """A loop-carried value after all iterations."""
     if isinstance(form, Truth):
-        return form if symbol not in form.names else Truth(TRUE, Unknown("a value that changes from round to round"))
+        return form if symbol not in form.names else Truth(TRUE, Unknown(_("a value that changes in each iteration")))
     if not isinstance(form, SymbolicNumber) or not isinstance(first, SymbolicNumber):
         return form
     if symbol not in form.names:
@@ -189,7 +190,7 @@ def _after(symbol: str, first: Value, form: Value, end: Value, rounds: SymbolicN
             pieces += [replace(p, when=(*total.when, *p.when)) for p in there.pieces]
         return pruned(pieces, facts)
     if rounds.single is None or not isinstance(end, SymbolicNumber):
-        return Unknown("a value that a loop leaves behind")
+        return Unknown(_("a value after a loop"))
     last = substitute(end, {symbol: rounds.single - 1})
     never = Truth(((Constraint(rounds.single, equality=True),),))
     return choose(never, first, last, facts)
@@ -202,7 +203,7 @@ def _mentions(case: Sequence[Constraint], symbol: str) -> bool:
 def _blind(loop: _Loop, initial: Sequence[Value], reason: Unknown) -> tuple[Value, ...]:
     """Run a loop with an unknown number of iterations: values that it changes are unknown in it."""
     path = loop.path
-    count = Unknown("the variable of a loop whose bounds are not affine", loop.op.index)
+    count = Unknown(_("the variable of a loop whose bounds are not affine"), loop.op.index)
     inside = replace(path, unknown=path.unknown or reason, repeats=path.repeats or reason)
     kept = _kept(loop, count, initial, inside)
     loop.run((count, *kept), inside)
@@ -211,7 +212,7 @@ def _blind(loop: _Loop, initial: Sequence[Value], reason: Unknown) -> tuple[Valu
 
 def _kept(loop: _Loop, count: Value, initial: Sequence[Value], path: Path) -> list[Value]:
     """The initial values that the loop does not change; `Unknown` for the others."""
-    reason = Unknown("a value that changes in a loop of unknown length", loop.op.index)
+    reason = Unknown(_("a value that changes in a loop of unknown length"), loop.op.index)
     blank = [hidden(reason, type) for type in loop.types]
     guesses = [
         SymbolicNumber.of(loop.new_name(type), *roots_of(first))

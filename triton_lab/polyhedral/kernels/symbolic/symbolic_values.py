@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Constraint, Extremum, Formula, conjunction
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
@@ -128,7 +129,7 @@ def pruned(pieces: list[SymbolicCase], facts: Facts, extremum: Extremum | None =
         return SymbolicNumber((SymbolicCase((), kept[0].value, kept[0].root),))
     if len(kept) > MOST_CASES:
         names = SymbolicNumber(tuple(kept)).names
-        return Unknown(f"too many cases ({len(kept)})", names=names)
+        return Unknown(_("too many cases ({kept})").format(kept=len(kept)), names=names)
     return SymbolicNumber(tuple(kept), extremum if len(kept) > 1 else None)
 
 
@@ -187,7 +188,7 @@ def negation(truth: Truth, facts: Facts) -> Truth:
             outside += [(*case[:position], *other) for other in opposite(constraint)]
         result = simplified(conjunction(result, tuple(outside)), facts)
         if len(result) > MOST_CASES:
-            return Truth(TRUE, Unknown("a condition of too many cases"))
+            return Truth(TRUE, Unknown(_("a condition of too many cases")))
     return Truth(result)
 
 
@@ -220,7 +221,7 @@ def choose(condition: Truth, yes: Value, no: Value, facts: Facts) -> Value:
     if isinstance(yes, Truth) and isinstance(no, Truth):
         return either(both(condition, yes, facts), both(other, no, facts), facts)
     if other.unknown is not None or not (isinstance(yes, SymbolicNumber) and isinstance(no, SymbolicNumber)):
-        return other.unknown or Unknown("a descriptor that a condition chooses")
+        return other.unknown or Unknown(_("a descriptor selected by a condition"))
     pieces = [
         SymbolicCase((*case, *piece.when), piece.value, piece.root)
         for cases, side in ((condition.cases, yes), (other.cases, no))
@@ -268,5 +269,5 @@ def move_lanes(value: Value, lanes: Mapping[int, AffineExpr]) -> Value:
         return value
     # The value of such a symbol in another lane is not known yet.
     if any(name.startswith("_c") and not name.endswith("_0") for name in value.names):
-        return Unknown("a block that is rearranged in the loop that it goes round")
+        return Unknown(_("a block that each iteration rearranges"))
     return substitute(value, changed)

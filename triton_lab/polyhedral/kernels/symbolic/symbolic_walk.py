@@ -8,6 +8,7 @@ from dataclasses import replace
 import islpy as isl
 
 from triton_lab.ir import Function, Op, Plan
+from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import TRUE, Formula
 from triton_lab.polyhedral.core.affine_expr import isl_name
 from triton_lab.polyhedral.core.isl_effort import TooHard, effort
@@ -104,7 +105,7 @@ class Walk:
             return apply(scene, op, operands)
         if not path.rehearsal:
             self.found.append(replace(touched, path=path))
-        kind = Unknown("a value loaded from memory", op.index)
+        kind = Unknown(_("a value loaded from memory"), op.index)
         return tuple(Truth(TRUE, kind) if scene.type(r).element == "i1" else kind for r in op.results)
 
     def region(

@@ -95,7 +95,7 @@ export function transactionsOf(scene, selection, context) {
     "div", { class: "tl-transactions" },
     make("div", { class: "tl-title" }, scene.title),
     ...(scene.worst ? [make("div", { class: "tl-worst" }, scene.worst)] : []),
-    ...(rows.length ? [make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.title }, table)] : [make("div", { class: "tl-note" }, "It touches no memory.")]),
+    ...(rows.length ? [make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.title }, table)] : [make("div", { class: "tl-note" }, "It accesses no memory.")]),
     ...scene.problems.map((problem) => make("div", { class: "tl-note" }, problem)),
     // Without a kernel behind it there is one program alone.
     ...(rows.length && context.live && count > 1 ? [make("div", { class: "tl-controls" }, make("label", {}, "program ", field), told)] : []),

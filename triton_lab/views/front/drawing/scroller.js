@@ -15,7 +15,7 @@ export function goesOn(box, what) {
     const sides = Object.entries({ above, below, "to the left": left, "to the right": right });
     const cut = sides.filter(([, pixels]) => pixels >= 2).map(([side]) => side);
     words.hidden = !cut.length;
-    words.textContent = cut.length ? `${what} goes on ${cut.join(" and ")}: scroll it, or use the arrow keys.` : "";
+    words.textContent = cut.length ? `${what} continues ${cut.join(" and ")}. Scroll, or use the arrow keys.` : "";
   };
   box.addEventListener("scroll", update, { passive: true });
   new ResizeObserver(update).observe(box);

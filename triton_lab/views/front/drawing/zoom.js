@@ -207,7 +207,7 @@ class Zoom {
     this.trouble = "";
     const timer = setTimeout(() => {
       if (!this.asked.includes(wanted)) return;
-      this.trouble = "Waiting for the kernel, which is busy, or is not the one that ran this: then run the cell again.";
+      this.trouble = "Waiting for the kernel. It may be busy. If it was restarted, run the cell again.";
       this.update();
     }, PATIENCE_ZOOMED);
     finer(wanted, (answer) => {
@@ -253,8 +253,8 @@ class Zoom {
     const count = layout.down * layout.right;
     const each = layout.down > 1 && layout.right > 1 ? `${layout.down}×${layout.right} = ${count}` : `${count}`;
     this.told.textContent = this.trouble
-      || (busy ? "Single elements are on their way: until then a cell stands for several." : "")
-      || (this.several && !known ? `A cell stands for ${each} places${this.asks ? ": zoom in to see each" : ""}.` : "")
+      || (busy ? "Single elements are loading. Until then a cell stands for several elements." : "")
+      || (this.several && !known ? `A cell stands for ${each} places.${this.asks ? " Zoom in to see each." : ""}` : "")
       || (whole ? "" : "Drag to move; 0 shows the whole.");
     this.told.classList.toggle("tl-working", busy && !this.trouble);
   }

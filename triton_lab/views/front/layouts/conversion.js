@@ -8,7 +8,7 @@ import { PositionsPicture } from "./picture.js";
 import { fieldsOf, shortText } from "./fields.js";
 
 const MOST_WAYS = 4; // written out
-const HINT = "Pick an element to see its way, or a register after to see where what it holds comes from.";
+const HINT = "Pick an element to see where it moves, or a register to see where its value comes from.";
 
 /** @type {import("../part.js").Draw<import("../scenes.js").ConversionScene>} */
 export function conversionOf(scene) {

@@ -10,7 +10,7 @@ import { PositionsPicture } from "./picture.js";
 
 const MOST_COPIES = 4; // written out
 const MOST_HELD = 8;
-const REST = "Pick an element to see who holds it, or a place, a part of the hardware or a bit to see what it holds.";
+const REST = "Pick an element to see which threads hold it. Pick a place, a part of the hardware or a bit to see what it holds.";
 
 /** @typedef {import("../scenes.js").LayoutScene} LayoutScene */
 /** @typedef {import("./fields.js").Field} Field */
@@ -90,7 +90,7 @@ export function layoutOf(scene) {
     if (found.length > MOST_HELD) told.push("…");
     if ("bit" in picked) {
       const { part, bit, vector } = scene.matrix.bits[picked.bit];
-      return `${calledPart(part)} ${2 ** bit} · what has this bit holds the element ${indexText(vector)} further (by exclusive or) than what has it not · ${countOf(found.length, "element")} have it`;
+      return `${calledPart(part)} ${2 ** bit} · a place with this bit holds the element ${indexText(vector)} further (by exclusive or) than the same place without it · ${countOf(found.length, "element")} have it`;
     }
     const named = picked.fields.flatMap((number, k) => (number === null ? [] : [`${fields[k].name} ${number}`]));
     return `${named.join(", ")} · ${countOf(found.length, "element")}: ${told.join(" ")}`;

@@ -21,7 +21,7 @@ export function matrixOf({ shape, bits }, onpick) {
   const buttons = bits.map(({ part, bit, vector, empty }, k) =>
     make("button", {
       type: "button", tabindex: k ? -1 : 0, "aria-pressed": "false", onclick: () => onpick(k),
-      "aria-label": `${calledPart(part)} ${2 ** bit}: ${empty ? "nothing is kept there" : `moves by ${indexText(vector)}`}`,
+      "aria-label": `${calledPart(part)} ${2 ** bit}: ${empty ? "no element" : `moves by ${indexText(vector)}`}`,
     }, String(2 ** bit)));
   const heads = partsOf(bits).map(([part, count]) => make("th", { colspan: count, scope: "colgroup" }, calledPart(part)));
   const numbered = buttons.map((button, k) => {

@@ -91,7 +91,7 @@ def test_near_misses_of_layouts_are_told_what_is_wrong() -> None:
         made = lab.layout("blocked", shape, size_per_thread=[1, 32], threads_per_warp=[32, 1], warps_per_cta=warps)
         return str(exercise("row_of_lane").judge(made))
 
-    assert "Four warps" in rows([2, 1]) and "(64, 32)" in rows([4, 1], (64, 32))
+    assert "four warps" in rows([2, 1]) and "(64, 32)" in rows([4, 1], (64, 32))
     assert "padding" in str(exercise("swizzle_of_16").judge(PADDED))
     for phases in (
         {"per_phase": 1, "max_phase": 1},

@@ -39,7 +39,7 @@ def launched() -> Requirement:
     def wrong(launches: Sequence[Launch], inputs: Inputs) -> str:
         if len(launches) <= 1:
             return ""
-        return _("it takes {launches}; one is enough").format(
+        return _("it takes {launches}; 1 is enough").format(
             launches=messages.count(len(launches), "launch", "launches")
         )
 

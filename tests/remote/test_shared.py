@@ -219,7 +219,7 @@ def test_calls_are_spread_and_come_back_in_order(school: Shared) -> None:
     assert [one.value for one in found] == [1, None, None, 7]
     fine, failed, gone, _ = found
     assert fine.printed == "here\n" and fine.error is None and fine.seconds > 0 and fine.worker.startswith("tls://")
-    assert isinstance(failed.error, lab.CheckFailed) and "nobody has written" in str(failed.error)
+    assert isinstance(failed.error, lab.CheckFailed) and "never written" in str(failed.error)
     assert isinstance(gone.error, lab.RemoteError) and "the call of _exit" in str(gone.error)
 
 

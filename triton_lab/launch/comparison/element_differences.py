@@ -126,7 +126,8 @@ def judged(a: Array, b: Array, below: Array, above: Array, kind: Array) -> Array
     result = np.where(within, np.uint8(EXPLAINED), np.uint8(BEYOND))
     if kind.any():
         number = wide(b)
-        given = (kind <= CONTINUOUS) | ((kind == WHOLE) & (number == np.rint(number)))
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            given = (kind <= CONTINUOUS) | ((kind == WHOLE) & (number == np.rint(number)))
         result[within & ~given] = BEYOND
         result[within & (kind == CHOICE)] = UNCLEAR
     result[~known] = UNCLEAR

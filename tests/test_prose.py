@@ -24,7 +24,7 @@ BOUNDS = {
     "bench": 2,
     "browser": 1,
     "caches": 2,
-    "command": 25,
+    "command": 24,
     "compiled": 29,
     "course": 21,
     "examples": 4,

@@ -38,6 +38,7 @@ from triton_lab.launch.comparison import numerics
 from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Experiment
+from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.launch_results import of_launch, read
 from triton_lab.launch.comparison.numerics import in_threads
 from triton_lab.launch.launch import Launch
@@ -300,7 +301,7 @@ def test_whatever_is_lawful_stays_within_the_bounds(name: str) -> None:
         *arithmetic_variants.ORDERS.values(),
         arithmetic_variants.WIDE_SUMS,
     ]
-    ways = [one.executable(plan) for one in numerics.emulations(launch)]
+    ways = [one.executable(plan) for one in emulations(launch)]
     for executable in [*ways, *(Executable.of(plan, table) for table in tables)]:
         memory = replay(launch, executable=executable)
         for written in results.written:

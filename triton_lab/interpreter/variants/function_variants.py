@@ -35,7 +35,7 @@ _WIDE = ("f32", "f64")  # the types that Triton compiles functions for
 
 @dataclass(frozen=True, order=True)
 class Called:
-    """A function that a kernel calls: the operation's name, a library's symbol, and element types as MLIR writes them."""
+    """A function that a kernel calls: the operation's name, a library's symbol, and element types in MLIR's words."""
 
     name: str
     symbol: str

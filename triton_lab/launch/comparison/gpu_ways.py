@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from triton_lab.interpreter.variants import arithmetic_variants, function_variants, tensor_cores
-from triton_lab.interpreter.variants.function_variants import Called
+from triton_lab.interpreter.variants.function_variants import CalledFunction
 from triton_lab.interpreter.variants.ptx import NotEmulated
 from triton_lab.ir import Op, Plan, traits
 from triton_lab.ir.effects import Rmw
@@ -48,9 +48,9 @@ def emulations(launch: Launch) -> list[Switch]:
     return found
 
 
-def functions(plan: Plan) -> dict[str, dict[Called, str]]:
+def functions(plan: Plan) -> dict[str, dict[CalledFunction, str]]:
     """The PTX of the functions that a GPU approximates in this kernel, by what users call them."""
-    found: dict[str, dict[Called, str]] = {}
+    found: dict[str, dict[CalledFunction, str]] = {}
     for function in plan.functions.values():
         for op in function.walk():
             one = function_variants.called(op, function.types)

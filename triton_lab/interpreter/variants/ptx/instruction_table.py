@@ -1,4 +1,4 @@
-"""The instructions of PTX that `machine` runs: by name, what each does to arrays, and the types of its operands."""
+"""The instructions of PTX that `ptx_machine` runs: by name, what each does to arrays, and the types of its operands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from triton_lab.interpreter.variants.ptx import arithmetic, integers, special_unit
 from triton_lab.interpreter.variants.ptx.arithmetic import Run, on_double, on_single
-from triton_lab.interpreter.variants.ptx.program import Instruction, NotEmulated
+from triton_lab.interpreter.variants.ptx.ptx_program import PtxInstruction, NotEmulated
 
 _SPECIAL: dict[str, Run] = {
     "ex2.approx.ftz.f32": on_single(special_unit.ex2, False),
@@ -42,7 +42,7 @@ def kinds(name: str, count: int) -> list[str]:
     return [kind] * count
 
 
-def known(one: Instruction) -> None:
+def known(one: PtxInstruction) -> None:
     """Raise NotEmulated for an instruction that this machine does not run."""
     name = one.name
     if name in RUNS or name in ("ret", "exit") or name.startswith(("bra", "call.uni", "mov.", "cvta.local")):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.variants.ptx.instruction_table import CARRY, RUNS, WIDTHS, kinds, known
-from triton_lab.interpreter.variants.ptx.program import Code, Instruction, NotEmulated, Program
+from triton_lab.interpreter.variants.ptx.ptx_program import PtxCode, PtxInstruction, NotEmulated, PtxProgram
 
 Array = NDArray[Any]
 
@@ -32,21 +32,21 @@ _ADDRESS = re.compile(r"^\[\s*(?P<base>[^\s+\]]+)\s*(?:\+\s*(?P<offset>-?\d+))?\
 class _Frame:
     """What the lanes of one function hold: ``registers`` as raw bits, and the values passed to calls."""
 
-    code: Code
+    code: PtxCode
     lanes: int
     registers: dict[str, Array] = field(default_factory=dict)
     passed: dict[str, Array] = field(default_factory=dict)
     carry: Array | None = None
 
 
-class Function:
+class PtxFunction:
     """One elementwise operation as a GPU computes it.
 
     ``dtypes`` are those of the operands and, last, of the result. The program loads each parameter's element and
     stores the result to the last one.
     """
 
-    def __init__(self, program: Program, dtypes: Sequence[Any]) -> None:
+    def __init__(self, program: PtxProgram, dtypes: Sequence[Any]) -> None:
         self._program = program
         self._dtypes = [np.dtype(one) for one in dtypes]
         self._tables = {name: _TABLE + k * _RANGE for k, name in enumerate(program.tables)}
@@ -68,7 +68,9 @@ class Function:
 
 
 class _Run:
-    def __init__(self, program: Program, tables: dict[str, int], operands: list[Array], dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, program: PtxProgram, tables: dict[str, int], operands: list[Array], dtype: np.dtype[Any]
+    ) -> None:
         self.program, self.tables = program, tables
         self.operands = [one.view(f"u{one.dtype.itemsize}") for one in operands]
         self.count = len(operands[0])
@@ -126,7 +128,7 @@ class _Run:
         if len(lanes):
             waiting[at] = np.union1d(waiting[at], lanes) if at in waiting else lanes
 
-    def _step(self, frame: _Frame, one: Instruction, lanes: Array, depth: int) -> None:
+    def _step(self, frame: _Frame, one: PtxInstruction, lanes: Array, depth: int) -> None:
         name = one.name
         if name.startswith(("ld.", "st.")):
             self._memory(frame, one, lanes)
@@ -143,7 +145,7 @@ class _Run:
         else:
             self._carried(frame, one, lanes)
 
-    def _move(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
+    def _move(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
         target, source = one.operands
         kind = one.name.rsplit(".", 1)[1]
         if target.startswith("{"):
@@ -161,7 +163,7 @@ class _Run:
         else:
             _put(frame, target, lanes, self._value(frame, source, lanes, kind))
 
-    def _resize(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
+    def _resize(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
         """``cvt`` between integers: sign bits or zeros are added, or upper bits dropped."""
         _, target, source = one.name.split(".")
         value = self._value(frame, one.operands[1], lanes, source)
@@ -170,7 +172,7 @@ class _Run:
         wide = value.astype(f"{'i' if source[0] == 's' else 'u'}{WIDTHS[target]}")
         _put(frame, one.operands[0], lanes, wide.view(f"u{wide.dtype.itemsize}"))
 
-    def _carried(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
+    def _carried(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
         found = CARRY.match(one.name)
         assert found is not None  # `known` has asked
         operation = (
@@ -194,7 +196,7 @@ class _Run:
             frame.carry[lanes] = left
         _put(frame, one.operands[0], lanes, (total & low).astype(np.uint32))
 
-    def _call(self, frame: _Frame, one: Instruction, lanes: Array, depth: int) -> None:
+    def _call(self, frame: _Frame, one: PtxInstruction, lanes: Array, depth: int) -> None:
         result, name, given = one.operands
         code = self.program.functions[name]
         inner = _Frame(code, self.count)
@@ -204,7 +206,7 @@ class _Run:
         self._run(inner, lanes, depth + 1)
         frame.passed |= _renamed(inner.passed, code.result, result.strip("() "))
 
-    def _memory(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
+    def _memory(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
         loads = one.name.startswith("ld.")
         register, address = one.operands if loads else one.operands[::-1]
         size = WIDTHS[one.name.rsplit(".", 1)[1]]

@@ -2,8 +2,8 @@
 
 Triton makes ``min.xorsign.abs`` of ``clamp(x, -limit, limit)`` in float32 and float16: the lesser of both sizes, with
 the product of both signs. In float64, which has no such instruction, it fails. It takes a clamp for one if the lower
-limit is a constant and the negative of the upper one, or if it is ``-limit`` or ``0 - limit``. The results differ from those of two
-comparisons for a NaN, and where ``limit`` is negative.
+limit is a constant and the negative of the upper one, or if it is ``-limit`` or ``0 - limit``. The results differ from
+those of two comparisons for a NaN, and where ``limit`` is negative.
 """
 
 from __future__ import annotations

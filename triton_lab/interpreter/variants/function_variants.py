@@ -1,6 +1,7 @@
 """Functions as a GPU computes them, as a variant (see `arithmetic_variants`): by their PTX.
 
-`CalledFunction` is what a kernel calls; for each of them PTX text enters, and layers over the interpreter's functions leave.
+`CalledFunction` is what a kernel calls. For each of them PTX text enters, and layers over the interpreter's functions
+leave.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 import triton
 
 from triton_lab.compiled.function_code import ptx_of
-from triton_lab.interpreter.variants.ptx import PtxFunction, NotEmulated, parse, special_unit
+from triton_lab.interpreter.variants.ptx import NotEmulated, PtxFunction, parse, special_unit
 
 MADE = np.load(Path(__file__).with_name("h100.npz"))
 UNITS: dict[str, Callable[[Any], Any]] = {

@@ -6,7 +6,7 @@ import re
 
 from triton_lab.interpreter.variants.ptx import arithmetic, integers, special_unit
 from triton_lab.interpreter.variants.ptx.arithmetic import Run, on_double, on_single
-from triton_lab.interpreter.variants.ptx.ptx_program import PtxInstruction, NotEmulated
+from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, PtxInstruction
 
 _SPECIAL: dict[str, Run] = {
     "ex2.approx.ftz.f32": on_single(special_unit.ex2, False),

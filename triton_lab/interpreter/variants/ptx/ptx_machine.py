@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.variants.ptx.instruction_table import CARRY, RUNS, WIDTHS, kinds, known
-from triton_lab.interpreter.variants.ptx.ptx_program import PtxCode, PtxInstruction, NotEmulated, PtxProgram
+from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, PtxCode, PtxInstruction, PtxProgram
 
 Array = NDArray[Any]
 

@@ -1,7 +1,7 @@
 """Functions as a GPU computes them: the PTX that Triton makes of one elementwise operation, run on NumPy.
 
-PTX text enters (`ptx_program.parse`), a `PtxFunction` leaves, which maps arrays of elements to arrays of elements, to
-the bit of an H100. `ptx_machine` runs it for all lanes at once, `instruction_table` says what each instruction does, and
+PTX text enters (`ptx_program.parse`). A `PtxFunction` leaves: it maps arrays of elements to arrays of elements, to the
+bit of an H100. `ptx_machine` runs it for all lanes at once, `instruction_table` says what each instruction does, and
 `special_unit` knows the bits of the approximate ones. Only code without shared memory, barriers and communication
 between lanes is taken; the rest is `NotEmulated`.
 """

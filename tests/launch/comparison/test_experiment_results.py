@@ -241,6 +241,19 @@ def test_reads_of_unwritten_memory_are_named(wording: Wording) -> None:
     wording(named, line=f"line {launch.accesses[0].line}")
 
 
+@triton.jit
+def greatest_place(x_ptr, at_ptr, N: tl.constexpr):
+    tl.store(at_ptr, tl.argmax(tl.load(x_ptr + tl.arange(0, N)), 0))
+
+
+@pytest.mark.parametrize("strange", [float("nan"), float("inf")])
+def test_a_nan_beside_which_the_order_decides_is_named(strange: float) -> None:
+    x = torch.tensor([0.5, strange, 2.0, 1.0])
+    launch = recorded(lambda: greatest_place[(1,)](x, torch.empty(1, dtype=torch.int32), N=4))
+    cause = lab.compare(launch, torch.tensor([3], dtype=torch.int32)).cause
+    assert cause.startswith("NaN among what an argmax or argmin takes") == (strange != strange)
+
+
 def test_that_nothing_was_found_is_said(wording: Wording) -> None:
     comparison = lab.compare(sums(0), torch.arange(8.0))
     assert not comparison.causes().known

@@ -12,6 +12,7 @@ from triton_lab.ir import Op, Plan, traits
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.fma_contraction import contracted
 from triton_lab.launch.comparison.numerics import FUSED_DIVISION, Switch, in_tf32, of_floats, precision_of, types_of
+from triton_lab.localization import _
 from triton_lab.providers import provided
 
 if TYPE_CHECKING:
@@ -28,23 +29,23 @@ def emulations(launch: Launch) -> list[Switch]:
     cause = _of_dots(plan)
     instructions = _instructions(launch) if cause or _bytes_of_floats(plan) else frozenset()
     if cause:
-        found.append(Switch("dots of the GPU", cause, tensor_cores.dots(instructions), accumulates=True))
+        found.append(Switch(_("dots of the GPU"), cause, tensor_cores.dots(instructions), accumulates=True))
     if contracted(plan) is not plan:
         found.append(Switch("fused multiply-add", "fused multiply-add", {}, fuses=True))
     for title, texts in functions(plan).items():
         with contextlib.suppress(NotEmulated):
             layers = (function_variants.as_ptx(texts),)
-            found.append(Switch(f"{title} of the GPU", f"the GPU's {title}", layers=layers))
+            found.append(Switch(_("{title} of the GPU").format(title=title), f"the GPU's {title}", layers=layers))
     if _fused_quotients(plan):
         layers = (function_variants.fused_division(),)
-        words = "the GPU's division, which it fuses with the addition after it"
+        words = _("the GPU's division, which it fuses with the addition after it")
         found.append(Switch(FUSED_DIVISION, words, layers=layers))
     if any(op.name == "tt.atomic_rmw" and op.attributes.get("atomic_rmw_op") == Rmw.FADD for op in plan.walk()):
-        words = "atomic additions, which take subnormal numbers for zero on a GPU"
-        found.append(Switch("atomic additions of the GPU", words, arithmetic_variants.FLUSHED_ATOMICS))
+        words = _("atomic additions, which take subnormal numbers for zero on a GPU")
+        found.append(Switch(_("atomic additions of the GPU"), words, arithmetic_variants.FLUSHED_ATOMICS))
     if {"shl.b16", "or.b16"} <= instructions and "and.b16" not in instructions and _bytes_of_floats(plan):
-        words = "a cast to unsigned bytes, two to a register, where a number above 255 changes its neighbour"
-        found.append(Switch("pairs of bytes as a GPU casts them", words, arithmetic_variants.PAIRED_BYTES))
+        words = _("a cast to unsigned bytes, two to a register, where a number above 255 changes its neighbour")
+        found.append(Switch(_("pairs of bytes as a GPU casts them"), words, arithmetic_variants.PAIRED_BYTES))
     return found
 
 
@@ -97,11 +98,11 @@ def _of_dots(plan: Plan) -> str:
     """What a GPU does differently in a kernel's dots, in words; "" without float dots."""
     dots = [op for op in plan.walk() if op.name in traits.DOTS and of_floats(plan, op)]
     if any(in_tf32(plan, op) for op in dots):
-        return "tf32 inputs of tl.dot, cut and added up as tensor cores do"
+        return _("tf32 inputs of tl.dot, cut and added up as tensor cores do")
     if any(precision_of(plan, op) in ("tf32x3", "bf16x3", "bf16x6") for op in dots):
-        return "float32 inputs of tl.dot, split into parts and added up as tensor cores do"
+        return _("float32 inputs of tl.dot, split into parts and added up as tensor cores do")
     if any(types_of(plan, op, lambda one: one.operands)[0].element == "f64" for op in dots):
-        return "the products of tl.dot, which a GPU fuses with their sum one after the other"
+        return _("the products of tl.dot, which a GPU fuses with their sum one after the other")
     if any(types_of(plan, op, lambda one: one.operands)[0].element != "f32" for op in dots):
-        return "how tensor cores add up the products of tl.dot"
-    return "the products of tl.dot, which a GPU fuses with their sum one after the other" if dots else ""
+        return _("how tensor cores add up the products of tl.dot")
+    return _("the products of tl.dot, which a GPU fuses with their sum one after the other") if dots else ""

@@ -59,9 +59,9 @@ def named_causes(comparison: Comparison) -> Iterator[str]:
     yield from _precisions(comparison)
     indices = any(one.count and one.a.dtype.kind in "iu" for one in comparison if one.written)
     if comparison.other is not comparison.launch and indices and (line := _beside_nan(comparison.launch)) is not None:
-        yield _("NaN among what an argmax or argmin takes: the order in which it is taken decides (line {line})").format(
-            line=line
-        )
+        yield _(
+            "NaN among what an argmax or argmin takes: the order in which it is taken decides (line {line})"
+        ).format(line=line)
     first = comparison.first
     lead = None if first is None else first.turned
     if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:

@@ -154,24 +154,23 @@ for tried, _, equal, left, answer in causes.table():
     print(f"{tried:66}{equal:>16}{left:>10}   {answer}")
 print()
 print(causes.cause)
-assert "exp2" in causes.cause
+assert "the GPU's exp" in causes.cause
 
 # %% [markdown]
-# Nothing brings the GPU's bits back: NVIDIA says how far `ex2.approx` may be off, and not which bits it gives. So the
-# answer is as far as one can honestly go: the documented error of the exponential is enough to explain every element,
-# and that of the division is not.
+# All three it was: the GPU's exponential, its division and the order of its sum, at once, give the very bits. One alone
+# does not. NVIDIA says how far `ex2.approx` may be off, and not which bits it gives; the lab knows those of an H100.
 #
 # ## tf32: ten bits of mantissa
 #
-# A tensor core that multiplies float32 rounds each operand to ten bits of mantissa first, unless the kernel says
-# `input_precision="ieee"`. The recorded product says so, and is near. The same numbers in tf32 are another matter: here
-# the other side is the tensor core's rounding, done by hand in torch.
+# A tensor core that multiplies float32 reads ten bits of mantissa of each operand and cuts off the rest, unless the
+# kernel says `input_precision="ieee"`. The recorded product says so, and is near. The same numbers in tf32 are another
+# matter: here the other side is the tensor core's cut, done by hand in torch.
 
 
 # %%
 def tf32(x):
-    """float32 rounded to ten bits of mantissa, ties away from zero."""
-    return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+    """float32 cut to ten bits of mantissa."""
+    return (x.view(torch.int32) & ~0x1FFF).view(torch.float32)
 
 
 def in_tf32(a_ptr, b_ptr, **_):
@@ -205,14 +204,14 @@ def product_kernel(a_ptr, b_ptr, c_ptr, SIZE: tl.constexpr):
 torch.manual_seed(0)
 with lab.record() as launches:
     product_kernel[(1,)](torch.randn(32, 32), torch.randn(32, 32), torch.empty(32, 32), SIZE=32)
-rounded = lab.compare(launches[0], in_tf32)
-rounded
+cut = lab.compare(launches[0], in_tf32)
+cut
 
 # %%
-print(rounded.verdict)
-print(rounded.cause)
+print(cut.verdict)
+print(cut.cause)
 # The last bits of a sum depend on the processor: there the cause may be "for the most part tf32 inputs of tl.dot".
-assert rounded.verdict == "equal up to rounding" and "tf32 inputs of tl.dot" in rounded.cause
+assert cut.verdict == "equal up to rounding" and "tf32 inputs of tl.dot" in cut.cause
 
 # %% [markdown]
 # ## The order of summation

@@ -19,7 +19,8 @@ def contracted(plan: Plan) -> Plan:
     """``plan`` with ``a * b + c`` as ``math.fma``. Returns ``plan`` itself if nothing is fused.
 
     The product stays in the plan, since other operations may use it. If two products are added, the one with fewer uses
-    is fused; of two with as many, the one whose operands are known first, as LLVM orders them. Operations keep their indices; the negation that ``a * b - c`` needs gets a new one.
+    is fused; of two with as many, the one whose operands are known first, as LLVM orders them.
+    Operations keep their indices; the negation that ``a * b - c`` needs gets a new one.
     """
     last = max((op.index for op in plan.walk()), default=0)
     functions = {}

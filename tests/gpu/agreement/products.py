@@ -103,7 +103,8 @@ def image(x, w, y, SIZE: tl.constexpr, CHANNELS: tl.constexpr, OUT: tl.constexpr
 
 
 def _tiles(name: str, m: int, n: int, k: int, step: int, dtype: torch.dtype = torch.float32, precision: str = "tf32",
-           acc: tl.dtype = tl.float32, out: torch.dtype = torch.float32, warps: int = 4, whole: bool = False) -> Case:  # fmt: skip
+           acc: tl.dtype = tl.float32, out: torch.dtype = torch.float32, warps: int = 4, whole: bool = False,
+           ) -> Case:  # fmt: skip
     def run(device: str) -> None:
         if whole:
             generator = torch.Generator().manual_seed(m + n + k)
@@ -159,7 +160,7 @@ def _image(device: str) -> None:
     image[(1,)](x.to(device), w.to(device), torch.zeros(64, 32, dtype=torch.bfloat16, device=device), 8, 16, 32)
 
 
-_E4M3, _E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
+_HALF, _E4M3, _E5M2 = torch.float16, torch.float8_e4m3fn, torch.float8_e5m2
 
 CASES = [
     _tiles("float16, 64 x 64 x 256", 64, 64, 256, 64, torch.float16),
@@ -175,8 +176,8 @@ CASES = [
     _tiles("fp8 e4m3 of whole numbers", 64, 64, 1024, 64, _E4M3, whole=True),
     _tiles("fp8 e5m2, 64 x 32 x 128", 64, 32, 128, 64, _E5M2),
     _tiles("fp8 e4m3, 16 x 16 x 128", 16, 16, 128, 32, _E4M3),
-    _tiles("float16 added in float16, 64 x 64 x 128", 64, 64, 128, 64, torch.float16, acc=tl.float16, out=torch.float16),
-    _tiles("float16 added in float16, 16 x 16 x 128", 16, 16, 128, 32, torch.float16, acc=tl.float16, out=torch.float16),
+    _tiles("float16 added in float16, 64 x 64 x 128", 64, 64, 128, 64, _HALF, acc=tl.float16, out=_HALF),
+    _tiles("float16 added in float16, 16 x 16 x 128", 16, 16, 128, 32, _HALF, acc=tl.float16, out=_HALF),
     _tiles("int8, 32 x 32 x 128", 32, 32, 128, 64, torch.int8, acc=tl.int32, out=torch.int32, whole=True),
     _tiles("float64, 16 x 16 x 64", 16, 16, 64, 16, torch.float64, "ieee", tl.float64, torch.float64),
     Case("float16, added after each product", _apart),

@@ -197,7 +197,8 @@ def _extremes(dtype: torch.dtype, axis: int) -> Case:
 
 
 def _rows(name: str, kernel: Any, rows: int, n: int, seed: int, *, whole: bool = False, flat: bool = False,
-          dtype: torch.dtype = torch.float32, weights: int = 0, more: tuple[Any, ...] = (), scale: float = 1.0) -> Case:  # fmt: skip
+          dtype: torch.dtype = torch.float32, weights: int = 0, more: tuple[Any, ...] = (), scale: float = 1.0,
+          ) -> Case:  # fmt: skip
     """A kernel with a program for each row; ``flat``: it leaves a number for each; ``whole``: rows have no tail."""
 
     def run(device: str) -> None:

@@ -21,8 +21,9 @@ from tests.gpu.fidelity.values import NUMPY, SCALARS, WIDTH
 from triton_lab.ir import parse_plan
 from triton_lab.ir.provenance import pointer_roots
 from triton_lab.launch.comparison.argument_difference import Compared
+from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.launch_results import read
-from triton_lab.launch.comparison.numerics import emulations, in_threads
+from triton_lab.launch.comparison.numerics import in_threads
 from triton_lab.launch.replay.replay_run import replay
 
 EQUAL, ONE, TWO, TOLERANCE, DIFFERENT = "bit-equal", "1 ulp", "2 ulp", "tolerance", "different"

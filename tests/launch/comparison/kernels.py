@@ -16,8 +16,9 @@ import triton_lab as lab
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.variants import arithmetic_variants
 from triton_lab.ir.fma_contraction import contracted
+from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.launch_results import of_launch, read
-from triton_lab.launch.comparison.numerics import combined, emulations
+from triton_lab.launch.comparison.numerics import combined
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay.replay_run import replay
 

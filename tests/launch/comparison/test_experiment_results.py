@@ -38,6 +38,7 @@ from triton_lab.launch.comparison import numerics
 from triton_lab.launch.comparison.argument_difference import EQUAL, NEAR
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Experiment
+from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.launch_results import of_launch, read
 from triton_lab.launch.comparison.numerics import in_threads
 from triton_lab.launch.launch import Launch
@@ -240,6 +241,19 @@ def test_reads_of_unwritten_memory_are_named(wording: Wording) -> None:
     wording(named, line=f"line {launch.accesses[0].line}")
 
 
+@triton.jit
+def greatest_place(x_ptr, at_ptr, N: tl.constexpr):
+    tl.store(at_ptr, tl.argmax(tl.load(x_ptr + tl.arange(0, N)), 0))
+
+
+@pytest.mark.parametrize("strange", [float("nan"), float("inf")])
+def test_a_nan_beside_which_the_order_decides_is_named(strange: float) -> None:
+    x = torch.tensor([0.5, strange, 2.0, 1.0])
+    launch = recorded(lambda: greatest_place[(1,)](x, torch.empty(1, dtype=torch.int32), N=4))
+    cause = lab.compare(launch, torch.tensor([3], dtype=torch.int32)).cause
+    assert cause.startswith("NaN among what an argmax or argmin takes") == (strange != strange)
+
+
 def test_that_nothing_was_found_is_said(wording: Wording) -> None:
     comparison = lab.compare(sums(0), torch.arange(8.0))
     assert not comparison.causes().known
@@ -300,7 +314,7 @@ def test_whatever_is_lawful_stays_within_the_bounds(name: str) -> None:
         *arithmetic_variants.ORDERS.values(),
         arithmetic_variants.WIDE_SUMS,
     ]
-    ways = [one.executable(plan) for one in numerics.emulations(launch)]
+    ways = [one.executable(plan) for one in emulations(launch)]
     for executable in [*ways, *(Executable.of(plan, table) for table in tables)]:
         memory = replay(launch, executable=executable)
         for written in results.written:

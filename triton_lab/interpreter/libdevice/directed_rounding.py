@@ -113,7 +113,7 @@ def _to_integer(target: str, mode: str) -> Function:
     return apply
 
 
-def _to_float(source: str, target: np.dtype[Any], mode: str) -> Function:
+def to_float(source: str, target: np.dtype[Any], mode: str) -> Function:
     """Conversion from integers; ``source`` says how to read their bits."""
 
     def apply(x: Array) -> Array:
@@ -152,5 +152,5 @@ for _mode in _MODES:
     for _name, _integer in _INTEGERS.items():
         bind(FUNCTIONS, f"__nv_float2{_name}_{_mode}", _to_integer(_integer, _mode))
         bind(FUNCTIONS, f"__nv_double2{_name}_{_mode}", _to_integer(_integer, _mode))
-        bind(FUNCTIONS, f"__nv_{_name}2float_{_mode}", _to_float(_integer, _F32, _mode))
-        bind(FUNCTIONS, f"__nv_{_name}2double_{_mode}", _to_float(_integer, _F64, _mode))
+        bind(FUNCTIONS, f"__nv_{_name}2float_{_mode}", to_float(_integer, _F32, _mode))
+        bind(FUNCTIONS, f"__nv_{_name}2double_{_mode}", to_float(_integer, _F64, _mode))

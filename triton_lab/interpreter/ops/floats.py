@@ -19,7 +19,7 @@ from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.interpreter.special_functions import fmod
 from triton_lab.ir import Op
-from triton_lab.ir.symmetric_clamp import SYMMETRIC
+from triton_lab.ir.symmetric_clamp import SIGNED, SYMMETRIC
 
 Array = NDArray[Any]
 
@@ -103,14 +103,14 @@ def clampf(frame: Frame, op: Op, x: Value, low: Value, high: Value) -> Value:
     keeps = bool(op.attributes.get("propagateNan", 0))
     if op.attributes.get(SYMMETRIC):
         smaller = minimum if keeps else fmin
-        return _elementwise(
-            frame, op, lambda x, _, b: _with_both_signs(smaller(np.abs(x), np.abs(b)), x, b), x, low, high
-        )
+        whole = op.attributes[SYMMETRIC] == SIGNED
+
+        def lesser(x: Array, _: Array, b: Array) -> Array:
+            negative = np.signbit(x) if whole else np.signbit(x) & ~np.isnan(x)
+            size = smaller(np.abs(x), np.abs(b))
+            return np.where(negative ^ np.signbit(b), -size, size)
+
+        return _elementwise(frame, op, lesser, x, low, high)
     if keeps:
         return _elementwise(frame, op, lambda x, a, b: minimum(maximum(x, a), b), x, low, high)
     return _elementwise(frame, op, lambda x, a, b: fmin(fmax(x, a), b), x, low, high)
-
-
-def _with_both_signs(size: Array, x: Array, y: Array) -> Array:
-    """Sizes with the product of the signs of ``x`` and ``y``."""
-    return np.where(np.signbit(x) ^ np.signbit(y), -size, size)

@@ -1,6 +1,7 @@
 """Functions as a GPU computes them, as a variant (see `arithmetic_variants`): by their PTX.
 
-`Called` is what a kernel calls; for each of them PTX text enters, and layers over the interpreter's functions leave.
+`CalledFunction` is what a kernel calls. For each of them PTX text enters, and layers over the interpreter's functions
+leave.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from triton_lab.interpreter.exact_arithmetic import to_odd, two_sum
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.variants.ptx import Function, parse, special_unit
+from triton_lab.interpreter.variants.ptx import PtxFunction, parse, special_unit
 from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.traits import Accuracy
 
@@ -34,8 +35,8 @@ _WIDE = ("f32", "f64")  # the types that Triton compiles functions for
 
 
 @dataclass(frozen=True, order=True)
-class Called:
-    """A function that a kernel calls: the operation's name, a library's symbol, and element types as MLIR writes them."""
+class CalledFunction:
+    """A function that a kernel calls: the operation's name, a library's symbol, and element types in MLIR's words."""
 
     name: str
     symbol: str
@@ -51,22 +52,22 @@ class Called:
         return _TITLES.get(self.name, self.name.partition(".")[2])
 
 
-def called(op: Op, types: tuple[Type, ...]) -> Called | None:
+def called(op: Op, types: tuple[Type, ...]) -> CalledFunction | None:
     """The function that ``op`` calls, if a GPU approximates it; ``types`` are those of the function's values."""
     if traits.of(op.name).rounding.accuracy is not Accuracy.APPROXIMATE or len(op.results) != 1:
         return None
     operands, result = tuple(str(types[k].element) for k in op.operands), str(types[op.results[0]].element)
     if result not in _WIDE or not traits.known(op.name):
         return None
-    return Called(op.name, str(op.attributes.get("symbol", "")), operands, result)
+    return CalledFunction(op.name, str(op.attributes.get("symbol", "")), operands, result)
 
 
-def as_ptx(texts: Mapping[Called, str]) -> Mapping[str, Callable[[Implementation], Implementation]]:
+def as_ptx(texts: Mapping[CalledFunction, str]) -> Mapping[str, Callable[[Implementation], Implementation]]:
     """For each operation that calls these functions, what makes the function that runs it from the one that runs it
     otherwise: these functions by their PTX, all others as they are. Raises NotEmulated.
     """
     functions = {
-        one: Function(parse(text), [_DTYPES[type] for type in (*one.operands, one.result)])
+        one: PtxFunction(parse(text), [_DTYPES[type] for type in (*one.operands, one.result)])
         for one, text in texts.items()
     }
 
@@ -74,7 +75,7 @@ def as_ptx(texts: Mapping[Called, str]) -> Mapping[str, Callable[[Implementation
         def run(frame: Frame, op: Op, *operands: Value) -> Any:
             symbol = str(op.attributes.get("symbol", ""))
             kinds = tuple(str(frame.type(k).element) for k in op.operands)
-            function = functions.get(Called(op.name, symbol, kinds, str(frame.result_type(op).element)))
+            function = functions.get(CalledFunction(op.name, symbol, kinds, str(frame.result_type(op).element)))
             if function is None:
                 return inner(frame, op, *operands)
             arrays = [frame.elements(op, k, value) for k, value in enumerate(operands)]

@@ -102,7 +102,8 @@ def _to_half(x: Array) -> Array:
 def _to_fourteen_bits(x: Array) -> Array:
     """float64 cut to 14 bits, towards zero."""
     fraction, exponent = np.frexp(x)
-    return np.ldexp(np.trunc(np.ldexp(fraction, 14)), exponent - 14)
+    found: Array = np.ldexp(np.trunc(np.ldexp(fraction, 14)), exponent - 14)
+    return found
 
 
 _HALVES, _TF32S = TensorCore(16, 26, _to_single), TensorCore(8, 26, _to_single)

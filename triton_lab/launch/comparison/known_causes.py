@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.bound_plan import Executable
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.variants.arithmetic_variants import ordinary
+from triton_lab.ir import Op, traits
 from triton_lab.launch.comparison.launch_results import inputs_differ
 from triton_lab.launch.comparison.numerics import precisions
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import N_, _, translated
 
 if TYPE_CHECKING:
@@ -50,6 +57,11 @@ def named_causes(comparison: Comparison) -> Iterator[str]:
                 line=line
             )
     yield from _precisions(comparison)
+    indices = any(one.count and one.a.dtype.kind in "iu" for one in comparison if one.written)
+    if comparison.other is not comparison.launch and indices and (line := _beside_nan(comparison.launch)) is not None:
+        yield _(
+            "NaN among what an argmax or argmin takes: the order in which it is taken decides (line {line})"
+        ).format(line=line)
     first = comparison.first
     lead = None if first is None else first.turned
     if lead is not None and lead.types[1] and lead.types[0] != lead.types[1]:
@@ -68,6 +80,26 @@ def _precisions(comparison: Comparison) -> Iterator[str]:
     if here != there and "tf32" in {*here, *there}:
         title, other = comparison.titles
         yield f"tf32 inputs of tl.dot: {', '.join(here)} in {title}, {', '.join(there)} in {other}"
+
+
+def _beside_nan(launch: Launch) -> int | None:
+    """The line of the first reduction of several values at once, such as an argmax, that takes NaN; else None."""
+    plan, seen = launch.executable.plan, set[int]()
+    every = [op for op in plan.walk() if traits.of(op.name).kind is traits.Kind.REDUCES and len(op.operands) > 1]
+
+    def watched(frame: Frame, op: Op, *operands: Any) -> Any:
+        arrays = [frame.elements(op, k, one) for k, one in enumerate(operands) if frame.type(op.operands[k]).is_float]
+        if any(np.isnan(one).any() for one in arrays):
+            seen.add(op.index)
+        return ordinary(op.name)(frame, op, *operands)
+
+    try:
+        if every:
+            replay(launch, executable=Executable.of(plan, {op.name: watched for op in every}))
+    except (KernelError, CannotReplay):
+        return None
+    lines = [launch.lines.get(op.index) for op in every if op.index in seen]
+    return next((line.line for line in lines if line is not None), None)
 
 
 def _float_atomics(launch: Launch, differing: set[str]) -> int | None:

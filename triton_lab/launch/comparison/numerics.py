@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,14 +9,11 @@ from typing import TYPE_CHECKING
 
 from triton_lab import messages
 from triton_lab.interpreter.bound_plan import Executable
-from triton_lab.interpreter.variants import arithmetic_variants, function_variants, tensor_cores
+from triton_lab.interpreter.variants import arithmetic_variants
 from triton_lab.interpreter.variants.arithmetic_variants import Table
-from triton_lab.interpreter.variants.function_variants import Called
-from triton_lab.interpreter.variants.ptx import NotEmulated
 from triton_lab.interpreter.variants.thread_reductions import Shares, fused_in_order_of, in_order_of
 from triton_lab.interpreter.variants.thread_scans import Turns, scans_in_order_of
 from triton_lab.ir import Op, Plan, Type, traits
-from triton_lab.ir.effects import Rmw
 from triton_lab.ir.fma_contraction import accumulated, contracted
 from triton_lab.launch.comparison.bounds.rounding_rules import APPROXIMATE
 from triton_lab.launch.comparison.interpreter_changes import Layers, table_of
@@ -105,10 +101,10 @@ def _extent(argument: Argument) -> tuple[int, int]:
 
 def roundings(plan: Plan) -> Iterator[Switch]:
     """The switches that affect this kernel and are no GPU's ways: other inputs of dots, orders of sums, more bits."""
-    if any(op.name == "tt.dot" and _in_tf32(plan, op) for op in plan.walk()):
+    if any(op.name == "tt.dot" and in_tf32(plan, op) for op in plan.walk()):
         yield Switch("tf32", "tf32 inputs of tl.dot", arithmetic_variants.tf32(nearest=True))
         yield Switch("tf32, cut", "tf32 inputs of tl.dot, cut and not rounded", arithmetic_variants.tf32(nearest=False))
-    sums = [op for op in plan.walk() if op.name in traits.FOLDS | {"tt.dot"} and _of_floats(plan, op)]
+    sums = [op for op in plan.walk() if op.name in traits.FOLDS | {"tt.dot"} and of_floats(plan, op)]
     if sums:
         for name, table in arithmetic_variants.ORDERS.items():
             yield Switch(f"sums {name}", _("the order of summation"), table)
@@ -118,81 +114,6 @@ def roundings(plan: Plan) -> Iterator[Switch]:
         type.is_float for one in plan.functions.values() for type in one.types
     ):
         yield Switch("all in float64", "rounding", arithmetic_variants.THROUGHOUT)
-
-
-def emulations(launch: Launch) -> list[Switch]:
-    """Switches for what a GPU does differently, each with the bits of an H100.
-
-    Those that need Triton's compiler for sm_90 are left out where it refuses the kernel.
-    """
-    plan = launch.executable.plan
-    found = []
-    cause = _of_dots(plan)
-    instructions = _instructions(launch) if cause or _bytes_of_floats(plan) else frozenset()
-    if cause:
-        found.append(Switch(_("dots of the GPU"), cause, tensor_cores.dots(instructions), accumulates=True))
-    if contracted(plan) is not plan:
-        found.append(Switch("fused multiply-add", "fused multiply-add", {}, fuses=True))
-    for title, texts in functions(plan).items():
-        with contextlib.suppress(NotEmulated):
-            layers = (function_variants.as_ptx(texts),)
-            found.append(Switch(_("{title} of the GPU").format(title=title), f"the GPU's {title}", layers=layers))
-    if _fused_quotients(plan):
-        layers = (function_variants.fused_division(),)
-        words = _("the GPU's division, which it fuses with the addition after it")
-        found.append(Switch(_FUSED, words, layers=layers))
-    if any(op.name == "tt.atomic_rmw" and op.attributes.get("atomic_rmw_op") == Rmw.FADD for op in plan.walk()):
-        words = _("atomic additions, which take subnormal numbers for zero on a GPU")
-        found.append(Switch(_("atomic additions of the GPU"), words, arithmetic_variants.FLUSHED_ATOMICS))
-    if {"shl.b16", "or.b16"} <= instructions and "and.b16" not in instructions and _bytes_of_floats(plan):
-        words = _("a cast to unsigned bytes, two to a register, where a number above 255 changes its neighbour")
-        found.append(Switch(_("pairs of bytes as a GPU casts them"), words, arithmetic_variants.PAIRED_BYTES))
-    return found
-
-
-def functions(plan: Plan) -> dict[str, dict[Called, str]]:
-    """The PTX of the functions that a GPU approximates in this kernel, by what users call them."""
-    found: dict[str, dict[Called, str]] = {}
-    for function in plan.functions.values():
-        for op in function.walk():
-            one = function_variants.called(op, function.types)
-            if one is None or one in found.get(one.title, {}):
-                continue
-            with contextlib.suppress(RuntimeError):
-                text = provided("Function.ptx")(one.name, one.symbol, one.operands, one.result)
-                found.setdefault(one.title, {})[one] = text
-    return found
-
-
-def _fused_quotients(plan: Plan) -> bool:
-    """Whether a quotient of float32 is added to something, or something subtracted from it."""
-    quotients = {op.results[0] for op in plan.walk() if op.name == "arith.divf"}
-    sums = (
-        op for op in plan.walk() if traits.of(op.name).numbers == "float" and traits.of(op.name).symbol in ("+", "-")
-    )
-    return any(quotients & set(op.operands) and _of_singles(plan, op) for op in sums)
-
-
-def _of_singles(plan: Plan, op: Op) -> bool:
-    return types_of(plan, op, lambda one: one.results)[0].element == "f32"
-
-
-def _instructions(launch: Launch) -> frozenset[str]:
-    """The instructions of the kernel for sm_90 that `sm90_kernels` looks for; none where they are not known."""
-    if launch.compiled[0] is None:
-        return frozenset()
-    try:
-        found: frozenset[str] = provided("Launch.instructions")(*launch.compiled)
-    except RuntimeError:
-        return frozenset()
-    return found
-
-
-def _bytes_of_floats(plan: Plan) -> bool:
-    """Whether the kernel casts floats to unsigned bytes."""
-    return any(
-        op.name == "arith.fptoui" and types_of(plan, op, lambda one: one.results)[0].bits == 8 for op in plan.walk()
-    )
 
 
 def in_threads(launch: Launch) -> list[Switch]:
@@ -205,7 +126,7 @@ def in_threads(launch: Launch) -> list[Switch]:
     plan = launch.executable.plan
     shares = _shares(launch, "tt.reduce", provided("Launch.reduced_layouts"), "reduction")
     every = [op for op in plan.walk() if op.index in shares]
-    sums = any(len(op.operands) == 1 and _of_floats(plan, op) for op in every)
+    sums = any(len(op.operands) == 1 and of_floats(plan, op) for op in every)
     scanned = _shares(launch, "tt.scan", provided("Launch.scanned_layouts"), "scan")
     found = {index: Turns.of(one) for index, one in scanned.items()}
     turns = {index: one for index, one in found.items() if one is not None}
@@ -235,7 +156,7 @@ def _shares(launch: Launch, name: str, layouts_of: Callable[..., list[Linear | N
     """The elements that each thread holds along the axis of each operation of that name, by index, if known."""
     plan, shares = launch.executable.plan, {}
     every = [op for op in plan.walk() if op.name == name]
-    if launch.compiled[0] is None or not any(_of_floats(plan, op) for op in every):
+    if launch.compiled[0] is None or not any(of_floats(plan, op) for op in every):
         return {}
     layouts = layouts_of(*launch.compiled)
     if len(layouts) != len(every):
@@ -262,7 +183,7 @@ def _summed_products(plan: Plan) -> frozenset[int]:
     return frozenset(products & reduced)
 
 
-_PLAIN, _FUSED = "division of the GPU", "fused division of the GPU"
+PLAIN_DIVISION, FUSED_DIVISION = "division of the GPU", "fused division of the GPU"
 
 
 def together(known: Sequence[Switch], threads: Sequence[Switch] = ()) -> Iterator[list[Switch]]:
@@ -270,8 +191,8 @@ def together(known: Sequence[Switch], threads: Sequence[Switch] = ()) -> Iterato
 
     Where quotients may be fused with a sum, once with each of the two divisions.
     """
-    both = {_PLAIN, _FUSED} <= {one.name for one in known}
-    for left_out in (_FUSED, _PLAIN) if both else ("",):
+    both = {PLAIN_DIVISION, FUSED_DIVISION} <= {one.name for one in known}
+    for left_out in (FUSED_DIVISION, PLAIN_DIVISION) if both else ("",):
         for order in [[], *([one] for one in threads)]:
             every = [*(one for one in known if one.name != left_out), *order]
             if len(every) > 1:
@@ -335,28 +256,14 @@ def exact(known: Sequence[Switch], threads: Sequence[Switch]) -> Iterator[Switch
             yield combined([*known, *order])
 
 
-def _of_floats(plan: Plan, op: Op) -> bool:
+def of_floats(plan: Plan, op: Op) -> bool:
     return any(type.is_float for type in types_of(plan, op, lambda one: one.results))
-
-
-def _of_dots(plan: Plan) -> str:
-    """What a GPU does differently in a kernel's dots, in words; "" without float dots."""
-    dots = [op for op in plan.walk() if op.name in traits.DOTS and _of_floats(plan, op)]
-    if any(_in_tf32(plan, op) for op in dots):
-        return _("tf32 inputs of tl.dot, cut and added up as tensor cores do")
-    if any(_precision(plan, op) in ("tf32x3", "bf16x3", "bf16x6") for op in dots):
-        return _("float32 inputs of tl.dot, split into parts and added up as tensor cores do")
-    if any(types_of(plan, op, lambda one: one.operands)[0].element == "f64" for op in dots):
-        return _("the products of tl.dot, which a GPU fuses with their sum one after the other")
-    if any(types_of(plan, op, lambda one: one.operands)[0].element != "f32" for op in dots):
-        return _("how tensor cores add up the products of tl.dot")
-    return _("the products of tl.dot, which a GPU fuses with their sum one after the other") if dots else ""
 
 
 _PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")  # by Triton's numbers
 
 
-def _precision(plan: Plan, op: Op) -> str:
+def precision_of(plan: Plan, op: Op) -> str:
     """The precision of a float32 dot's inputs; "" for other types."""
     first = types_of(plan, op, lambda one: one.operands)[0]
     number = int(op.attributes.get("inputPrecision", 0))
@@ -365,11 +272,11 @@ def _precision(plan: Plan, op: Op) -> str:
 
 def precisions(plan: Plan) -> set[str]:
     """The precisions of the inputs of a kernel's float32 dots, by Triton's names."""
-    return {_precision(plan, op) for op in plan.walk() if op.name == "tt.dot"} - {""}
+    return {precision_of(plan, op) for op in plan.walk() if op.name == "tt.dot"} - {""}
 
 
-def _in_tf32(plan: Plan, op: Op) -> bool:
-    return op.name == "tt.dot" and _precision(plan, op) == "tf32"
+def in_tf32(plan: Plan, op: Op) -> bool:
+    return op.name == "tt.dot" and precision_of(plan, op) == "tf32"
 
 
 def types_of(plan: Plan, op: Op, which: Callable[[Op], tuple[int, ...]]) -> list[Type]:

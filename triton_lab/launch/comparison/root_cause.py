@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, UNKNOWN, Compared
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.experiment_results import Causes, Experiment, Pairs
+from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.known_causes import named_causes
 from triton_lab.launch.comparison.mutation_search import Search
 from triton_lab.launch.comparison.numerics import (
     Switch,
     combined,
     documented,
-    emulations,
     exact,
     in_threads,
     roundings,

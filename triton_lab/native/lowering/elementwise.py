@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from triton_lab.ir import Bits, Dense, Op
-from triton_lab.ir.symmetric_clamp import SYMMETRIC
+from triton_lab.ir.symmetric_clamp import SYMMETRIC, UNSIGNED
 from triton_lab.localization import _
 from triton_lab.native.blocks.elements import Indices, at, position, widened_at
 from triton_lab.native.blocks.value_repr import AffineValue
@@ -149,6 +149,8 @@ def clampf(emitter: Emitter, op: Op, index: Indices) -> Reg:
     x, low, high = (widened_at(emitter, value, index) for value in op.operands)
     keep = bool(op.attributes.get("propagateNan", 0))
     if op.attributes.get(SYMMETRIC):
+        if op.attributes[SYMMETRIC] == UNSIGNED:  # a NaN has no sign
+            x = emitter.code.select(emitter.code.compare("uno", x, x), emitter.code.intrinsic("llvm.fabs", x), x)
         return rounded(emitter, op, _lesser_size(emitter, x, high, keep))
     above = extreme(emitter.code, "arith.maximumf" if keep else "arith.maxnumf", x, low)
     return rounded(emitter, op, extreme(emitter.code, "arith.minimumf" if keep else "arith.minnumf", above, high))

@@ -11,7 +11,7 @@ import pytest
 import triton
 
 from triton_lab.compiled.function_code import ptx_of
-from triton_lab.interpreter.variants.ptx import Function, NotEmulated, parse, special_unit
+from triton_lab.interpreter.variants.ptx import NotEmulated, PtxFunction, parse, special_unit
 
 MADE = np.load(Path(__file__).with_name("h100.npz"))
 UNITS: dict[str, Callable[[Any], Any]] = {
@@ -49,7 +49,7 @@ def test_a_function_has_the_bits_of_a_gpu(name: str) -> None:
     symbol = operation if operation.startswith("__nv_") else ""
     operands = (x, y) if two else (x,)
     text = ptx_of("tt.extern_elementwise" if symbol else operation, symbol, (type,) * len(operands), type)
-    found = Function(parse(text), [kind] * (len(operands) + 1))(*operands)
+    found = PtxFunction(parse(text), [kind] * (len(operands) + 1))(*operands)
     assert not len(wrong(found, MADE[name])), triton.__version__
 
 
@@ -75,7 +75,7 @@ $L2:
 }
 """
     counts = np.array([[0, 5, 1], [7, 2, 0]], np.int32)
-    found = Function(parse(text), [np.int32, np.int32])(counts)
+    found = PtxFunction(parse(text), [np.int32, np.int32])(counts)
     assert np.array_equal(found, counts * 6)
 
 
@@ -91,6 +91,6 @@ $L2:
 def test_what_cannot_be_run_is_named(body: str, word: str) -> None:
     text = f".visible .entry f(.param .u64 a, .param .u64 o)\n{{\n{body}\nret;\n}}\n"
     with pytest.raises(NotEmulated, match=word):
-        Function(parse(text), [np.float32, np.float32])(np.ones(4, np.float32))
+        PtxFunction(parse(text), [np.float32, np.float32])(np.ones(4, np.float32))
     with pytest.raises(NotEmulated, match="entry"):
         parse(".version 8.7")

@@ -1,12 +1,12 @@
 """Functions as a GPU computes them: the PTX that Triton makes of one elementwise operation, run on NumPy.
 
-PTX text enters (`program.parse`), a `Function` leaves, which maps arrays of elements to arrays of elements, to the bit
-of an H100. `machine` runs it for all lanes at once, `arithmetic` and `integers` say what each instruction does, and
-`special_unit` knows the bits of the approximate instructions. Only code without shared memory, barriers and communication between lanes
-is taken; the rest is `NotEmulated`.
+PTX text enters (`ptx_program.parse`). A `PtxFunction` leaves: it maps arrays of elements to arrays of elements, to the
+bit of an H100. `ptx_machine` runs it for all lanes at once, `instruction_table` says what each instruction does, and
+`special_unit` knows the bits of the approximate ones. Only code without shared memory, barriers and communication
+between lanes is taken; the rest is `NotEmulated`.
 """
 
-from triton_lab.interpreter.variants.ptx.machine import Function
-from triton_lab.interpreter.variants.ptx.program import NotEmulated, parse
+from triton_lab.interpreter.variants.ptx.ptx_machine import PtxFunction
+from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, parse
 
-__all__ = ["Function", "NotEmulated", "parse"]
+__all__ = ["NotEmulated", "PtxFunction", "parse"]

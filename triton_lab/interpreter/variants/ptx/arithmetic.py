@@ -21,7 +21,6 @@ Array = NDArray[Any]
 Run = Callable[..., Array]
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-_BITS = {"f32": np.dtype(np.uint32), "f64": np.dtype(np.uint64)}
 _MODES = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru"}
 _NAN = np.uint32(0x7FFFFFFF)
 
@@ -80,7 +79,7 @@ def _fused(a: Array, b: Array, c: Array) -> Array:
 
 
 def _minimum_with_sign(a: Array, b: Array) -> Array:
-    """``min.xorsign.abs``: the smaller size, with the product of both signs; of a NaN and a number, the number's size."""
+    """``min.xorsign.abs``: the smaller size, with the product of both signs; a number's size beside a NaN."""
     size = fmin(np.abs(a), np.abs(b))
     return np.where(np.signbit(a) ^ np.signbit(b), -size, size)
 
@@ -125,9 +124,11 @@ def _from_integer(target: str, source: str, mode: str) -> Run:
     def run(x: Array) -> Array:
         whole = np.ascontiguousarray(x).view(kind)
         if mode == "rn":
-            return whole.astype(_F32 if target == "f32" else _F64).view(_BITS[target])
-        function = directed_rounding._to_float(kind, _F32 if target == "f32" else _F64, _MODES[mode])
-        return function(whole).view(_BITS[target])
+            near: Array = whole.astype(_F32 if target == "f32" else _F64)
+            return near.view(f"u{near.dtype.itemsize}")
+        function = directed_rounding.to_float(kind, _F32 if target == "f32" else _F64, _MODES[mode])
+        found: Array = function(whole)
+        return found.view(f"u{found.dtype.itemsize}")
 
     return run
 

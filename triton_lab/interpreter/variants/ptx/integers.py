@@ -35,12 +35,14 @@ def _of_signed(function: Callable[..., Array]) -> Run:
 
 def _shift_left(x: Array, by: Array) -> Array:
     bits = 8 * x.dtype.itemsize
-    return np.where(by < bits, x << np.minimum(by, bits - 1).astype(x.dtype), x.dtype.type(0))
+    found: Array = np.where(by < bits, x << np.minimum(by, bits - 1).astype(x.dtype), x.dtype.type(0))
+    return found
 
 
 def _shift_right(x: Array, by: Array) -> Array:
     bits = 8 * x.dtype.itemsize
-    return np.where(by < bits, x >> np.minimum(by, bits - 1).astype(x.dtype), x.dtype.type(0))
+    found: Array = np.where(by < bits, x >> np.minimum(by, bits - 1).astype(x.dtype), x.dtype.type(0))
+    return found
 
 
 def _shift_signed(x: Array, by: Array) -> Array:
@@ -61,9 +63,9 @@ def _funnel_right(low: Array, high: Array, by: Array) -> Array:
 def high_product(x: Array, y: Array) -> Array:
     """The upper half of the product of two unsigned numbers."""
     if x.dtype.itemsize < 8:
-        return (_wide(x, False) * _wide(y, False) >> np.array(8 * x.dtype.itemsize, f"u{2 * x.dtype.itemsize}")).astype(
-            x.dtype
-        )
+        shift = np.array(8 * x.dtype.itemsize, f"u{2 * x.dtype.itemsize}")
+        product: Array = _wide(x, False) * _wide(y, False) >> shift
+        return product.astype(x.dtype)
     mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     a, b, c, d = x >> half, x & mask, y >> half, y & mask
     middle = (b * d >> half) + (a * d & mask) + (b * c & mask)
@@ -77,7 +79,8 @@ def _leading_zeros(x: Array) -> Array:
         empty = bits >> x.dtype.type(8 * x.dtype.itemsize - step) == 0
         found += np.where(empty, np.uint32(step), np.uint32(0))
         bits = np.where(empty, bits << x.dtype.type(step), bits)
-    return found + (x == 0).astype(np.uint32)
+    result: Array = found + (x == 0).astype(np.uint32)
+    return result
 
 
 def _extract(x: Array, start: Array, length: Array) -> Array:
@@ -97,6 +100,10 @@ def _permute(x: Array, y: Array, chosen: Array) -> Array:
         octet = np.where(which & np.uint64(8), sign, octet)
         found |= (octet << np.uint64(8 * number)).astype(np.uint32)
     return found
+
+
+def _selected(x: Array, y: Array, chosen: Array) -> Array:
+    return np.where(chosen, x, y)
 
 
 COMPARISONS: dict[str, Callable[..., Array]] = {
@@ -135,7 +142,7 @@ def _made() -> dict[str, Run]:
         found[f"shl.{bits}"] = _shift_left
         found[f"setp.eq.{bits}"], found[f"setp.ne.{bits}"] = np.equal, np.not_equal
     for kind in ("b16", "b32", "b64", "f32", "f64", "u32", "s32", "u64", "s64", "u16", "s16"):
-        found[f"selp.{kind}"] = lambda x, y, p: np.where(p, x, y)
+        found[f"selp.{kind}"] = _selected
     found |= {"shf.l.wrap.b32": _funnel_left, "shf.r.wrap.b32": _funnel_right, "bfe.u32": _extract}
     found |= {"clz.b32": _leading_zeros, "clz.b64": _leading_zeros, "prmt.b32": _permute}
     found["popc.b32"] = found["popc.b64"] = lambda x: np.bitwise_count(x).astype(np.uint32)

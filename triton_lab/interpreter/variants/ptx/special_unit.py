@@ -48,7 +48,8 @@ class _Unit:
         c0, c1, c2 = (self.rows[row, k] for k in range(3))
         scale = 2 * self.bits
         start = (c0 << scale) // self.unit + (self.offset << (scale - 20))
-        return start + (c1 * x << self.bits - 1) + (c2 * _square(x, self.bits, self.least) >> 1)
+        found: Array = start + (c1 * x << self.bits - 1) + (c2 * _square(x, self.bits, self.least) >> 1)
+        return found
 
 
 def _square(x: Array, bits: int, least: int) -> Array:
@@ -166,7 +167,8 @@ def _cut(fixed: Array, fraction: int) -> Array:
     length = np.where(high > 0, 31 + np.frexp(high.astype(np.float64))[1], np.frexp(size.astype(np.float64))[1])
     drop = np.maximum(length - 24, 0)
     kept = (size >> drop << drop).astype(np.float64)
-    return np.ldexp(np.where(fixed < 0, -kept, kept), -fraction)
+    found: Array = np.ldexp(np.where(fixed < 0, -kept, kept), -fraction)
+    return found
 
 
 def ex2_full(x: Array) -> Array:

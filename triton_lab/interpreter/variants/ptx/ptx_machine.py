@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.variants.ptx import arithmetic, integers, special_unit
-from triton_lab.interpreter.variants.ptx.arithmetic import Run, on_double, on_single
-from triton_lab.interpreter.variants.ptx.program import Code, Instruction, NotEmulated, Program
+from triton_lab.interpreter.variants.ptx.instruction_table import CARRY, RUNS, WIDTHS, kinds, known
+from triton_lab.interpreter.variants.ptx.ptx_program import NotEmulated, PtxCode, PtxInstruction, PtxProgram
 
 Array = NDArray[Any]
 
@@ -26,26 +25,6 @@ _PARAMETER = 1 << 48  # the address of the first parameter's tensor; each has a 
 _TABLE = 1 << 40  # the address of the first constant table
 _RANGE = 1 << 32
 
-_SPECIAL: dict[str, Run] = {
-    "ex2.approx.ftz.f32": on_single(special_unit.ex2, False),
-    "ex2.approx.f32": on_single(special_unit.ex2_full, False),
-    "lg2.approx.ftz.f32": on_single(special_unit.lg2, False),
-    "rcp.approx.ftz.f32": on_single(special_unit.rcp, False),
-    "rsqrt.approx.ftz.f32": on_single(special_unit.rsqrt, False),
-    "sqrt.approx.ftz.f32": on_single(special_unit.sqrt, False),
-    "div.full.f32": on_single(special_unit.divide_full, False),
-    "div.approx.ftz.f32": on_single(special_unit.divide_approx, False),
-    "rcp.approx.ftz.f64": on_double(special_unit.rcp_double),
-    "rsqrt.approx.ftz.f64": on_double(special_unit.rsqrt_double),
-    "rsqrt.approx.f64": on_double(special_unit.rsqrt_full),
-}
-_RUNS: dict[str, Run] = {**integers.FUNCTIONS, **arithmetic.FUNCTIONS, **_SPECIAL}
-_WIDTHS = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4}
-_WIDTHS |= {"b64": 8, "u64": 8, "s64": 8, "f64": 8}
-# Operations that take or leave the carry.
-_CARRY = re.compile(
-    r"^(?P<name>add|sub|mad\.lo|mad\.hi)?(?P<chained>addc|subc|madc\.lo|madc\.hi)?(?P<leaves>\.cc)?\.u32$"
-)
 _ADDRESS = re.compile(r"^\[\s*(?P<base>[^\s+\]]+)\s*(?:\+\s*(?P<offset>-?\d+))?\s*\]$")
 
 
@@ -53,27 +32,27 @@ _ADDRESS = re.compile(r"^\[\s*(?P<base>[^\s+\]]+)\s*(?:\+\s*(?P<offset>-?\d+))?\
 class _Frame:
     """What the lanes of one function hold: ``registers`` as raw bits, and the values passed to calls."""
 
-    code: Code
+    code: PtxCode
     lanes: int
     registers: dict[str, Array] = field(default_factory=dict)
     passed: dict[str, Array] = field(default_factory=dict)
     carry: Array | None = None
 
 
-class Function:
+class PtxFunction:
     """One elementwise operation as a GPU computes it.
 
     ``dtypes`` are those of the operands and, last, of the result. The program loads each parameter's element and
     stores the result to the last one.
     """
 
-    def __init__(self, program: Program, dtypes: Sequence[Any]) -> None:
+    def __init__(self, program: PtxProgram, dtypes: Sequence[Any]) -> None:
         self._program = program
         self._dtypes = [np.dtype(one) for one in dtypes]
         self._tables = {name: _TABLE + k * _RANGE for k, name in enumerate(program.tables)}
         for code in program.functions.values():
             for one in code.instructions:
-                _known(one)
+                known(one)
 
     def __call__(self, *operands: Array) -> Array:
         """The results for operands that broadcast together. Raises NotEmulated."""
@@ -89,7 +68,9 @@ class Function:
 
 
 class _Run:
-    def __init__(self, program: Program, tables: dict[str, int], operands: list[Array], dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, program: PtxProgram, tables: dict[str, int], operands: list[Array], dtype: np.dtype[Any]
+    ) -> None:
         self.program, self.tables = program, tables
         self.operands = [one.view(f"u{one.dtype.itemsize}") for one in operands]
         self.count = len(operands[0])
@@ -147,7 +128,7 @@ class _Run:
         if len(lanes):
             waiting[at] = np.union1d(waiting[at], lanes) if at in waiting else lanes
 
-    def _step(self, frame: _Frame, one: Instruction, lanes: Array, depth: int) -> None:
+    def _step(self, frame: _Frame, one: PtxInstruction, lanes: Array, depth: int) -> None:
         name = one.name
         if name.startswith(("ld.", "st.")):
             self._memory(frame, one, lanes)
@@ -155,16 +136,16 @@ class _Run:
             self._call(frame, one, lanes, depth)
         elif name.startswith(("mov.", "cvta.")):
             self._move(frame, one, lanes)
-        elif name in _RUNS:
-            kinds = _kinds(name, len(one.operands) - 1)
-            values = [self._value(frame, text, lanes, kind) for text, kind in zip(one.operands[1:], kinds, strict=True)]
-            _put(frame, one.operands[0], lanes, np.asarray(_RUNS[name](*values)))
+        elif name in RUNS:
+            types = kinds(name, len(one.operands) - 1)
+            values = [self._value(frame, text, lanes, kind) for text, kind in zip(one.operands[1:], types, strict=True)]
+            _put(frame, one.operands[0], lanes, np.asarray(RUNS[name](*values)))
         elif name.startswith("cvt."):
             self._resize(frame, one, lanes)
         else:
             self._carried(frame, one, lanes)
 
-    def _move(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
+    def _move(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
         target, source = one.operands
         kind = one.name.rsplit(".", 1)[1]
         if target.startswith("{"):
@@ -182,18 +163,18 @@ class _Run:
         else:
             _put(frame, target, lanes, self._value(frame, source, lanes, kind))
 
-    def _resize(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
+    def _resize(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
         """``cvt`` between integers: sign bits or zeros are added, or upper bits dropped."""
         _, target, source = one.name.split(".")
         value = self._value(frame, one.operands[1], lanes, source)
         if source[0] == "s":
             value = value.view(f"i{value.dtype.itemsize}")
-        wide = value.astype(f"{'i' if source[0] == 's' else 'u'}{_WIDTHS[target]}")
+        wide = value.astype(f"{'i' if source[0] == 's' else 'u'}{WIDTHS[target]}")
         _put(frame, one.operands[0], lanes, wide.view(f"u{wide.dtype.itemsize}"))
 
-    def _carried(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
-        found = _CARRY.match(one.name)
-        assert found is not None  # `_known` has asked
+    def _carried(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
+        found = CARRY.match(one.name)
+        assert found is not None  # `known` has asked
         operation = (
             (found["name"] or found["chained"]).replace("addc", "add").replace("subc", "sub").replace("madc", "mad")
         )
@@ -215,7 +196,7 @@ class _Run:
             frame.carry[lanes] = left
         _put(frame, one.operands[0], lanes, (total & low).astype(np.uint32))
 
-    def _call(self, frame: _Frame, one: Instruction, lanes: Array, depth: int) -> None:
+    def _call(self, frame: _Frame, one: PtxInstruction, lanes: Array, depth: int) -> None:
         result, name, given = one.operands
         code = self.program.functions[name]
         inner = _Frame(code, self.count)
@@ -225,19 +206,19 @@ class _Run:
         self._run(inner, lanes, depth + 1)
         frame.passed |= _renamed(inner.passed, code.result, result.strip("() "))
 
-    def _memory(self, frame: _Frame, one: Instruction, lanes: Array) -> None:
+    def _memory(self, frame: _Frame, one: PtxInstruction, lanes: Array) -> None:
         loads = one.name.startswith("ld.")
         register, address = one.operands if loads else one.operands[::-1]
-        size = _WIDTHS[one.name.rsplit(".", 1)[1]]
+        size = WIDTHS[one.name.rsplit(".", 1)[1]]
         found = _ADDRESS.match(address)
         if found is None:
             raise NotEmulated(f"{one.name} {', '.join(one.operands)}")
-        for number, register in enumerate(register.strip("{} ").split(",")):
+        for number, part in enumerate(register.strip("{} ").split(",")):
             offset = int(found["offset"] or 0) + number * size
             if ".param." in one.name:
-                self._parameter(frame, loads, f"{found['base']}+{offset}", register.strip(), size, lanes)
+                self._parameter(frame, loads, f"{found['base']}+{offset}", part.strip(), size, lanes)
             else:
-                self._access(frame, loads, found["base"], offset, register.strip(), size, lanes)
+                self._access(frame, loads, found["base"], offset, part.strip(), size, lanes)
 
     def _parameter(self, frame: _Frame, loads: bool, name: str, register: str, size: int, lanes: Array) -> None:
         """Read a parameter or what a call returned, or set what a call gets or a function returns."""
@@ -283,7 +264,7 @@ class _Run:
 
     def _value(self, frame: _Frame, text: str, lanes: Array, kind: str) -> Array:
         """An operand's bits in the width of ``kind``, for these lanes."""
-        dtype = np.dtype(np.bool_) if kind == "pred" else np.dtype(f"u{_WIDTHS[kind]}")
+        dtype = np.dtype(np.bool_) if kind == "pred" else np.dtype(f"u{WIDTHS[kind]}")
         if text in frame.registers:
             held = frame.registers[text]
             found = held if len(lanes) == self.count else held[lanes]
@@ -318,35 +299,7 @@ def _put(frame: _Frame, register: str, lanes: Array, value: Array) -> None:
         frame.registers[register] = value
         return
     held = frame.registers.get(register)
-    if held is None or held.dtype != value.dtype:
-        held = np.zeros(frame.lanes, value.dtype)
-    else:
-        held = held.copy()
+    fits = held is not None and held.dtype == value.dtype
+    held = held.copy() if held is not None and fits else np.zeros(frame.lanes, value.dtype)
     held[lanes] = value
     frame.registers[register] = held
-
-
-def _kinds(name: str, count: int) -> list[str]:
-    """The type of each operand of an instruction."""
-    kind = name.rsplit(".", 1)[1]
-    if name.startswith("selp"):
-        return [kind, kind, "pred"]
-    if name.startswith("mad.wide"):
-        return [kind, kind, f"{kind[0]}{2 * int(kind[1:])}"]
-    if name.startswith(("shl", "shr")):
-        return [kind, "b32"]
-    return [kind] * count
-
-
-def _known(one: Instruction) -> None:
-    """Raise NotEmulated for an instruction that this machine does not run."""
-    name = one.name
-    if name in _RUNS or name in ("ret", "exit") or name.startswith(("bra", "call.uni", "mov.", "cvta.local")):
-        return
-    if re.match(r"^(ld\.(global(\.nc)?|local|param)|st\.(global|local|param))(\.v[24])?\.[bus]\d+$", name):
-        return
-    if name in ("ld.b32", "st.b32", "ld.b64", "st.b64") or re.match(r"^cvt\.[us]\d+\.[us]\d+$", name):
-        return
-    if _CARRY.match(name) is not None:
-        return
-    raise NotEmulated(f"the instruction {name}")

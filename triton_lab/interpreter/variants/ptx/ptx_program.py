@@ -27,7 +27,7 @@ class NotEmulated(Exception):
 
 
 @dataclass(frozen=True)
-class Instruction:
+class PtxInstruction:
     """``name`` and ``operands`` as in the text; it runs for lanes whose predicate ``guard`` is true, or false with
     ``unless``.
     """
@@ -39,10 +39,10 @@ class Instruction:
 
 
 @dataclass(frozen=True)
-class Code:
+class PtxCode:
     """The instructions of one function, where its labels stand, its parameters' names, and the bytes of its arrays."""
 
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[PtxInstruction, ...]
     labels: Mapping[str, int]
     parameters: tuple[str, ...]
     result: str
@@ -50,15 +50,15 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Program:
+class PtxProgram:
     """All functions of a module, the one that a launch enters, and constant tables as bytes."""
 
-    functions: Mapping[str, Code]
+    functions: Mapping[str, PtxCode]
     entry: str
     tables: Mapping[str, NDArray[np.uint8]]
 
 
-def parse(text: str) -> Program:
+def parse(text: str) -> PtxProgram:
     """The module in ``text``. Raises NotEmulated if it is too long or has no entry."""
     if len(text) > MAX_BYTES:
         raise NotEmulated("the PTX is too long")
@@ -71,7 +71,7 @@ def parse(text: str) -> Program:
             entry = found["name"]
     if not entry:
         raise NotEmulated("the PTX has no entry")
-    return Program(functions, entry, tables)
+    return PtxProgram(functions, entry, tables)
 
 
 def _bytes(values: str, bits: int) -> NDArray[np.uint8]:
@@ -91,8 +91,8 @@ def _body(text: str, start: int) -> str:
     raise NotEmulated("a function without an end")
 
 
-def _code(body: str, parameters: str, result: str) -> Code:
-    instructions: list[Instruction] = []
+def _code(body: str, parameters: str, result: str) -> PtxCode:
+    instructions: list[PtxInstruction] = []
     labels: dict[str, int] = {}
     arrays: dict[str, int] = {}
     for statement in _statements(body):
@@ -108,9 +108,9 @@ def _code(body: str, parameters: str, result: str) -> Code:
         if found is None:
             raise NotEmulated(f"the statement {statement[:60]}")
         operands = tuple(one.strip() for one in _OPERAND.findall(found["rest"]))
-        instructions.append(Instruction(found["name"], operands, found["guard"] or "", found["unless"] == "!"))
+        instructions.append(PtxInstruction(found["name"], operands, found["guard"] or "", found["unless"] == "!"))
     names = tuple(_name(one) for one in parameters.split(",") if one.strip())
-    return Code(tuple(instructions), labels, names, _name(result.strip("() \n\t")), arrays)
+    return PtxCode(tuple(instructions), labels, names, _name(result.strip("() \n\t")), arrays)
 
 
 def _name(parameter: str) -> str:

@@ -30,7 +30,7 @@ BOUNDS = {
     "examples": 3,
     "gpu": 7,
     "interpreter": 4,
-    "launch": 13,
+    "launch": 14,
     "lazy": 2,
     "mistakes": 1,
     "mutation": 3,

@@ -247,7 +247,7 @@ print("GPU and GPU:", lab.compare(once, again).verdict)
 atomics = lab.compare(once)
 print("GPU and CPU:", atomics.verdict)
 print(atomics.cause)
-assert "atomic additions of floats, which come in any order" in atomics.cause
+assert "atomic additions of floats" in atomics.cause
 atomics
 
 # %% [markdown]

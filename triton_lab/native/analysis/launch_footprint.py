@@ -74,7 +74,8 @@ def _lanes_of(frame: Frame, op: Op, size: int) -> tuple[AffineBlock | Array, Mas
         found, box = placed(pointer, type.pointee.shape, size, corner)
         return found, box, (frame.count, *type.pointee.shape)
     mask = rest[0] if rest else None
-    assert isinstance(pointer, (AffineBlock, np.ndarray)) and not isinstance(mask, (AffineBlock, Descriptor))
+    assert isinstance(pointer, (AffineBlock, np.ndarray))
+    assert mask is None or isinstance(mask, (MaskBox, np.ndarray))
     return pointer, mask, (frame.count, *type.shape)
 
 

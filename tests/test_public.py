@@ -24,6 +24,7 @@ DOORS = (triton_lab, triton_lab.polyhedral, triton_lab.lazy, triton_lab.course, 
 each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 # Exceptions that no user's program has to catch.
 INSIDE = {
+    "NotEmulated": "PTX that is not run: the documented error of its function is tried instead",
     "Bad": "the interpreter's own, it becomes a KernelError",
     "Broken": "between the two processes that grade a notebook",
     "CannotCompile": "no llvmlite, or what LLVM refuses: NumPy runs the kernel",

@@ -96,11 +96,6 @@ SAID = {
         "tt.elementwise_inline_asm",
         "",
     ),
-    "runs a Gluon kernel": (
-        "test_gluon",
-        "RuntimeError: the CPU target runs Triton kernels, not Gluon ones: run this kernel on a GPU (%%triton gpu)",
-        "",
-    ),
     "runs an operation of the GPU dialects": (
         "test_barrier",
         "triton_lab.interpreter.kernel_errors.Unsupported: the CPU target cannot run the operation ttg.barrier",

@@ -56,11 +56,6 @@ FAILURES = (
         message=r"\bUnsupported: .*\btt\.elementwise_inline_asm\b",
     ),
     Reason(
-        "runs a Gluon kernel",
-        "Gluon programs the layouts and the shared memory of a GPU, which TTIR does not have. The error says so.",
-        message=r"runs Triton kernels, not Gluon ones",
-    ),
-    Reason(
         "runs an operation of the GPU dialects",
         "Layouts, shared memory, barriers and tensor memory are what the GPU compiler makes of TTIR.",
         message=r"\bUnsupported: .* operation (ttg|ttng|nvgpu|nvvm|amdg|amdgpu|gpu)\.",

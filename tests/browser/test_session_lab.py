@@ -195,7 +195,7 @@ def test_the_target_is_chosen_in_the_line_and_by_commands(lab: Lab) -> None:
     assert not page.evaluate(enabled, ["triton-lab:run-on", {"target": "cpu"}])
     expect(toolbar).to_be_disabled()
     page.evaluate(_RUN, ["triton-lab:open-card", {}])
-    expect(page.locator(".jp-toast-message", has_text="has launched nothing")).to_be_visible()
+    expect(page.locator(".jp-toast-message", has_text="No launch of this cell is listed")).to_be_visible()
     page.evaluate(_RUN, ["triton-lab:insert-template", {"name": "matmul"}])
     expect(notebook.cell(4)).to_contain_text("def matmul_kernel", timeout=RUN_MS)
     assert lab.console_errors == []

@@ -85,10 +85,10 @@ def test_long_lines_wrap_and_long_sources_follow_the_step(show: Open, screenshot
     assert source.evaluate("one => one.scrollWidth <= one.clientWidth"), "no code is cut off on the right"
     told = page.locator(".tl-beside .tl-goes-on")
     assert source.evaluate("one => one.scrollHeight > one.clientHeight")
-    expect(told).to_have_text("The source goes on below: scroll it, or use the arrow keys.")
+    expect(told).to_have_text("The source continues below. Scroll, or use the arrow keys.")
     source.focus()
     page.keyboard.press("End")
-    expect(told).to_have_text("The source goes on above: scroll it, or use the arrow keys.")
+    expect(told).to_have_text("The source continues above. Scroll, or use the arrow keys.")
     page.get_by_label("step").focus()
     for key in ("End", "Home"):
         page.keyboard.press(key)

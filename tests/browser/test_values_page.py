@@ -65,7 +65,7 @@ def test_zooming_into_a_large_block_shows_each_number(show: Open, screenshots: P
     page = show(VariableView(Values("acc", 7, np.array([0]), heard, None), iteration=1))
     status, overlay = page.locator(".tl-status"), page.locator(".tl-overlay")
     zoom = page.locator(".tl-zoom-told")
-    expect(zoom).to_contain_text("zoom in to see each")
+    expect(zoom).to_contain_text("Zoom in to see each")
     overlay.focus()
     page.keyboard.press("ArrowRight")  # the first cell, about which is zoomed
     for _ in range(9):
@@ -149,7 +149,7 @@ def test_a_picture_larger_than_the_window_says_where_it_goes_on_and_follows_the_
     page = show(VariableView(whole_numbers()))
     page.set_viewport_size({"width": 180, "height": 110})
     told, box, overlay = page.locator(".tl-goes-on"), page.locator(".tl-scroll"), page.locator(".tl-overlay")
-    expect(told).to_have_text("The picture goes on below and to the right: scroll it, or use the arrow keys.")
+    expect(told).to_have_text("The picture continues below and to the right. Scroll, or use the arrow keys.")
     overlay.focus()
     for key in ["ArrowRight", "ArrowRight"] + ["ArrowRight"] * 4 + ["ArrowDown"] * 3:
         page.keyboard.press(key)

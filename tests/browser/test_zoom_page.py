@@ -112,7 +112,7 @@ def test_the_wheel_leads_from_a_million_elements_to_one(live: Open, screenshots:
         overlay = page.locator(".tl-overlay")
         overlay.hover(position={"x": LEFT + 300, "y": TOP + 200})
         assert ":" in told(page), "a cell stands for several elements at first"
-        expect(page.locator(".tl-zoom-told")).to_have_text("A cell stands for 4 places: zoom in to see each.")
+        expect(page.locator(".tl-zoom-told")).to_have_text("A cell stands for 4 places. Zoom in to see each.")
         wheel(page, overlay, 20, 300, 200)
         expect(page.locator(".tl-zoom-told")).to_have_text("Drag to move; 0 shows the whole.")
         expect(page.get_by_role("button", name="zoom in")).to_be_disabled()

@@ -70,7 +70,7 @@ NVMMA: dict[str, Any] = {"swizzlingByteWidth": 128, "transposed": False, "elemen
         ("blocked", (8, 8), {**BLOCKED, "threads_per_warp": [8, 16]}, "128 threads, but a warp has 32, or 64"),
         ("blocked", (1 << 20, 2), BLOCKED, "2,097,152 elements, but a program's tensor has at most 1,048,576"),
         ("blocked", "8x8", BLOCKED, "shape is '8x8', but must be a tensor's"),
-        (5, (8, 8), {}, "a layout is TTGIR's text, or the name of a kind such as 'blocked', not 5"),
+        (5, (8, 8), {}, "a layout of Gluon, or a kind such as 'blocked', not 5"),
         ("blocked", (8, 8), {**BLOCKED, "bits": 0}, "bits is 0, but must be the width of an element"),
         ("blocked", (8, 8), {"threads_per_wrap": [1]}, "did you mean threads_per_warp"),
         ("swizzled", (8, 8), {}, "did you mean swizzled_shared"),

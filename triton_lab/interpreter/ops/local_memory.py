@@ -29,6 +29,13 @@ def block_of(type: Type) -> Type:
     return type.pointee
 
 
+def _addresses(type: Type) -> Array:
+    """The byte of each element of an allocation, from its first one."""
+    block = block_of(type)
+    found: Array = provided("SharedBuffer.addresses")(type.layout, block.shape, 8 * dtype_of(block).itemsize)
+    return found
+
+
 def view_of(value: Value) -> SharedView:
     """A value that is a part of shared memory."""
     assert isinstance(value, SharedView)
@@ -43,8 +50,8 @@ def name_of(frame: Frame, number: int) -> str:
 @impl("ttg.local_alloc")
 def local_alloc(frame: Frame, op: Op, *source: Value) -> Value:
     type = frame.result_type(op)
-    block, dtype = block_of(type), dtype_of(block_of(type))
-    offsets = provided("SharedBuffer.addresses")(type.layout, block.shape, 8 * dtype.itemsize)
+    dtype = dtype_of(block_of(type))
+    offsets = _addresses(type)
     size = int(offsets.max()) + dtype.itemsize
     view = SharedView(
         SharedBuffer(frame.programs, size, name_of(frame, op.results[0])), np.zeros(1, np.int64), offsets, dtype
@@ -109,7 +116,7 @@ def memdesc_reshape(frame: Frame, op: Op, view: Value) -> Value:
 def memdesc_reinterpret(frame: Frame, op: Op, view: Value) -> Value:
     whole, type = view_of(view), frame.result_type(op)
     dtype = dtype_of(block_of(type))
-    offsets = provided("SharedBuffer.addresses")(type.layout, block_of(type).shape, 8 * dtype.itemsize)
+    offsets = _addresses(type)
     first = int(whole.offsets.min())
     if int(whole.base.max()) + first + int(offsets.max()) + dtype.itemsize > whole.buffer.bytes.shape[1]:
         raise ValueError(f"{whole.buffer.name or 'the buffer'} is smaller than what it is reinterpreted as")

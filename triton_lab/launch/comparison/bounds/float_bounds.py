@@ -32,7 +32,7 @@ EXACT = frozenset({*_EXTREMES, "math.absf", "arith.remf", "arith.bitcast", "tt.b
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class FloatStep:
     """An operation that has run: its operands ``given`` and its ``result`` in float64, and ``raw`` as computed.
 
     ``bounds`` are those of the operands, None for exact ones. ``fused`` are the positions of products that a GPU may
@@ -66,7 +66,7 @@ class Step:
         return all(one is None for one in self.bounds)
 
 
-def of_float(step: Step, same: bool) -> Bound | None:
+def of_float(step: FloatStep, same: bool) -> Bound | None:
     """The bound of a float result; None if it is exact.
 
     With ``same``, both evaluations are of this kernel on any target; otherwise each operation may round to either of
@@ -92,7 +92,7 @@ def of_float(step: Step, same: bool) -> Bound | None:
     return _propagated(step, same)
 
 
-def _propagated(step: Step, same: bool) -> Bound:
+def _propagated(step: FloatStep, same: bool) -> Bound:
     """The error that comes from the operands, and that of this operation's own rounding."""
     op, name, result = step.op, step.name, step.result
     u, tiny = unit_roundoff(step.raw.dtype), smallest(step.raw.dtype)
@@ -118,7 +118,7 @@ def _propagated(step: Step, same: bool) -> Bound:
     return Bound.around(np.where(np.isnan(total), np.inf, total), kinds(step.known))
 
 
-def _inherited(step: Step, errors: Sequence[Array]) -> Array:
+def _inherited(step: FloatStep, errors: Sequence[Array]) -> Array:
     op, name, given = step.op, step.name, step.given
     if name in ADDS:
         if op.name == "arith.subf" and op.operands[0] == op.operands[1]:
@@ -140,13 +140,13 @@ def _inherited(step: Step, errors: Sequence[Array]) -> Array:
     return np.where(most > 0, np.inf, 0.0)
 
 
-def _ends(step: Step) -> tuple[list[Array], list[Array]]:
+def _ends(step: FloatStep) -> tuple[list[Array], list[Array]]:
     """The least and the greatest value of each operand."""
     pairs = list(zip(step.given, step.known, strict=True))
     return [x - one.below for x, one in pairs], [x + one.above for x, one in pairs]
 
 
-def _of_extremes(step: Step) -> Bound:
+def _of_extremes(step: FloatStep) -> Bound:
     function = _EXTREMES[step.name]
     low, high = _ends(step)
     special = [np.where(one.uncertain, np.maximum(one.kind, 0), 0) for one in step.known]
@@ -154,19 +154,19 @@ def _of_extremes(step: Step) -> Bound:
     return Bound.between(function(*low), step.result, function(*high), kind)
 
 
-def _of_size(step: Step) -> Bound:
+def _of_size(step: FloatStep) -> Bound:
     (low,), (high,) = _ends(step)
     least = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     return Bound.between(least, step.result, np.maximum(np.abs(low), np.abs(high)), step.known[0].kind)
 
 
-def _of_steps(step: Step, function: Any) -> Bound:
+def _of_steps(step: FloatStep, function: Any) -> Bound:
     """Whole numbers that a float was rounded to: they are exact unless the float's bound reaches another one."""
     (low,), (high,) = _ends(step)
     return Bound.between(function(low), step.result, function(high), decided(step.known[0].kind))
 
 
-def _of_integers(step: Step) -> Bound:
+def _of_integers(step: FloatStep) -> Bound:
     one, u = step.known[0], unit_roundoff(step.raw.dtype)
     x = step.given[0]
     most = np.abs(x) + one.size
@@ -179,7 +179,7 @@ def _of_integers(step: Step) -> Bound:
 # --- Operations on exact operands, in another evaluation -------------------------------------------
 
 
-def _rounded_once(step: Step) -> Bound | None:
+def _rounded_once(step: FloatStep) -> Bound | None:
     """The bound of one rounding: the result's neighbour on the other side of the exact result."""
     u = unit_roundoff(step.raw.dtype)
     exact = _exactly(step) if step.raw.dtype.itemsize <= 4 else None
@@ -195,7 +195,7 @@ def _rounded_once(step: Step) -> Bound | None:
     return Bound(np.where(side < 0, apart, 0.0), np.where(side > 0, apart, 0.0), np.asarray(SHARP))
 
 
-def _exactly(step: Step) -> tuple[Array, Array | float] | None:
+def _exactly(step: FloatStep) -> tuple[Array, Array | float] | None:
     """The result of exact arithmetic in float64, and the sign of what is left; None if it is not known."""
     name, given = step.name, step.given
     if name in ADDS:

@@ -18,7 +18,7 @@ from triton_lab.ir.traits import Kind
 from triton_lab.launch.checks.analysis.value_marks import Marks
 from triton_lab.launch.comparison.bounds import rounding_rules
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound, alone
-from triton_lab.launch.comparison.bounds.float_bounds import ADDS, Step, of_float
+from triton_lab.launch.comparison.bounds.float_bounds import ADDS, FloatStep, of_float
 from triton_lab.launch.comparison.bounds.fold_bounds import of_dot, of_fold, of_histogram, rounds
 from triton_lab.launch.comparison.bounds.whole_number_bounds import of_whole
 from triton_lab.launch.comparison.number_formats import wide
@@ -132,7 +132,7 @@ class OperationBounds:
                 op.name == "tt.fp_to_fp" and raw.dtype.itemsize > arrays[0].dtype.itemsize
             )
             given_wide = [_read(op, array) for array in arrays]
-            step = Step(op, given_wide, near, wide(raw), raw, fused, varies, widens)
+            step = FloatStep(op, given_wide, near, wide(raw), raw, fused, varies, widens)
             return of_float(step, self._same or self._only is not None)
 
     def _off(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, rank: int) -> Array | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from triton_lab.interpreter import memory_access
@@ -29,10 +30,10 @@ def block_of(type: Type) -> Type:
     return type.pointee
 
 
-def _addresses(type: Type) -> Array:
+def _addresses(type: Type) -> npt.NDArray[np.int64]:
     """The byte of each element of an allocation, from its first one."""
     block = block_of(type)
-    found: Array = provided("SharedBuffer.addresses")(type.layout, block.shape, 8 * dtype_of(block).itemsize)
+    found: npt.NDArray[np.int64] = provided("SharedBuffer.addresses")(type.layout, block.shape, 8 * dtype_of(block).itemsize)
     return found
 
 

@@ -33,7 +33,8 @@ def block_of(type: Type) -> Type:
 def _addresses(type: Type) -> npt.NDArray[np.int64]:
     """The byte of each element of an allocation, from its first one."""
     block = block_of(type)
-    found: npt.NDArray[np.int64] = provided("SharedBuffer.addresses")(type.layout, block.shape, 8 * dtype_of(block).itemsize)
+    bits = 8 * dtype_of(block).itemsize
+    found: npt.NDArray[np.int64] = provided("SharedBuffer.addresses")(type.layout, block.shape, bits)
     return found
 
 

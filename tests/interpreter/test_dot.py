@@ -213,7 +213,7 @@ def test_long_rows_of_bytes_are_multiplied_exactly(depth, wide, monkeypatch):
     monkeypatch.setattr(dot, "product", lambda x, y: kinds.append(x.dtype) or product(x, y))
     x, y = np.full((1, 2, depth), -128, np.int8), np.full((1, depth, 2), -128, np.int8)
     x[..., 0], y[..., 0, :] = 127, 1
-    assert dot._integer_product(x, y, np.dtype(np.int32)).tolist() == [[[(depth - 1) * 2**14 + 127] * 2] * 2]
+    assert dot.integer_product(x, y, np.dtype(np.int32)).tolist() == [[[(depth - 1) * 2**14 + 127] * 2] * 2]
     assert kinds == [np.dtype(wide)]
 
 

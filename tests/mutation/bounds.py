@@ -54,7 +54,7 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "compiled/compiler_client": "SECONDS MAX_BYTES",
         "interpreter/faulting_lanes": "_MOST_LOOKUPS",
         "launch/diagnosis/tried_fixes": "_EDITS _TRIES _SECONDS _STEPS _ROOM",
-        "launch/checks/analysis/tile_corners": "_MOST_PIECES",
+        "footprint/disjoint_programs": "_MOST _MOST_RUNS _MOST_PAIRS",
         "launch/checks/analysis/overflow_taint": "_MOST_EXAMPLES",
         "launch/checks/analysis/read_effects": "_STEPS",
         "launch/recording/record": "MAX_BYTES MAX_TOTAL_BYTES _MOST_RUNS",

@@ -94,7 +94,8 @@ def test_the_wheel_brings_the_translations_of_the_course(wheel: Path) -> None:
 def test_the_wheel_is_small_without_the_notebooks(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         entries = archive.infolist()
-    assert sum(entry.compress_size for entry in entries if "/notebooks/" not in entry.filename) < 2_100_000
+    # A thousand files of code: none has 9 kB but the extension's bundle and the list of all files.
+    assert sum(entry.compress_size for entry in entries if "/notebooks/" not in entry.filename) < 2_200_000
 
 
 def test_the_wheel_brings_the_command(wheel: Path) -> None:

@@ -47,7 +47,7 @@ def test_importing_triton_loads_little_of_us():
     """
     ours, others = run(script, bare=True).split("\n")
     wanted = [f"triton_lab.backend.{name}" for name in ("compiler", "driver", "identity")]
-    assert ours == str(["triton_lab", "triton_lab.backend", *wanted])
+    assert ours == str(["triton_lab", "triton_lab.backend", *wanted, "triton_lab.localization"])
     assert others == run(script, hidden=True, bare=True).split("\n")[1]
 
 

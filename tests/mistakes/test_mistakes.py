@@ -72,7 +72,8 @@ def corners(tiling: Tiling, panel: int, row: int, column: int, rows: int = 1, co
     """Left, top, right and bottom of some cells in the tiling's PNG, in its pixels."""
     seen = tiling.heatmap.frame
     right, down = seen.corner(panel)
-    above = 26 + 18 * len(tiling.astray) + (18 if any(tiling.heatmap.panel_names) else 0) + TOP
+    words = sum(piece.height for piece in tiling.pieces()[:-1])
+    above = words + (18 if any(tiling.heatmap.panel_names) else 0) + TOP
     left, top = MARGIN + LEFT + right + column * seen.cell_width, MARGIN + above + down + row * seen.cell_height
     sides = (left, top, left + columns * seen.cell_width, top + rows * seen.cell_height)
     return tuple(SCALE * round(side) for side in sides)

@@ -44,7 +44,7 @@ def mean_kernel(x_ptr, out_ptr, n, COLUMNS: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(out_ptr + row, tl.sum(1 / x) / n)  # BUG
 
 
-@mistake(mean_kernel, "non-finite", "out_ptr", range(4), {0, 1, 2, 3}, "guard a division")
+@mistake(mean_kernel, "non-finite", "out_ptr", range(4), {0, 1, 2, 3}, "Guard the division")
 def missing_other() -> None:
     """Masked lanes hold 0 here, and anything on a GPU; 1 / 0 is infinite, and the sum has it."""
     x, out = torch.rand(4, 20) + 1, torch.zeros(4)
@@ -189,7 +189,7 @@ def maximum_kernel(x_ptr, out_ptr, n, COLUMNS: tl.constexpr, BLOCK: tl.constexpr
     tl.store(out_ptr + row, tl.max(x))
 
 
-@mistake(maximum_kernel, "undefined", "out_ptr", range(4), {0, 1, 2, 3}, "below every maximum")
+@mistake(maximum_kernel, "undefined", "out_ptr", range(4), {0, 1, 2, 3}, 'other=float("-inf") for a maximum')
 def maximum_of_padding() -> None:
     """All numbers are below zero, and zero is what masked lanes hold here."""
     x, out = -1 - torch.rand(4, 20), torch.zeros(4)

@@ -88,7 +88,7 @@ def picture_of_points(cell: Locator) -> None:
 WALKS = {
     "00_first_kernel": Walk(
         *("add_constant", (), "def add(x_ptr", picks_a_program),
-        *("+ value, mask=mask)", "+ value)", "beyond", card_at_findings),
+        *("+ value, mask=mask)", "+ value)", "element 96 of out_ptr", card_at_findings),
     ),
     "03_masks": Walk(
         *("shift_right", ("def double(x_ptr",), "lab.interact(", drags_the_block),

@@ -82,7 +82,7 @@ def looked_at(path: Path) -> str:
             lambda: [launch.plot.tiling(one.name).text() for one in launch.arguments if one.kind == "tensor"][:2],
             lambda: launch.plot.storage().text(),
             lambda: launch.plot.grid().text(),
-            lambda: launch.values(launch.variables[-1].name),
+            lambda: [launch.values(one.name) for one in launch.variables[-1:]],
             lambda: lab.compare(launch, launch).verdict,
             lambda: launch.trace(),
         ]

@@ -199,4 +199,6 @@ def test_every_operation_that_computes_is_tried():
     if not TRIED:
         pytest.skip("the trials were not run")
     computes = {name for name in REGISTRY if traits.of(name).is_pure and traits.of(name).kind is not Kind.CREATES}
-    assert computes - TRIED == set()
+    # Parts of shared memory have no lanes, and Gluon's product reads them: tests/gluon runs these.
+    shared = {name for name in computes if name.startswith(("ttg.memdesc_", "ttng."))}
+    assert computes - TRIED - shared == set()

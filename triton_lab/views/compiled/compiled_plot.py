@@ -82,7 +82,7 @@ class CompiledPlot:
         Raises LookupError for another GPU, and for a compilation without a launch.
 
         >>> launch.compile("sm_90").plot.cost("H200").title()
-        'add_kernel for sm_90: what it costs'
+        'add_kernel for sm_90: cost'
         """
         from triton_lab.views.compiled.cost_view import CostView
 

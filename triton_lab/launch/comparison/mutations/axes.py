@@ -14,7 +14,7 @@ from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.ops.program_ids import coordinate
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
-from triton_lab.launch.comparison.interpreter_changes import Layers, changed, redirected
+from triton_lab.launch.comparison.interpreter_changes import changed, redirected
 from triton_lab.launch.comparison.mutations.ir_query import indices, lines_of, ops_of, shape_of, users_of
 from triton_lab.launch.comparison.numerics import Switch, types_of
 from triton_lab.localization import _
@@ -34,30 +34,18 @@ def reductions(launch: Launch) -> Iterator[Switch]:
     for op in square:
         axis = op.attributes["axis"]
         name = _("axis={text} and not {axis}{lines_of}").format(text=1 - axis, axis=axis, lines_of=lines_of(launch, op))
-        yield Switch(name, _("the axis of a reduction"), layers=(_turned([op]),), ops=indices([op]))
+        yield Switch(name, _("the axis of a reduction"), ops=indices([op]), turned=indices([op]))
     spreading = [
         user for op in square for user, _unused in users_of(launch, op.results[0]) if user.name == "tt.expand_dims"
     ]
     if spreading:
         name = _("reductions along the other axis{lines_of}").format(lines_of=lines_of(launch, *square))
-        layers = (_turned(square), changed(spreading, _spread_otherwise))
-        yield Switch(name, _("the axis of reductions"), layers=layers, ops=indices([*square, *spreading]))
+        ops = indices([*square, *spreading])
+        yield Switch(name, _("the axis of reductions"), ops=ops, turned=ops)
 
 
 def _is_square(shape: tuple[int, ...]) -> bool:
     return len(shape) == 2 and shape[0] == shape[1] > 1
-
-
-def _turned(ops: list[Op]) -> Layers:
-    def reduced(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
-        turned = tuple(np.swapaxes(frame.spread(op, k, value), 1, 2) for k, value in enumerate(operands))
-        return inner(frame, op, *turned)  # type: ignore[no-any-return]
-
-    return changed(ops, reduced)
-
-
-def _spread_otherwise(inner: Implementation, frame: Frame, op: Op, value: Value) -> Value:
-    return np.expand_dims(frame.spread(op, 0, value), 2 - op.attributes["axis"])
 
 
 def dots(launch: Launch) -> Iterator[Switch]:

@@ -21,9 +21,9 @@ from triton_lab.ir import Op
 from triton_lab.ir.fma_contraction import contracted
 from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
+from triton_lab.launch.comparison.gpu_ways import emulations
 from triton_lab.launch.comparison.launch_results import of_launch, read
 from triton_lab.launch.comparison.number_formats import is_float
-from triton_lab.launch.comparison.numerics import emulations
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.replay.replay_run import replay
 

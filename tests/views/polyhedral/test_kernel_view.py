@@ -41,7 +41,7 @@ def test_the_offending_pair_is_joined_by_a_red_arrow() -> None:
     (source, target) = arrows.ends[0]
     # Blocks of 16 that begin every 12 elements: both touch one element.
     assert source[0] != target[0] and 12 * source[0] + source[1] == 12 * target[0] + target[1]
-    assert any("meet at out_ptr[12]" in text and tone == "violated" for text, tone in view.notes), view.notes
+    assert any("out_ptr[12]" in text and tone == "violated" for text, tone in view.notes), view.notes
     canvas = FigureCanvasAgg(view.figure())
     canvas.draw()
     violated = [int(look.LIGHT.violated[k : k + 2], 16) for k in (1, 3, 5)]

@@ -27,7 +27,7 @@ def share(counted: dict[str, int], stage: str) -> float:
     return sum(count for name, count in counted.items() if explanation(stage, name)) / sum(counted.values())
 
 
-@pytest.mark.parametrize("stage", _TABLES)
+@pytest.mark.parametrize("stage", [stage for stage in _TABLES if stage != "glir"])  # whose table is that of ttgir
 def test_nearly_all_that_was_seen_is_explained(stage: str) -> None:
     counted = json.loads(SEEN.read_text(encoding="utf-8"))[stage]
     missing = sorted((name for name in counted if not explanation(stage, name)), key=lambda name: -counted[name])

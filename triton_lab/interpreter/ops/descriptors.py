@@ -95,11 +95,11 @@ def descriptor_load(frame: Frame, op: Op, *operands: Value) -> Value:
     dtype = dtype_of(result)
     block = described(frame, op).shape
     pointer, mask = placed(descriptor, block, dtype.itemsize, corner_of(frame, op, operands, at))
-    array = read(frame, op, descriptor, pointer, mask, dtype, block)
+    array = read_box(frame, op, descriptor, pointer, mask, dtype, block)
     return array.reshape(array.shape[0], *result.shape)
 
 
-def read(
+def read_box(
     frame: Frame,
     op: Op,
     descriptor: Descriptor,
@@ -114,7 +114,7 @@ def read(
     return np.broadcast_to(array, (array.shape[0], *block))
 
 
-def write(
+def write_box(
     frame: Frame, op: Op, pointer: memory_access.Pointer, mask: memory_access.Mask, array: Array, block: tuple[int, ...]
 ) -> None:
     tell(frame, op, pointer, mask, array)
@@ -125,7 +125,7 @@ def write(
 def descriptor_store(frame: Frame, op: Op, *operands: Value) -> None:
     block = described(frame, op).shape
     pointer, mask, array = _to_write(frame, op, operands, block)
-    write(frame, op, pointer, mask, array, block)
+    write_box(frame, op, pointer, mask, array, block)
 
 
 @impl("tt.descriptor_reduce")
@@ -165,7 +165,7 @@ def descriptor_gather(frame: Frame, op: Op, *operands: Value) -> Value:
     block = frame.result_type(op).shape
     dtype = dtype_of(frame.result_type(op))
     addresses, mask = _some_rows(frame, op, operands, block[1], dtype.itemsize)
-    return read(frame, op, descriptor, addresses, mask, dtype, block)
+    return read_box(frame, op, descriptor, addresses, mask, dtype, block)
 
 
 @impl("tt.descriptor_scatter")
@@ -174,7 +174,7 @@ def descriptor_scatter(frame: Frame, op: Op, *operands: Value) -> None:
     assert position is not None
     array = frame.spread(op, position, operands[position])
     addresses, mask = _some_rows(frame, op, operands, array.shape[2], array.dtype.itemsize)
-    write(frame, op, addresses, mask, array, array.shape[1:])
+    write_box(frame, op, addresses, mask, array, array.shape[1:])
 
 
 def _some_rows(frame: Frame, op: Op, operands: Sequence[Value], width: int, itemsize: int) -> tuple[Array, Array]:

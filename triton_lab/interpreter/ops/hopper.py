@@ -17,7 +17,15 @@ from triton_lab.interpreter.mbarriers import MBarrier
 from triton_lab.interpreter.number_conversion import widen
 from triton_lab.interpreter.op_registry import control, impl
 from triton_lab.interpreter.ops.atomics import modify
-from triton_lab.interpreter.ops.descriptors import KINDS, corner_of, described, descriptor_of, placed, read, write
+from triton_lab.interpreter.ops.descriptors import (
+    KINDS,
+    corner_of,
+    described,
+    descriptor_of,
+    placed,
+    read_box,
+    write_box,
+)
 from triton_lab.interpreter.ops.dot import integer_product, product_sum
 from triton_lab.interpreter.ops.local_memory import truth, view_of
 from triton_lab.interpreter.partitions import Partitions
@@ -109,7 +117,7 @@ def async_tma_load(frame: Frame, op: Op, *operands: Value) -> None:
     view, bar = view_of(operands[at.buffer]), view_of(operands[at.barrier])
     descriptor, block = descriptor_of(operands, at), described(frame, op).shape
     pointer, mask = placed(descriptor, block, view.dtype.itemsize, corner_of(frame, op, operands, at))
-    found = read(frame, op, descriptor, pointer, mask, view.dtype, block)
+    found = read_box(frame, op, descriptor, pointer, mask, view.dtype, block)
     rows, places = view.places(frame.programs)
     view.buffer.check(rows, places, writes=True)
     asynchronous = frame.machine.asynchronous
@@ -143,7 +151,7 @@ def _reads(frame: Frame, op: Op, queue: str, views: Sequence[SharedView]) -> Non
 @impl("ttng.async_tma_copy_local_to_global")
 def async_tma_store(frame: Frame, op: Op, *operands: Value) -> None:
     pointer, mask, found = _leaving(frame, op, operands)
-    write(frame, op, pointer, mask, found, found.shape[1:])
+    write_box(frame, op, pointer, mask, found, found.shape[1:])
 
 
 @impl("ttng.async_tma_reduce")

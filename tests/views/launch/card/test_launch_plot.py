@@ -19,7 +19,7 @@ from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.launch.diagnosis.finding import Finding, FindingList
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
-from triton_lab.notebook.cell.magic_options import USAGE, VIEWS
+from triton_lab.notebook.cell.magic_options import VIEWS, usage
 from triton_lab.views.launch.card.card_tab import listed
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.card.launch_plot import SHOWN, TABS
@@ -119,7 +119,7 @@ def test_what_was_compiled_is_asked_for_by_its_words() -> None:
 def test_the_table_is_what_the_magic_and_its_help_know() -> None:
     assert (*SHOWN, "none") == VIEWS
     for tab in TABS:
-        assert not tab.help or re.search(rf"^ +{tab.name} +{re.escape(tab.help)}$", USAGE, re.MULTILINE)
+        assert not tab.help or re.search(rf"^ +{tab.name} +{re.escape(tab.help)}$", usage(), re.MULTILINE)
 
 
 def test_the_words_stand_in_the_order_asked_for(launch: Launch) -> None:

@@ -14,6 +14,7 @@ import triton
 from triton._C.libtriton import ir
 from triton.compiler import ASTSource
 
+from tests.gluon.kernels import RUNS
 from tests.interpreter.support import kernel_from
 from triton_lab.backend.compiler import TARGET
 from triton_lab.interpreter import ops
@@ -146,6 +147,35 @@ TABLE: dict[str, tuple[str, ...]] = {
     "create_xor": ("arith.xori",),
     "create_yield_op": ("scf.yield",),
 }
+# What the builder of Gluon's front end makes besides; of two names, one was an older Triton's.
+GLUON: dict[str, tuple[str, ...]] = {
+    "create_async_commit_group": ("ttg.async_commit_group",),
+    "create_async_copy_global_to_local": ("ttg.async_copy_global_to_local",),
+    "create_async_tma_copy_global_to_local": ("ttng.async_tma_copy_global_to_local",),
+    "create_async_tma_copy_local_to_global": ("ttng.async_tma_copy_local_to_global",),
+    "create_async_tma_reduce": ("ttng.async_tma_reduce",),
+    "create_async_tma_store_wait": ("ttg.async_tma_store_wait", "ttng.async_tma_store_wait"),
+    "create_async_wait_group": ("ttg.async_wait",),
+    "create_convert_layout": ("ttg.convert_layout",),
+    "create_fence_async_shared": ("ttg.fence_async_shared", "ttng.fence_async_shared"),
+    "create_local_alloc": ("ttg.local_alloc",),
+    "create_local_dealloc": ("ttg.local_dealloc",),
+    "create_local_load": ("ttg.local_load",),
+    "create_local_store": ("ttg.local_store",),
+    "create_mbarrier_arrive": ("ttng.arrive_barrier",),
+    "create_mbarrier_expect": ("ttng.barrier_expect",),
+    "create_mbarrier_init": ("ttng.init_barrier",),
+    "create_mbarrier_inval": ("ttng.inval_barrier",),
+    "create_mbarrier_wait": ("ttng.wait_barrier",),
+    "create_memdesc_index": ("ttg.memdesc_index",),
+    "create_memdesc_reinterpret": ("ttg.memdesc_reinterpret",),
+    "create_memdesc_reshape": ("ttg.memdesc_reshape",),
+    "create_memdesc_subslice": ("ttg.memdesc_subslice",),
+    "create_memdesc_trans": ("ttg.memdesc_trans",),
+    "create_warp_specialize": ("ttg.warp_specialize",),
+    "create_warpgroup_mma": ("ttng.warp_group_dot",),
+    "create_warpgroup_mma_wait": ("ttng.warp_group_dot_wait",),
+}
 METHODS = {name for name in dir(ir.builder) if name.startswith("create_")}
 # Made without a method of that kind: constants, calls, returns.
 ALWAYS = {"arith.constant", "tt.call", "tt.return"}
@@ -162,10 +192,17 @@ def test_every_operation_in_the_table_can_be_run():
 
 
 def test_nothing_else_is_implemented():
-    """No code for operations that no front end makes; layouts and bitcasts come from Triton's passes."""
-    names = {name for made in TABLE.values() for name in made} | ALWAYS
-    of_gluon = {name for name in REGISTRY if name.startswith(("ttg.", "ttng."))}  # tests/gluon runs these
-    assert set(REGISTRY) - names - of_gluon == {"arith.bitcast"}
+    """No code for operations that no front end makes; bitcasts come from Triton's passes."""
+    names = {name for table in (TABLE, GLUON) for made in table.values() for name in made} | ALWAYS
+    assert set(REGISTRY) - names == {"arith.bitcast"}
+
+
+@pytest.mark.skipif(not RUNS, reason="Gluon kernels run from Triton 3.7 on")
+def test_the_table_of_gluon_names_methods_of_its_builder():
+    from triton._C.libtriton import gluon_ir
+
+    assert set(GLUON) <= set(dir(gluon_ir.GluonOpBuilder)) - METHODS
+    assert not {name for made in GLUON.values() for name in made} - set(REGISTRY)
 
 
 def test_what_is_refused_is_not_implemented():

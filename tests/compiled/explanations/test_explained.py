@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import triton_lab as lab
+from tests.gluon import kernels
 from triton_lab.compiled.architecture import ARCHITECTURES
 from triton_lab.compiled.explanations import _TABLES, explanation, operation
 from triton_lab.examples import all_examples, example
@@ -41,6 +43,15 @@ def test_what_is_compiled_now_is_explained(target: str) -> None:
         found = collections.Counter(filter(None, (operation(stage, one) for one in lines_of(compiled, stage))))
         assert sum(found.values()) >= 20, stage
         assert share(found, stage) >= LEAST, [name for name in found if not explanation(stage, name)]
+
+
+@pytest.mark.skipif(not kernels.RUNS, reason="Triton writes this stage from 3.7 on")
+def test_what_gluon_writes_is_explained() -> None:
+    """No example is written in it, so that `seen.json` has none of its first stage."""
+    compiled = lab.compile(kernels.product, kernels.product_types(), {"num_warps": 4}, "sm_90")
+    found = collections.Counter(filter(None, (operation("glir", one) for one in lines_of(compiled, "glir"))))
+    assert sum(found.values()) >= 20
+    assert share(found, "glir") >= LEAST, [name for name in found if not explanation("glir", name)]
 
 
 def lines_of(compiled, stage: str) -> list[str]:

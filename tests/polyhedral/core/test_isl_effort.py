@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from time import process_time
 
 import islpy as isl
@@ -132,3 +133,19 @@ def test_a_schedule_that_is_too_hard_to_judge_still_prints(monkeypatch: pytest.M
     monkeypatch.setattr(isl_effort, "OPERATIONS", 50)
     monkeypatch.setattr(isl_effort, "SECONDS", 0.0)
     assert str(schedule.reverse("i")).endswith(": too hard for isl")
+
+
+def test_a_number_that_isl_gives_up_on_is_too_hard() -> None:
+    """islpy has no error for it: the text of the number is None."""
+    value = isl.Val("7")
+
+    def ask() -> int:
+        with suppress(isl.Error):
+            while True:
+                isl.Set("{ [i] : 0 <= i < 10 }").union(isl.Set("{ [i] : 20 <= i < 30 }"))
+        return int(value.to_python())
+
+    with pytest.raises(isl_effort.TooHard), isl_effort.effort("a question", 100):
+        ask()
+    with pytest.raises(TypeError), isl_effort.effort("a question"):
+        int(None)  # type: ignore[call-overload]

@@ -232,9 +232,11 @@ def effort(question: str, operations: int | None = None, seconds: float | None =
             if mine.trial and mine.trial.interrupted:
                 raise TooHard(f"{question}: interrupted")
             yield
-        except isl.Error as error:
+        except (isl.Error, TypeError) as error:  # islpy gives None for a text, and raises nothing, once isl gives up
             if _spent():
                 raise TooHard(_("{question}: too hard for isl").format(question=question)) from error
+            if isinstance(error, TypeError):
+                raise
             raise NoAnswer(
                 _("{question}: isl says {reason}").format(question=question, reason=repr(_reason(error)))
             ) from error

@@ -4,7 +4,7 @@
 /** @typedef {Record<string, Record<string, Shape>>} Types */
 /** @type {{most: Record<string, number>, kinds: Record<string, string>, types: Types}} */
 export const SHAPES = {
-  most: {"values": 32768, "letters": 524288, "code": 4194304, "pixels": 2097152, "side": 16384, "painted": 3145728, "numbers": 4194304, "points": 600000, "scenes": 16},
+  most: {"values": 32768, "letters": 524288, "code": 4194304, "pixels": 2097152, "side": 16384, "painted": 2621440, "numbers": 4194304, "points": 600000, "scenes": 16},
   kinds: {"accesses":"AccessesScene","assigned":"AssignedScene","card":"CardScene","causes":"CausesScene","choice":"ChoiceScene","columns":"ColumnsScene","comparison":"ComparisonScene","compilation":"CompilationScene","compiled":"CompiledScene","conversion":"ConversionScene","cost":"CostScene","drawing":"DrawingScene","follow":"FollowScene","grid":"GridScene","iteration":"IterationScene","launches":"LaunchesScene","layout":"LayoutScene","layouts":"LayoutsScene","maximal":"MaximalScene","nested":"NestedScene","origin":"OriginScene","origins":"OriginsScene","pair":"PairScene","passes":"PassesScene","ragged":"RaggedScene","stages":"StagesScene","steps":"StepsScene","storage":"StorageScene","sweep":"SweepScene","tiling":"TilingScene","timeline":"TimelineScene","traffic":"TrafficScene","transactions":"TransactionsScene","variable":"VariableScene","window":"WindowScene","words":"WordsScene"},
   types: {
     AccessScene: {"statement":{"text":8192},"key":{"text":8192},"kind":{"text":8192},"text":{"text":8192},"array":{"whole":[-9007199254740992,9007199254740992]},"visits":{"of":"Buffer"},"cells":{"of":"Buffer"}},

@@ -83,9 +83,9 @@ export function cellsOf({ shape, panels, rows, columns, down, right }, levels) {
   return cells;
 }
 
-/** The bits that a number has set, as places from the lowest. @param {number} number */
+/** The bits that a number has set, as places from the lowest; none of -1, which is no place. @param {number} number */
 export function bitsIn(number) {
   const found = [];
-  for (let bit = 0; number >> bit; bit++) if ((number >> bit) & 1) found.push(bit);
+  for (let bit = 0; number > 0 && number >> bit; bit++) if ((number >> bit) & 1) found.push(bit);
   return found;
 }

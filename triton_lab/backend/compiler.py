@@ -61,7 +61,7 @@ def options_of(metadata: Any) -> dict[str, Any]:
 
 
 class CPUBackend(BaseBackend):
-    """Compiles for the target ``cpu``: to TTIR, then to the same module in MLIR's generic form."""
+    """Compiles for the target ``cpu``: to TTIR (of Gluon: TTGIR), then to the same module in MLIR's generic form."""
 
     binary_ext = "plan"
 

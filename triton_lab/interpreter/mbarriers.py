@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.shared_buffers import SharedBuffer, SharedView
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 _BYTES = 8  # of one barrier
@@ -57,8 +58,9 @@ class MBarrier:
         self._need()
         left = self.all.left[self.at] - count
         if (left < 0).any():
-            told = f"{self.name} gets more arrivals in a phase than the {int(self.all.count[self.at].max())} it was "
-            raise KernelError(told + "initialised for", None, self.programs[left < 0])
+            told = _("{name} gets more arrivals in a phase than the {count} that it was initialised for")
+            count = int(self.all.count[self.at].max())
+            raise KernelError(told.format(name=self.name, count=count), None, self.programs[left < 0])
         self.all.left[self.at] = left
         self.all.bytes[self.at] += expected
         self._advance()
@@ -78,13 +80,14 @@ class MBarrier:
     def told(self) -> str:
         """How far the phase of the first program is."""
         count, left, size = (int(array[self.at][0]) for array in (self.all.count, self.all.left, self.all.bytes))
-        return f"{count - left} of {count} arrivals have come, and {size:,} expected bytes have not landed"
+        told = _("{arrived} of {count} arrivals have come, and {size} expected bytes have not landed")
+        return told.format(arrived=count - left, count=count, size=f"{size:,}")
 
     def _need(self) -> None:
         missing = self.all.count[self.at] == 0
         if missing.any():
-            told = f"{self.name} is no barrier here: call mbarrier.init first, and mbarrier.invalidate last"
-            raise KernelError(told, None, self.programs[missing])
+            told = _("{name} is no barrier here: call mbarrier.init first, and mbarrier.invalidate last")
+            raise KernelError(told.format(name=self.name), None, self.programs[missing])
 
     def _advance(self) -> None:
         rows, numbers = self.at

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triton_lab.interpreter.kernel_errors import Deadlock
+from triton_lab.localization import _
 
 
 class _Stopped(BaseException):
@@ -93,8 +94,10 @@ def _deadlock(waits: Sequence[Deadlock]) -> Deadlock:
     first = waits[0]
     if len(waits) == 1:
         return first
+    places = [None if wait.op is None else wait.op.location for wait in waits]
     told = "; ".join(
-        f"line {'?' if wait.op is None or wait.op.location is None else wait.op.location.line}: {wait.message}"
-        for wait in waits
+        _("line {line}: {wait}").format(line="?" if place is None else place.line, wait=wait.message)
+        for place, wait in zip(places, waits, strict=True)
     )
-    return Deadlock(f"all {len(waits)} partitions wait: {told}", first.op, first.programs)
+    every = _("all {count} partitions wait: {waits}").format(count=len(waits), waits=told)
+    return Deadlock(every, first.op, first.programs)

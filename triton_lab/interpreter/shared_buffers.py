@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.ir import Op
+from triton_lab.localization import N_, _, translated
 
 Array = NDArray[Any]
 
@@ -78,18 +79,18 @@ class SharedBuffer:
         if wrong.any():
             line = self._line(int(found[wrong][0]))
             programs = self.programs[np.unique(np.nonzero(wrong)[0])]
-            raise KernelError(told.format(name=self.name or "the buffer", line=line), None, programs)
+            raise KernelError(translated(told).format(name=self.name or "the buffer", line=line), None, programs)
 
     def _line(self, number: int) -> str:
         location = self._works[number].location
-        return "" if location is None else f" of line {location.line}"
+        return "" if location is None else _(" of line {line}").format(line=location.line)
 
 
-_ARRIVING = (
+_ARRIVING = N_(
     "{name} is used while the copy{line} into it is pending. Wait for the copy first: async_copy.wait_group(...), or "
     "mbarrier.wait(...)."
 )
-_LEAVING = (
+_LEAVING = N_(
     "{name} is written while the work{line} may still read it. Wait first: tma.store_wait(...), or "
     "warpgroup_mma_wait(...)."
 )

@@ -33,6 +33,7 @@ from triton_lab.interpreter.runtime_values import Value
 from triton_lab.interpreter.shared_buffers import PendingWork, SharedView
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 _LOADS, _STORES, _PRODUCTS = "loads by TMA", "stores by TMA", "products"
@@ -92,8 +93,10 @@ def wait_barrier(frame: Frame, op: Op, *operands: Value) -> None:
         if asynchronous.land_next(_LOADS, frame.programs[rows], some):
             continue
         name = view.buffer.name or "the barrier"
-        told = f"{name} is waited for in phase {int(parity[rows[0]])}, which does not end: "
-        reason = Deadlock(told + MBarrier(some, frame.programs[rows]).told(), op, frame.programs[rows])
+        told = _("{name} is waited for in phase {phase}, which does not end: {state}").format(
+            name=name, phase=int(parity[rows[0]]), state=MBarrier(some, frame.programs[rows]).told()
+        )
+        reason = Deadlock(told, op, frame.programs[rows])
         if asynchronous.partitions is None:
             raise reason
         asynchronous.partitions.wait(reason)

@@ -221,3 +221,16 @@ def both_wait(x, y):
     mbarrier.init(bars.index(0), count=1)
     mbarrier.init(bars.index(1), count=1)
     gl.warp_specialize([(_first, (bars.index(0), bars.index(1))), (_first, (bars.index(1), bars.index(0)))], [1], [24])
+
+
+@gluon.jit
+def _counting(x, n):
+    k = 0
+    while k < n:
+        gl.store(x, k.to(gl.float32))
+        k = k * 1
+
+
+@gluon.jit
+def endless(x, n):
+    gl.warp_specialize([(_counting, (x, n)), (_counting, (x + 1, n))], [1], [24])

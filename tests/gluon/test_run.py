@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from typing import Any
+
 import pytest
 import torch
 import triton
@@ -78,3 +82,20 @@ def test_what_a_gpu_would_race_on_is_an_error_at_its_line(kernel: str, line: str
         function[(1,)](x, y)
     told = str(caught.value)
     assert kind in told and line in told
+
+
+def test_an_interrupt_ends_all_partitions() -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before, usual = threading.active_count(), signal.signal(signal.SIGALRM, interrupt)
+    x = torch.zeros(2)
+    kernels.endless.warmup(x, 10, grid=(1,))
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            kernels.endless[(1,)](x, 10)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, usual)
+    assert threading.active_count() <= before

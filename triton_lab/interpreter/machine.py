@@ -135,6 +135,8 @@ class Machine:
     def tick(self, loop: Op, frame: Frame) -> None:
         """Called once per iteration of every loop. Raises StepLimit beyond the limit."""
         self.steps += 1
+        if self.asynchronous.partitions is not None:
+            self.asynchronous.partitions.check()
         if self.limits.steps is not None and self.steps > self.limits.steps:
             raise StepLimit(
                 _("the launch took more than {iterations}").format(

@@ -16,7 +16,7 @@ from triton_lab.localization import _
 
 
 class _Stopped(BaseException):
-    """Another partition has failed, so this one ends."""
+    """The launch is over: another partition has failed, or it was interrupted."""
 
 
 @dataclass
@@ -41,9 +41,12 @@ class Partitions:
     def run(self, works: Sequence[Callable[[], Any]]) -> list[Any]:
         """Do all of the works and return their results. Raises the first error, Deadlock if all that are left wait."""
         partitions = [_Partition(work) for work in works]
-        for one in partitions:
-            context = contextvars.copy_context()
-            threading.Thread(target=context.run, args=(self._of, one), daemon=True).start()
+        threads = [
+            threading.Thread(target=contextvars.copy_context().run, args=(self._of, one), daemon=True)
+            for one in partitions
+        ]
+        for thread in threads:
+            thread.start()
         try:
             while left := [one for one in partitions if not one.ended]:
                 version = self._version()
@@ -56,6 +59,8 @@ class Partitions:
             for one in partitions:
                 if not one.ended:
                     one.go.release()
+            for thread in threads:  # after an interrupt, none goes on to touch memory
+                thread.join()
         return [one.result for one in partitions]
 
     def wait(self, reason: Deadlock) -> None:
@@ -68,6 +73,11 @@ class Partitions:
         if self._stopped:
             raise _Stopped
         mine.wait = None
+
+    def check(self) -> None:
+        """Called in each iteration of a loop: ends a partition once the launch is over."""
+        if self._stopped:
+            raise _Stopped
 
     def _turn(self, one: _Partition) -> None:
         self._now = one

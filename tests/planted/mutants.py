@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import triton_lab.examples
+from tests.planted.mistakes import Source, edits
 
 
 @dataclass(frozen=True)
@@ -59,31 +60,7 @@ def _of_page(page: str) -> Iterator[Mutant]:
     lines = source.splitlines(keepends=True)
     assert source.isascii()  # else columns, which count bytes, would not be places in the text
     begins = [sum(map(len, lines[:k])) for k in range(len(lines))]
-
-    def start(node: ast.expr | ast.stmt) -> int:
-        return begins[node.lineno - 1] + node.col_offset
-
-    def end(node: ast.expr | ast.stmt) -> int:
-        assert node.end_lineno is not None and node.end_col_offset is not None
-        return begins[node.end_lineno - 1] + node.end_col_offset
-
-    def replaced(mistake: str, first: int, last: int, text: str) -> Mutant:
-        return Mutant(page, mistake, first, last, text)
-
     for function in ast.parse(source).body:
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        is_kernel = any(ast.unparse(each) == "triton.jit" for each in function.decorator_list)
-        for node in ast.walk(function):
-            if is_kernel and isinstance(node, ast.Call):
-                # `other` means nothing without a mask, and follows it wherever it is given.
-                masking = [each.value for each in node.keywords if each.arg in ("mask", "other")]
-                if masking:
-                    yield replaced("mask dropped", end(node.args[-1]), end(masking[-1]), "")
-            if is_kernel and isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt):
-                between = end(node.left), start(node.comparators[0])
-                yield replaced("bound off by one", *between, source[slice(*between)].replace("<", "<="))
-            if is_kernel and isinstance(node, ast.Expr) and ast.unparse(node) == "tl.debug_barrier()":
-                yield replaced("barrier removed", start(node), end(node), "pass")
-            if not is_kernel and isinstance(node, ast.Starred) and ast.unparse(node).endswith(".stride()"):
-                yield replaced("strides swapped", end(node), end(node), "[::-1]")
+        if isinstance(function, ast.FunctionDef):
+            for name, edit in edits(Source(source, function, begins)):
+                yield Mutant(page, name, *edit)

@@ -1,4 +1,7 @@
-"""Mutants of the examples are found: mask dropped, bound off by one, strides swapped, barrier removed."""
+"""Mutants of the examples whose mistake is one of addresses, masks or the order of programs are found.
+
+`python -m tests.planted` counts what becomes of the mutants of all mistakes.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,13 @@ from typing import Any
 import pytest
 
 import triton_lab
+from tests.planted.mistakes import IN_KERNELS, IN_LAUNCHERS
 from tests.planted.mutants import Mutant, mutants
 from triton_lab.examples import Example
 from triton_lab.interpreter.kernel_errors import KernelError
+
+# The mistakes that are tried here. Others may leave all accesses in place, so that the numbers alone are wrong.
+TRIED = ("mask dropped", "bound off by one", "strides swapped", "barrier removed")
 
 # What the mistake does, where it is not what its kind does elsewhere.
 HARMLESS = {
@@ -32,7 +39,9 @@ def outcome(each: Example) -> tuple[list[Any], bool]:
     return launches, not any(launch.error for launch in launches)
 
 
-@pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize(
+    "mutant", [each for each in mutants() if each.mistake in TRIED], ids=lambda mutant: mutant.name
+)
 def test_mutant_is_found(mutant: Mutant, tmp_path: Path) -> None:
     told, right = [], True
     for each in mutant.build(tmp_path).EXAMPLES:
@@ -54,8 +63,7 @@ def test_mutant_is_found(mutant: Mutant, tmp_path: Path) -> None:
 
 
 def test_every_kind_of_mistake_is_made() -> None:
-    kinds = {mutant.mistake for mutant in mutants()}
-    assert kinds == {"mask dropped", "bound off by one", "strides swapped", "barrier removed"}
+    assert {mutant.mistake for mutant in mutants()} == {*IN_KERNELS, *IN_LAUNCHERS}
 
 
 def test_the_exceptions_exist() -> None:

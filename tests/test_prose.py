@@ -36,7 +36,6 @@ BOUNDS = {
     "mutation": 3,
     "native": 10,
     "notebook": 14,
-    "planted": 1,
     "polyhedral": 32,
     "remote": 1,
     "seeds": 1,

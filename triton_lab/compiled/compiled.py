@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from triton_lab.compiled.cost.cost import LaunchCost
     from triton_lab.compiled.kernel_layouts import KernelLayouts
     from triton_lab.compiled.lines.stage_lines import StageLines
+    from triton_lab.compiled.pass_runs import PassRuns
     from triton_lab.compiled.passes import Passes
     from triton_lab.compiled.transactions.transactions import Transactions
     from triton_lab.launch.access import Access
@@ -125,6 +126,27 @@ class Compiled:
                 _("the file of a kernel that was compiled elsewhere does not hold its passes: compile it here")
             )
         return passes_of(self.request, self.kernel, (self.file, self.line))
+
+    @cached_property
+    def _pass_runs(self) -> PassRuns:
+        from triton_lab.compiled.pass_runs import runs_of
+
+        launch, _unused = self._recorded()
+        passes = self.passes
+        assert self.request is not None
+        return runs_of(passes, self.request, launch, (self.file, self.line))
+
+    def run(self) -> PassRuns:
+        """Run the module after each pass of the compiler on the launch's inputs: which pass changes the result?
+
+        TTIR and TTGIR are run on the CPU as they stand after each pass, of Triton kernels and of Gluon's. The kernel
+        is compiled once for this and for `passes`. Raises CompileError where that fails, LookupError without a launch,
+        CannotReplay for a launch that cannot be run again.
+
+        >>> launch.compile("sm_90").run().first is None
+        True
+        """
+        return self._pass_runs
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -62,10 +62,13 @@ def environment() -> dict[str, str]:
     }
 
 
-def ask(request: Request, seconds: float, memory: int, stop: threading.Event, dump: str = "") -> CompileOutcome:
+def ask(
+    request: Request, seconds: float, memory: int, stop: threading.Event, *, dump: str = "", generic: str = ""
+) -> CompileOutcome:
     """The outcome of ``request``. It fails after so many seconds, above so many bytes, and on ``stop``.
 
-    With ``dump``, a file's name, that file receives what each MLIR pass did, and there are no stages.
+    With ``dump``, a file's name, that file receives what each MLIR pass did, and there are no stages. With ``generic``,
+    the name of a file with a list of modules in JSON, the stages are these modules in generic form, by their numbers.
     """
     line = json.dumps(
         {
@@ -75,6 +78,7 @@ def ask(request: Request, seconds: float, memory: int, stop: threading.Event, du
             "language": request.language,
             "memory": memory,
             "dump": dump,
+            "generic": generic,
         }
     )
     for child in iter(_taken, None):

@@ -2,9 +2,11 @@
 
 Reads requests from standard input, a line of JSON each: ``module``, ``target``, ``options``, ``language`` (TRITON or
 GLUON), and ``memory``, the most bytes it may take. With ``dump``, a file's name, it writes there what each pass did,
-and compiles no further than to LLVM IR. It answers in lines of JSON on its original standard output: ``begun``; for
-each stage ``stage``, ``seconds`` and ``text`` or ``base64``; at the end ``metadata`` with what the tools reported, or
-``failed``. All other output goes to standard error. It ends after a while without requests.
+and compiles no further than to LLVM IR. With ``generic``, the name of a file with a list of modules in JSON, it prints
+these in MLIR's generic form, as stages with their numbers, and compiles nothing. It answers in lines of JSON on its
+original standard output: ``begun``; for each stage ``stage``, ``seconds`` and ``text`` or ``base64``; at the end
+``metadata`` with what the tools reported, or ``failed``. All other output goes to standard error. It ends after a
+while without requests.
 """
 
 from __future__ import annotations
@@ -73,6 +75,14 @@ def _compiled(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
     metadata: dict[str, Any] = {"target": target, **options.__dict__}
     stages: dict[str, Any] = {}
     backend.add_stages(stages, options, Language[asked["language"]])
+    if asked.get("generic"):
+        from triton_lab.ir.lower import generic_text
+
+        for number, text in enumerate(json.loads(Path(asked["generic"]).read_text(encoding="utf-8"))):
+            with contextlib.suppress(RuntimeError):  # a module that cannot be read back has no generic form
+                begun = time.perf_counter()
+                _tell(str(number), generic_text(_parsed(text, backend)), time.perf_counter() - begun, answer)
+        return {}
     if asked.get("dump"):
         # Two runs: the time that writing takes must not count as a pass's.
         for wanted in ("MLIR_ENABLE_TIMING", "MLIR_ENABLE_DUMP"):

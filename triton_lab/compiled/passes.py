@@ -29,6 +29,8 @@ _HEAD = re.compile(
     r"\('(?P<on>[\w.]+)' operation(?:: @[^)]*)?"
 )
 _TIME = re.compile(r"^ {2,}(\d+\.\d+) \( *[\d.]+%\)(?: +\d+\.\d+ \( *[\d.]+%\))?( +)(\S.*)$")
+# The first pass on the way to LLVM IR: it makes branches between blocks of loops.
+_LOWERING = "convert-scf-to-cf"
 _NUMBERED = re.compile(r"%\d+|%[A-Za-z_]\w*?(?=_\d+\b)_\d+")
 
 
@@ -38,7 +40,8 @@ class Pass:
 
     ``changed`` says whether the pass changed the module. ``diff`` has the lines that differ, in the format of
     ``diff -u``; numbers of values are ignored, and a long diff is cut. ``ops`` has the counts of operations by name,
-    before and after, where they changed.
+    before and after, where they changed. ``module`` is the whole module after the pass, in TTIR or TTGIR, if the pass
+    changed it.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Pass:
     changed: bool
     diff: str = field(repr=False, default="")
     ops: dict[str, tuple[int, int]] = field(repr=False, default_factory=dict)
+    module: str = field(repr=False, default="")
 
 
 class Passes(list[Pass]):
@@ -103,7 +107,7 @@ def passes_of(request: Request, kernel: str, place: tuple[str, int]) -> Passes:
     """The passes of a kernel that begins at ``place``; implements `Compiled.passes`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "passes"
-        outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event(), str(path))
+        outcome = compiler_client.ask(request, SECONDS, MAX_BYTES, threading.Event(), dump=str(path))
         if outcome.failure:
             told = _("{kernel}: its passes cannot be shown: {failure}").format(kernel=kernel, failure=outcome.failure)
             raise CompileError(told, request.target.name, "llir", place, outcome.said)
@@ -117,10 +121,13 @@ def read(text: str, cut: bool = False) -> Passes:
     dumps = list(_dumps(text))
     times = _Times(text)
     found: list[Pass] = []
-    lines = _lines(dumps[0][2]) if dumps else []
-    found.append(Pass(START, "", None, True, "", {name: (0, n) for name, n in sorted(_counted(lines).items())}))
+    first = dumps[0][2] if dumps else ""
+    lines = _lines(first)
+    found.append(Pass(START, "", None, True, "", {name: (0, n) for name, n in sorted(_counted(lines).items())}, first))
+    is_lowered = False
     for k, (name, argument, body) in enumerate(dumps):
         seconds = times.next(name)
+        is_lowered = is_lowered or argument == _LOWERING
         if k + 1 == len(dumps):
             # The last pass makes LLVM IR, which is not dumped.
             continue
@@ -131,7 +138,8 @@ def read(text: str, cut: bool = False) -> Passes:
         after = _lines(following)
         changed = after != lines
         diff = _diff(lines, after) if changed else ""
-        found.append(Pass(name, argument, seconds, changed, diff, _grown(lines, after) if changed else {}))
+        ops = _grown(lines, after) if changed else {}
+        found.append(Pass(name, argument, seconds, changed, diff, ops, following if changed and not is_lowered else ""))
         lines = after
     return Passes(found, cut)
 

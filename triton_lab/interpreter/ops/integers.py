@@ -117,6 +117,44 @@ def divui(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     return _elementwise(frame, op, on_unsigned(_divide_unsigned), a, b)
 
 
+def _remains(a: Array, b: Array, quotient: Array) -> Array:
+    """Where ``a`` is no multiple of ``b``; nowhere for a division by zero."""
+    return np.asarray((quotient * b != a) & (b != 0))
+
+
+def _divide_up(a: Array, b: Array) -> Array:
+    """The quotient rounded up; zero for a division by zero."""
+    quotient = divide_signed(a, b)
+    return np.asarray(quotient + (_remains(a, b, quotient) & ((a < 0) == (b < 0))).astype(a.dtype))
+
+
+def _divide_down(a: Array, b: Array) -> Array:
+    """The quotient rounded down; zero for a division by zero."""
+    quotient = divide_signed(a, b)
+    return np.asarray(quotient - (_remains(a, b, quotient) & ((a < 0) != (b < 0))).astype(a.dtype))
+
+
+def _divide_up_unsigned(a: Array, b: Array) -> Array:
+    quotient = _divide_unsigned(a, b)
+    return np.asarray(quotient + _remains(a, b, quotient).astype(a.dtype))
+
+
+# The compiler's passes write these three; no front end does.
+@impl("arith.ceildivsi")
+def ceildivsi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
+    return _elementwise(frame, op, _divide_up, a, b)
+
+
+@impl("arith.floordivsi")
+def floordivsi(frame: Frame, op: Op, a: Value, b: Value) -> Value:
+    return _elementwise(frame, op, _divide_down, a, b)
+
+
+@impl("arith.ceildivui")
+def ceildivui(frame: Frame, op: Op, a: Value, b: Value) -> Value:
+    return _elementwise(frame, op, on_unsigned(_divide_up_unsigned), a, b)
+
+
 @impl("arith.remui")
 def remui(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     if _within(a, b):

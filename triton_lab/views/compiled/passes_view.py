@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict
 
 from triton_lab.compiled.compiled_list import labels
 from triton_lab.compiled.explanations import explanation
+from triton_lab.compiled.pass_runs import NOT_RUN
+from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN
 from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.compiled.compilation_tab import CompiledPanel
@@ -14,22 +17,30 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
+    from triton_lab.compiled.pass_runs import PassRun, PassRuns
     from triton_lab.compiled.passes import Pass
     from triton_lab.views.drawing.figure_pieces import FigurePiece
 
 MOST_CHARACTERS = 900_000  # of all diffs together
 GROWN = 4  # operations named beside a pass
+# What a pass makes of the result.
+MARKS = {EQUAL: "=", NEAR: "≈", UNKNOWN: "?", NOT_RUN: "?", DIFFERENT: "≠"}
 BAR = 120.0  # CSS pixels of the longest bar
 
 
 class PassScene(TypedDict):
-    """A pass. ``seconds`` is None if the compiler reports no time; ``ops`` have name and counts before and after."""
+    """A pass. ``seconds`` is None if the compiler reports no time; ``ops`` have name and counts before and after.
+
+    ``mark`` and ``result`` say what the module after the pass computes, in a sign and in words; "" if it was not run.
+    """
 
     name: Sentence
     argument: Sentence
     seconds: Annotated[float, Within(0, 1e9)] | None
     changed: bool
     ops: Many[tuple[Sentence, Whole, Whole]]
+    mark: Sentence
+    result: Sentence
     diff: Code
 
 
@@ -38,6 +49,7 @@ class PassesScene(TypedDict):
 
     kind: Literal["passes"]
     title: Sentence
+    headline: Sentence
     passes: Annotated[list[PassScene], Most(1 << 10)]
     introduced: Many[tuple[Sentence, Sentence, Many[Whole]]]
     note: Sentence
@@ -55,11 +67,12 @@ class PassesView(View):
         )
 
     def scene(self) -> PassesScene:
-        passes = self.compiled.passes
+        passes, runs = self.compiled.passes, self.runs
         room, made = MOST_CHARACTERS, []
         introduced: dict[str, list[int]] = {}
         for number, one in enumerate(passes):
-            made.append(_scene_of(one, one.diff if len(one.diff) <= room else _("… there was no room for it")))
+            diff = one.diff if len(one.diff) <= room else _("… there was no room for it")
+            made.append(_scene_of(one, diff, None if runs is None else runs.of(number)))
             room -= len(made[-1]["diff"])
             for name, (before, after) in one.ops.items():
                 if after > before:
@@ -67,10 +80,21 @@ class PassesView(View):
         return {
             "kind": "passes",
             "title": self.title(),
+            "headline": runs.headline() if runs is not None else "",
             "passes": made,
             "introduced": [(name, explanation("ttgir", name), introduced[name]) for name in sorted(introduced)],
             "note": _("The rest was too long to read.") if passes.cut else "",
         }
+
+    @cached_property
+    def runs(self) -> PassRuns | None:
+        """The module after each pass, run on the launch's inputs; None without a launch that can be run again."""
+        from triton_lab.launch.recording.replay_error import CannotReplay
+
+        try:
+            return self.compiled.run()
+        except (LookupError, CannotReplay):
+            return None
 
     def summary(self) -> str:
         """How many passes there are, and how many of them changed anything."""
@@ -82,8 +106,9 @@ class PassesView(View):
         )
 
     def text(self) -> str:
-        """The passes that changed anything, as a table."""
-        return f"{self.title()}\n{self.summary()}\n{self.compiled.passes.changing}"
+        """The passes that changed anything, as a table, and those that changed the result."""
+        told = [self.title(), self.summary(), str(self.compiled.passes.changing)]
+        return "\n".join([*told, *([str(self.runs)] if self.runs is not None else [])])
 
     def pieces(self) -> list[FigurePiece]:
         """For each pass that changed anything: name, time as a bar, and the operations that became more or fewer."""
@@ -95,8 +120,10 @@ class PassesView(View):
         shown = [one for one in self.compiled.passes.changing if one.argument]
         longest = max((one.seconds or 0.0 for one in shown), default=0.0) or 1.0
         wide = max((text_width(one.name) for one in shown), default=0.0) + 12
+        runs = self.runs
+        marks = {} if runs is None else {id(one.changed): MARKS[one.verdict] for one in runs}
         words = max((text_width(told(one), SMALL, mono=True) for one in shown), default=0.0)
-        table = Drawing(wide + BAR + 76 + words, LINE * len(shown))
+        table = Drawing(wide + BAR + 92 + words, LINE * len(shown))
         for number, one in enumerate(shown):
             y = LINE * (number + 0.5)
             length = max(1.0, BAR * (one.seconds or 0.0) / longest)
@@ -105,9 +132,11 @@ class PassesView(View):
                 DrawnText(0, y, one.name),
                 Rectangle(wide, y - 5, length, 10, "accent", "none", line=0, radius=0),
                 DrawnText(wide + BAR + 60, y, time, colour="faint", align="right"),
-                DrawnText(wide + BAR + 76, y, told(one), SMALL, mono=True),
+                DrawnText(wide + BAR + 76, y, marks.get(id(one), "")),
+                DrawnText(wide + BAR + 92, y, told(one), SMALL, mono=True),
             )
-        return [title(self.title()), lines([(self.summary(), LIGHT.faint)]), drawn(table)]
+        known = [(runs.headline(), LIGHT.ink)] if runs is not None else []
+        return [title(self.title()), lines([(self.summary(), LIGHT.faint), *known]), drawn(table)]
 
 
 def told(one: Pass) -> str:
@@ -116,13 +145,15 @@ def told(one: Pass) -> str:
     return ", ".join(grown) or _("order, attributes or operands")
 
 
-def _scene_of(one: Pass, diff: str) -> PassScene:
+def _scene_of(one: Pass, diff: str, run: PassRun | None) -> PassScene:
     return {
         "name": one.name,
         "argument": one.argument,
         "seconds": one.seconds,
         "changed": one.changed,
         "ops": [(name, before, after) for name, (before, after) in one.ops.items()],
+        "mark": MARKS[run.verdict] if run else "",
+        "result": run.told() if run else "",
         "diff": diff,
     }
 

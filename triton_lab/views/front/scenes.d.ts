@@ -732,18 +732,21 @@ export interface PairScene {
 export interface PassesScene {
   kind: "passes";
   title: string;
+  headline: string;
   passes: PassScene[];
   introduced: [string, string, number[]][];
   note: string;
 }
 
-/** A pass. ``seconds`` is None if the compiler reports no time; ``ops`` have name and counts before and after. */
+/** A pass. ``seconds`` is None if the compiler reports no time; ``ops`` have name and counts before and after. ``mark`` and ``result`` say what the module after the pass computes, in a sign and in words; "" if it was not run. */
 export interface PassScene {
   name: string;
   argument: string;
   seconds: number | null;
   changed: boolean;
   ops: [string, number, number][];
+  mark: string;
+  result: string;
   diff: string;
 }
 

@@ -14,8 +14,9 @@ const MOST_GROWN = 3;
  * @param {import("../scenes.js").PassesScene} scene
  * @returns {import("../part.js").Part}
  */
-export function passesOf({ title, passes, introduced, note }) {
-  let shown = Math.max(0, passes.findIndex((one) => one.changed && one.diff));
+export function passesOf({ title, headline, passes, introduced, note }) {
+  const wrong = passes.findIndex((one) => one.mark === "≠");
+  let shown = Math.max(0, wrong >= 0 ? wrong : passes.findIndex((one) => one.changed && one.diff));
   let reach = shown;
   /** @type {CodeList | null} */
   let list = null;
@@ -32,6 +33,7 @@ export function passesOf({ title, passes, introduced, note }) {
         title: one.argument, onclick: () => show(k), onfocus: () => (reach = k),
       },
       make("span", { class: "tl-number" }, one.argument ? String(k) : ""),
+      make("span", { class: one.mark === "≠" ? "tl-passmark tl-passwrong" : "tl-passmark", title: one.result }, one.mark),
       make("span", { class: "tl-passname" }, one.name),
       make("span", { class: "tl-passtime" }, one.seconds === null ? "" : `${(1000 * one.seconds).toFixed(1)} ms`),
       make("span", { class: "tl-passbars" }, bar),
@@ -89,10 +91,10 @@ export function passesOf({ title, passes, introduced, note }) {
   const listing = make("div", { class: "tl-passlist", role: "listbox", "aria-label": "passes in their order", onkeydown }, ...rows);
   const node = make(
     "div", { class: "tl-stages" },
-    make("div", { class: "tl-title" }, title), head, explained,
+    make("div", { class: "tl-title" }, title), headline ? make("div", {}, headline) : "", head, explained,
     make("div", { class: "tl-passes" }, listing, make("div", {}, told, place)),
     note ? make("div", { class: "tl-note" }, note) : "",
-    make("div", { class: "tl-note" }, "Grey passes changed nothing. ", wordOf("−", "A line that was there before the pass."), " before, ", wordOf("+", "A line that is there after it."), " after; a value's number does not count."),
+    make("div", { class: "tl-note" }, "Grey passes changed nothing. ", wordOf("−", "A line that was there before the pass."), " before, ", wordOf("+", "A line that is there after it."), " after; a value's number does not count.", headline ? " Each module was run on the launch's inputs: = same result, ≈ equal up to rounding, ≠ different, ? not known." : ""),
   );
   if (passes.length) show(shown);
   const resized = new ResizeObserver(() => list?.update());
@@ -101,11 +103,11 @@ export function passesOf({ title, passes, introduced, note }) {
 }
 
 /** What a pass did, in words. @param {PassScene} one */
-function wordsFor({ name, argument, seconds, changed, ops }) {
+function wordsFor({ name, argument, seconds, changed, ops, result }) {
   const grown = ops.slice(0, MOST_GROWN).map(([op, before, after]) => `${op} ${before} → ${after}`);
   const more = ops.length > MOST_GROWN ? [`${ops.length - MOST_GROWN} more`] : [];
   const what = changed ? [...grown, ...more].join(", ") || "order, attributes or operands" : "nothing changed";
-  return [argument ? `${name} (${argument})` : name, seconds === null ? "" : `${(1000 * seconds).toFixed(1)} ms`, what].filter(Boolean).join(" · ");
+  return [argument ? `${name} (${argument})` : name, seconds === null ? "" : `${(1000 * seconds).toFixed(1)} ms`, what, result].filter(Boolean).join(" · ");
 }
 
 /** @param {PassScene} one */

@@ -97,6 +97,10 @@ class Rule(ABC):
         """The finding, once the values of its lanes are known."""
         return finding
 
+    def noun(self, finding: Finding) -> str:
+        """What the count of a finding counts: "lane" or "program"."""
+        return "lane" if len(finding.lanes) else "program"
+
     def joined(self, plan: Plan, findings: Sequence[Finding]) -> Sequence[Finding]:
         """The findings of this kind, with those in one that a reader takes for one."""
         return findings

@@ -24,9 +24,6 @@ from triton_lab.launch.launch import Launch
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.localization import translated
 
-# What the messages count at their end.
-_COUNTED = ("lane", "program")
-
 
 class Merged(LaunchSummary):
     """What the parts of a launch know together. ``errors`` are those of all parts, the first one first."""
@@ -133,13 +130,12 @@ def _united(parts: Sequence[Finding]) -> Finding:
 
 
 def _counted(parts: Sequence[Finding], count: int) -> str:
-    """The first part's message, with the count of all parts."""
-    first = parts[0]
-    ends = [(part, noun) for part in parts for noun in _COUNTED if part.count > 1]
-    noun = next((noun for part, noun in ends if part.message.endswith(messages.in_all(part.count, noun))), None)
-    if noun is None and (ends or rules()[first.kind].merge is Merge.ALL):
-        return first.message  # this message has no count
-    noun = noun or ("program" if first.kind == "lost-precision" and first.argument is None else "lane")
+    """The first part's message, with the count of all parts if a message of the kind has one."""
+    first, rule = parts[0], rules()[parts[0].kind]
+    noun = rule.noun(first)
+    ends = [part.message.endswith(messages.in_all(part.count, noun)) for part in parts if part.count > 1]
+    if rule.merge is Merge.ALL or not all(ends):
+        return first.message
     return first.message.removesuffix(messages.in_all(first.count, noun)) + messages.in_all(count, noun)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -185,18 +187,36 @@ def _named(type: Type, unsigned: bool) -> str:
     return ("u" if unsigned else "") + user_name(type.element)
 
 
+@dataclass(frozen=True)
+class _KernelText:
+    """The source of a kernel, with the names that Triton gives it: a part of a launch has the text alone."""
+
+    raw_src: Sequence[str]
+    starting_line_number: int
+    src: str
+
+    @classmethod
+    def of(cls, launch: Recorded) -> _KernelText | None:
+        """The kernel's text from its ``def`` on; None if the launch has none."""
+        begin = re.search(r"^def\s", textwrap.dedent(launch.source), re.MULTILINE)
+        if begin is None:
+            return None
+        text = textwrap.dedent(launch.source)[begin.start() :]
+        return cls(launch.source.splitlines(keepends=True), launch.first_line, text)
+
+
 def _written(launch: Recorded, op: Op) -> float | None:
     """The literal with a fraction that the kernel's source stores at this operation; None for anything else."""
-    line, source = launch.lines.get(op.index), launch.compiled[0]
+    line, kernel = launch.lines.get(op.index), _KernelText.of(launch)
     if (
         line is None
-        or source is None
+        or kernel is None
         or line.file not in ("", launch.file)
         or op.location is None
         or op.location.caller
     ):
         return None
-    call = access_at(ast.parse(source.fn.src), source.fn, line.line, line.column)
+    call = access_at(ast.parse(kernel.src), kernel, line.line, line.column)
     given = (
         [] if call is None else [*call.args[1:2], *(one.value for one in call.keywords if one.arg in ("value", "val"))]
     )

@@ -78,6 +78,10 @@ class LostPrecisionRule(Rule):
         looked = _Watcher(evidence.launch)
         return {"accumulation": looked if looked.sums or looked.atomics else None}
 
+    def noun(self, finding: Finding) -> str:
+        """A sum of a loop is counted by programs, one of atomics by the lanes that add."""
+        return "program" if finding.argument is None else "lane"
+
     def programs_mark(self, count: int) -> str:
         """The words for programs with a loss."""
         return ngettext("{count} program that loses precision", "{count} programs that lose precision", count)

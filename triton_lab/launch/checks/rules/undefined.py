@@ -82,6 +82,10 @@ class UndefinedRule(Rule):
         loads = [op.index for op in suspects(evidence.launch.executable.plan)]
         return {"turned off": TurnedOff(evidence.launch, loads) if loads else None}
 
+    def noun(self, finding: Finding) -> str:
+        """Stored values are counted by lanes, other effects by programs."""
+        return "program" if finding.argument is None else "lane"
+
     def programs_mark(self, count: int) -> str:
         """The words for programs whose course depends on such lanes."""
         return ngettext(

@@ -351,7 +351,7 @@ def test_the_environment_is_told_where_it_is_not_ours(
 def test_an_interrupted_cell_shows_its_line_and_draws_nothing(
     shell: SimpleNamespace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wording: Wording
 ) -> None:
-    monkeypatch.setattr("triton_lab.launch.checks.check_table.check", lambda launch: pytest.fail("checked"))
+    monkeypatch.setattr("triton_lab.launch.checks.check_run.check", lambda launch: pytest.fail("checked"))
     monkeypatch.setattr("triton_lab.backend.plugin.launcher.progress", None)
 
     def interrupt(done: int, total: int) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from tests.imports import folder_of, modules
 
 MOST_MODULES = 25
+# Folders that are tables, with a file for each row.
+TABLES = {"launch/checks/rules"}
 CHAPTER = "a file of exercises is named for its chapter"
 TWO_ENGINES = "the file in `native/lowering` writes what the file in `interpreter/ops` computes"
 # File names that stand in several folders, and why.
@@ -34,12 +36,14 @@ PUBLIC = "both are public names: `lab.Access` and `lab.polyhedral.Access`"
 # Public classes that stand in several modules, and why. Types of scenes are TypedDicts: their names are JavaScript's.
 CLASSES = {
     "Access": PUBLIC,
+    "Rule": "a kind of finding is declared by one, and so is a kind of mistake that Triton's front end refuses",
 }
 # The field's words that end like a participle: operations, kinds of findings, what a compiler gives.
 WORDS = {
     "compiled",
     "dot_scaled",
     "loop_carried",
+    "misaligned",
     "undefined",
     "uninitialized",
     "unsupported",
@@ -88,7 +92,7 @@ def test_a_folder_holds_few_modules() -> None:
     for module, path in modules().items():
         if path.name != "__init__.py":
             counts[folder_of(module)] += 1
-    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES and folder not in TABLES} == {}
 
 
 def test_a_file_is_named_for_what_it_holds() -> None:

@@ -22,7 +22,6 @@ LEFT = {
     "interpreter/variants/tensor_cores.py": (1, "implementations as a GPU's"),
     "interpreter/variants/thread_reductions.py": (1, "implementations as a GPU's"),
     "launch/checks/analysis/loop_sums.py": (1, "a negation and a choice, which a sum may pass through"),
-    "launch/checks/rules/fault.py": (1, "the kind of finding for each refusal"),
     "launch/comparison/bounds/rounding_watcher.py": (2, "rules of bounds"),
     "launch/comparison/bounds/float_bounds.py": (4, "rules of bounds: functions by operation"),
     "launch/comparison/bounds/fold_bounds.py": (2, "rules of bounds: functions by operation"),

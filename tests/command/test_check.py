@@ -18,8 +18,7 @@ from tests.command.scripts import BEYOND, FINE, UNWRITTEN, written
 from tests.wordings import Wording, line_of
 from triton_lab.command import doctor
 from triton_lab.command.main import main
-from triton_lab.command.sarif import ROOT, RULES
-from triton_lab.launch.diagnosis.finding import SEVERITY
+from triton_lab.command.sarif import ROOT
 
 # Some warnings and nothing worse: 1e38 * 10 is too large for a float32.
 INFINITE = UNWRITTEN.replace("x + y", "x * 3e38 * y").replace("torch.empty(1000))", "torch.full((1000,), 2.0))")
@@ -254,7 +253,3 @@ def test_sarif_tells_of_a_script_that_failed_and_of_kernels_elsewhere(
     assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith("NameError: name 'x'")
     artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert artifact == {"uri": (far / "kernels.py").as_uri()}
-
-
-def test_every_kind_of_finding_is_a_rule() -> None:
-    assert list(RULES) == list(SEVERITY)

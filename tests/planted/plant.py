@@ -1,14 +1,20 @@
 """A planted bug: a kernel with one mistake, its mended twin, and what must be found in it.
 
+Each module of this folder may hold some; `planted` finds them.
+
 A kernel holds both: `MENDED` is a constexpr, so one of the two is compiled. Where the mistake is the caller's, the
 kernel has no such parameter and the launch differs. The line where the mistake shows carries the comment `# BUG`.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 
@@ -45,3 +51,12 @@ def plant(
         return Plant(run.__name__, inspect.getdoc(run) or "", run, source, kind, argument, which)
 
     return make
+
+
+@cache
+def planted() -> list[Plant]:
+    """The planted bugs of all modules of this folder."""
+    folder = Path(__file__).parent
+    names = [each.name for each in pkgutil.iter_modules([str(folder)]) if not each.name.startswith("test_")]
+    beds = [importlib.import_module(f"{__package__}.{name}") for name in names]
+    return [each for bed in beds for each in vars(bed).values() if isinstance(each, Plant)]

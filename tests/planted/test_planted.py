@@ -9,72 +9,14 @@ from typing import Any
 import pytest
 
 import triton_lab
-from tests.planted import (
-    aliasing,
-    births,
-    bounds_indices,
-    bounds_masks,
-    bounds_pointers,
-    huge,
-    idle,
-    innocents_threads,
-    lane_collisions,
-    lanes_unordered,
-    laundered,
-    lossy,
-    overflow,
-    precision,
-    races,
-    races_atomics,
-    races_sync,
-    races_waits,
-    same_values,
-    standing,
-    through_control,
-    undefined,
-    uninitialised,
-    unwritten,
-    values,
-    views,
-    waiting,
-    wraps,
-)
+from tests.planted import innocents_threads, wraps
 from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
-from tests.planted.plant import Plant
+from tests.planted.plant import Plant, planted
 from triton_lab.interpreter.kernel_errors import KernelError
 
-BEDS = (
-    bounds_masks,
-    bounds_indices,
-    bounds_pointers,
-    views,
-    races,
-    races_sync,
-    races_waits,
-    races_atomics,
-    same_values,
-    lane_collisions,
-    lanes_unordered,
-    uninitialised,
-    overflow,
-    values,
-    aliasing,
-    waiting,
-    idle,
-    births,
-    wraps,
-    precision,
-    laundered,
-    lossy,
-    undefined,
-    standing,
-    through_control,
-    huge,
-    unwritten,
-)
-PLANTS = [each for bed in BEDS for each in vars(bed).values() if isinstance(each, Plant)]
+PLANTS = planted()
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")
 
 

@@ -14,11 +14,11 @@ from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant
 from tests.planted.test_planted import PLANTS, launched
-from triton_lab.launch.checks import check_table
 from triton_lab.launch.checks.analysis import atomic_sums
+from triton_lab.launch.checks.rule import Rule, rules
 from triton_lab.launch.recording import record, snapshot
 
-KINDS = ("overflow", "non-finite", "uninitialized", "lost-precision", "lossy-store", "undefined")
+KINDS = [kind for kind, rule in rules().items() if type(rule).watchers is not Rule.watchers]
 LOOKED_AT = [plant for plant in PLANTS if plant.kind in KINDS]
 
 
@@ -60,7 +60,7 @@ def test_what_only_looks_wrong_is_left_in_peace_without_a_replay(run: Callable[[
     assert not found, "\n\n".join(map(str, found))
     # Nothing else than what lanes that meet in memory store, and whom it is lost to, is left to a replay.
     unchecked = [each.what for launch in launches for each in launch.unchecked]
-    assert set(unchecked) <= {check_table._THREADS}
+    assert set(unchecked) <= {rules()["lane-collision"].subject}
 
 
 @pytest.mark.parametrize("plant", [each for each in LOOKED_AT if each.kind == "lost-precision"], ids=lambda p: p.name)

@@ -11,7 +11,7 @@ from typing import Any
 import triton_lab
 from triton_lab import messages
 from triton_lab.command.session_log import Heard, SessionFinding
-from triton_lab.launch.diagnosis.finding import SEVERITIES, WARNING
+from triton_lab.launch.diagnosis.severity import SEVERITIES, WARNING
 from triton_lab.localization import _
 
 

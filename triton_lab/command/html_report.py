@@ -18,7 +18,7 @@ from triton_lab.command.launch_listener import FIRST
 from triton_lab.command.launch_rows import left_out, rows
 from triton_lab.command.run_script import Script
 from triton_lab.command.session_log import Heard, LaunchLine, SessionFinding
-from triton_lab.launch.diagnosis.finding import SEVERITIES
+from triton_lab.launch.diagnosis.severity import SEVERITIES
 from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.card.findings_text import ICONS

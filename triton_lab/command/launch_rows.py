@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from triton_lab import messages
 from triton_lab.command.session_log import LaunchLine
 from triton_lab.command.terminal import STYLES
-from triton_lab.launch.diagnosis.finding import ERROR, counted
+from triton_lab.launch.diagnosis.severity import ERROR, counted
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -18,7 +18,7 @@ from triton_lab.command.run_script import INTERRUPTED, Script
 from triton_lab.command.script_supervisor import ScriptRemains, supervised
 from triton_lab.command.session_log import Heard, heard_of
 from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
-from triton_lab.launch.diagnosis.finding import ERROR, WARNING
+from triton_lab.launch.diagnosis.severity import ERROR, WARNING
 from triton_lab.localization import _
 
 FAILED = 2  # the exit code of `check` if the script failed, as for a wrong command line

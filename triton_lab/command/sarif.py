@@ -11,49 +11,16 @@ from urllib.parse import quote
 import triton_lab
 from triton_lab.command.console_report import seen
 from triton_lab.command.session_log import Heard, SessionFinding
-from triton_lab.launch.diagnosis.finding import SEVERITY
-from triton_lab.localization import N_, _, translated
+from triton_lab.launch.checks.rule import rules
+from triton_lab.localization import _, translated
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"  # the folder of the repository, for code hosts
 
-# The description of each kind of finding, for its rule.
-RULES = {
-    "out-of-bounds": N_("A lane accesses memory outside of its tensor."),
-    "null-pointer": N_("A lane accesses memory through a null pointer."),
-    "misaligned": N_("A lane accesses an address that is not a multiple of the element's size."),
-    "race": N_("Two programs access one element, at least one of them stores to it, and their order is undefined."),
-    "lane-collision": N_("Lanes of one program store different values to one element."),
-    "uninitialized": N_("A lane loads an element that was never written."),
-    "deadlock": N_("Every program waits for another one."),
-    "assertion": N_("A device assertion fails."),
-    "same-value": N_("Several programs store the same value to one element."),
-    "lane-order": (
-        N_(
-            "Two threads of one program access one element, at least one of them stores to it, and no "
-            "barrier separates them."
-        )
-    ),
-    "overflow": N_("A number does not fit its type and wraps."),
-    "non-finite": N_("A program stores NaN or infinity, although every value that it loaded was finite."),
-    "lost-precision": N_("A sum is too long for its type: added values are lost in rounding."),
-    "lossy-store": N_("A store converts a number to the type of the tensor, which cannot represent it."),
-    "undefined": N_("A stored value depends on masked-off lanes of a load without other=."),
-    "lost-result": N_("A kernel stores nothing, and returns a value that a launch does not return."),
-    "precedence": N_("Python groups a comparison differently than it looks: `&` binds more tightly than `<`."),
-    "outside-view": N_("A lane accesses the storage of its tensor outside of the view that was passed."),
-    "alias": N_("A kernel writes through one argument to memory that it reads through another."),
-    "idle-program": N_("A program accesses no memory."),
-    "always-true-mask": N_("A mask is true in all lanes of all programs."),
-    "standing-load": N_("A load in a loop loads the same elements in each iteration, although its mask changes."),
-    "unverified": N_("A lane accesses memory that belongs to no known tensor."),
-    "unwritten": N_("Elements of an output were not written: the grid is too small, or a mask too narrow."),
-}
-
 
 def report(heard: Heard, error: str, code: int) -> Mapping[str, Any]:
     """The log of one run. ``error`` says how the script failed, "" if it did not; ``code`` is our exit code."""
-    kinds = sorted({found.finding.kind for found in heard.findings}, key=list(SEVERITY).index)
+    kinds = sorted({found.finding.kind for found in heard.findings}, key=list(rules()).index)
     root = source_root()
     notes = [{"level": "warning", "message": {"text": what}} for what in (*heard.unchecked, *heard.unseen)]
     failure = [{"level": "error", "message": {"text": error}}] if error else []
@@ -92,18 +59,15 @@ def source_root() -> Path:
 
 
 def _rule(kind: str) -> Mapping[str, Any]:
+    rule = rules()[kind]
     return {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("-")),
-        "shortDescription": {"text": translated(RULES[kind])},
-        "fullDescription": {"text": translated(RULES[kind])},
-        "help": {
-            "text": _("{rule} The finding's message names the program, lane and element, and says what to do.").format(
-                rule=translated(RULES[kind])
-            )
-        },
+        "shortDescription": {"text": translated(rule.summary)},
+        "fullDescription": {"text": f"{translated(rule.summary)} {translated(rule.why)}"},
+        "help": {"text": translated(rule.remedy)},
         # SARIF has the same words for severities.
-        "defaultConfiguration": {"level": SEVERITY[kind]},
+        "defaultConfiguration": {"level": rule.severity},
         "properties": {"tags": ["triton", "correctness"]},
     }
 

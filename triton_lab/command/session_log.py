@@ -12,7 +12,9 @@ from typing import Any
 
 from triton_lab import messages
 from triton_lab.command.launch_journal import Entry, JournalReading
-from triton_lab.launch.diagnosis.finding import ERROR, SEVERITY, Edit, Finding, gravest, place_of
+from triton_lab.launch.checks.rule import Merge, rules
+from triton_lab.launch.diagnosis.finding import Edit, Finding, place_of
+from triton_lab.launch.diagnosis.severity import ERROR, gravest
 from triton_lab.localization import _
 
 
@@ -60,7 +62,7 @@ class FindingText:
     @property
     def severity(self) -> str:
         """``error``, ``warning`` or ``note``."""
-        return SEVERITY[self.kind]
+        return rules()[self.kind].severity
 
     @classmethod
     def of(cls, finding: Finding, file: str, first: int) -> FindingText:
@@ -142,7 +144,7 @@ class Heard:
         told = [
             one
             for one in self.found.values()
-            if one.finding.kind != "always-true-mask" or one.launches == kernels[one.kernel]
+            if rules()[one.finding.kind].merge is not Merge.ALL or one.launches == kernels[one.kernel]
         ]
         return sorted(told, key=lambda one: (one.file, one.line, one.finding.column or 0))
 

@@ -19,7 +19,8 @@ from triton_lab.course.cases import Case, told
 from triton_lab.course.launch_work import Requirement
 from triton_lab.course.masked_lane_check import line_of_luck
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.launch.diagnosis.finding import ERROR, Finding
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import ERROR
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.localization import _
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from triton_lab import messages
 from triton_lab.launch.access import Access
-from triton_lab.launch.diagnosis.finding import FindingList, counted
+from triton_lab.launch.diagnosis.finding import FindingList
+from triton_lab.launch.diagnosis.severity import counted
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.localization import _
 from triton_lab.providers import provided
@@ -107,14 +108,13 @@ class Launch(Recorded):
     @cached_property
     def verdict(self) -> Verdict:
         """The result of all checks."""
-        from triton_lab.launch.checks.check_table import check, in_order
-        from triton_lab.launch.checks.rules.always_true_mask import joined
+        from triton_lab.launch.checks.check_run import check, joined
         from triton_lab.launch.diagnosis.tried_fixes import with_fix
         from triton_lab.launch.recording.progress_callback import within
 
         with within(CHECKING + TIMES * max(self.seconds, self.interpreted)):
             found = with_fix(self, check(self), check)
-        return replace(found, findings=in_order(joined(self.executable.plan, found.findings)))
+        return replace(found, findings=joined(self, found.findings))
 
     @cached_property
     def findings(self) -> FindingList:

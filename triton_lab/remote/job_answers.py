@@ -10,7 +10,7 @@ import numpy as np
 
 from triton_lab.interpreter.kernel_errors import KernelErrorData
 from triton_lab.launch.byte_ranges import Ranges
-from triton_lab.launch.diagnosis.finding import SEVERITY
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.sharding.shard import Done, Whole
 from triton_lab.remote.job import FORMAT, JobAnswer, JobEnded, Raised, Reply
 from triton_lab.remote.remote_errors import DataError, hold
@@ -94,7 +94,7 @@ def check_done(done: Any, whole: Whole, own: range) -> Done:
     for stopped in done.stopped:
         _check_stopped(stopped)
     for found in done.verdict.findings:
-        hold(found.kind in SEVERITY, "the kind of a finding")
+        hold(found.kind in rules(), "the kind of a finding")
         _check_rows((found.programs, found.lanes, found.elements, found.events, found.values))
         hold(found.extent.ndim == 2 and found.extent.shape[1] == 2, "the extent of a finding")
     return done

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.launch.checks.rule import rules
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.testing.plugin_options import MARKER
 
 
@@ -55,12 +56,10 @@ def _wish(marker: pytest.Mark) -> Wish:
 def _kinds(given: Any) -> tuple[str, ...]:
     kinds = (given,) if isinstance(given, str) else tuple(given)
     for kind in kinds:
-        if kind not in SEVERITY:
-            raise pytest.UsageError(f"@pytest.mark.{MARKER}: there is no finding {kind!r}; there are {_LISTED}")
+        if kind not in rules():
+            known = ", ".join(rules())
+            raise pytest.UsageError(f"@pytest.mark.{MARKER}: there is no finding {kind!r}; there are {known}")
     return kinds
-
-
-_LISTED = ", ".join(SEVERITY)
 
 
 def missing(wishes: Iterable[Wish], found: Sequence[tuple[str, Finding]]) -> list[str]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from triton_lab.launch.diagnosis.finding import NOTE, SEVERITIES, Finding, counted, place_of
+from triton_lab.launch.diagnosis.finding import Finding, place_of
+from triton_lab.launch.diagnosis.severity import NOTE, SEVERITIES, counted
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 from triton_lab.messages import count, number

@@ -14,7 +14,8 @@ import pytest
 
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
 from triton_lab.backend.source.kernel_source import python_function
-from triton_lab.launch.diagnosis.finding import SEVERITIES, Finding, place_of
+from triton_lab.launch.diagnosis.finding import Finding, place_of
+from triton_lab.launch.diagnosis.severity import SEVERITIES
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
 from triton_lab.launch.recording.record import record

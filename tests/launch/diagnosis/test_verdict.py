@@ -13,8 +13,8 @@ import triton.language as tl
 
 import triton_lab as lab
 from tests.wordings import Wording
-from triton_lab.launch.checks import check_table
-from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.launch.checks.rule import rules
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.launch_assertion import CheckFailed, CheckIncomplete
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.replay_error import CannotReplay
@@ -44,19 +44,16 @@ def broken(*_: object, **__: object) -> Any:
 
 
 PIECES = {
-    "fault.check": None,
-    "race.check": "race",
-    "race.Races": "race",
-    "uninitialized.check": None,
-    "with_values": None,
+    "check_run.with_values": None,
+    "race.racing_access.Races": "race",
 }
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_check_that_fails_is_told_once_and_hides_no_other(
+def test_a_piece_that_fails_is_told_once_and_hides_no_other_check(
     piece: str, monkeypatch: pytest.MonkeyPatch, told: None
 ) -> None:
-    monkeypatch.setattr(f"triton_lab.launch.checks.check_table.{piece}", broken)
+    monkeypatch.setattr(f"triton_lab.launch.checks.{piece}", broken)
     launch = raced()
     kinds = {found.kind for found in launch.findings}
     assert ("race" in kinds) == (PIECES[piece] != "race")
@@ -64,34 +61,34 @@ def test_a_check_that_fails_is_told_once_and_hides_no_other(
     assert "IndexError: out of range" in unchecked.why and "triton-lab" in unchecked.why
 
 
-@pytest.mark.parametrize("number", range(len(check_table._ALONE)))
-def test_each_of_the_other_checks_may_fail(number: int, monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    alone = list(check_table._ALONE)
-    alone[number] = (alone[number][0], broken)
-    monkeypatch.setattr(check_table, "_ALONE", tuple(alone))
+@pytest.mark.parametrize("kind", rules())
+def test_each_check_may_fail(kind: str, monkeypatch: pytest.MonkeyPatch, told: None) -> None:
+    monkeypatch.setattr(type(rules()[kind]), "check", broken)
     launch = raced()
-    assert "race" in {found.kind for found in launch.findings}
-    assert [each.what for each in launch.unchecked] == [alone[number][0]]
+    assert ("race" in {found.kind for found in launch.findings}) == (kind != "race")
+    assert [each.what for each in launch.unchecked] == [rules()[kind].subject]
 
 
 def test_what_fails_for_one_reason_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr(check_table, "_ALONE", (("this", broken), ("that", broken)))
-    assert [each.what for each in raced().unchecked] == ["this, that"]
+    for kind in ("alias", "unverified"):
+        monkeypatch.setattr(type(rules()[kind]), "check", broken)
+    (unchecked,) = raced().unchecked
+    assert unchecked.what == ", ".join(rules()[kind].subject for kind in ("alias", "unverified"))
 
 
 def test_in_tests_a_fault_of_ours_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("triton_lab.launch.checks.rules.race.check", broken)
+    monkeypatch.setattr(type(rules()["race"]), "check", broken)
     with pytest.raises(IndexError):
         raced().findings  # noqa: B018
 
 
 def test_what_cannot_be_replayed_is_no_fault_and_is_told(wording: Wording, monkeypatch: pytest.MonkeyPatch) -> None:
-    def impossible(_: Any) -> Any:
+    def impossible(*_: Any) -> Any:
         raise CannotReplay("no memory")
 
-    monkeypatch.setattr(check_table, "_ALONE", (("NaN", impossible),))
-    assert [(each.what, each.why) for each in raced().unchecked] == [("NaN", "no memory")]
-    wording(raced().unchecked[0], what="NaN", why="no memory")
+    monkeypatch.setattr(type(rules()["non-finite"]), "check", impossible)
+    assert [(each.what, each.why) for each in raced().unchecked] == [("NaN and infinity", "no memory")]
+    wording(raced().unchecked[0], what="NaN and infinity", why="no memory")
 
 
 VIEWS = [
@@ -149,7 +146,7 @@ def test_a_failed_picture_stands_as_a_sentence_in_its_place(monkeypatch: pytest.
 
 
 def test_the_card_says_what_was_not_checked(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr(check_table, "_ALONE", (("NaN and infinity", broken),))
+    monkeypatch.setattr(type(rules()["non-finite"]), "check", broken)
     card = Card(raced(), ())
     assert card.text().count("NaN and infinity: IndexError") == 1
     assert any("not checked" in remark for remark in card.scene()["remarks"])
@@ -165,7 +162,7 @@ def copied() -> None:
 
 
 def test_check_warns_of_what_it_could_not_check_and_strictly_fails(monkeypatch: pytest.MonkeyPatch, told: None) -> None:
-    monkeypatch.setattr(check_table, "_ALONE", (("NaN and infinity", broken),))
+    monkeypatch.setattr(type(rules()["non-finite"]), "check", broken)
     with pytest.warns(CheckIncomplete, match=r"copy_kernel.*: NaN and infinity:"), lab.check():
         copied()
     with pytest.raises(CheckFailed, match="NaN and infinity:"), lab.check(strict=True):
@@ -201,13 +198,13 @@ def test_an_error_inside_check_comes_out_as_it_is() -> None:
 
 
 def test_findings_come_gravest_first_and_then_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = {severity: kind for kind, severity in SEVERITY.items()}
+    kinds = {rule.severity: kind for kind, rule in rules().items()}
     assert set(kinds) == {"error", "warning", "note"}
     lines = [7, None, 12, 3]
     given = [
         Finding(kinds[severity], "m", "h", line=line) for line in lines for severity in ("note", "error", "warning")
     ]
-    monkeypatch.setattr(check_table, "_ALONE", (("all", lambda evidence: iter(given)),))
+    monkeypatch.setattr(type(rules()["alias"]), "check", lambda *_: iter(given))
     launch = raced()
     found = [each for each in launch.findings if each.message == "m"]
     assert [(each.severity, each.line) for each in found] == [

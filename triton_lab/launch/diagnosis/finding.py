@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex, overload
 
@@ -20,46 +20,6 @@ SHOWN = 4
 # The most stretches in a finding's extent (16 MB), and the most elements in its ``ends``.
 MOST_STRETCHES = 1 << 20
 MOST_ENDS = 1 << 20
-
-# The most severe first.
-SEVERITIES = ERROR, WARNING, NOTE = "error", "warning", "note"
-
-SEVERITY = {
-    "out-of-bounds": ERROR,
-    "null-pointer": ERROR,
-    "misaligned": ERROR,
-    "race": ERROR,
-    "lane-collision": ERROR,
-    "uninitialized": ERROR,
-    "deadlock": ERROR,
-    "assertion": ERROR,
-    "same-value": WARNING,
-    "lane-order": WARNING,
-    "overflow": WARNING,
-    "non-finite": WARNING,
-    "lost-precision": WARNING,
-    "lossy-store": WARNING,
-    "undefined": WARNING,
-    "lost-result": WARNING,
-    "precedence": WARNING,
-    "outside-view": NOTE,
-    "alias": NOTE,
-    "idle-program": NOTE,
-    "always-true-mask": NOTE,
-    "standing-load": NOTE,
-    "unverified": NOTE,
-    "unwritten": NOTE,
-}
-
-
-def gravest(severities: Mapping[str, int]) -> str | None:
-    """The highest severity that occurs in ``severities`` (counts by severity); None if there is none."""
-    return next((one for one in SEVERITIES if severities.get(one)), None)
-
-
-def counted(severities: Mapping[str, int]) -> str:
-    """Counts by severity in words, ``1 error, 2 notes``; "" if there are none."""
-    return ", ".join(messages.count(severities[one], one) for one in SEVERITIES if severities.get(one))
 
 
 def _none() -> NDArray[Any]:
@@ -158,7 +118,9 @@ class Finding:
     @property
     def severity(self) -> str:
         """``error``, ``warning`` or ``note``."""
-        return SEVERITY[self.kind]
+        from triton_lab.launch.checks.rule import rules
+
+        return rules()[self.kind].severity
 
     @property
     def fingerprint(self) -> str:

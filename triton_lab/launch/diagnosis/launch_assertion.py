@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Iterator
 
-from triton_lab.launch.diagnosis.finding import ERROR
+from triton_lab.launch.diagnosis.severity import ERROR
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.record import MAX_BYTES, record

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from triton_lab.interpreter.kernel_errors import KernelError, StepLimit, from_signal
-from triton_lab.launch.diagnosis.finding import NOTE, Finding, Fix
+from triton_lab.launch.diagnosis.finding import Finding, Fix
 from triton_lab.launch.diagnosis.fix import edited, edits, filled
+from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict, reason_of
 from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.replay.instrumented_copy import remade

@@ -22,7 +22,7 @@ from triton_lab.ir import Plan, effects
 from triton_lab.launch.access_footprint import hull, runs
 from triton_lab.launch.argument import arguments_of
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
-from triton_lab.launch.checks.analysis.live_checks import watchers
+from triton_lab.launch.checks.check_run import watchers
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording import snapshot
 from triton_lab.launch.recording.access_event import AccessEvent

@@ -22,8 +22,9 @@ from triton_lab.ir import parse_plan
 from triton_lab.ir.verify import verify
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.comparison.number_formats import numpy_type
-from triton_lab.launch.diagnosis.finding import SEVERITY, Finding
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.snapshot import SavedRegion, Snapshot
@@ -296,7 +297,7 @@ def _output(reader: Reader, name: Any, dtype: Any, *sides: Any) -> tuple[str, An
 def _finding(reader: Reader, given: Any) -> Finding:
     texts: dict[str, Any] = {name: of(str, given[name]) for name in FINDING_TEXTS}
     arrays: dict[str, Any] = {name: reader.array(given[name]) for name in FINDING_ARRAYS}
-    hold(texts["kind"] in SEVERITY, "a finding's kind")
+    hold(texts["kind"] in rules(), "a finding's kind")
     if "extent" in given:  # missing in older files
         arrays["extent"] = reader.array(given["extent"])
         hold(arrays["extent"].ndim == 2 and arrays["extent"].shape[1] == 2, "a finding's extent")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,50 +15,84 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Bounds, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LISTED, listed, stretches
-from triton_lab.launch.checks.check_table import MISREAD, OTHERS, in_order
-from triton_lab.launch.checks.rules import fault, idle_program, precedence, unwritten
+from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
+from triton_lab.launch.checks.check_run import joined
+from triton_lab.launch.checks.rule import Merge, WholeRule, rules
 from triton_lab.launch.diagnosis.finding import MOST_ENDS, Finding
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.sharding.shard import Done, Whole
-from triton_lab.localization import _, translated
+from triton_lab.localization import translated
 
-# These findings are about the whole launch, so no part can make them.
-_OF_ALL = ("idle-program", "unwritten", "precedence")
-_ALWAYS_TRUE = "always-true-mask"
-# What the messages count at their end.
-_COUNTED = ("lane", "program")
+
+class Merged(LaunchSummary):
+    """What the parts of a launch know together. ``errors`` are those of all parts, the first one first."""
+
+    def __init__(self, launch: Launch, whole: Whole, done: Sequence[Done]) -> None:
+        super().__init__(launch)
+        self._whole, self._done = whole, done
+        plan = launch.executable.plan
+        self._ops = {op.index: op for op in plan.walk()}
+        self._errors = [stopped.error(plan) for one in done for stopped in one.stopped]
+
+    @property
+    def complete(self) -> bool:
+        """Whether no part was stopped."""
+        return self.launch.error is None
+
+    @property
+    def unwritten(self) -> Ranges:
+        """The bytes that were never written before the launch."""
+        return self._whole.unwritten
+
+    def idle(self) -> Ints:
+        """The numbers of the programs that touched no memory."""
+        idle = [one.idle for one in self._done]
+        pairs = [pair for one in idle for pair in zip(one.start.tolist(), one.stop.tolist(), strict=True)]
+        return np.concatenate([np.empty(0, np.int64), *(np.arange(*pair) for pair in pairs)])
+
+    def writes(self) -> list[Write]:
+        """The writes of the launch, by operation."""
+        found = []
+        for index in sorted({index for one in self._done for index in one.touched}):
+            everywhere = Ranges.joined(one.touched[index] for one in self._done if index in one.touched)
+            if effects.writes(self._ops[index]) and len(everywhere):
+                hull = int(everywhere.start[0]), int(everywhere.stop[-1])
+                found.append(Write(self._ops[index], self._owner(index), hull, partial(_same, everywhere)))
+        return found
+
+    def other_failures(self, error: KernelError) -> Iterator[KernelError]:
+        """The errors of other programs, without replays."""
+        return iter(self._errors[1:])
+
+    def _owner(self, op: int) -> Argument | None:
+        name = next((one.owners[op] for one in self._done if op in one.owners), None)
+        return None if name is None else self.launch.argument(name)
 
 
 def verdict(launch: Launch, whole: Whole, done: Sequence[Done]) -> Verdict:
     """The verdict of a launch that ran in parts without conflicts; ``launch`` itself has no accesses."""
-    gathering = Gathering()
-    plan = launch.executable.plan
-    errors = [stopped.error(plan) for one in done for stopped in one.stopped]
-    if isinstance(launch.error, KernelError):
-        gathering.run(translated(OTHERS), lambda: fault.check(launch, errors[1:]))
+    gathering, summary = Gathering(), Merged(launch, whole, done)
     gathering.findings += united(done)
-    gathering.run(translated(MISREAD), lambda: precedence.check(launch, gathering.findings))
-    if launch.error is None:
-        gathering.run(_("idle programs"), lambda: idle_program.told(launch, _numbers(one.idle for one in done)))
-        gathering.run(_("elements of outputs that no program stores to"), lambda: _unwritten(launch, whole, done))
+    for rule in rules().values():
+        if isinstance(rule, WholeRule):
+            gathering.run(translated(rule.subject), partial(rule.check, summary, gathering.findings))
     for one in done:
         for unchecked in one.verdict.unchecked:
             gathering.left_out(unchecked.what, unchecked.why)
-    return Verdict(in_order(gathering.findings), gathering.unchecked)
+    return Verdict(joined(launch, gathering.findings), gathering.unchecked)
 
 
 def united(done: Sequence[Done]) -> list[Finding]:
     """The findings of all parts; those of one kind at one operation and argument are merged."""
-    found: dict[tuple[object, ...], list[Finding]] = {}
+    found: dict[tuple[str, int | None, str | None], list[Finding]] = {}
     for one in done:
         for each in one.verdict.findings:
-            if each.kind not in _OF_ALL:
-                found.setdefault((each.kind, each.op, each.argument), []).append(each)
+            found.setdefault((each.kind, each.op, each.argument), []).append(each)
     return [
         _united(parts)
         for (kind, op, _unused), parts in found.items()
-        if kind != _ALWAYS_TRUE or _holds(op, parts, done)
+        if rules()[kind].merge is not Merge.ALL or _holds(op, parts, done)
     ]
 
 
@@ -96,13 +130,12 @@ def _united(parts: Sequence[Finding]) -> Finding:
 
 
 def _counted(parts: Sequence[Finding], count: int) -> str:
-    """The first part's message, with the count of all parts."""
-    first = parts[0]
-    ends = [(part, noun) for part in parts for noun in _COUNTED if part.count > 1]
-    noun = next((noun for part, noun in ends if part.message.endswith(messages.in_all(part.count, noun))), None)
-    if noun is None and (ends or first.kind == _ALWAYS_TRUE):
-        return first.message  # this message has no count
-    noun = noun or ("program" if first.kind == "lost-precision" and first.argument is None else "lane")
+    """The first part's message, with the count of all parts if a message of the kind has one."""
+    first, rule = parts[0], rules()[parts[0].kind]
+    noun = rule.noun(first)
+    ends = [part.message.endswith(messages.in_all(part.count, noun)) for part in parts if part.count > 1]
+    if rule.merge is Merge.ALL or not all(ends):
+        return first.message
     return first.message.removesuffix(messages.in_all(first.count, noun)) + messages.in_all(count, noun)
 
 
@@ -122,30 +155,5 @@ def _ends(parts: Sequence[Finding]) -> Iterator[tuple[str, Ints]]:
         yield name, np.concatenate(each)[:MOST_ENDS]
 
 
-def _numbers(ranges: Iterable[Ranges]) -> Ints:
-    return np.concatenate(
-        [np.empty(0, np.int64)]
-        + [np.arange(*pair) for one in ranges for pair in zip(one.start.tolist(), one.stop.tolist(), strict=True)]
-    )
-
-
-def _unwritten(launch: Launch, whole: Whole, done: Sequence[Done]) -> Iterator[Finding]:
-    if not len(whole.unwritten):
-        return
-    ops = {op.index: op for op in launch.executable.plan.walk()}
-    writes = []
-    for index in sorted({index for one in done for index in one.touched}):
-        everywhere = Ranges.joined(one.touched[index] for one in done if index in one.touched)
-        if effects.writes(ops[index]) and len(everywhere):
-            hull = int(everywhere.start[0]), int(everywhere.stop[-1])
-            writes.append(unwritten.Write(ops[index], _owner(launch, done, index), hull, partial(_same, everywhere)))
-    yield from unwritten.told(launch, whole.unwritten, writes)
-
-
 def _same(where: Ranges) -> Bounds:
     return where
-
-
-def _owner(launch: Launch, done: Sequence[Done], op: int) -> Argument | None:
-    name = next((one.owners[op] for one in done if op in one.owners), None)
-    return None if name is None else launch.argument(name)

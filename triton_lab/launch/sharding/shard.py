@@ -78,9 +78,8 @@ class Done:
 def perform(whole: Whole, own: range) -> Done:
     """Run the programs ``own`` on a copy of the memory, and check them."""
     from triton_lab.launch.checks.analysis.evidence import Evidence
-    from triton_lab.launch.checks.check_table import check
-    from triton_lab.launch.checks.rules.fault import more
-    from triton_lab.launch.checks.rules.idle_program import idle
+    from triton_lab.launch.checks.analysis.other_failures import other_failures
+    from triton_lab.launch.checks.check_run import check
 
     tape = Tape(whole.room, whole.limits, whole.unwritten, whole.blank, whole.unknown)
     launch = _launch(whole, own, tape)
@@ -95,7 +94,7 @@ def perform(whole: Whole, own: range) -> Done:
     changed = Ranges.joined(touched[op] for op in touched if effects.writes(evidence.ops[op]))
     stopped: list[KernelErrorData] = []
     if isinstance(launch.error, KernelError):
-        stopped = [KernelErrorData.of(error) for error in (launch.error, *more(launch, launch.error))]
+        stopped = [KernelErrorData.of(error) for error in (launch.error, *other_failures(launch, launch.error))]
     return Done(
         own,
         touched,
@@ -103,8 +102,8 @@ def perform(whole: Whole, own: range) -> Done:
         owners,
         changed,
         held_by(memory, changed),
-        true_ranges(np.isin(np.asarray(own), idle(evidence)), own.start),
-        check(launch, faults=False),
+        true_ranges(np.isin(np.asarray(own), evidence.idle()), own.start),
+        check(launch, part=True),
         tuple(stopped),
         "".join(printed),
         tape.cut,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from triton_lab import messages
-from triton_lab.launch.diagnosis.finding import counted, gravest
+from triton_lab.launch.diagnosis.severity import counted, gravest
 from triton_lab.launch.launch import Launch
 from triton_lab.localization import _
 from triton_lab.views.extension_queries import SessionLaunch, SessionLaunches

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,12 @@ import numpy.typing as npt
 from triton_lab import messages
 from triton_lab.launch.access import elements_at
 from triton_lab.launch.byte_ranges import Flags, Ranges
-from triton_lab.launch.diagnosis.finding import ERROR, MOST_ENDS, WARNING
+from triton_lab.launch.checks.rule import rules
+from triton_lab.launch.diagnosis.finding import MOST_ENDS
+from triton_lab.launch.diagnosis.severity import ERROR, WARNING
 from triton_lab.launch.element_index import offsets
 from triton_lab.launch.membership_classes import distinct
-from triton_lab.localization import N_, _, ngettext, translated
+from triton_lab.localization import _, translated
 from triton_lab.views.drawing.cell_layout import CellLayout
 from triton_lab.views.drawing.heatmap import Mark
 from triton_lab.views.drawing.picture_window import Window
@@ -28,42 +30,6 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 
-# The words for the marked elements of each kind of finding.
-SAYS = {
-    "deadlock": N_("waited for without end"),
-    "race": N_("race"),
-    "same-value": N_("stored by several programs"),
-    "lane-collision": N_("lanes collide"),
-    "lane-order": N_("lanes without an order"),
-    "uninitialized": N_("read before it was written"),
-    "overflow": N_("overflow"),
-    "non-finite": N_("source of NaN or infinity"),
-    "lost-precision": N_("precision lost"),
-    "undefined": N_("depends on masked-off lanes"),
-    "lossy-store": N_("changed by the store"),
-    "unwritten": N_("never written"),
-    "outside-view": N_("outside the view"),
-}
-# The words for the marked programs of findings that concern no argument, by their number.
-PROGRAMS: dict[str, Callable[[int], str]] = {
-    "deadlock": lambda n: ngettext("{count} program waits without end", "{count} programs wait without end", n),
-    "assertion": lambda n: ngettext("{count} program breaks the assertion", "{count} programs break the assertion", n),
-    "out-of-bounds": lambda n: ngettext("{count} program is out of bounds", "{count} programs are out of bounds", n),
-    "null-pointer": lambda n: ngettext(
-        "{count} program follows a null pointer", "{count} programs follow null pointers", n
-    ),
-    "overflow": lambda n: ngettext("{count} program with an overflow", "{count} programs with an overflow", n),
-    "non-finite": lambda n: ngettext(
-        "{count} program in which NaN or infinity arises", "{count} programs in which NaN or infinity arises", n
-    ),
-    "lost-precision": lambda n: ngettext(
-        "{count} program that loses precision", "{count} programs that lose precision", n
-    ),
-    "undefined": lambda n: ngettext(
-        "{count} program depends on masked-off lanes", "{count} programs depend on masked-off lanes", n
-    ),
-    "idle-program": lambda n: ngettext("{count} program touches no memory", "{count} programs touch no memory", n),
-}
 _MOST_OUTLINES = 256  # of one mark
 _TOLD = 3  # programs with lanes out of bounds that are listed
 # For larger launches (lanes of all events), findings are computed for a card, but not for a single picture.
@@ -158,7 +124,7 @@ def marks(
             positions = window.positions(shown)
             there = _covered(places, positions, argument, shown.shape, origin)
             cells = distinct(shown.cells_at(positions[there]))
-            told = translated(SAYS[kind])
+            told = translated(rules()[kind].mark)
         else:
             count, cells = _cells(places, argument, shown, origin)
             if not count:
@@ -166,7 +132,7 @@ def marks(
             told = messages.count(count, "element")
             if not whole and count != math.prod(argument.shape):
                 told = _("the first {elements}").format(elements=told)
-            told = _("{what}: {elements}").format(what=translated(SAYS[kind]), elements=told)
+            told = _("{what}: {elements}").format(what=translated(rules()[kind].mark), elements=told)
         found.append(outline(told, cells, shown))
     beside = [one.count for one in _findings(launch) if one.argument == argument.name and one.kind == "outside-view"]
     if beside:
@@ -214,12 +180,13 @@ def ghost(launch: Launch, argument: Argument, lanes: int, cells: Ints, shown: Ce
 def of_programs(launch: Launch, shown: CellLayout) -> list[Mark]:
     """The findings about programs and no argument, as marks in a picture of the grid; errors come first."""
     found = []
-    for kind, says in PROGRAMS.items():
+    for kind, rule in rules().items():
         which = [one for one in _findings(launch) if one.kind == kind and one.argument is None]
         programs = np.unique(np.concatenate([one.programs for one in which])) if which else np.zeros(0, np.int64)
-        if not len(programs):
+        told = rule.programs_mark(len(programs))
+        if not told or not len(programs):
             continue
-        told = says(len(programs)).format(count=messages.number(len(programs)))
+        told = told.format(count=messages.number(len(programs)))
         # Some findings count lanes, and list only the first programs.
         whole = all(one.count <= len(one.programs) for one in which)
         cells = np.unique(shown.cells_at(programs))
@@ -234,7 +201,7 @@ def by_program(launch: Launch) -> bool:
     first = min(wrong, key=lambda one: (order.index(one.severity), not one.stopped), default=None)
     if first is None or first.argument is not None or first.ends:
         return False
-    return first.kind in PROGRAMS and bool(len(first.programs))
+    return bool(rules()[first.kind].programs_mark(len(first.programs)) and len(first.programs))
 
 
 def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, bool]]:
@@ -246,7 +213,7 @@ def _by_kind(launch: Launch, argument: Argument) -> Iterator[tuple[str, Ranges, 
     cut: set[str] = set()
     look = math.prod(argument.shape) <= _MOST_LOOKED
     for one in _findings(launch):
-        if one.kind not in SAYS:
+        if not rules()[one.kind].mark:
             continue
         parts = by_kind.setdefault(one.kind, [])
         if one.argument == argument.name and len(one.extent) and look:

@@ -18,8 +18,8 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.ir import Op
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.int32_overflow import suspects
 from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds
-from triton_lab.launch.checks.rules.int32_overflow import suspects
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay

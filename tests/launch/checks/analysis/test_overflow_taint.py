@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import triton_lab as lab
-from triton_lab.launch.checks.analysis import overflow_taint
+from triton_lab.launch.checks.analysis import int32_overflow, overflow_taint
 from triton_lab.launch.checks.analysis.evidence import Evidence
-from triton_lab.launch.checks.rules import int32_overflow
 from triton_lab.launch.launch import Launch
 
 BLOCK, PROGRAMS = 4, 3
@@ -76,7 +75,7 @@ def looked(launch: Launch, places: bool = False) -> dict[tuple[str, str], list[A
     names = [line.partition("# ")[2] for line in launch.source.splitlines()]
     line_of = {index: place.line - launch.first_line for index, place in launch.lines.items() if place}
     found: dict[tuple[str, str], list[Any]] = {}
-    for watcher in int32_overflow._looked(Evidence(launch, launch.tape)):
+    for watcher in int32_overflow.wraps(Evidence(launch, launch.tape)):
         for (origin, index), tally in watcher.reached.items():
             lanes = tally.listed()
             assert tally.count == len(lanes) <= 100
@@ -331,7 +330,7 @@ def test_of_an_operation_that_wraps_everywhere_few_programs_are_kept_as_examples
     launch = recorded(
         lambda: elementwise_kernel[(PROGRAMS,)](torch.zeros(128, dtype=torch.int32), numbers, 0, BLOCK=BLOCK)
     )
-    (found,) = int32_overflow._looked(Evidence(launch, launch.tape))
+    (found,) = int32_overflow.wraps(Evidence(launch, launch.tape))
     programs: dict[int, set[int]] = {}
     for origin, program in found.examples:
         programs.setdefault(origin, set()).add(program)

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch.checks.rules import lane_order
+from triton_lab.launch.checks.race import thread_conflicts
 
 LANES = 32
 
@@ -43,7 +43,7 @@ def test_each_lane_that_meets_another_is_found(
     way: str, scattered: bool, wide: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in WAYS[way].items():
-        monkeypatch.setattr(lane_order, name, value)
+        monkeypatch.setattr(thread_conflicts, name, value)
     few = torch.arange(LANES, dtype=torch.int32)
     with lab.record() as launches:
         reaching_kernel[(1,)](

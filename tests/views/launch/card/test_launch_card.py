@@ -165,7 +165,7 @@ def test_a_launch_without_arguments_or_accesses() -> None:
     "where",
     [
         "triton_lab.views.launch.tiling.tiling_view.touches",
-        "triton_lab.launch.checks.rules.race.check",
+        "triton_lab.launch.checks.rules.race.RaceRule.check",
         "triton_lab.views.launch.card.card_figure._header",
     ],
 )

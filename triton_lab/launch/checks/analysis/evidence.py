@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.ir import Op
+from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.ir import Op, effects
 from triton_lab.launch.access_footprint import ByteRuns, hull, runs
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ints, Ranges
+from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.progress_callback import breathe
 
@@ -59,11 +61,11 @@ class EvidenceLanes:
         )
 
 
-class Evidence:
+class Evidence(LaunchSummary):
     """The record of a launch with cached results for its checks."""
 
     def __init__(self, launch: Recorded, tape: Tape) -> None:
-        self.launch = launch
+        super().__init__(launch)
         self.tape = tape
         self.ops = {op.index: op for op in launch.executable.plan.walk()}
         self._runs: dict[int, ByteRuns] = {}
@@ -74,6 +76,29 @@ class Evidence:
     def complete(self) -> bool:
         """Whether the tape holds the whole launch."""
         return not self.tape.dropped and self.launch.error is None
+
+    @property
+    def unwritten(self) -> Ranges:
+        """The bytes that were never written before the launch."""
+        return self.tape.unwritten
+
+    def idle(self) -> Ints:
+        """The numbers of the programs that touched no memory."""
+        own = self.launch.own
+        idle = np.ones(len(own), np.bool_)
+        for sight in self.in_order:
+            idle[_busy(sight.event) - own.start] = False
+            if not idle.any():
+                break
+        return np.flatnonzero(idle) + own.start
+
+    def writes(self) -> Sequence[Write]:
+        """The executions of all operations that write, by operation."""
+        return [
+            Write(sight.op, self.owner(sight.op), self.hull(sight), partial(self.runs, sight))
+            for sight in self.sights("store", "atomic")
+            if effects.writes(sight.op)
+        ]
 
     def sights(self, *kinds: str) -> Iterator[SeenAccess]:
         """All executions of accesses of these kinds, by operation."""
@@ -146,3 +171,17 @@ class Evidence:
 
 def _all(time: int, count: int) -> Ints:
     return np.broadcast_to(np.int64(time), (count,))
+
+
+def _busy(event: AccessEvent) -> Ints:
+    """The programs that have an active lane."""
+    mask = event.mask
+    if mask is None:
+        return event.programs
+    if isinstance(mask, MaskBox):
+        on: Flags = np.ones(1, np.bool_)
+        for lower, upper in zip(mask.lower, mask.upper, strict=True):
+            on = np.asarray(on & (lower < upper))
+    else:
+        on = np.asarray(mask.reshape(mask.shape[0], -1).any(axis=1))
+    return event.programs[np.broadcast_to(on, event.programs.shape)]

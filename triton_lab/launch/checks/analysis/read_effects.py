@@ -19,7 +19,7 @@ from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, effects
 from triton_lab.launch.byte_ranges import Flags, Ranges
-from triton_lab.launch.checks.rules.fault import ROUNDS
+from triton_lab.launch.checks.analysis.other_failures import ROUNDS
 from triton_lab.launch.recording.tape import block_shape, brought
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay

@@ -28,9 +28,9 @@ class _Act:
     value: object
 
 
-def with_orders(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, with ``orders`` for races: what either order leaves or loads, if values are known and differ."""
-    return [replace(one, orders=_orders(launch, one)) if one.kind == "race" else one for one in findings]
+def outcomes(launch: Recorded, race: Finding) -> Finding:
+    """The finding of a race, with ``orders``: what either order leaves or loads, if values are known and differ."""
+    return replace(race, orders=_orders(launch, race))
 
 
 def _orders(launch: Recorded, race: Finding) -> tuple[str, ...]:

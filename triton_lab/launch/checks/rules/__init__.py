@@ -1,4 +1,4 @@
-"""The checks: one module for each kind of finding, with a function `check`.
+"""The rules: one module for each kind of finding, named for the kind, with one class that derives from `Rule`.
 
-In: `Evidence` (`checks/analysis/evidence`). Out: findings. `check_table` lists and runs all of them.
+In: `Evidence` (`checks/analysis/evidence`). Out: findings. `checks/rule` finds all modules here by themselves.
 """

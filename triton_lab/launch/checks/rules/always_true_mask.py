@@ -1,9 +1,9 @@
-"""Finds masks that never turned a lane off."""
+"""Masks that never turned a lane off."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from triton_lab import messages
@@ -12,51 +12,68 @@ from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.access_masks import constant_masks, mask_operand
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import finding
+from triton_lab.launch.checks.rule import Concerned, Merge, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.localization import N_, _, translated
 
-_KIND = "always-true-mask"
 _MEND = N_("Keep the mask if other sizes need it. Otherwise remove it: the access is cheaper without.")
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each access with such a mask."""
-    if not evidence.complete:
-        return
-    launch = evidence.launch
-    constants = constant_masks(launch.executable.plan)
-    for index, events in sorted(evidence.tape.events.items()):
-        op = evidence.ops[index]
-        mask = mask_operand(op)
-        if mask is None or (index, mask) in constants or not events:
-            continue
-        if all(_is_full(event) for event in events):
-            argument = evidence.owner(op)
-            yield finding(
-                launch,
-                _KIND,
-                _message([_access(op, None if argument is None else argument.name)]),
-                translated(_MEND),
-                op=op,
-                argument=argument,
-                count=sum(len(event.programs) * math.prod(event.shape) for event in events),
-            )
+class AlwaysTrueMaskRule(Rule):
+    """A mask is true in all lanes of all programs."""
 
+    kind = "always-true-mask"
+    severity = NOTE
+    subject = N_("masks that are always true")
+    summary = N_("A mask is true in all lanes of all programs.")
+    why = N_("A mask costs instructions, and keeps the compiler from using the widest loads and stores.")
+    remedy = N_("Keep the mask if other sizes need it. Otherwise remove it.")
+    intended = N_("If the kernel is launched for sizes that the block does not divide: this is so for most kernels.")
+    blind = N_(
+        "It is true of this launch only. `triton-lab check` reports it if it is true of all launches of the kernel in "
+        "the script."
+    )
+    concerned = Concerned.ALL
+    merge = Merge.ALL
 
-def joined(plan: Plan, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, with one for each mask of a line in place of one for each access that has this mask.
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each access with such a mask."""
+        if not evidence.complete:
+            return
+        launch = evidence.launch
+        constants = constant_masks(launch.executable.plan)
+        for index, events in sorted(evidence.tape.events.items()):
+            op = evidence.ops[index]
+            mask = mask_operand(op)
+            if mask is None or (index, mask) in constants or not events:
+                continue
+            if all(_is_full(event) for event in events):
+                argument = evidence.owner(op)
+                yield finding(
+                    launch,
+                    self.kind,
+                    _message([_access(op, None if argument is None else argument.name)]),
+                    translated(_MEND),
+                    op=op,
+                    argument=argument,
+                    count=sum(len(event.programs) * math.prod(event.shape) for event in events),
+                )
 
-    It counts the lanes of all accesses, and has no argument if their arguments differ.
-    """
-    ops = {op.index: op for op in plan.walk()}
-    groups: dict[object, list[Finding]] = {}
-    for number, each in enumerate(findings):
-        key: object = number
-        if each.kind == _KIND and each.op in ops and each.line is not None:
-            key = each.file, each.line, mask_operand(ops[each.op])
-        groups.setdefault(key, []).append(each)
-    return [_one(group, ops) if len(group) > 1 else group[0] for group in groups.values()]
+    def joined(self, plan: Plan, findings: Sequence[Finding]) -> list[Finding]:
+        """One finding for each mask of a line, in place of one for each access that has this mask.
+
+        It counts the lanes of all accesses, and has no argument if their arguments differ.
+        """
+        ops = {op.index: op for op in plan.walk()}
+        groups: dict[object, list[Finding]] = {}
+        for number, each in enumerate(findings):
+            key: object = number
+            if each.op in ops and each.line is not None:
+                key = each.file, each.line, mask_operand(ops[each.op])
+            groups.setdefault(key, []).append(each)
+        return [_one(group, ops) if len(group) > 1 else group[0] for group in groups.values()]
 
 
 def _one(group: Sequence[Finding], ops: Mapping[int, Op]) -> Finding:

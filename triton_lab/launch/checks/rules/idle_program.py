@@ -1,22 +1,20 @@
-"""Finds programs that touch no memory."""
+"""Programs that touch no memory."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from triton_lab import messages
-from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir import effects
-from triton_lab.launch.byte_ranges import Flags, Ints
-from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, programs
+from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
+from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.recording.access_event import AccessEvent
-from triton_lab.localization import N_, _, translated
+from triton_lab.launch.diagnosis.severity import NOTE
+from triton_lab.localization import N_, _, ngettext, translated
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
@@ -28,27 +26,42 @@ _HELD_BACK = N_("The masks and conditions around all loads and stores are false.
 _NO_ACCESS = N_("The kernel has no tl.load and no tl.store. Store the result with tl.store: everything else is lost.")
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """At most one finding, about all idle programs."""
-    if evidence.complete:
-        yield from told(evidence.launch, idle(evidence))
+class IdleProgramRule(WholeRule):
+    """A program accesses no memory."""
+
+    kind = "idle-program"
+    severity = NOTE
+    subject = N_("idle programs")
+    summary = N_("A program accesses no memory.")
+    why = N_(
+        "Starting a program takes time on a GPU, and one that does nothing takes a place from others. Often it says "
+        "that the grid was computed for another size or another block."
+    )
+    remedy = N_(
+        "Start `triton.cdiv(n, BLOCK)` programs for n elements. If all programs are idle, the masks and conditions "
+        "around all loads and stores are false."
+    )
+    intended = N_(
+        "If the number of programs is fixed, as in a persistent kernel, or with a grid of the largest size that may "
+        "occur."
+    )
+    blind = N_("A program that loads and stores nothing is not idle. Of a launch that was stopped nothing is said.")
+    concerned = Concerned.ALL
+
+    def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
+        """At most one finding, about all idle programs or about a grid without programs."""
+        if evidence.complete:
+            yield from _findings(evidence.launch, evidence.idle())
+
+    def programs_mark(self, count: int) -> str:
+        """The words for idle programs."""
+        return ngettext("{count} program touches no memory", "{count} programs touch no memory", count)
 
 
-def idle(evidence: Evidence) -> Ints:
-    """The numbers of the programs that touched no memory."""
-    own = evidence.launch.own
-    idle = np.ones(len(own), np.bool_)
-    for sight in evidence.in_order:
-        idle[_busy(sight.event) - own.start] = False
-        if not idle.any():
-            break
-    return np.flatnonzero(idle) + own.start
-
-
-def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
+def _findings(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
     """The finding about these programs, or about a grid without programs; none if there are no idle ones."""
     if not launch.programs and all(math.prod(argument.shape) for argument in launch.arguments):
-        yield finding(launch, "idle-program", _("the grid has no programs: nothing ran"), translated(_EMPTY))
+        yield finding(launch, IdleProgramRule.kind, _("the grid has no programs: nothing ran"), translated(_EMPTY))
     if not len(numbers):
         return
     mend = translated(_MEND)
@@ -60,7 +73,7 @@ def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
     verb = messages.noun(len(numbers), "touches", "touch")
     yield finding(
         launch,
-        "idle-program",
+        IdleProgramRule.kind,
         _("{programs} {verb} no memory; the grid has {all}").format(
             programs=programs(launch, numbers), verb=verb, all=messages.count(launch.programs, "program")
         ),
@@ -68,17 +81,3 @@ def told(launch: Recorded, numbers: Ints) -> Iterator[Finding]:
         count=len(numbers),
         programs=numbers[:LISTED],
     )
-
-
-def _busy(event: AccessEvent) -> Ints:
-    """The programs that have an active lane."""
-    mask = event.mask
-    if mask is None:
-        return event.programs
-    if isinstance(mask, MaskBox):
-        on: Flags = np.ones(1, np.bool_)
-        for lower, upper in zip(mask.lower, mask.upper, strict=True):
-            on = np.asarray(on & (lower < upper))
-    else:
-        on = np.asarray(mask.reshape(mask.shape[0], -1).any(axis=1))
-    return event.programs[np.broadcast_to(on, event.programs.shape)]

@@ -1,4 +1,4 @@
-"""Finds lanes of one program that store to the same element with one operation.
+"""Lanes of one program that store to the same element with one operation.
 
 Their order is not defined: PTX leaves it open for the threads of a warp, and warps run independently. So different
 values are an error. Lanes that store equal values are correct, for example a block whose lanes are all one element. But
@@ -8,219 +8,60 @@ if each of them has loaded the element before and stores a value computed from i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from triton_lab import messages
-from triton_lab.footprint.access_blocks import span_of
-from triton_lab.interpreter.affine_block import AffineBlock
-from triton_lab.interpreter.frame import Frame
-from triton_lab.ir import Op, effects
-from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.launch.byte_ranges import Flags, Ints
-from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
-from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
+from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
-from triton_lab.launch.checks.rules.race import Races
+from triton_lab.launch.checks.race.lane_collisions import LaneCollision, both_lanes, lane_collisions
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.membership_classes import distinct, ordering
-from triton_lab.launch.recording.access_event import AccessEvent
-from triton_lab.launch.recording.tape import block_shape
-from triton_lab.launch.recording.watcher import Watcher
-from triton_lab.launch.replay.replay_run import CannotReplay, replay
+from triton_lab.launch.diagnosis.severity import ERROR
 from triton_lab.localization import N_, _, translated
 
-# With at most this many cells for each lane, an array of cells is cheaper than sorting the lanes.
-_SPARSE = 16
 _MEND = N_("Give each lane its own element, let only one lane store (with a mask), or add with tl.atomic_add.")
 _MEND_LOST = N_("Use tl.atomic_add (or another atomic): it applies the lanes' updates one after the other.")
 
 
-def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
-    """One finding for each store whose lanes collide within a program. Bytes with a race are left to the race check."""
-    meetings = [found for sight in evidence.sights("store") if (found := _met(evidence, sight)) is not None]
-    if not meetings:
-        return
-    meetings = [found for each in meetings if (found := each.where(~races.bytes().covers(each.lanes.address)))]
-    if not meetings:
-        return
-    try:
-        different, impossible = _different(evidence, meetings), None
-    except CannotReplay as reason:
-        # Lost updates can be found without a replay.
-        different, impossible = [np.zeros(len(meeting), np.bool_) for meeting in meetings], reason
-    known = _Lost(evidence)
-    collisions: dict[int, list[_Collision]] = {}
-    for meeting, differ in zip(meetings, different, strict=True):
-        one = _Collision(meeting, differ, known.of(meeting))
-        if one.different.any() or one.lost.any():
-            collisions.setdefault(meeting.sight.op.index, []).append(one)
-    for _unused, some in sorted(collisions.items()):
-        yield _described(evidence, some)
-    if impossible is not None:
-        raise impossible
+class LaneCollisionRule(Rule):
+    """Lanes of one program store different values to one element, or lose each other's updates."""
+
+    kind = "lane-collision"
+    severity = ERROR
+    subject = N_("lanes of one program that access the same memory")
+    summary = N_("Lanes of one program store different values to one element.")
+    why = N_(
+        "A block is stored by many threads at once, and which of them comes last is undefined. One value remains, and "
+        "of several updates such as `out[i] += 1` only one."
+    )
+    remedy = N_(
+        "Give each lane its own element, let one lane store (with a mask), or add with `tl.atomic_add`, which applies "
+        "the updates one after the other."
+    )
+    intended = N_("Only if any of the values would do. Then store one of them, chosen with a mask.")
+    blind = N_(
+        "Whether the values differ is found by a replay; in a launch too large for one, only lost updates are found. "
+        "Lanes that store equal values are not reported."
+    )
+    concerned = Concerned.ONE
+    mark = N_("lanes collide")
+
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each store whose lanes collide within a program. Raises CannotReplay after those known."""
+        collisions, impossible = lane_collisions(evidence)
+        for some in collisions:
+            yield _described(evidence, some)
+        if impossible is not None:
+            raise impossible
 
 
-@dataclass(frozen=True, eq=False)
-class _Meeting:
-    """Lanes of one execution, and in ``there`` for each the number of a lane of its program at the same address."""
-
-    sight: SeenAccess
-    lanes: EvidenceLanes
-    there: Ints
-
-    def __len__(self) -> int:
-        return len(self.lanes)
-
-    def where(self, chosen: Flags) -> _Meeting:
-        return _Meeting(self.sight, self.lanes.where(chosen), self.there[chosen])
-
-
-@dataclass(frozen=True, eq=False)
-class _Collision:
-    """The lanes of a meeting that store different values, and those that lose an update."""
-
-    meeting: _Meeting
-    different: Flags
-    lost: Flags
-
-
-def _met(evidence: Evidence, sight: SeenAccess) -> _Meeting | None:
-    if _is_injective(sight.event, sight.itemsize):
-        return None
-    lanes = evidence.active_lanes(sight)
-    same = _same_place(lanes.address, sight.itemsize)
-    here = np.flatnonzero((same != np.arange(len(same))) & (lanes.program[same] == lanes.program))
-    return _Meeting(sight, lanes.at(here), lanes.lane[same[here]]) if len(here) else None
-
-
-def _is_injective(event: AccessEvent, itemsize: int) -> bool:
-    """Whether a quick test shows that no two lanes of a program have the same address."""
-    pointer = event.pointer
-    if isinstance(pointer, AffineBlock):
-        return span_of(pointer.strides, event.shape, itemsize) is not None
-    if int(np.prod(event.shape)) <= 1:
-        return True
-    if pointer.shape[1:] != event.shape:
-        return False
-    rows = pointer.reshape(len(pointer), -1)
-    return bool((rows[:, 1:] > rows[:, :-1]).all())
-
-
-def _same_place(address: Ints, itemsize: int) -> Ints:
-    """For each lane, a representative lane at its address."""
-    if not len(address):
-        return address
-    low = int(address.min())
-    cells = (int(address.max()) - low) // itemsize + 1
-    index = np.arange(len(address))
-    if cells <= _SPARSE * len(address) and not bool(((address - low) % itemsize).any()):
-        owner = np.empty(cells, np.int64)
-        cell = (address - low) // itemsize
-        owner[cell] = index
-        return owner[cell]
-    order = ordering(address)
-    heads = np.concatenate([[True], address[order][1:] != address[order][:-1]])
-    same = np.empty(len(address), np.int64)
-    same[order] = order[np.maximum.accumulate(np.where(heads, index, 0))]
-    return same
-
-
-class _Values(Watcher):
-    """Compares the values that colliding lanes store, during a replay. Counts events as the tape does."""
-
-    def __init__(self, meetings: list[_Meeting]) -> None:
-        self._wanted = {meeting.sight.event.order: k for k, meeting in enumerate(meetings)}
-        self._meetings = meetings
-        self.different: list[Flags] = [np.zeros(len(meeting), np.bool_) for meeting in meetings]
-        self._count = 0
-
-    def barrier(self, frame: Frame, op: Op) -> None:
-        self._count += 1
-
-    def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Any) -> None:
-        number = self._wanted.get(self._count)
-        self._count += 1
-        if number is None or values is None:
-            return
-        meeting = self._meetings[number]
-        whole = np.broadcast_to(values, (frame.count, *block_shape(frame, op, pointer)))
-        whole = whole.reshape(frame.count, -1)
-        row = np.searchsorted(frame.programs, meeting.lanes.program)
-        bits = f"u{whole.dtype.itemsize}"
-        mine, theirs = (np.ascontiguousarray(whole[row, k]).view(bits) for k in (meeting.lanes.lane, meeting.there))
-        self.different[number] = mine != theirs
-
-
-def _different(evidence: Evidence, meetings: list[_Meeting]) -> list[Flags]:
-    """For each meeting, the lanes that store another value than their partner. Raises CannotReplay."""
-    watcher = _Values(meetings)
-    replay(evidence.launch, access_observer=watcher)
-    return watcher.different
-
-
-class _Lost:
-    """Finds stores of values that were computed from the element that is stored to."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence = evidence
-        plan = evidence.launch.executable.plan
-        self._flow = Flow.of(plan)
-        self._barriers = Barriers(evidence, results_used(plan))
-        self._loads: dict[int, list[int]] = {}
-
-    def of(self, meeting: _Meeting) -> Flags:
-        """The lanes that loaded the element, as their partner did, with no barrier since."""
-        found = np.zeros(len(meeting), np.bool_)
-        for op in self._behind(meeting.sight.op):
-            found |= self._loaded(meeting, op)
-        return found
-
-    def _behind(self, store: Op) -> list[int]:
-        """The loads from which the value of ``store`` is computed."""
-        if store.index not in self._loads:
-            position = effects.operands_of(store).value
-            assert position is not None
-            start = Value(self._flow.function_of[store.index], store.operands[position])
-            makers = (self._flow.maker.get(value) for value in self._flow.behind([start]))
-            found = {op.index for op in makers if op is not None and effects.brings_in(op) and not effects.writes(op)}
-            self._loads[store.index] = sorted(found)
-        return self._loads[store.index]
-
-    def _loaded(self, meeting: _Meeting, load: int) -> Flags:
-        event, lanes = meeting.sight.event, meeting.lanes
-        found, open_ = np.zeros(len(lanes), np.bool_), np.ones(len(lanes), np.bool_)
-        last = self._barriers.last(lanes.program, event.order, never=-1)
-        for before in reversed(self._evidence.tape.events.get(load, [])):
-            if before.order > event.order or before.shape != event.shape:
-                continue
-            mine = np.flatnonzero(open_ & np.isin(lanes.program, before.programs))
-            if not len(mine):
-                continue
-            open_[mine] = False
-            row = np.searchsorted(before.programs, lanes.program[mine])
-            there = before.addresses().reshape(len(before.programs), -1)
-            on = before.active().reshape(len(before.programs), -1)
-            both = on[row, lanes.lane[mine]] & on[row, meeting.there[mine]]
-            same = (there[row, lanes.lane[mine]] == lanes.address[mine]) & (
-                there[row, meeting.there[mine]] == lanes.address[mine]
-            )
-            found[mine] = both & same & (before.order > last[mine])
-            if not open_.any():
-                break
-        return found
-
-
-def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
+def _described(evidence: Evidence, collisions: list[LaneCollision]) -> Finding:
     """The finding for the collisions at one operation."""
     launch = evidence.launch
     lost = any(bool(each.lost.any()) for each in collisions)
     found = FoundLanes(whole=True)
     for each in collisions:
-        found.add(each.meeting.sight, _both(evidence, each.meeting.where(each.different | each.lost)))
+        found.add(each.meeting.sight, both_lanes(evidence, each.meeting.where(each.different | each.lost)))
     ((op, lanes, count),) = found
     first = collisions[0].meeting.where(collisions[0].different | collisions[0].lost)
     argument, shape = evidence.owner(op), first.sight.event.shape
@@ -236,7 +77,7 @@ def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
         )
     return finding(
         launch,
-        "lane-collision",
+        LaneCollisionRule.kind,
         f"{what}{others(count)}",
         translated(_MEND_LOST) if lost else translated(_MEND),
         op=op,
@@ -245,12 +86,3 @@ def _described(evidence: Evidence, collisions: list[_Collision]) -> Finding:
         count=count,
         where=found.where(op),
     )
-
-
-def _both(evidence: Evidence, meeting: _Meeting) -> EvidenceLanes:
-    """The lanes and their partners, sorted by program, then lane."""
-    size = np.int64(max(1, int(np.prod(meeting.sight.event.shape))))
-    mine = meeting.lanes.program * size + meeting.lanes.lane
-    keys = distinct(np.concatenate([mine, meeting.lanes.program * size + meeting.there]))
-    lanes = evidence.active_lanes(meeting.sight)
-    return lanes.where(np.isin(lanes.program * size + lanes.lane, keys))

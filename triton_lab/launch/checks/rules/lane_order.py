@@ -1,4 +1,4 @@
-"""Finds threads of one program that touch the same memory, one of them writing, without a barrier between the two.
+"""Threads of one program that touch the same memory, one of them writing, without a barrier between the two.
 
 Triton's compiler puts barriers only where threads exchange values through shared memory. A block that is stored and
 loaded again, shifted, is a row of `st.global` and a row of `ld.global` with nothing between (seen in the PTX for
@@ -8,289 +8,86 @@ reads it. The result is right if the program is one warp, or by chance; so this 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from triton_lab import messages
-from triton_lab.interpreter.affine_block import AffineBlock
-from triton_lab.ir import effects
-from triton_lab.launch.byte_ranges import Flags, Ints, Ranges
-from triton_lab.launch.checks.analysis.barriers import Barriers, results_used
-from triton_lab.launch.checks.analysis.disjoint_lanes import never_meet
+from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, line_of, others, program
-from triton_lab.launch.checks.analysis.lane_threads import Threads
-from triton_lab.launch.checks.analysis.shared_cells import cells_of, where_threads_meet
-from triton_lab.launch.checks.rules.race import Races
+from triton_lab.launch.checks.race.lane_threads import Threads
+from triton_lab.launch.checks.race.races import Races
+from triton_lab.launch.checks.race.racing_access import racing_accesses
+from triton_lab.launch.checks.race.thread_conflicts import thread_conflicts
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.membership_classes import distinct
-from triton_lab.launch.recording.access_event import AccessEvent
+from triton_lab.launch.diagnosis.severity import WARNING
 from triton_lab.localization import N_, _, translated
-
-Small = npt.NDArray[np.int32]
 
 _MEND = N_(
     "Call tl.debug_barrier() between the two accesses. The threads of a program run "
     "independently, and the compiler synchronizes them where they exchange values, but "
     "not where they communicate through memory."
 )
-# With at most this many cells for each lane, addresses are used as cells; else they are numbered first.
-_SPARSE = 16
-# With more than `_FEW` and at most `_SORTED` lanes, lanes without a conflict are left out first, by sorting.
-_FEW, _SORTED = 1 << 12, 1 << 26
-# The number of cells that are examined at a time, of about 40 bytes each.
-_CELLS = 1 << 22
 
 
-def check(evidence: Evidence, races: Races, told: Collection[tuple[int | None, int | None]]) -> Iterator[Finding]:
-    """One finding for each access that conflicts with an earlier one.
+class LaneOrderRule(Rule):
+    """Two threads of one program access one element, at least one of them stores to it, and no barrier is between."""
 
-    ``told`` are the places (line, column) of races and collisions, which are not reported again.
-    """
-    writers = [sight for sight in evidence.in_order if _writes(sight)]
-    if not writers:
-        return
-    plan = evidence.launch.executable.plan
-    threads, barriers = Threads(plan), Barriers(evidence, results_used(plan))
-    found = FoundLanes(whole=True)
-    first: dict[int, tuple[SeenAccess, EvidenceLanes, int]] = {}
-    for part in _together(evidence, writers):
-        if not _may_meet(part, threads):
-            continue
-        for sight, lanes, met in _meetings(evidence, part, threads, barriers):
-            apart = ~races.bytes().covers(lanes.address)
+    kind = "lane-order"
+    severity = WARNING
+    subject = N_("lanes of one program that access the same memory")
+    summary = N_(
+        "Two threads of one program access one element, at least one of them stores to it, and no "
+        "barrier separates them."
+    )
+    why = N_(
+        "A program is several warps, and each goes at its own pace. Triton puts barriers where values are exchanged in "
+        "shared memory, not where a kernel stores to a tensor and loads from it again. So a warp may read an element "
+        "before another one has written it."
+    )
+    remedy = N_("Call `tl.debug_barrier()` between the two accesses, or keep the value in a variable.")
+    intended = N_("If the kernel runs with `num_warps=1`, and you know that its threads keep in step.")
+    blind = N_(
+        "Which thread holds a lane is decided by layouts that the compiler chooses. Here two lanes count as two "
+        "threads, except where the lanes of both accesses are the same."
+    )
+    concerned = Concerned.ONE
+    mark = N_("lanes without an order")
+
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each access that conflicts with an earlier one, at a place without races and collisions."""
+        threads = Threads(evidence.launch.executable.plan)
+        lanes_found = FoundLanes(whole=True)
+        first: dict[int, tuple[SeenAccess, EvidenceLanes, int]] = {}
+        for sight, lanes, met in thread_conflicts(evidence, threads):
+            apart = ~evidence.once(Races).bytes().covers(lanes.address)
             if apart.any():
-                found.add(sight, lanes.where(apart))
+                lanes_found.add(sight, lanes.where(apart))
                 k = int(np.flatnonzero(apart)[0])
                 first.setdefault(sight.op.index, (sight, lanes.at(np.array([k])), int(met[k])))
-    by_order = {sight.event.order: sight for sight in evidence.in_order}
-    for op, lanes, count in found:
-        sight, one, time = first[op.index]
-        place = evidence.launch.lines.get(op.index)
-        if place is not None and (place.line, place.column) in told:
-            continue
-        what = _told(evidence, sight, one, by_order[time], threads)
-        yield finding(
-            evidence.launch,
-            "lane-order",
-            _("{what}, with no barrier in between{others}").format(what=what, others=others(count)),
-            translated(_MEND),
-            op=op,
-            argument=evidence.owner(op),
-            lanes=lanes,
-            count=count,
-            where=found.where(op),
-        )
-
-
-def _meetings(
-    evidence: Evidence, part: list[SeenAccess], threads: Threads, barriers: Barriers
-) -> Iterator[tuple[SeenAccess, EvidenceLanes, Small]]:
-    """Accesses, their lanes that conflict with another thread, and the time of each conflicting access, by windows."""
-    hulls = [_hull(evidence, sight) for sight in part]
-    unit = min(sight.itemsize for sight in part)
-    low, end = min(low for low, _unused in hulls) // unit * unit, max(high for _unused, high in hulls)
-    lanes = sum(len(sight.event.programs) * int(np.prod(sight.event.shape)) for sight in part)
-    if _FEW < lanes <= _SORTED and any(isinstance(sight.event.pointer, np.ndarray) for sight in part):
-        chosen = where_threads_meet(evidence, part, threads, unit, low)
-        if chosen is not None:
-            if any(map(len, chosen.values())):
-                yield from _Memory(evidence, part, threads, barriers, unit, low, None, chosen).meetings()
-            return
-    if (end - low) // unit > max(1 << 16, _SPARSE * lanes):
-        yield from _Memory(evidence, part, threads, barriers, unit, low, None).meetings()
-        return
-    for start in range(low, end, _CELLS * unit):
-        stop = min(end, start + _CELLS * unit)
-        near = [s for s, (first, last) in zip(part, hulls, strict=True) if first < stop and start < last]
-        if len(near) > 1:
-            yield from _Memory(evidence, near, threads, barriers, unit, start, stop).meetings()
-
-
-def _writes(sight: SeenAccess) -> bool:
-    return effects.writes(sight.op)
-
-
-def _together(evidence: Evidence, writers: list[SeenAccess]) -> Iterator[list[SeenAccess]]:
-    """Groups of executions that touch the same written run of memory."""
-    hulls = {sight.event.order: _hull(evidence, sight) for sight in writers}
-    written = Ranges.of([low for low, _unused in hulls.values()], [high for _unused, high in hulls.values()])
-    parts: list[list[SeenAccess]] = [[] for _unused in range(len(written))]
-    for sight in evidence.in_order:
-        if sight.event.order not in hulls and not written.meets(*evidence.hull(sight)):
-            continue
-        low, high = hulls.get(sight.event.order) or _hull(evidence, sight)
-        if low < high:
-            first, last = np.searchsorted(written.stop, low, side="right"), np.searchsorted(written.start, high)
-            for number in range(int(first), int(last)):
-                parts[number].append(sight)
-    return (group for part in parts for group in _of_one_batch(part) if len(group) > 1)
-
-
-def _of_one_batch(part: list[SeenAccess]) -> Iterable[list[SeenAccess]]:
-    """Groups of executions by the same programs, if no two groups share a program; else all as one group."""
-    groups: dict[bytes, list[SeenAccess]] = {}
-    names: dict[int, bytes] = {}
-    for sight in part:
-        programs = sight.event.programs
-        name = names.setdefault(id(programs), programs.tobytes())
-        groups.setdefault(name, []).append(sight)
-    everyone = np.concatenate([group[0].event.programs for group in groups.values()])
-    return groups.values() if len(distinct(everyone)) == len(everyone) else [part]
-
-
-def _hull(evidence: Evidence, sight: SeenAccess) -> tuple[int, int]:
-    """Bounds of the addresses; masked-off lanes with scattered addresses do not count."""
-    if isinstance(sight.event.pointer, AffineBlock):
-        return evidence.hull(sight)
-    runs = evidence.runs(sight)
-    return (int(runs.start.min()), int(runs.stop.max())) if len(runs) else (0, 0)
-
-
-def _may_meet(part: list[SeenAccess], threads: Threads) -> bool:
-    """Whether different threads of a program may conflict, so that all lanes must be examined."""
-    if all(sight.kind == "atomic" for sight in part):
-        return False
-    if all(not sight.event.shape for sight in part):
-        return any(threads.all_load(sight) for sight in part)
-    return not never_meet(part) or any(threads.all_load(sight) for sight in part)
-
-
-@dataclass(eq=False)
-class _Side:
-    """The last access to each cell: its program, time and thread, and whether it was an atomic."""
-
-    program: Small
-    time: Small
-    thread: Ints
-    atomic: Flags
-
-    @classmethod
-    def nobody(cls, cells: int) -> _Side:
-        nobody, never = np.full(cells, -1, np.int32), np.full(cells, -1, np.int32)
-        return cls(nobody, never, np.zeros(cells, np.int64), np.zeros(cells, np.bool_))
-
-    def here(self, cell: Ints, program: Ints, since: Ints) -> Flags:
-        """Whether the last access to each cell was by ``program`` after the time ``since`` of its last barrier."""
-        found: Flags = (self.program[cell] == program) & (self.time[cell] > since)
-        return found
-
-    def paint(self, cell: Ints, program: Ints, time: int, thread: Ints, atomic: bool) -> None:
-        self.program[cell], self.time[cell], self.thread[cell], self.atomic[cell] = program, time, thread, atomic
-
-
-class _Memory:
-    """The last accesses to some memory. If programs share a cell, the last program replaces the others."""
-
-    def __init__(
-        self,
-        evidence: Evidence,
-        part: Sequence[SeenAccess],
-        threads: Threads,
-        barriers: Barriers,
-        unit: int,
-        start: int,
-        stop: int | None,
-        chosen: Mapping[int, EvidenceLanes] | None = None,
-    ) -> None:
-        """Make cells of ``unit`` bytes from ``start`` to ``stop``; without ``stop``, one for each address in use.
-
-        ``chosen`` are the lanes to examine, by their sight's order; by default all active lanes.
-        """
-        self._chosen = chosen
-        self._evidence, self._part, self._threads, self._barriers = evidence, part, threads, barriers
-        self._unit, self._start = unit, start
-        self._numbers: Ints | None = None
-        if stop is None:
-            self._numbers = distinct(np.concatenate([self._cells(self._lanes(s), s)[0] for s in part]))
-            self._count = len(self._numbers)
-        else:
-            self._count = -(-(stop - start) // unit)
-        self._written, self._read = _Side.nobody(self._count), _Side.nobody(self._count)
-        # The last time when another thread than the last reader has read the cell; -1 for never.
-        self._read_by_other = np.full(self._count, -1, np.int32)
-        self._sights = {sight.event.order: sight for sight in part}
-
-    def meetings(self) -> Iterator[tuple[SeenAccess, EvidenceLanes, Small]]:
-        for sight in self._part:
-            lanes = self._lanes(sight)
-            if len(lanes):
-                yield from self._visit(sight, lanes)
-
-    def _lanes(self, sight: SeenAccess) -> EvidenceLanes:
-        return self._evidence.active_lanes(sight) if self._chosen is None else self._chosen[sight.event.order]
-
-    def _cells(self, lanes: EvidenceLanes, sight: SeenAccess) -> tuple[Ints, Ints]:
-        """The cells that lanes touch, counted from the start, and the lane of each."""
-        cell = cells_of(lanes, sight, self._start, self._unit)
-        return cell.reshape(-1), np.repeat(np.arange(len(lanes)), cell.shape[1])
-
-    def _visit(self, sight: SeenAccess, lanes: EvidenceLanes) -> Iterator[tuple[SeenAccess, EvidenceLanes, Small]]:
-        cell, of = self._cells(lanes, sight)
-        if self._numbers is not None:
-            cell = np.searchsorted(self._numbers, cell)
-        elif int(cell.min()) < 0 or int(cell.max()) >= self._count:
-            inside = (cell >= 0) & (cell < self._count)
-            cell, of = cell[inside], of[inside]
-        time, atomic = sight.event.order, sight.kind == "atomic"
-        program = lanes.program[of]
-        thread = self._threads.of(sight, lanes.lane)[of]
-        since = self._barriers.last(sight.event.programs, time, never=-1)
-        since = since[np.searchsorted(sight.event.programs, program)]
-        written, read = self._written, self._read
-        met = written.here(cell, program, since) & (written.thread[cell] != thread)
-        if atomic:
-            met &= ~written.atomic[cell]
-        met = self._without_own(sight, cell, self._without_exchanged(sight, written.time[cell], met))
-        when = written.time[cell]
-        if _writes(sight):
-            own = read.thread[cell] == thread
-            earlier: Small = np.where(own, self._read_by_other[cell], read.time[cell])
-            before = (read.program[cell] == program) & (earlier > since)
-            if atomic:
-                before &= ~read.atomic[cell]
-            before = self._without_exchanged(sight, earlier, before)
-            when = np.where(met, when, earlier)
-            met |= before
-        if met.any():
-            chosen, first = np.unique(of[met], return_index=True)
-            yield sight, lanes.at(chosen), when[met][first]
-        if effects.reads(sight.op):
-            here = read.here(cell, program, since)
-            other = np.where(read.thread[cell] == thread, self._read_by_other[cell], read.time[cell])
-            read.paint(cell, program, time, thread, atomic)
-            self._read_by_other[cell] = np.where(here, other, -1)
-            self._read_by_other[cell[read.thread[cell] != thread]] = time
-        if _writes(sight):
-            written.paint(cell, program, time, thread, atomic)
-
-    def _without_own(self, sight: SeenAccess, cell: Ints, met: Flags) -> Flags:
-        """``met`` without cells that the loading thread itself has stored to: blocks whose lanes share one element."""
-        if sight.kind != "load" or self._threads.all_load(sight) or not met.any():
-            return met
-        for time in distinct(self._written.time[cell[met]]).tolist():
-            if _same_lanes(sight.event, self._sights[time].event):
-                met = met & (self._written.time[cell] != time)
-        return met
-
-    def _without_exchanged(self, sight: SeenAccess, times: Small, met: Flags) -> Flags:
-        """``met`` without accesses since which the operands of this access passed through a barrier."""
-        if not met.any():
-            return met
-        for time in distinct(times[met]).tolist():
-            if self._threads.barrier_between(self._sights[time].op, sight.op):
-                met = met & (times != time)
-        return met
-
-
-def _same_lanes(one: AccessEvent, other: AccessEvent) -> bool:
-    """Whether each lane of each program has the same address in both, and is active in ``other`` if in ``one``."""
-    if one.shape != other.shape or not np.array_equal(one.programs, other.programs):
-        return False
-    return np.array_equal(one.addresses(), other.addresses()) and bool((one.active() <= other.active()).all())
+        by_order = {sight.event.order: sight for sight in evidence.in_order}
+        known = {(one.line, one.column) for one in found if one.kind == "lane-collision"}
+        racing = [evidence.launch.lines.get(each.first.op.index) for each in evidence.once(racing_accesses)]
+        known |= {(place.line, place.column) for place in racing if place is not None}
+        for op, lanes, count in lanes_found:
+            sight, one, time = first[op.index]
+            place = evidence.launch.lines.get(op.index)
+            if place is not None and (place.line, place.column) in known:
+                continue
+            what = _told(evidence, sight, one, by_order[time], threads)
+            yield finding(
+                evidence.launch,
+                self.kind,
+                _("{what}, with no barrier in between{others}").format(what=what, others=others(count)),
+                translated(_MEND),
+                op=op,
+                argument=evidence.owner(op),
+                lanes=lanes,
+                count=count,
+                where=lanes_found.where(op),
+            )
 
 
 def _told(evidence: Evidence, sight: SeenAccess, one: EvidenceLanes, before: SeenAccess, threads: Threads) -> str:

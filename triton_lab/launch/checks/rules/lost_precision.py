@@ -1,4 +1,4 @@
-"""Finds sums that lose their terms: many terms in a narrow float, and counters that stand still.
+"""Sums that lose their terms: many terms in a narrow float, and counters that stand still.
 
 Sums that a loop carries, and sums of atomics in memory, are also computed in float64 and compared. `tl.sum` and
 `tl.cumsum` are not examined: they add in a tree, which loses little.
@@ -6,7 +6,7 @@ Sums that a loop carries, and sums of atomics in memory, are also computed in fl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,13 @@ from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import element, finding, others, program
 from triton_lab.launch.checks.analysis.loop_sums import CarriedSums, Loss
 from triton_lab.launch.checks.analysis.stored_lanes import stored_from
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import WARNING
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import N_, _, ngettext, translated
 
 Array = NDArray[Any]
 
@@ -37,22 +39,52 @@ _MEND_COUNT = N_("Count in an integer. A float of this width cannot represent th
 _MEND_ATOMIC = N_("Add to a float32 tensor, and convert it after all additions.")
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each addition with a loss."""
-    launch = evidence.launch
-    if launch.snapshot is None:
-        return
-    looked = _looked(evidence)
-    for op, losses in looked.sums.losses():
-        yield _of_a_loop(evidence, op, losses)
-    for op, totals in looked.atomics.totals():
-        yield _of_atomics(evidence, op, totals)
+class LostPrecisionRule(Rule):
+    """A sum is too long for its type: added values are lost in rounding."""
 
+    kind = "lost-precision"
+    severity = WARNING
+    subject = N_("loss of precision")
+    summary = N_("A sum is too long for its type: added values are lost in rounding.")
+    why = N_(
+        "In float16 and bfloat16, a large sum swallows small terms: 2048 + 1 is 2048 in float16. The error grows with "
+        "the number of terms, and a counter stands still."
+    )
+    remedy = N_(
+        "Accumulate in float32: start with `tl.zeros(..., dtype=tl.float32)`, and convert once, when you store the "
+        "sum. Count in integers."
+    )
+    intended = N_("If the tolerance of the result is larger than the share that the message names as lost.")
+    blind = N_(
+        "Sums that a loop carries and sums of atomics are compared with float64. `tl.sum` and `tl.cumsum` add in a "
+        "tree, which loses little, and are not looked at."
+    )
+    concerned = Concerned.ONE
+    mark = N_("precision lost")
 
-def watcher(evidence: Evidence) -> Watcher | None:
-    """The watcher for the running launch; None if it has no such sums."""
-    looked = _Watcher(evidence.launch)
-    return looked if looked.sums or looked.atomics else None
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each addition with a loss."""
+        launch = evidence.launch
+        if launch.snapshot is None:
+            return
+        looked = _looked(evidence)
+        for op, losses in looked.sums.losses():
+            yield _of_a_loop(evidence, op, losses)
+        for op, totals in looked.atomics.totals():
+            yield _of_atomics(evidence, op, totals)
+
+    def watchers(self, evidence: Evidence) -> Mapping[str, Watcher | None]:
+        """One that adds up in float64; None if the launch has no such sums."""
+        looked = _Watcher(evidence.launch)
+        return {"accumulation": looked if looked.sums or looked.atomics else None}
+
+    def noun(self, finding: Finding) -> str:
+        """A sum of a loop is counted by programs, one of atomics by the lanes that add."""
+        return "program" if finding.argument is None else "lane"
+
+    def programs_mark(self, count: int) -> str:
+        """The words for programs with a loss."""
+        return ngettext("{count} program that loses precision", "{count} programs that lose precision", count)
 
 
 def _looked(evidence: Evidence) -> _Watcher:

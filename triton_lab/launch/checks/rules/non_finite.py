@@ -1,4 +1,4 @@
-"""Finds NaN and infinity that a program stores, or integers computed from them, if all that it loaded was finite.
+"""NaN and infinity that a program stores, or integers computed from them, if all that it loaded was finite.
 
 Constants, arguments and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones
 arise.
@@ -6,7 +6,7 @@ arise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -23,14 +23,16 @@ from triton_lab.ir.traits.trait import CORRECT, Kind
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
 from triton_lab.launch.checks.analysis.nonfinite_origin import CASTS, Birth, Births
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import WARNING
 from triton_lab.launch.nonfinite import finite
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.tape import block_shape, brought
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import N_, _, ngettext, translated
 
 Array = NDArray[Any]
 
@@ -41,36 +43,71 @@ _MEND = N_(
 _NARROWING = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.rounding is CORRECT)
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each store of such a value."""
-    launch = evidence.launch
-    plan = launch.executable.plan
-    if launch.snapshot is None or not (evidence.tape.strange or any(op.name in CASTS for op in plan.walk())):
-        return
-    seen = launch.watched.get("non-finite")
-    if isinstance(seen, _Watcher):
-        looked = seen
-    else:
-        looked = _Watcher(evidence)
-        replay(launch, observer=looked, access_observer=looked)
-    for op, lanes, count in looked.found:
-        argument = evidence.owner(op)
-        what, birth = looked.examples[op.index]
-        yield finding(
-            launch,
-            "non-finite",
-            _("{program} stores {what} to {element}, although all values that it loaded are finite{others}").format(
-                program=program(launch, int(lanes.program[0])),
-                what=what,
-                element=element(argument, int(lanes.address[0])),
-                others=others(count),
-            ),
-            _mend(launch, evidence.ops[birth], op),
-            op=op,
-            argument=argument,
-            lanes=lanes,
-            count=count,
-            where=looked.found.where(op),
+class NonFiniteRule(Rule):
+    """A program stores NaN or infinity, although every value that it loaded was finite."""
+
+    kind = "non-finite"
+    severity = WARNING
+    subject = N_("NaN and infinity")
+    summary = N_("A program stores NaN or infinity, although every value that it loaded was finite.")
+    why = N_(
+        "NaN spreads: one lane of a row makes its sum and its softmax NaN, and one such gradient ruins a training run. "
+        "The place where it arises is hard to find afterwards."
+    )
+    remedy = N_(
+        "Look at the operation that the message names. Guard the division, subtract the maximum before `tl.exp`, or "
+        "pass a neutral value with `other=`."
+    )
+    intended = N_("If NaN or infinity is the right answer, such as the logarithm of 0.")
+    blind = N_(
+        "Infinity that the kernel writes itself, as a constant, an argument or an `other=`, is meant. A program that "
+        "loaded NaN or infinity passes it on and is not reported."
+    )
+    concerned = Concerned.ONE
+    mark = N_("source of NaN or infinity")
+
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each store of such a value."""
+        launch = evidence.launch
+        plan = launch.executable.plan
+        if launch.snapshot is None or not (evidence.tape.strange or any(op.name in CASTS for op in plan.walk())):
+            return
+        seen = launch.watched.get(self.kind)
+        if isinstance(seen, _Watcher):
+            looked = seen
+        else:
+            looked = _Watcher(evidence)
+            replay(launch, observer=looked, access_observer=looked)
+        for op, lanes, count in looked.found:
+            argument = evidence.owner(op)
+            what, birth = looked.examples[op.index]
+            yield finding(
+                launch,
+                self.kind,
+                _("{program} stores {what} to {element}, although all values that it loaded are finite{others}").format(
+                    program=program(launch, int(lanes.program[0])),
+                    what=what,
+                    element=element(argument, int(lanes.address[0])),
+                    others=others(count),
+                ),
+                _mend(launch, evidence.ops[birth], op),
+                op=op,
+                argument=argument,
+                lanes=lanes,
+                count=count,
+                where=looked.found.where(op),
+            )
+
+    def watchers(self, evidence: Evidence) -> Mapping[str, Watcher | None]:
+        """One that finds where NaN and infinity arise; None if the launch has no floats."""
+        functions = evidence.launch.executable.plan.functions.values()
+        floats = any(type.is_float for function in functions for type in function.types)
+        return {"non-finite": _Watcher(evidence) if floats else None}
+
+    def programs_mark(self, count: int) -> str:
+        """The words for programs in which NaN or infinity arises."""
+        return ngettext(
+            "{count} program in which NaN or infinity arises", "{count} programs in which NaN or infinity arises", count
         )
 
 
@@ -93,13 +130,6 @@ def _mend_conversion(launch: Recorded, birth: Op) -> str:
         "The value is finite as {wide}, but {narrow} ends at {most}. Keep it in {wide} (the output tensor too), scale "
         "it, or clamp it first."
     ).format(wide=wide, narrow=narrow, most=messages.significant(most))
-
-
-def watcher(evidence: Evidence) -> Watcher | None:
-    """The watcher for the running launch; None if it has no floats."""
-    functions = evidence.launch.executable.plan.functions.values()
-    floats = any(type.is_float for function in functions for type in function.types)
-    return _Watcher(evidence) if floats else None
 
 
 class _Watcher(Watcher):

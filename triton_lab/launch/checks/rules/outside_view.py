@@ -1,18 +1,20 @@
-"""Finds accesses through an argument that touch its storage outside of its elements.
+"""Accesses through an argument that touch its storage outside of its elements.
 
 A GPU allows this, and it is often harmless: the memory belongs to the tensor of which the argument is a view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.view_bytes import ViewBytes
 from triton_lab.localization import N_, _, translated
 
@@ -22,45 +24,65 @@ _MEND = N_(
 )
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each access that leaves its view."""
-    views: dict[str, ViewBytes] = {}
-    found = FoundLanes()
-    for sight in evidence.sights("load", "store", "atomic"):
-        argument = evidence.owner(sight.op)
-        if argument is None or argument.kind != "tensor" or not evidence.is_bound(sight.op) or _is_all(argument):
-            continue
-        if argument.name not in views:
-            views[argument.name] = ViewBytes(argument.address, argument.shape, argument.strides, argument.itemsize)
-        view = views[argument.name]
-        if _leaves(evidence, sight, view):
-            lanes = evidence.active_lanes(sight)
-            outside = view.ahead(lanes.address) < sight.itemsize
-            outside &= lanes.address < argument.storage_address + argument.storage_bytes
-            outside &= lanes.address + sight.itemsize > argument.storage_address
-            found.add(sight, lanes.where(outside))
-    launch = evidence.launch
-    for op, lanes, count in found:
-        argument = evidence.owner(op)
-        assert argument is not None
-        yield finding(
-            launch,
-            "outside-view",
-            _(
-                "{program} touches {element}, which is outside the view (shape {shape}, stride {strides}){others}"
-            ).format(
-                program=program(launch, int(lanes.program[0])),
-                element=element(argument, int(lanes.address[0])),
-                shape=argument.shape,
-                strides=argument.strides,
-                others=others(count),
-            ),
-            translated(_MEND),
-            op=op,
-            argument=argument,
-            lanes=lanes,
-            count=count,
-        )
+class OutsideViewRule(Rule):
+    """A lane accesses the storage of its tensor outside of the view that was passed."""
+
+    kind = "outside-view"
+    severity = NOTE
+    subject = N_("accesses outside a view")
+    summary = N_("A lane accesses the storage of its tensor outside of the view that was passed.")
+    why = N_(
+        "The memory is there, so nothing stops. But it belongs to other elements of the tensor that the view was made "
+        "of: a load reads a neighbour, and a store changes it."
+    )
+    remedy = N_(
+        "Check the offsets against the view's shape and strides: use `.stride(0)`, not the width. Mask off what lies "
+        "outside."
+    )
+    intended = N_("If the kernel reads a margin on purpose, as a stencil does, and its mask or `tl.where` discards it.")
+    blind = N_("Offsets that stay in the view but reach another element than the one that was meant are not seen.")
+    concerned = Concerned.ONE
+    mark = N_("outside the view")
+
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each access that leaves its view."""
+        views: dict[str, ViewBytes] = {}
+        strays = FoundLanes()
+        for sight in evidence.sights("load", "store", "atomic"):
+            argument = evidence.owner(sight.op)
+            if argument is None or argument.kind != "tensor" or not evidence.is_bound(sight.op) or _is_all(argument):
+                continue
+            if argument.name not in views:
+                views[argument.name] = ViewBytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+            view = views[argument.name]
+            if _leaves(evidence, sight, view):
+                lanes = evidence.active_lanes(sight)
+                outside = view.ahead(lanes.address) < sight.itemsize
+                outside &= lanes.address < argument.storage_address + argument.storage_bytes
+                outside &= lanes.address + sight.itemsize > argument.storage_address
+                strays.add(sight, lanes.where(outside))
+        launch = evidence.launch
+        for op, lanes, count in strays:
+            argument = evidence.owner(op)
+            assert argument is not None
+            yield finding(
+                launch,
+                self.kind,
+                _(
+                    "{program} touches {element}, which is outside the view (shape {shape}, stride {strides}){others}"
+                ).format(
+                    program=program(launch, int(lanes.program[0])),
+                    element=element(argument, int(lanes.address[0])),
+                    shape=argument.shape,
+                    strides=argument.strides,
+                    others=others(count),
+                ),
+                translated(_MEND),
+                op=op,
+                argument=argument,
+                lanes=lanes,
+                count=count,
+            )
 
 
 def _leaves(evidence: Evidence, sight: SeenAccess, view: ViewBytes) -> bool:

@@ -1,4 +1,4 @@
-"""Finds results that depend on masked-off lanes of a load without ``other=``.
+"""Results that depend on masked-off lanes of a load without ``other=``.
 
 Triton does not define the value of such lanes; here, and in the code that it compiles for sm_90 today, it is 0. Most of
 them are never used: the store has the same mask, or ``tl.where`` discards them. So the launch is replayed with other
@@ -8,7 +8,7 @@ while it runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,10 +28,12 @@ from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, line_of, listed, others
 from triton_lab.launch.checks.analysis.finding_text import program as named
 from triton_lab.launch.checks.analysis.masked_off_lanes import Off, TurnedOff, suspects
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import WARNING
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import N_, _, ngettext, translated
 
 Array = NDArray[Any]
 
@@ -44,19 +46,51 @@ _MEND = N_(
 _STEPS = 10_000
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each load whose masked-off lanes have an effect, and each argument with the effect."""
-    launch = evidence.launch
-    if launch.snapshot is None or not evidence.complete:
-        return
-    for index, hangs in _looked(evidence).items():
-        yield from _told(evidence, evidence.ops[index], hangs)
+class UndefinedRule(Rule):
+    """A stored value depends on masked-off lanes of a load without ``other=``."""
 
+    kind = "undefined"
+    severity = WARNING
+    subject = N_("uses of masked-off lanes")
+    summary = N_("A stored value depends on masked-off lanes of a load without other=.")
+    why = N_(
+        "Triton leaves open what a masked-off lane holds. Code that it compiles for sm_90 today gives 0, another "
+        "version or another GPU may give what was in the register."
+    )
+    remedy = N_(
+        'Pass `other=0` for a sum or `other=float("-inf")` for a maximum, or replace these lanes with `tl.where` '
+        "before they are used."
+    )
+    intended = N_("If 0 is what you mean. Write `other=0` then: it costs nothing and says so.")
+    blind = N_(
+        "The launch is run again with other numbers in these lanes: a dependence that no number of the two that are "
+        "tried shows is missed."
+    )
+    concerned = Concerned.ONE
+    mark = N_("depends on masked-off lanes")
 
-def watcher(evidence: Evidence) -> Watcher | None:
-    """The watcher for the running launch; None if no load has undefined lanes that may be used."""
-    loads = [op.index for op in suspects(evidence.launch.executable.plan)]
-    return TurnedOff(evidence.launch, loads) if loads else None
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each load whose masked-off lanes have an effect, and each argument with the effect."""
+        launch = evidence.launch
+        if launch.snapshot is None or not evidence.complete:
+            return
+        for index, hangs in _looked(evidence).items():
+            yield from _told(evidence, evidence.ops[index], hangs)
+
+    def watchers(self, evidence: Evidence) -> Mapping[str, Watcher | None]:
+        """One that follows masked-off lanes; None if no load has such lanes that may be used."""
+        loads = [op.index for op in suspects(evidence.launch.executable.plan)]
+        return {"turned off": TurnedOff(evidence.launch, loads) if loads else None}
+
+    def noun(self, finding: Finding) -> str:
+        """Stored values are counted by lanes, other effects by programs."""
+        return "program" if finding.argument is None else "lane"
+
+    def programs_mark(self, count: int) -> str:
+        """The words for programs whose course depends on such lanes."""
+        return ngettext(
+            "{count} program depends on masked-off lanes", "{count} programs depend on masked-off lanes", count
+        )
 
 
 @dataclass

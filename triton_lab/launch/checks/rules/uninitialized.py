@@ -1,4 +1,4 @@
-"""Finds reads of uninitialised memory: `torch.empty`, padding, gaps. Values that are read and discarded do not count.
+"""Reads of uninitialised memory: `torch.empty`, padding, gaps. Values that are read and discarded do not count.
 
 If another program writes the memory unordered with the read, it is reported as a race, since the read may come before
 or after the write.
@@ -7,7 +7,7 @@ or after the write.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from triton_lab.ir import effects
 from triton_lab.launch.argument import Argument
@@ -17,51 +17,81 @@ from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes, element, finding, others, program
 from triton_lab.launch.checks.analysis.live_read_effects import LiveUses
 from triton_lab.launch.checks.analysis.read_effects import ReadEffects
-from triton_lab.launch.checks.rules.race import Races
+from triton_lab.launch.checks.race.races import Races
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import ERROR
+from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.uninitialized_memory import POISONED, still_poisoned
-from triton_lab.launch.replay.replay_run import CannotReplay
+from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.localization import N_, _, translated
 
 _MEND = N_("Create the tensor with torch.zeros, fill it first, or mask off the lanes that were never written.")
 
 
-def check(evidence: Evidence, races: Races) -> Iterator[Finding]:
-    """One finding for each load and atomic that reads such memory, with the programs in which it has an effect."""
-    launch = evidence.launch
-    if not len(evidence.tape.fresh) or launch.snapshot is None:
-        return
-    reads = _Reads(evidence, races)
-    users = _users(evidence, reads)
-    found = FoundLanes(whole=True)
-    for sight, left in reads:
-        lanes = evidence.lanes(sight, left, whole=True)
-        using = users.get(sight.op.index)
-        found.add(sight, lanes if using is None else lanes.where(using[lanes.program]))
-    for op, lanes, count in found:
-        argument = evidence.owner(op)
-        what = element(argument, int(lanes.address[0]))
-        deed = _("updates") if effects.updates(op) else _("loads")
-        yield finding(
-            launch,
-            "uninitialized",
-            _("{program} {deed} {what}, which was never written{others}").format(
-                program=program(launch, int(lanes.program[0])), deed=deed, what=what, others=others(count)
-            ),
-            translated(_MEND) + _exchanged(evidence, argument, found.where(op)),
-            op=op,
-            argument=argument,
-            lanes=lanes,
-            count=count,
-            where=found.where(op),
-        )
-    if any(True for _unused in reads.of_unknown()):
-        raise CannotReplay(
-            _(
-                "torch.empty returned more than {size} MB at once, and whether the kernel reads "
-                "unwritten memory there is not known: use torch.zeros, or a smaller tensor"
-            ).format(size=f"{POISONED / 2**20:.0f}")
-        )
+class UninitializedRule(Rule):
+    """A lane loads an element that was never written."""
+
+    kind = "uninitialized"
+    severity = ERROR
+    subject = N_("reads of uninitialized memory")
+    summary = N_("A lane loads an element that was never written.")
+    why = N_(
+        "`torch.empty` gives memory that holds whatever was there before. On a GPU this is often the result of an "
+        "earlier run, so the kernel seems right until something else has used the memory."
+    )
+    remedy = N_(
+        "Create the tensor with `torch.zeros`, fill it first, or mask off the lanes that were never written. If two "
+        "tensors were exchanged in the call, the message says so."
+    )
+    intended = N_("Never. A value that is read and then discarded is not reported.")
+    blind = N_(
+        "Only memory is watched that torch gave uninitialized while the launch was recorded, and in one piece no more "
+        "than the message of the check says. A read that races with the write is a `race`."
+    )
+    concerned = Concerned.ONE
+    mark = N_("read before it was written")
+
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each load and atomic that reads such memory, with the programs in which it has an effect."""
+        launch = evidence.launch
+        if not len(evidence.tape.fresh) or launch.snapshot is None:
+            return
+        reads = _Reads(evidence, evidence.once(Races))
+        users = _users(evidence, reads)
+        unwritten_reads = FoundLanes(whole=True)
+        for sight, left in reads:
+            lanes = evidence.lanes(sight, left, whole=True)
+            using = users.get(sight.op.index)
+            unwritten_reads.add(sight, lanes if using is None else lanes.where(using[lanes.program]))
+        for op, lanes, count in unwritten_reads:
+            argument = evidence.owner(op)
+            what = element(argument, int(lanes.address[0]))
+            deed = _("updates") if effects.updates(op) else _("loads")
+            yield finding(
+                launch,
+                self.kind,
+                _("{program} {deed} {what}, which was never written{others}").format(
+                    program=program(launch, int(lanes.program[0])), deed=deed, what=what, others=others(count)
+                ),
+                translated(_MEND) + _exchanged(evidence, argument, unwritten_reads.where(op)),
+                op=op,
+                argument=argument,
+                lanes=lanes,
+                count=count,
+                where=unwritten_reads.where(op),
+            )
+        if any(True for _unused in reads.of_unknown()):
+            raise CannotReplay(
+                _(
+                    "torch.empty returned more than {size} MB at once, and whether the kernel reads "
+                    "unwritten memory there is not known: use torch.zeros, or a smaller tensor"
+                ).format(size=f"{POISONED / 2**20:.0f}")
+            )
+
+    def watchers(self, evidence: Evidence) -> Mapping[str, Watcher | None]:
+        """One that follows the values read from such memory; None if all memory has been written."""
+        return {"uses": LiveUses(evidence.launch, evidence.tape.blank) if len(evidence.tape.blank) else None}
 
 
 def _exchanged(evidence: Evidence, argument: Argument | None, where: Ranges) -> str:
@@ -122,11 +152,6 @@ class _Reads:
                 yield sight, left
             if effects.writes(sight.op):
                 left -= evidence.runs(sight).bytes()
-
-
-def watcher(evidence: Evidence) -> LiveUses | None:
-    """The watcher for the running launch; None if all memory has been written."""
-    return LiveUses(evidence.launch, evidence.tape.blank) if len(evidence.tape.blank) else None
 
 
 def _users(evidence: Evidence, reads: _Reads) -> dict[int, Flags]:

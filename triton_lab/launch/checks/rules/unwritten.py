@@ -1,4 +1,4 @@
-"""Finds elements of an output that are not written after the launch: the grid is too small, or a mask too narrow.
+"""Elements of an output that are not written after the launch: the grid is too small, or a mask too narrow.
 
 This may be intended: another launch may write the rest, or a buffer may be larger than its used part. So it is a note.
 """
@@ -6,20 +6,20 @@ This may be intended: another launch may write the rest, or a buffer may be larg
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.ir import Op, effects
+from triton_lab.ir import Op
 from triton_lab.launch.access_footprint import tensor_bytes
 from triton_lab.launch.argument import Argument
-from triton_lab.launch.byte_ranges import Bounds, Ints, Ranges
-from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.byte_ranges import Ints, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, stretches
+from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
+from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.recording.uninitialized_memory import still_poisoned
 from triton_lab.localization import N_, _, translated
@@ -35,32 +35,37 @@ _MEND = N_(
 )
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each tensor that the launch stores to incompletely, at the first operation that stores to it."""
-    launch = evidence.launch
-    if not evidence.complete or not len(evidence.tape.unwritten) or launch.snapshot is None:
-        return
-    if launch.snapshot.missing:
-        raise CannotReplay(launch.snapshot.missing)
-    writes = [
-        Write(sight.op, evidence.owner(sight.op), evidence.hull(sight), partial(evidence.runs, sight))
-        for sight in evidence.sights("store", "atomic")
-        if effects.writes(sight.op)
-    ]
-    yield from told(launch, evidence.tape.unwritten, writes)
+class UnwrittenRule(WholeRule):
+    """Elements of an output were not written: the grid is too small, or a mask too narrow."""
+
+    kind = "unwritten"
+    severity = NOTE
+    subject = N_("elements of outputs that no program stores to")
+    summary = N_("Elements of an output were not written: the grid is too small, or a mask too narrow.")
+    why = N_(
+        "`torch.empty` gives memory that holds whatever was there before. On a GPU this is often the result of an "
+        "earlier run, so a test may pass although the kernel never stored these elements."
+    )
+    remedy = N_(
+        "Start `triton.cdiv(n, BLOCK)` programs for n elements, and let the masks pass every element. If the rest is "
+        "to be 0, make the tensor with `torch.zeros`."
+    )
+    intended = N_("If another launch writes the rest, or if the buffer is larger than the part in use.")
+    blind = N_("Only memory is watched that torch gave uninitialized. Of a launch that was stopped nothing is said.")
+    concerned = Concerned.ALL
+    mark = N_("never written")
+
+    def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each tensor that is stored to incompletely, at the first operation that stores to it."""
+        launch = evidence.launch
+        if not evidence.complete or not len(evidence.unwritten) or launch.snapshot is None:
+            return
+        if launch.snapshot.missing:
+            raise CannotReplay(launch.snapshot.missing)
+        yield from _findings(launch, evidence.unwritten, evidence.writes())
 
 
-@dataclass(frozen=True, eq=False)
-class Write:
-    """The writes of an operation: the argument ``owner``, the bounds of the addresses, and the ``bytes``."""
-
-    op: Op
-    owner: Argument | None
-    hull: tuple[int, int]
-    bytes: Callable[[], Bounds]
-
-
-def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterator[Finding]:
+def _findings(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterator[Finding]:
     """Findings for bytes that were ``unwritten`` before the launch and still are; ``writes`` by operation."""
     for argument, op in _outputs(writes):
         left = _left(launch, unwritten, writes, argument)
@@ -73,7 +78,7 @@ def told(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterat
         every = counted(math.prod(argument.shape), "element")
         yield finding(
             launch,
-            "unwritten",
+            UnwrittenRule.kind,
             _("{count} of {every} were not written, neither by this launch nor before, the first at {place}").format(
                 place=place, count=number(count), every=every
             ),

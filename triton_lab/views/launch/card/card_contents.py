@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from triton_lab.launch.checks.rule import rules
 from triton_lab.views.launch.card.findings_text import ICONS
-from triton_lab.views.launch.finding_marks import SAYS
 from triton_lab.views.missing_picture import attempt
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Contents:
         """The tensor arguments that the kernel touches: those with errors first, then outputs, then inputs."""
         touched = {access.argument for access in self.accesses}
         stored = {access.argument for access in self.accesses if access.kind != "load"}
-        told = [one for one in self.gravest if one.severity != "note" or one.kind in SAYS]
+        told = [one for one in self.gravest if one.severity != "note" or rules()[one.kind].mark]
         wrong = [name for one in told for name in (one.argument, *(name for name, _ in one.ends))]
         names = [argument.name for argument in self.tensors if argument.name in touched]
         return sorted(names, key=lambda name: (wrong.index(name) if name in wrong else len(wrong), name not in stored))
@@ -87,7 +87,7 @@ class Contents:
         order = list(ICONS)
         return sorted(
             self.launch.findings,
-            key=lambda one: (order.index(one.severity), not one.stopped, one.kind not in SAYS),
+            key=lambda one: (order.index(one.severity), not one.stopped, not rules()[one.kind].mark),
         )
 
     @property

@@ -1,4 +1,4 @@
-"""Finds loads in a loop whose mask changes with the iteration but whose offsets do not.
+"""Loads in a loop whose mask changes with the iteration but whose offsets do not.
 
 Each iteration then loads the same elements. This may be intended, if each iteration needs another length of one block,
 so it is a note.
@@ -6,7 +6,7 @@ so it is a note.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from triton_lab.ir import Op, dataflow, effects
 from triton_lab.launch.byte_ranges import Flags
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, program
+from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.localization import N_, _, translated
 
@@ -26,16 +28,38 @@ _MEND = N_(
 )
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each such load, if a program loads an element again."""
-    launch = evidence.launch
-    flow = dataflow.Flow.of(launch.executable.plan)
-    for function in launch.executable.plan.functions.values():
-        for loop in (op for op in function.walk() if op.name == "scf.for"):
-            carried = {dataflow.Value(function.name, one) for one in loop.regions[0].blocks[0].arguments}
-            for op in (one for region in loop.regions for block in region.blocks for one in block.ops):
-                if op.name == "tt.load" and _stands(flow, function.name, op, carried):
-                    yield from _told(evidence, op)
+class StandingLoadRule(Rule):
+    """A load in a loop loads the same elements in each iteration, although its mask changes."""
+
+    kind = "standing-load"
+    severity = NOTE
+    subject = N_("loads that a loop repeats")
+    summary = N_("A load in a loop loads the same elements in each iteration, although its mask changes.")
+    why = N_(
+        "The loop was meant to walk over a row, and reads the first block again and again. The result is wrong for "
+        "more than one block, and right for one."
+    )
+    remedy = N_(
+        "Advance the offsets as the mask does, `x_ptr + k + offsets`, or advance the pointers at the end of each "
+        "iteration, `x_ptrs += BLOCK`."
+    )
+    intended = N_("If each iteration needs another length of one and the same block.")
+    blind = N_(
+        "Only loads in `for` loops are looked at whose mask depends on what the loop carries and whose address does "
+        "not."
+    )
+    concerned = Concerned.ONE
+
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each such load, if a program loads an element again."""
+        launch = evidence.launch
+        flow = dataflow.Flow.of(launch.executable.plan)
+        for function in launch.executable.plan.functions.values():
+            for loop in (op for op in function.walk() if op.name == "scf.for"):
+                carried = {dataflow.Value(function.name, one) for one in loop.regions[0].blocks[0].arguments}
+                for op in (one for region in loop.regions for block in region.blocks for one in block.ops):
+                    if op.name == "tt.load" and _stands(flow, function.name, op, carried):
+                        yield from _told(evidence, op)
 
 
 def _stands(flow: dataflow.Flow, function: str, load: Op, carried: set[dataflow.Value]) -> bool:

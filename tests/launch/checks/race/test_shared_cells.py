@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import triton_lab as lab
 from triton_lab.launch.byte_ranges import Ints
-from triton_lab.launch.checks.analysis import shared_cells as module
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
-from triton_lab.launch.checks.analysis.shared_cells import SharedCells, shared_cells, touch
-from triton_lab.launch.checks.rules import lane_order
+from triton_lab.launch.checks.race import shared_cells as module
+from triton_lab.launch.checks.race import thread_conflicts
+from triton_lab.launch.checks.race.shared_cells import SharedCells, shared_cells, touch
 
 
 @st.composite
@@ -74,8 +74,8 @@ def test_what_is_found_does_not_rest_on_which_lanes_are_looked_at(apart: int, mo
     index = torch.arange(block, dtype=torch.int32)
     index[:20] = index[:20].flip(0)
     told = []
-    for few in (lane_order._FEW, 1 << 60):
-        monkeypatch.setattr(lane_order, "_FEW", few)
+    for few in (thread_conflicts._FEW, 1 << 60):
+        monkeypatch.setattr(thread_conflicts, "_FEW", few)
         with lab.record() as launches:
             shuffled[(programs,)](index, torch.zeros(programs * (rows + block), dtype=torch.int32), rows, BLOCK=block)
         told.append([(one.message, one.count) for one in launches[0].findings if one.kind == "lane-order"])

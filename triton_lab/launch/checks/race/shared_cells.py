@@ -9,7 +9,7 @@ import numpy as np
 
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
-from triton_lab.launch.checks.analysis.lane_threads import Threads
+from triton_lab.launch.checks.race.lane_threads import Threads
 from triton_lab.launch.membership_classes import distinct
 
 _TOGETHER = 1 << 20  # lanes that are sorted at a time, so that they fit into the processor's cache

@@ -8,80 +8,33 @@ the mask was computed from a wrapped value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
-from triton_lab import messages
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.checks.analysis.evidence import Evidence
-from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
 from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds, adds_up, constant_bounds
-from triton_lab.launch.checks.analysis.overflow_taint import Taint, WrapExample
+from triton_lab.launch.checks.analysis.other_failures import ROUNDS
+from triton_lab.launch.checks.analysis.overflow_taint import Taint
 from triton_lab.launch.checks.analysis.value_marks import inside_of_others
 from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, answers, passes
-from triton_lab.launch.checks.rules.fault import ROUNDS
-from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
-from triton_lab.localization import N_, _, translated
 
-_MEND = N_("Compute the offset in 64 bits: convert one operand first, with .to(tl.int64).")
-_MEND_SUM = N_("Sum in 64 bits: convert the terms first, with .to(tl.int64).")
-_MEND_NARROWING = N_("Keep the number in 64 bits: remove the conversion to the narrower type.")
 # Constants from here on are no strides: generators of random numbers multiply or add them.
 _MIXES = 1 << 15
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each operation that wraps and each argument whose access is wrong."""
-    launch = evidence.launch
-    if launch.snapshot is None:
-        return
-    by_place: dict[tuple[int, str], LaneTally] = {}
-    examples: dict[tuple[int, int], WrapExample] = {}
-    for taint in _looked(evidence):
-        examples.update(taint.examples)
-        for (origin, index), lanes in taint.reached.items():
-            argument = evidence.owner(evidence.ops[index])
-            by_place.setdefault((origin, "" if argument is None else argument.name), LaneTally()).join(lanes)
-    for (origin, name), tally in sorted(by_place.items(), key=lambda place: place[0]):
-        lanes_there, count = tally.listed(), tally.count
-        number = int(lanes_there.program[0])
-        shown = examples.get((origin, number)) or next(each for (op, _unused), each in examples.items() if op == origin)
-        op = evidence.ops[origin]
-        found = finding(
-            launch,
-            "overflow",
-            _("in {program}, {words} {exact} does not fit int{bits} and becomes {wrapped}{others}").format(
-                program=messages.program(number, launch.grid),
-                words=shown.words,
-                exact=shown.exact,
-                bits=shown.bits,
-                wrapped=shown.wrapped,
-                others=others(count),
-            ),
-            _mend(op),
-            op=op,
-            argument=launch.argument(name) if name else None,
-            lanes=lanes_there,
-            count=count,
-            where=tally.where,
-        )
-        wrapped_in = [examples.get((origin, number), shown).wrapped for number in found.programs.tolist()]
-        yield replace(found, values=np.array(wrapped_in, np.int64))
-
-
-def watcher(evidence: Evidence) -> Taint | None:
+def int32_watcher(evidence: Evidence) -> Taint | None:
     """The watcher for the running launch; None if nothing can wrap."""
     which = suspects(evidence)
     return _taint(evidence, which) if which else None
 
 
-def _looked(evidence: Evidence) -> list[Taint]:
+def wraps(evidence: Evidence) -> list[Taint]:
     """The watchers after the launch, or after replays. Raises CannotReplay."""
     launch = evidence.launch
     seen = launch.watched.get("overflow")
@@ -96,12 +49,6 @@ def _looked(evidence: Evidence) -> list[Taint]:
 def _taint(evidence: Evidence, which: dict[int, bool]) -> Taint:
     mixers = frozenset(index for index in which if mixes(evidence.launch, evidence.ops[index]))
     return Taint(evidence.launch, which, mixers)
-
-
-def _mend(op: Op) -> str:
-    if op.regions:
-        return translated(_MEND_SUM)
-    return translated(_MEND_NARROWING) if op.name == "arith.trunci" else translated(_MEND)
 
 
 def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:

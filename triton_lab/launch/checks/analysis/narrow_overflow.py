@@ -6,33 +6,26 @@ that go into addresses, masks and loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab import messages
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, dataflow, effects, traits
+from triton_lab.launch.checks.analysis import int32_overflow
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
-from triton_lab.launch.checks.analysis.finding_text import LaneTally, finding, others
-from triton_lab.launch.checks.analysis.stored_lanes import stored_from
+from triton_lab.launch.checks.analysis.finding_text import LaneTally
 from triton_lab.launch.checks.analysis.value_marks import inside_of_others
 from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, in_64_bits
-from triton_lab.launch.checks.rules import int32_overflow
-from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
-_MEND = N_("Convert one operand first, with .to(tl.int32). Narrow the result only if it is known to fit.")
-_MEND_FLOAT = N_(
-    "Clamp the value with tl.clamp to the range of the type before the conversion: for tl.int8, -128.0 to 127.0."
-)
 # The bits of narrow numbers, and the conversions from floats (True: the result is signed).
 BITS = (8, 16)
 CASTS = {name: bool(trait.signed) for name, trait in traits.TRAITS.items() if trait.makes == "integer"}
@@ -42,48 +35,25 @@ _ON_BITS = traits.names(lambda trait: trait.numbers == "integer" and (trait.bitw
 _UNSIGNED = traits.names(lambda trait: trait.numbers == "integer" and trait.signed is False) - _ON_BITS
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """One finding for each operation that wraps."""
-    launch = evidence.launch
-    if launch.snapshot is None:
-        return
-    looked = _looked(evidence)
-    for index, tally in sorted(looked.found.items()):
-        op = evidence.ops[index]
-        lanes, count = tally.listed(), tally.count
-        text, shape = looked.examples[index]
-        where = f"{found} of " if (found := messages.lane(int(lanes.lane[0]), shape)) else ""
-        yield finding(
-            launch,
-            "overflow",
-            f"in {where}{messages.program(int(lanes.program[0]), launch.grid)}, {text}{others(count)}",
-            translated(_MEND_FLOAT) if op.name in CASTS else translated(_MEND),
-            op=op,
-            lanes=lanes,
-            count=count,
-            ends=stored_from(evidence, op, tally.where),
-        )
-
-
-def watcher(evidence: Evidence) -> Watcher | None:
+def narrow_watcher(evidence: Evidence) -> Watcher | None:
     """The watcher for the running launch; None if nothing can wrap."""
     suspects = _suspects(evidence)
-    return _Watcher(suspects) if suspects else None
+    return NarrowWatcher(suspects) if suspects else None
 
 
-def _looked(evidence: Evidence) -> _Watcher:
+def narrow_wraps(evidence: Evidence) -> NarrowWatcher:
     """The watcher after the launch, or after a replay. Raises CannotReplay."""
     launch = evidence.launch
     seen = launch.watched.get("narrow")
-    if isinstance(seen, _Watcher):
+    if isinstance(seen, NarrowWatcher):
         return seen
-    looked = _Watcher(_suspects(evidence))
+    looked = NarrowWatcher(_suspects(evidence))
     if looked.suspects:
         replay(launch, observer=looked)
     return looked
 
 
-class _Watcher(Watcher):
+class NarrowWatcher(Watcher):
     """Finds wrapped results of ``suspects``, the operations that may wrap (True: signed)."""
 
     def __init__(self, suspects: dict[int, bool]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_lab.interpreter.affine_block import AffineBlock
-from triton_lab.launch.checks.analysis.disjoint_lanes import never_meet
+from triton_lab.launch.checks.race.disjoint_lanes import never_meet
 
 
 def sight(base: list[int], strides: tuple[int, ...], shape: tuple[int, ...], itemsize: int = 4) -> Any:

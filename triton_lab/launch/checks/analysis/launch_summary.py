@@ -1,0 +1,73 @@
+"""`LaunchSummary`: what is known about a whole launch, whether it was recorded whole or ran in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.ir import Op
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import NOTHING, Bounds, Ints, Ranges
+from triton_lab.launch.checks.analysis.other_failures import other_failures
+
+if TYPE_CHECKING:
+    from triton_lab.launch.recording.launch_record import Recorded
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """The writes of an operation: the argument ``owner``, the bounds of the addresses, and the ``bytes``."""
+
+    op: Op
+    owner: Argument | None
+    hull: tuple[int, int]
+    bytes: Callable[[], Bounds]
+
+
+class LaunchSummary:
+    """A launch of which no accesses are known. `Evidence` knows those of a tape, `sharding.merge` those of parts."""
+
+    def __init__(self, launch: Recorded) -> None:
+        self.launch = launch
+        self._made: dict[Callable[[Any], Any], tuple[Any, Exception | None]] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether all accesses of the launch are known."""
+        return False
+
+    @property
+    def unwritten(self) -> Ranges:
+        """The bytes that were never written before the launch."""
+        return NOTHING
+
+    def idle(self) -> Ints:
+        """The numbers of the programs that touched no memory."""
+        return np.empty(0, np.int64)
+
+    def writes(self) -> Sequence[Write]:
+        """The writes of the launch, by operation."""
+        return ()
+
+    def other_failures(self, error: KernelError) -> Iterator[KernelError]:
+        """The errors of other programs than that which stopped the launch with ``error``. Raises CannotReplay."""
+        return other_failures(self.launch, error)
+
+    def once(self, make: Callable[[Self], Made]) -> Made:
+        """What ``make`` finds in this launch, found once for all rules; raises what it raised."""
+        if make not in self._made:
+            try:
+                self._made[make] = make(self), None
+            except Exception as error:  # each rule that needs it says why it could not check
+                self._made[make] = None, error
+        made, failed = self._made[make]
+        if failed is not None:
+            raise failed
+        found: Made = made
+        return found

@@ -59,10 +59,16 @@ TRAITS = table(
         "ttng.async_tma_reduce",
         effect=replace(UPDATE, operands="address coordinate* buffer", orders=False, result=None),
     ),
-    _ACCESS("ttng.async_tma_gather"),
-    _ACCESS("ttng.async_tma_scatter"),
+    _ACCESS(
+        "ttng.async_tma_gather",
+        effect=replace(LOAD, operands="address coordinate coordinate barrier buffer predicate?", result=None),
+    ),
+    _ACCESS("ttng.async_tma_scatter", effect=replace(STORE, operands="address coordinate coordinate buffer")),
     _ACCESS("ttng.tmem_alloc"),
     _ACCESS("ttng.tmem_load"),
     _ACCESS("ttng.tmem_store"),
     _ACCESS("ttng.tmem_copy"),
+    Trait("ttng.tmem_subslice", Kind.MOVES, rules.unknown),
+    _ORDER("ttng.tc_gen5_commit"),
+    _ORDER("ttng.async_copy_mbarrier_arrive"),
 )

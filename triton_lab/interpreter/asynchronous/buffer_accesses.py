@@ -31,6 +31,7 @@ USED_BEFORE_WAIT = "used-before-wait"
 WRITTEN_WHILE_READ = "written-while-read"
 MISSING_FENCE = "missing-fence"
 PARTITION_RACE = "partition-race"
+INDEX_OUT_OF_RANGE = "index-out-of-range"
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +62,7 @@ class Accesses:
 
     def check(self, view: SharedView, programs: Array, op: Op, *, writes: bool, proxy: Proxy) -> None:
         """Note an access, and raise KernelError if something that is not in order with it touches the same bytes."""
+        in_bounds(view, programs)
         self._check_pending(view, programs, writes, proxy)
         if proxy != "generic" and view.buffer.shared:
             self._check_fences(view, programs, writes)
@@ -156,6 +158,20 @@ class Accesses:
                 kept[k] = entry  # an earlier access of the same partition is in order wherever this one is
                 return
         kept.append(entry)
+
+
+def in_bounds(view: SharedView, programs: Array) -> None:
+    """Raise KernelError if a part of a buffer is not within it."""
+    wrong = view.outside(programs)
+    if len(wrong):
+        first = int(view.based(programs)[np.searchsorted(programs, wrong[0])]) + view.placement.low
+        told = _("the index is out of range: {name} has {size} bytes, and bytes {first} to {last} are accessed").format(
+            name=view.buffer.name or _("the buffer"),
+            size=f"{view.buffer.size:,}",
+            first=f"{first:,}",
+            last=f"{first + view.placement.high - view.placement.low - 1:,}",
+        )
+        raise KernelError(told, None, wrong, rule=INDEX_OUT_OF_RANGE)
 
 
 def _common(some: Array, others: Array) -> tuple[Array, Array]:

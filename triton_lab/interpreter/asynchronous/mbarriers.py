@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.shared_views import Buffer, SharedView
+from triton_lab.interpreter.asynchronous.buffer_accesses import in_bounds
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.localization import _
 
@@ -58,6 +59,7 @@ class MBarrier:
         self.all: BarrierStates = buffer.barriers
         self.name = buffer.name or _("the barrier")
         self.programs = programs
+        in_bounds(view, programs)
         first = int(view.placement.offsets.reshape(-1)[0])
         self.at = buffer.rows(programs), (view.based(programs) + first) // _BYTES
 

@@ -42,7 +42,10 @@ class _Partition:
 
 
 class Partitions:
-    """Runs the partitions of ``programs`` in turns, which ``schedule`` orders. ``version`` counts what may end a wait."""
+    """Runs the partitions of ``programs`` in turns, which ``schedule`` orders.
+
+    ``version`` counts what may end a wait.
+    """
 
     def __init__(self, version: Callable[[], int], programs: Array, schedule: Schedule) -> None:
         self._version = version

@@ -53,14 +53,10 @@ class Placement:
         return self._derived[key]
 
     @property
-    def firsts(self) -> Array:
-        """The first byte of each part along axis 0, from that of the first part."""
-        made: Array = self.derived("firsts", lambda: self._firsts())
-        return made
-
-    def _firsts(self) -> Array:
-        rows = self.offsets.reshape(len(self.offsets), -1)[:, 0]
-        return rows - rows[0]
+    def stride(self) -> int:
+        """The bytes from one part along axis 0 to the next."""
+        firsts = self.offsets.reshape(len(self.offsets), -1)[:2, 0]
+        return int(firsts[-1] - firsts[0]) if len(firsts) > 1 else self.high
 
     @property
     def inner(self) -> Placement:
@@ -203,6 +199,12 @@ class SharedView:
     def based(self, programs: Array) -> Array:
         """Its first byte for each of some programs."""
         return np.broadcast_to(self.base, (len(programs),))
+
+    def outside(self, programs: Array) -> Array:
+        """Those programs for which it is not within its buffer."""
+        first = self.based(programs)
+        wrong = (first + self.placement.low < 0) | (first + self.placement.high > self.buffer.size)
+        return programs[wrong]
 
     def fixed(self) -> int | None:
         """Its first byte, if that is the same for all of its programs."""

@@ -52,7 +52,7 @@ TRAITS = table(
     _ORDER("ttg.async_tma_store_wait"),
     _ACCESS(
         "ttng.async_tma_copy_global_to_local",
-        effect=replace(LOAD, operands="address coordinate* offset* barrier buffer predicate?", result=None),
+        effect=replace(LOAD, operands="address coordinate* offset* barrier buffer predicate", result=None),
     ),
     _ACCESS("ttng.async_tma_copy_local_to_global", effect=replace(STORE, operands="address coordinate* buffer")),
     _ACCESS(
@@ -61,7 +61,7 @@ TRAITS = table(
     ),
     _ACCESS(
         "ttng.async_tma_gather",
-        effect=replace(LOAD, operands="address coordinate coordinate barrier buffer predicate?", result=None),
+        effect=replace(LOAD, operands="address coordinate coordinate barrier buffer predicate", result=None),
     ),
     _ACCESS("ttng.async_tma_scatter", effect=replace(STORE, operands="address coordinate coordinate buffer")),
     _ACCESS("ttng.tmem_alloc"),

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.asynchronous.shared_views import Buffer, SharedView
 from triton_lab.interpreter.asynchronous.buffer_accesses import in_bounds
+from triton_lab.interpreter.asynchronous.shared_views import Buffer, SharedView
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.localization import _
 

@@ -128,6 +128,11 @@ def fence_async_shared(frame: Frame, op: Op) -> None:
     frame.machine.asynchronous.fence(frame.programs, op)
 
 
+@impl("ttng.tmem_wait", "ttng.fence_mbarrier_init_release_cluster")
+def already_done(frame: Frame, op: Op) -> None:
+    """Nothing: a program's own accesses of tensor memory and its initialised barriers are complete at once."""
+
+
 @control("ttg.warp_specialize")
 def warp_specialize(frame: Frame, op: Op, *captured: Value) -> Any:
     first, holder = frame.region(op)[:2]

@@ -81,6 +81,17 @@ def unscaled(x: Array, format: int, scale: Array) -> Array:
     return grouped
 
 
+@impl("ttg.fp4_to_fp")
+def fp4_to_fp(frame: Frame, op: Op, packed: Value) -> Value:
+    """Two numbers of each byte along an axis, the lower half first."""
+    octets = frame.spread(op, 0, packed).view(np.uint8)
+    axis = 1 + int(op.attributes["axis"])
+    pairs = np.stack([_FP4[octets & 15], _FP4[octets >> 4]], axis=axis + 1)
+    shape = list(octets.shape)
+    shape[axis] *= 2
+    return pairs.reshape(shape).astype(dtype_of(frame.result_type(op)))
+
+
 def _in(x: Array, compute: np.dtype[Any]) -> Array:
     """``x`` rounded to the computation's format, as float32."""
     return widen(float_to_float(x, compute)) if x.dtype != compute else widen(x)

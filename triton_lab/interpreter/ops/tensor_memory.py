@@ -29,7 +29,6 @@ Array = NDArray[Any]
 # Of an operation's operands, as its segments count them: those of `tc_gen5_mma`, and of `tc_gen5_mma_scaled`.
 _PRODUCT = ("a", "b", "sum", "token", "used", "predicate", "barriers", "predicates")
 _SCALED = ("a", "b", "sum", "token", "a_scale", "b_scale", "used", "predicate", "barriers", "predicates")
-_MIN, _MAX = 1, 2  # the reductions of a load
 
 
 @check("ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled", "ttng.tc_gen5_commit")
@@ -61,12 +60,8 @@ def tmem_load(frame: Frame, op: Op, view: Value, *token: Value) -> Any:
 def _reduced(op: Op, found: Array) -> Array:
     """The least or the greatest of each row."""
     values = np.abs(found) if op.attributes.get("abs") else found
-    kind = op.attributes.get("redOp")
-    if kind not in (_MIN, _MAX):
-        raise Unsupported(_("the reduction {kind} of a load from tensor memory is not run").format(kind=kind), op)
-    nan = op.attributes.get("NaN")
-    functions = {_MIN: (np.fmin, np.minimum), _MAX: (np.fmax, np.maximum)}[kind]
-    reduced: Array = functions[bool(nan)].reduce(values, axis=-1)
+    functions = (np.fmin, np.minimum) if "min" in str(op.attributes["redOp"]) else (np.fmax, np.maximum)
+    reduced: Array = functions[bool(op.attributes.get("NaN"))].reduce(values, axis=-1)
     return reduced
 
 
@@ -143,7 +138,7 @@ def _roles(op: Op, names: Sequence[str]) -> dict[str, list[int]]:
 def _multiply(frame: Frame, op: Op, operands: Sequence[Value], names: Sequence[str]) -> None:
     """Start ``sum = a @ b + sum``, whose factors may be scaled; ``used``: whether the sum before counts."""
     at = _roles(op, names)
-    frame, operands = chosen(frame, op, operands, at["predicate"][0])  # type: ignore[assignment]
+    frame, operands = chosen(frame, op, operands, at["predicate"][0])
     if not frame.count:
         return
     total = view_of(operands[at["sum"][0]])

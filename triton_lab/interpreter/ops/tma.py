@@ -32,14 +32,18 @@ from triton_lab.ir.effects import operands_of
 from triton_lab.localization import _
 
 Array = NDArray[Any]
+_WITH_OFFSETS = 6  # kinds of operands of a copy that may have offsets in an image
 
 
 @check("ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather")
-def not_multicast(op: Op) -> None:
+def of_one_box(op: Op) -> None:
     if op.attributes.get("multicast"):
         raise Unsupported(
             _("the CPU target runs each program as a cluster of its own, and cannot send a copy to several of them"), op
         )
+    sizes = op.attributes.get("operandSegmentSizes", ())
+    if len(sizes) == _WITH_OFFSETS and sizes[2]:
+        raise Unsupported(_("the CPU target does not run TMA's copies of image patches (im2col)"), op)
 
 
 @impl("ttng.async_tma_copy_global_to_local")

@@ -15,7 +15,6 @@ from tests.gluon import kernels
 from tests.gluon.kernels import gl
 from triton_lab.interpreter.kernel_errors import KernelError
 
-pytestmark = pytest.mark.skipif(not kernels.RUNS, reason="Gluon kernels run from Triton 3.7 on")
 BLOCKED = gl.BlockedLayout([4], [32], [4], [0])
 
 

@@ -10,6 +10,6 @@ PROVIDED = {
     "Launch.reduced_layouts": "triton_lab.compiled.sm90_kernels:reduced_of",
     "Launch.saved_compilations": "triton_lab.compiled.serialization:told",
     "Launch.scanned_layouts": "triton_lab.compiled.sm90_kernels:scanned_of",
-    "SharedBuffer.addresses": "triton_lab.compiled.layouts.layout:shared_addresses",
+    "SharedView.addresses": "triton_lab.compiled.layouts.layout:shared_addresses",
     "resources_of": "triton_lab.compiled.sm90_kernels:resources_of",
 }

@@ -9,9 +9,9 @@ from triton_lab.interpreter import ops
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.kernel_errors import Unsupported
 from triton_lab.interpreter.op_registry import CHECKS, REGISTRY, Implementation
-from triton_lab.ir import Block, Function, Op, Plan, Type
+from triton_lab.ir import Block, Function, Op, Plan, Type, traits
 from triton_lab.ir.value_flow import TERMINATORS, taken
-from triton_lab.localization import _
+from triton_lab.localization import _, translated
 
 _NOTHING: Mapping[str, Implementation] = {}
 
@@ -114,7 +114,9 @@ def _code(
     for position, op in enumerate(body):
         entry = REGISTRY.get(op.name)
         if entry is None:
-            raise Unsupported(_("the CPU target cannot run the operation {name}").format(name=op.name), op)
+            told = _("the CPU target cannot run the operation {name}").format(name=op.name)
+            reason = traits.of(op.name).refused
+            raise Unsupported(f"{told}: {translated(reason)}" if reason else told, op)
         if op.name in CHECKS:
             CHECKS[op.name](op)
         for region in op.regions:

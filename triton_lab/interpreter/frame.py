@@ -9,13 +9,13 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from triton_lab.interpreter import runtime_values as values
+from triton_lab.interpreter.asynchronous.pending_work import Asynchronous
 from triton_lab.interpreter.bound_code import BoundBlock, BoundStep, Routine
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError, from_signal
 from triton_lab.interpreter.memory_regions import Memory, Reachable
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.shared_buffers import Asynchronous
 from triton_lab.ir import Op, Type
 
 Array = NDArray[Any]

@@ -43,17 +43,23 @@ class AccessFault:
 
 class KernelError(Exception):
     """Raised when a kernel stops at ``op`` because of ``message``, in ``programs``; ``together`` are all that ran with
-    them.
+    them. ``rule`` names what it breaks where a kernel uses shared memory, barriers or partitions wrongly, else "".
     """
 
     def __init__(
-        self, message: str, op: Op | None = None, programs: NDArray[Any] | None = None, fault: AccessFault | None = None
+        self,
+        message: str,
+        op: Op | None = None,
+        programs: NDArray[Any] | None = None,
+        fault: AccessFault | None = None,
+        rule: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
         self.op = op
         self.programs = programs
         self.fault = fault
+        self.rule = rule
         self.together: NDArray[Any] | None = None
 
     @property
@@ -85,6 +91,7 @@ class KernelErrorData:
     together: NDArray[Any] | None
     fault: AccessFault | None
     cause: tuple[str, str] | None
+    rule: str = ""
 
     @classmethod
     def of(cls, error: KernelError) -> KernelErrorData:
@@ -98,13 +105,14 @@ class KernelErrorData:
             error.together,
             error.fault,
             None if cause is None else (type(cause).__name__, str(cause)),
+            error.rule,
         )
 
     def error(self, plan: Plan) -> KernelError:
         """Make the error again, at the operation of ``plan`` with its index."""
         kind = next((one for one in (Unsupported, Deadlock, StepLimit) if one.__name__ == self.kind), KernelError)
         op = next((op for op in plan.walk() if op.index == self.op), None)
-        error = kind(self.message, op, self.programs, self.fault)
+        error = kind(self.message, op, self.programs, self.fault, self.rule)
         error.together = self.together
         if self.cause is not None:
             name, text = self.cause

@@ -9,6 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.asynchronous.async_events import Listener
+from triton_lab.interpreter.asynchronous.pending_work import Asynchronous
+from triton_lab.interpreter.asynchronous.schedules import LAZY
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Environment, Frame, Marks, Observer
 from triton_lab.interpreter.kernel_errors import Deadlock, KernelError, StepLimit
@@ -16,7 +19,6 @@ from triton_lab.interpreter.memory_regions import Memory, MemoryRegion, Reachabl
 from triton_lab.interpreter.printing import KernelPrinter
 from triton_lab.interpreter.program_strands import Strand, Wait
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.shared_buffers import Asynchronous
 from triton_lab.ir import Op
 from triton_lab.ir.spin_wait_memory import Awaited, awaited
 from triton_lab.localization import _
@@ -41,8 +43,8 @@ class Limits:
     """What a launch may use.
 
     ``batch`` fixes the number of programs that run together. ``memory`` limits the bytes that the values of all running
-    programs take, ``steps`` the loop iterations, ``lines`` the printed lines. The launcher chooses ``engine``; a
-    `Machine` itself always uses NumPy.
+    programs take, ``steps`` the loop iterations, ``lines`` the printed lines. ``schedule`` decides when asynchronous
+    work of a Gluon kernel lands (`schedules`). The launcher chooses ``engine``; a `Machine` itself always uses NumPy.
     """
 
     batch: int | None = None
@@ -50,6 +52,7 @@ class Limits:
     memory: int = 1 << 30
     lines: int = 100_000
     engine: Engine = "auto"
+    schedule: str = LAZY
 
 
 class Machine:
@@ -68,6 +71,7 @@ class Machine:
         progress: Callable[[int, int], None] | None = None,
         printer: KernelPrinter | None = None,
         marks: Marks | None = None,
+        events: Listener | None = None,
     ) -> None:
         self.executable = executable
         self.arguments = arguments
@@ -80,7 +84,7 @@ class Machine:
         self.printer = printer
         self.marks = marks
         self.steps = 0
-        self.asynchronous = Asynchronous()
+        self.asynchronous = Asynchronous(self.limits.schedule, events)
         self.ended = 0
         # In a kernel whose programs may wait: the strand that runs, or ran last.
         self._turn: Strand | None = None
@@ -179,6 +183,7 @@ class Machine:
         routine = self.executable.routines[self.executable.plan.kernel.name]
         for programs in self._batches(todo, self.batch_size()):
             run_body(Frame(self, routine, programs, Environment()), self.arguments)
+            self.asynchronous.ended()
             if self.printer is not None:
                 self.printer.flush()
             self._have_ended(len(programs), len(todo))

@@ -7,7 +7,7 @@ A value is one of
 - an `AffineBlock` of integers or addresses;
 - a `MaskBox`, a mask;
 - a `Descriptor`, for tensor descriptors;
-- a `SharedView`, for a part of shared memory.
+- a `SharedView`, for a part of shared or tensor memory.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.affine_block import AffineBlock
+from triton_lab.interpreter.asynchronous.shared_views import SharedView
 from triton_lab.interpreter.dtypes import dtype_of, unsigned
 from triton_lab.interpreter.mask_box import MaskBox
-from triton_lab.interpreter.shared_buffers import SharedView
 from triton_lab.ir import Type
 from triton_lab.localization import _
 
@@ -113,12 +113,16 @@ def merge(pieces: Sequence[tuple[Array, Value]], programs: int, type: Type) -> V
 def _merge_views(pieces: Sequence[tuple[Array, Value]], programs: int) -> SharedView:
     views = [(rows, value) for rows, value in pieces if isinstance(value, SharedView)]
     first = views[0][1]
-    if any(view.buffer is not first.buffer for _, view in views):
-        raise ValueError("programs that run together take different buffers here")
+    alike = [
+        (view.buffer, view.placement, view.axes) == (first.buffer, first.placement, first.axes)
+        for _unused, view in views
+    ]
+    if not all(alike):
+        raise ValueError(_("programs that run together take different buffers here"))
     base = np.zeros(programs, np.int64)
     for rows, view in views:
         base[rows] = view.base
-    return SharedView(first.buffer, base, first.offsets, first.dtype)
+    return SharedView(first.buffer, base, first.placement, first.dtype, first.axes)
 
 
 def _merge_descriptors(pieces: Sequence[tuple[Array, Value]], programs: int) -> Descriptor:

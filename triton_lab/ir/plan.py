@@ -6,6 +6,7 @@ has neither.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -137,6 +138,12 @@ class Plan:
     @property
     def kernel(self) -> Function:
         return next(function for function in self.functions.values() if function.public)
+
+    @property
+    def warps(self) -> int:
+        """The warps of a program, as TTGIR notes them; 4, Triton's default, where it does not."""
+        found = re.search(r'"ttg\.num-warps" = (\d+)', self.text)
+        return 4 if found is None else int(found[1])
 
     def walk(self) -> Iterator[Op]:
         """All operations of all functions."""

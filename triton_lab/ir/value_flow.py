@@ -124,10 +124,10 @@ def _around(op: Op) -> _Pairs:
     elif op.name == "ttg.warp_specialize":
         for end in endings(op.regions[0]):  # the results are those of the first partition
             yield end.operands, op.results
-    elif op.name == "ttg.warp_specialize.partitions":
-        for region in op.regions:
-            yield op.operands, region.blocks[0].arguments
-    else:
+        (holder,) = (block.ops[-1] for block in op.regions[1].blocks)
+        for region in holder.regions:  # Triton 3.6 hands values to the outer operation, later versions to the inner one
+            yield holder.operands or op.operands, region.blocks[0].arguments
+    elif op.name != "ttg.warp_specialize.partitions":
         yield from _combined(op)
 
 

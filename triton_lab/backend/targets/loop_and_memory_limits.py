@@ -7,6 +7,7 @@ from types import EllipsisType
 
 from triton_lab.backend.plugin import launcher
 from triton_lab.backend.targets.setting import Change, Setting
+from triton_lab.interpreter.asynchronous import schedules
 from triton_lab.interpreter.machine import Engine, Limits
 from triton_lab.localization import _
 from triton_lab.native.engine import checked
@@ -24,6 +25,7 @@ def limits(
     max_steps: int | EllipsisType | None = ...,
     max_bytes: int | EllipsisType = ...,
     engine: Engine | EllipsisType = ...,
+    schedule: str | EllipsisType = ...,
 ) -> Change[Limits]:
     """Limit what launches on the CPU target may use, and choose what runs them; what is not named stays as it is.
 
@@ -38,6 +40,10 @@ def limits(
     TRITON_LAB_ENGINE says otherwise: NumPy, until a kernel has cost some 50 ms and is compiled beside the launches. So
     under "auto" the last bits of functions such as exp, and of sums, may change from one launch to a later one; to
     compare bits use "numpy". `lab.engines` shows what ran the launches so far.
+
+    ``schedule`` decides what a GPU leaves open in Gluon kernels: when copies, products and stores end, and in which
+    order partitions of warps run. "lazy", the default, ends work as late as the waits allow, so that a missing wait
+    shows. "eager" ends it at once; "random:7" at moments that the seed 7 chooses. A right kernel has one result.
 
     Holds for the whole process until the next change; as a context manager, until the block ends.
 
@@ -68,5 +74,9 @@ def limits(
             chosen = replace(chosen, memory=max_bytes)
         if not isinstance(engine, EllipsisType):
             chosen = replace(chosen, engine=checked(engine))
+        if not isinstance(schedule, EllipsisType):
+            chosen = replace(chosen, schedule=schedules.checked(schedule))
         text = f"<limits max_steps={chosen.steps} max_bytes={chosen.memory} engine={chosen.engine}>"
+        if chosen.schedule != schedules.LAZY:
+            text = f"{text[:-1]} schedule={chosen.schedule}>"
         return _setting.change(chosen, text)

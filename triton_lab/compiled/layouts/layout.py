@@ -364,16 +364,35 @@ def layouts(ttgir: str) -> dict[str, Layout]:
 def shared_addresses(spelled: str, shape: Sequence[int], bits: int) -> npt.NDArray[np.int64]:
     """The byte of each element of an allocation in shared memory, whose layout is TTGIR's text, from its first one.
 
-    Dimensions before those of the layout count buffers, which follow one another.
+    Dimensions before those of the layout count buffers, which follow one another. In tensor memory a row has 2,048
+    bytes, of an element with several places the first one counts, and buffers follow one another along the columns.
     """
     kind = parse(spelled)
     inner = tuple(shape[len(shape) - kind.rank :])
+    if isinstance(kind, TensorMemory):
+        return _tensor_memory_addresses(Layout(kind, inner, bits), shape[: len(shape) - kind.rank])
     found = Layout(kind, inner, bits).addresses()
     size = int(found.max()) + bits // 8
     for extent in reversed(shape[: len(shape) - kind.rank]):
         found = np.arange(extent).reshape(-1, *(1,) * found.ndim) * size + found
         size *= extent
     return found
+
+
+def _tensor_memory_addresses(layout: Layout, counts: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The byte of each element in tensor memory: its row's, and its column's in that."""
+    inverse = layout.linear.inverse()
+    rows, columns = (inverse.table_of(part).reshape(layout.shape) for part in ("row", "column"))
+    found = rows * _ROW_BYTES + columns * layout.bits // 8
+    size = -(-(int(columns.max()) + 1) * layout.bits // 8 // 4) * 4
+    for extent in reversed(counts):
+        found = np.arange(extent).reshape(-1, *(1,) * found.ndim) * size + found
+        size *= extent
+    return found
+
+
+# 512 columns of 4 bytes.
+_ROW_BYTES = 2048
 
 
 def width(element: str) -> int:

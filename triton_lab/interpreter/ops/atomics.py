@@ -58,8 +58,8 @@ def modify(
     """
     update = update or UPDATES[kind]
     position = operands_of(op).value
-    assert position is not None
-    shape = (frame.count, *frame.type(op.operands[position]).shape)
+    block = value.shape[1:] if position is None else frame.type(op.operands[position]).shape
+    shape = (frame.count, *block)
     value = np.broadcast_to(value, shape)
 
     machine = frame.machine

@@ -164,7 +164,7 @@ def descriptor_gather(frame: Frame, op: Op, *operands: Value) -> Value:
     descriptor = descriptor_of(operands, operands_of(op))
     block = frame.result_type(op).shape
     dtype = dtype_of(frame.result_type(op))
-    addresses, mask = _some_rows(frame, op, operands, block[1], dtype.itemsize)
+    addresses, mask = some_rows(frame, op, operands, block[1], dtype.itemsize)
     return read_box(frame, op, descriptor, addresses, mask, dtype, block)
 
 
@@ -173,11 +173,12 @@ def descriptor_scatter(frame: Frame, op: Op, *operands: Value) -> None:
     position = operands_of(op).value
     assert position is not None
     array = frame.spread(op, position, operands[position])
-    addresses, mask = _some_rows(frame, op, operands, array.shape[2], array.dtype.itemsize)
+    addresses, mask = some_rows(frame, op, operands, array.shape[2], array.dtype.itemsize)
     write_box(frame, op, addresses, mask, array, array.shape[1:])
 
 
-def _some_rows(frame: Frame, op: Op, operands: Sequence[Value], width: int, itemsize: int) -> tuple[Array, Array]:
+def some_rows(frame: Frame, op: Op, operands: Sequence[Value], width: int, itemsize: int) -> tuple[Array, Array]:
+    """Addresses and mask of ``width`` elements in each of the rows that the operation names."""
     at = operands_of(op)
     rows, column = at.coordinates
     numbers, start = frame.spread(op, rows, operands[rows]), frame.elements(op, column, operands[column])

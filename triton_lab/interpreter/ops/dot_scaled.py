@@ -58,6 +58,40 @@ def scaled_factors(frame: Frame, op: Op, a: Value, b: Value, *scales: Value) -> 
     return _in(x, compute), _in(y, compute), compute
 
 
+# Triton's element formats of 8 bits by number.
+_FLOAT8 = {0: np.dtype(ml_dtypes.float8_e4m3fn), 1: np.dtype(ml_dtypes.float8_e5m2)}
+
+
+def unscaled(x: Array, format: int, scale: Array) -> Array:
+    """``x``, ``(..., K)``, in a microscaling format times its scales, ``(..., K / group)``, as exact float32.
+
+    A byte of 4-bit numbers holds two neighbours, the lower half first. int8 scales are exponents of powers of two.
+    """
+    octets = x.view(np.uint8)
+    if format == _E2M1:
+        wide = np.stack([_FP4[octets & 15], _FP4[octets >> 4]], axis=-1).reshape(*x.shape[:-1], 2 * x.shape[-1])
+    else:
+        wide = np.ascontiguousarray(octets).view(_FLOAT8[format]).astype(np.float32)
+    if scale.dtype.itemsize == 1 and scale.dtype.kind in "iu":
+        bits = np.ascontiguousarray(scale).view(np.uint8)
+        factor = np.where(bits == _NAN_SCALE, np.float32(np.nan), np.ldexp(np.float32(1), bits.astype(np.int32) - 127))
+    else:
+        factor = widen(scale)
+    grouped: Array = wide * np.repeat(factor, wide.shape[-1] // factor.shape[-1], axis=-1)
+    return grouped
+
+
+@impl("ttg.fp4_to_fp")
+def fp4_to_fp(frame: Frame, op: Op, packed: Value) -> Value:
+    """Two numbers of each byte along an axis, the lower half first."""
+    octets = frame.spread(op, 0, packed).view(np.uint8)
+    axis = 1 + int(op.attributes["axis"])
+    pairs = np.stack([_FP4[octets & 15], _FP4[octets >> 4]], axis=axis + 1)
+    shape = list(octets.shape)
+    shape[axis] *= 2
+    return pairs.reshape(shape).astype(dtype_of(frame.result_type(op)))
+
+
 def _in(x: Array, compute: np.dtype[Any]) -> Array:
     """``x`` rounded to the computation's format, as float32."""
     return widen(float_to_float(x, compute)) if x.dtype != compute else widen(x)

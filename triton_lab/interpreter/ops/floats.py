@@ -24,7 +24,8 @@ from triton_lab.ir.symmetric_clamp import SIGNED, SYMMETRIC
 Array = NDArray[Any]
 
 
-def _elementwise(frame: Frame, op: Op, function: Callable[..., Array], *operands: Value) -> Array:
+def elementwise(frame: Frame, op: Op, function: Callable[..., Array], *operands: Value) -> Array:
+    """``function`` of the operands' elements, in 32 bits at least, rounded to their type."""
     arrays = [frame.elements(op, position, value) for position, value in enumerate(operands)]
     dtype = arrays[0].dtype
     if dtype.itemsize >= 4:
@@ -34,29 +35,29 @@ def _elementwise(frame: Frame, op: Op, function: Callable[..., Array], *operands
 
 @impl("arith.addf")
 def addf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, np.add, a, b)
+    return elementwise(frame, op, np.add, a, b)
 
 
 @impl("arith.subf")
 def subf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, np.subtract, a, b)
+    return elementwise(frame, op, np.subtract, a, b)
 
 
 @impl("arith.mulf")
 def mulf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, np.multiply, a, b)
+    return elementwise(frame, op, np.multiply, a, b)
 
 
 @impl("arith.divf", "tt.precise_divf", "tt.approx_divf")
 def divf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     """The nearest quotient. On a GPU, ``/`` and ``fdiv`` may be off by two units in the last place."""
-    return _elementwise(frame, op, np.divide, a, b)
+    return elementwise(frame, op, np.divide, a, b)
 
 
 @impl("arith.remf")
 def remf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
     """The exact remainder, with the dividend's sign."""
-    return _elementwise(frame, op, fmod, a, b)
+    return elementwise(frame, op, fmod, a, b)
 
 
 @impl("arith.negf")
@@ -75,22 +76,22 @@ def with_sign(array: Array, change: Callable[[Array, Any], Array]) -> Array:
 
 @impl("arith.minimumf")
 def minimumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, minimum, a, b)
+    return elementwise(frame, op, minimum, a, b)
 
 
 @impl("arith.maximumf")
 def maximumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, maximum, a, b)
+    return elementwise(frame, op, maximum, a, b)
 
 
 @impl("arith.minnumf")
 def minnumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, fmin, a, b)
+    return elementwise(frame, op, fmin, a, b)
 
 
 @impl("arith.maxnumf")
 def maxnumf(frame: Frame, op: Op, a: Value, b: Value) -> Value:
-    return _elementwise(frame, op, fmax, a, b)
+    return elementwise(frame, op, fmax, a, b)
 
 
 @impl("tt.clampf")
@@ -110,7 +111,7 @@ def clampf(frame: Frame, op: Op, x: Value, low: Value, high: Value) -> Value:
             size = smaller(np.abs(x), np.abs(b))
             return np.where(negative ^ np.signbit(b), -size, size)
 
-        return _elementwise(frame, op, lesser, x, low, high)
+        return elementwise(frame, op, lesser, x, low, high)
     if keeps:
-        return _elementwise(frame, op, lambda x, a, b: minimum(maximum(x, a), b), x, low, high)
-    return _elementwise(frame, op, lambda x, a, b: fmin(fmax(x, a), b), x, low, high)
+        return elementwise(frame, op, lambda x, a, b: minimum(maximum(x, a), b), x, low, high)
+    return elementwise(frame, op, lambda x, a, b: fmin(fmax(x, a), b), x, low, high)

@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter import exact_arithmetic, special_functions
 from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.kernel_errors import Unsupported
+from triton_lab.interpreter.min_max import fmax, fmin
 from triton_lab.interpreter.number_conversion import float_to_float, flushed, widen
 from triton_lab.interpreter.op_registry import impl
-from triton_lab.interpreter.ops.floats import with_sign
+from triton_lab.interpreter.ops.floats import elementwise, with_sign
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 
@@ -50,6 +53,23 @@ def unary(frame: Frame, op: Op, x: Value) -> Value:
 def absf(frame: Frame, op: Op, x: Value) -> Value:
     """``x`` with its sign bit cleared, also of a NaN."""
     return with_sign(frame.elements(op, 0, x), lambda bits, sign: bits & ~sign)
+
+
+# By the number in ``op_kind``.
+_PACKED: dict[int, Callable[..., Array]] = {0: np.add, 1: np.subtract, 2: np.multiply, 4: fmin, 5: fmax}
+_FUSED = 3
+
+
+@impl("ttng.packed_arith")
+def packed_arith(frame: Frame, op: Op, *operands: Value) -> Value:
+    """Elementwise arithmetic that Blackwell does for two elements at once."""
+    result, kind = frame.result_type(op), op.attributes["op_kind"]
+    types = [frame.type(number) for number in op.operands]
+    if any((one.element, one.shape) != (result.element, result.shape) for one in types):
+        raise Unsupported(_("packed arithmetic of several types is not run"), op)
+    if kind == _FUSED:
+        return fma(frame, op, *operands)
+    return elementwise(frame, op, _PACKED[kind], *operands)
 
 
 @impl("math.fma")

@@ -32,7 +32,7 @@ def get_num_programs(frame: Frame, op: Op) -> Value:
     return np.array([frame.machine.grid[op.attributes["axis"]]], np.int32)
 
 
-@impl("gpu.barrier", "ttg.barrier")
+@impl("gpu.barrier", "ttg.barrier", "ttg.local_barrier")
 def barrier(frame: Frame, op: Op) -> None:
     """All lanes of a program run in step here anyway. Observers that look for races need to see it."""
     if frame.machine.access_observer is not None:

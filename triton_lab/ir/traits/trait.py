@@ -81,7 +81,8 @@ class Trait:
     them. ``signed``: how it reads integers; None if that makes no difference. ``bitwise``: it works on bits, not on
     numbers. ``absorbing``: an operand of this value decides the result whatever the other is (for floats, if that is
     finite). ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``symbol`` is its operator
-    in Python. ``inverse`` undoes it, and ``siblings`` are what is written in its place by mistake, or on purpose.
+    in Python. ``refused`` says why the CPU target does not run it; "" if it does. ``inverse`` undoes it, and
+    ``siblings`` are what is written in its place by mistake, or on purpose.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Trait:
     extreme: int = 0
     symbol: str = ""
     inverse: str | None = None
+    refused: str = ""
     siblings: tuple[str, ...] = ()
 
     @property

@@ -16,6 +16,7 @@ from triton_lab.backend.plugin import launcher
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
 from triton_lab.backend.targets.autotuner_trials import tuning_of
 from triton_lab.backend.targets.gpu_timer import Clock
+from triton_lab.backend.targets.loop_and_memory_limits import limits
 from triton_lab.interpreter.observers import together
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Plan, effects
@@ -248,7 +249,12 @@ def configuration(call: LaunchCall) -> str:
 
 @contextlib.contextmanager
 def record(
-    *, max_bytes: int = MAX_BYTES, max_total_bytes: int = MAX_TOTAL_BYTES, time: bool = False, parts: int = 1
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_total_bytes: int = MAX_TOTAL_BYTES,
+    time: bool = False,
+    parts: int = 1,
+    schedule: str | None = None,
 ) -> Iterator[Launches]:
     """Record the launches made inside, on any thread: ``with record() as launches: ...``.
 
@@ -266,6 +272,9 @@ def record(
     programs fit into ``max_bytes``; on the workers of a scheduler (`target`) they run at once. Written bytes, integer
     atomics and findings are merged; the accesses are not stored. A launch runs whole if its programs conflict in
     memory, wait for one another, or use the value that an atomic returns; then ``launch.remark`` says why.
+
+    ``schedule`` decides what a GPU leaves open in Gluon kernels, inside the block and when a launch is replayed: "lazy",
+    "eager" or "random:7", as in `limits`. None leaves it as it is.
 
     Memory from `torch.empty` inside, on this thread, is filled with NaNs and huge integers, so that reads of
     uninitialised memory can be detected (`uninitialized_memory`).
@@ -293,7 +302,8 @@ def record(
     if parts < 1:
         raise ValueError(_("parts={parts}: a launch has one part at least").format(parts=parts))
     launches = Launches()
-    with refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
+    chosen = contextlib.nullcontext() if schedule is None else limits(schedule=schedule)
+    with chosen, refused(), FreshMemory(min(max_bytes, POISONED)) as fresh:
         clock = Clock() if time else None
         recorder = _Record(launches, max_bytes, max(max_bytes, max_total_bytes), fresh, clock, parts)
         launches.elsewhere = recorder.forked

@@ -60,7 +60,7 @@ class Tape(Watcher):
         self.unverified: Ranges = NOTHING
         self.stopped: tuple[int, AccessEvent] | None = None
         # A replay cuts the grid into the same batches, so that it has the same events.
-        self.limits = Limits(batch=limits.batch, memory=limits.memory, steps=limits.steps)
+        self.limits = Limits(batch=limits.batch, memory=limits.memory, steps=limits.steps, schedule=limits.schedule)
         # How many loop iterations the launch ran; None if that is not known.
         self.steps: int | None = None
         self.dropped = 0

@@ -86,7 +86,8 @@ class ReadEffects:
     def _limits(self) -> Limits:
         tape = self.launch.tape
         limits = tape.limits if tape is not None else Limits()
-        return Limits(batch=limits.batch, memory=limits.memory, steps=4 * self._as_it_was.steps + _STEPS)
+        steps = 4 * self._as_it_was.steps + _STEPS
+        return Limits(batch=limits.batch, memory=limits.memory, steps=steps, schedule=limits.schedule)
 
 
 class _Deeds(Watcher):

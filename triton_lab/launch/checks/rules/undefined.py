@@ -142,7 +142,7 @@ class _Trial:
         steps = _Steps()
         self._right = replay(evidence.launch, access_observer=steps)
         old = evidence.tape.limits
-        self._limits = Limits(batch=old.batch, memory=old.memory, steps=4 * steps.most + _STEPS)
+        self._limits = Limits(batch=old.batch, memory=old.memory, steps=4 * steps.most + _STEPS, schedule=old.schedule)
 
     def of(self, off: dict[int, Off]) -> _Hangs:
         """What differs if these loads give masked-off lanes a large positive or a large negative number."""

@@ -1,6 +1,9 @@
 """Partitions of warps: the parts of one program that run side by side, and wait for each other at barriers.
 
 One partition runs at a time, each on a thread of its own, until it waits or ends: so a launch does the same each time.
+
+Each has a clock, a row for each program: what it knows of the others. An arrival at a barrier takes the clock along,
+and a wait for the barrier adds it to its own. An access is in order after another if its partition knows of that.
 """
 
 from __future__ import annotations
@@ -11,6 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.asynchronous.schedules import Schedule
 from triton_lab.interpreter.kernel_errors import Deadlock
 from triton_lab.localization import _
 
@@ -19,9 +26,14 @@ class _Stopped(BaseException):
     """The launch is over: another partition has failed, or it was interrupted."""
 
 
+Array = NDArray[Any]
+
+
 @dataclass
 class _Partition:
     work: Callable[[], Any]
+    number: int
+    knows: Array
     go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     wait: Deadlock | None = None  # what it waits for, as the error if nothing can end that
     ended: bool = False
@@ -30,17 +42,24 @@ class _Partition:
 
 
 class Partitions:
-    """Runs partitions in turns. ``version`` counts what may end a wait."""
+    """Runs the partitions of ``programs`` in turns, which ``schedule`` orders.
 
-    def __init__(self, version: Callable[[], int]) -> None:
+    ``version`` counts what may end a wait.
+    """
+
+    def __init__(self, version: Callable[[], int], programs: Array, schedule: Schedule) -> None:
         self._version = version
+        self._programs = programs
+        self._schedule = schedule
+        self.count = 0
         self._back = threading.Semaphore(0)
         self._now: _Partition | None = None
         self._stopped = False
 
     def run(self, works: Sequence[Callable[[], Any]]) -> list[Any]:
         """Do all of the works and return their results. Raises the first error, Deadlock if all that are left wait."""
-        partitions = [_Partition(work) for work in works]
+        self.count = len(works)
+        partitions = [_Partition(work, k, self._beginning(k)) for k, work in enumerate(works)]
         threads = [
             threading.Thread(target=contextvars.copy_context().run, args=(self._of, one), daemon=True)
             for one in partitions
@@ -50,7 +69,7 @@ class Partitions:
         try:
             while left := [one for one in partitions if not one.ended]:
                 version = self._version()
-                for one in left:
+                for one in self._schedule.ordered(left):
                     self._turn(one)
                 if self._version() == version and all(one.wait is not None and not one.ended for one in left):
                     raise _deadlock([one.wait for one in left if one.wait is not None])
@@ -63,8 +82,44 @@ class Partitions:
                 thread.join()
         return [one.result for one in partitions]
 
+    @property
+    def number(self) -> int:
+        """The number of the partition that runs."""
+        return 0 if self._now is None else self._now.number
+
+    def clock(self, programs: Array) -> tuple[int, Array]:
+        """The number of the partition that runs, and what these programs of it know."""
+        assert self._now is not None
+        return self._now.number, self._now.knows[self._rows(programs)]
+
+    def tick(self, programs: Array) -> None:
+        """What these programs of the partition do from now on is later than what their last arrival took along."""
+        assert self._now is not None
+        self._now.knows[self._rows(programs), self._now.number] += 1
+
+    def learn(self, programs: Array, released: Array) -> None:
+        """These programs of the partition know from now on what others knew who arrived at a barrier."""
+        assert self._now is not None
+        rows = self._rows(programs)
+        self._now.knows[rows] = np.maximum(self._now.knows[rows], released)
+
+    def _rows(self, programs: Array) -> Array:
+        return np.searchsorted(self._programs, programs)
+
+    def _beginning(self, number: int) -> Array:
+        knows = np.zeros((len(self._programs), self.count), np.int64)
+        knows[:, number] = 1
+        return knows
+
+    def pause(self) -> None:
+        """Let the others run, without need."""
+        self._give_way(None)
+
     def wait(self, reason: Deadlock) -> None:
         """Let the others run, since this partition waits."""
+        self._give_way(reason)
+
+    def _give_way(self, reason: Deadlock | None) -> None:
         mine = self._now
         assert mine is not None
         mine.wait = reason
@@ -110,4 +165,4 @@ def _deadlock(waits: Sequence[Deadlock]) -> Deadlock:
         for place, wait in zip(places, waits, strict=True)
     )
     every = _("all {count} partitions wait: {waits}").format(count=len(waits), waits=told)
-    return Deadlock(every, first.op, first.programs)
+    return Deadlock(every, first.op, first.programs, rule=first.rule)

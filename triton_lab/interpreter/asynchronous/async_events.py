@@ -1,0 +1,57 @@
+"""What happens asynchronously in a launch, one `AsyncEvent` after another: for films, and for checks.
+
+`Machine` takes ``events=``, a function that gets each of them. Without one nothing is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from triton_lab.ir import Op
+
+# "issued": work was started; "landed": it has ended; "committed": what was started is a group now. "arrived": a barrier
+# counts an arrival; "phase": a phase of it has ended; "waits": a wait has begun; "waited": it has ended. "read",
+# "written": the program itself touched a buffer. "fenced": a fence of proxies. "begin", "end": of a partition.
+EventKind = Literal[
+    "issued",
+    "landed",
+    "committed",
+    "arrived",
+    "phase",
+    "waits",
+    "waited",
+    "read",
+    "written",
+    "fenced",
+    "begin",
+    "end",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncEvent:
+    """One event, of ``programs`` (linear numbers, ascending) in ``partition`` (0: the default one).
+
+    ``time`` counts events. ``op`` is the operation that runs; of work that lands, the one that issued it is ``work_op``
+    and ``op`` the one that waited, None if the schedule chose that moment. ``queue`` is who works: "copies", "loads",
+    "stores", "products", "tensor core". ``buffer`` is the name of the buffer or barrier, ``base`` its first byte there,
+    ``(programs,)`` or ``(1,)``. ``work`` numbers the work, 0 if there is none.
+    """
+
+    time: int
+    kind: EventKind
+    op: Op | None
+    programs: NDArray[Any]
+    partition: int = 0
+    queue: str = ""
+    buffer: str = ""
+    base: NDArray[Any] | None = None
+    work: int = 0
+    work_op: Op | None = None
+
+
+Listener = Callable[[AsyncEvent], None]

@@ -1,0 +1,212 @@
+"""Who has touched a buffer, and who may still: what refuses an access that a GPU would race on.
+
+- Work that is pending on bytes: a copy into them, or a copy or a product that may still read them.
+- The proxy: what a program itself reads and writes (the generic proxy) and what TMA and the tensor core do (the async
+  proxy) are in order only after `fence_async_shared`.
+- Partitions of warps: two accesses of different partitions are in order only by barriers, which the partitions' clocks
+  tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.asynchronous.shared_views import SharedView
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.ir import Op
+from triton_lab.localization import N_, _, translated
+
+if TYPE_CHECKING:
+    from triton_lab.interpreter.asynchronous.pending_work import Asynchronous, PendingWork
+
+Array = NDArray[Any]
+Proxy = Literal["generic", "async", "tensor"]
+
+# The kinds of what is refused; each is a `KernelError.rule`.
+USED_BEFORE_WAIT = "used-before-wait"
+WRITTEN_WHILE_READ = "written-while-read"
+MISSING_FENCE = "missing-fence"
+PARTITION_RACE = "partition-race"
+INDEX_OUT_OF_RANGE = "index-out-of-range"
+
+
+@dataclass(slots=True, eq=False)
+class _Access:
+    """An access of a program itself: by ``op`` in ``partition``, at ``epoch`` of that partition's clock.
+
+    ``unfenced``: for which of the programs no fence has come since. ``moment`` counts all accesses.
+    """
+
+    view: SharedView
+    programs: Array
+    writes: bool
+    op: Op
+    partition: int
+    epoch: Array
+    unfenced: Array
+    moment: int
+
+
+class Accesses:
+    """The accesses of one buffer, and the work that is pending on it."""
+
+    def __init__(self, asynchronous: Asynchronous) -> None:
+        self.asynchronous = asynchronous
+        self.pending: list[tuple[PendingWork, SharedView, bool]] = []
+        self.generic: list[_Access] = []
+        self.ordered: list[_Access] = []
+
+    def check(self, view: SharedView, programs: Array, op: Op, *, writes: bool, proxy: Proxy) -> None:
+        """Note an access, and raise KernelError if something that is not in order with it touches the same bytes."""
+        in_bounds(view, programs)
+        self._check_pending(view, programs, writes, proxy)
+        if proxy != "generic" and view.buffer.shared:
+            self._check_fences(view, programs, writes)
+        parted = self.asynchronous.partitions is not None
+        if parted:
+            self._check_order(view, programs, op, writes)
+        if proxy == "generic":
+            self._note(self.generic, view, programs, op, writes)
+        if parted:
+            self._note(self.ordered, view, programs, op, writes)
+
+    def fence(self, programs: Array, partition: int, knows: Array | None) -> None:
+        """A fence of these programs: what they have done themselves, and know of, is in order with the async proxy.
+
+        ``knows``: the partition's clock, ``(programs, partitions)``.
+        """
+        left = []
+        for one in self.generic:
+            rows, theirs = _common(one.programs, programs)
+            if one.partition != partition and knows is not None:
+                known = knows[theirs, one.partition] >= one.epoch[rows]
+                rows = rows[known]
+            one.unfenced[rows] = False
+            if one.unfenced.any():
+                left.append(one)
+        self.generic = left
+
+    def forget_reads(self, programs: Array, before: int) -> None:
+        """What these programs have read before a moment is in order with the async proxy: it has been used up."""
+        self.generic = [
+            one
+            for one in self.generic
+            if one.writes or one.moment > before or not np.isin(one.programs, programs).all()
+        ]
+
+    def _check_pending(self, view: SharedView, programs: Array, writes: bool, proxy: Proxy) -> None:
+        for work, held, arriving in self.pending:
+            if not (arriving or writes) or (proxy == "tensor" and work.queue == "tensor core"):
+                continue
+            wrong = self._met(view, programs, held, work.programs, work.waits >= 0)
+            if len(wrong):
+                text, rule = (_ARRIVING, USED_BEFORE_WAIT) if arriving else (_LEAVING, WRITTEN_WHILE_READ)
+                raise _refused(text, rule, view, work.op, wrong)
+
+    def _check_fences(self, view: SharedView, programs: Array, writes: bool) -> None:
+        for one in self.generic:
+            if writes or one.writes:
+                wrong = self._met(view, programs, one.view, one.programs, one.unfenced)
+                if len(wrong):
+                    text = _UNFENCED_STORE if one.writes else _UNFENCED_LOAD
+                    raise _refused(text, MISSING_FENCE, view, one.op, wrong)
+
+    def _check_order(self, view: SharedView, programs: Array, op: Op, writes: bool) -> None:
+        mine, knows = self.asynchronous.clock(programs)
+        for one in self.ordered:
+            if one.partition == mine or not (writes or one.writes):
+                continue
+            rows, theirs = _common(one.programs, programs)
+            unknown = np.zeros(len(one.programs), bool)
+            unknown[rows] = knows[theirs, one.partition] < one.epoch[rows]
+            if not unknown.any():
+                continue
+            wrong = self._met(view, programs, one.view, one.programs, unknown)
+            if len(wrong):
+                raise _refused(_UNORDERED, PARTITION_RACE, view, one.op, wrong)
+
+    def _met(self, view: SharedView, programs: Array, held: SharedView, holders: Array, counts: Array) -> Array:
+        """The programs for which ``view`` shares bytes with what another access holds, if that counts for them."""
+        if not counts.any():
+            return programs[:0]
+        rows, theirs = _common(holders, programs)
+        kept = counts[rows]
+        rows, theirs = rows[kept], theirs[kept]
+        if not len(rows):
+            return programs[:0]
+        ahead = held.based(holders)[rows] - view.based(programs)[theirs]
+        met = np.zeros(len(rows), bool)
+        for distance in set(ahead.tolist()):
+            if view.laid.meets(held.laid, distance):
+                met |= ahead == distance
+        return programs[theirs[met]]
+
+    def _note(self, kept: list[_Access], view: SharedView, programs: Array, op: Op, writes: bool) -> None:
+        mine, knows = self.asynchronous.clock(programs)
+        epoch = knows[:, mine] if len(knows) else np.zeros(len(programs), np.int64)
+        self.asynchronous.moments += 1
+        unfenced = np.ones(len(programs), bool)
+        entry = _Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.asynchronous.moments)
+        base = view.fixed()
+        for k, one in enumerate(kept):
+            same = one.partition == mine and one.writes == writes and one.view.placement is view.placement
+            if same and base is not None and one.view.fixed() == base and np.array_equal(one.programs, programs):
+                kept[k] = entry  # an earlier access of the same partition is in order wherever this one is
+                return
+        kept.append(entry)
+
+
+def in_bounds(view: SharedView, programs: Array) -> None:
+    """Raise KernelError if a part of a buffer is not within it."""
+    wrong = view.outside(programs)
+    if len(wrong):
+        first = int(view.based(programs)[np.searchsorted(programs, wrong[0])]) + view.placement.low
+        told = _("the index is out of range: {name} has {size} bytes, and bytes {first} to {last} are accessed").format(
+            name=view.buffer.name or _("the buffer"),
+            size=f"{view.buffer.size:,}",
+            first=f"{first:,}",
+            last=f"{first + view.placement.high - view.placement.low - 1:,}",
+        )
+        raise KernelError(told, None, wrong, rule=INDEX_OUT_OF_RANGE)
+
+
+def _common(some: Array, others: Array) -> tuple[Array, Array]:
+    """The positions of the programs that are in both, in each; both ascend."""
+    if some is others or np.array_equal(some, others):
+        everyone = np.arange(len(some))
+        return everyone, everyone
+    _unused, first, second = np.intersect1d(some, others, assume_unique=True, return_indices=True)
+    return first, second
+
+
+def _refused(text: str, rule: str, view: SharedView, other: Op, programs: Array) -> KernelError:
+    location = other.location
+    line = "" if location is None else _(" of line {line}").format(line=location.line)
+    told = translated(text).format(name=view.buffer.name or _("the buffer"), line=line)
+    return KernelError(told, None, programs, rule=rule)
+
+
+_ARRIVING = N_(
+    "{name} is used while the copy{line} into it is pending. Wait for the copy first: async_copy.wait_group(...), or "
+    "mbarrier.wait(...)."
+)
+_LEAVING = N_(
+    "{name} is written while the work{line} may still read it. Wait first: tma.store_wait(...), "
+    "warpgroup_mma_wait(...), or the barrier that the work reports to."
+)
+_UNFENCED_STORE = N_(
+    "{name} was stored to{line} without a fence since, so TMA and the tensor core may not see that. Call "
+    "fence_async_shared() after the store."
+)
+_UNFENCED_LOAD = N_(
+    "{name} was loaded from{line} without a fence since, so TMA may overwrite it before it was read. Call "
+    "fence_async_shared() after the load."
+)
+_UNORDERED = N_(
+    "{name} is used by another partition{line}, and no barrier puts the two in order. Let one arrive at a barrier that "
+    "the other waits for."
+)

@@ -1,0 +1,292 @@
+"""Asynchronous work: what is pending, what waits for it, and when it lands.
+
+A copy into a buffer lands when the kernel has waited for it, and no earlier, unless the schedule says otherwise: so a
+kernel that forgets to wait touches bytes that are still pending, and is stopped there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.asynchronous.async_events import AsyncEvent, EventKind, Listener
+from triton_lab.interpreter.asynchronous.buffer_accesses import Accesses
+from triton_lab.interpreter.asynchronous.mbarriers import MBarrier
+from triton_lab.interpreter.asynchronous.partitions import Partitions
+from triton_lab.interpreter.asynchronous.schedules import Schedule
+from triton_lab.interpreter.asynchronous.shared_views import Buffer, SharedView
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.ir import Op
+from triton_lab.localization import _
+
+Array = NDArray[Any]
+Queue = Literal["copies", "loads", "stores", "products", "tensor core"]
+STORE_NOT_WAITED = "store-not-waited-for"
+
+
+@dataclass(slots=True, eq=False)
+class PendingWork:
+    """Work of ``programs`` that reads and writes parts of buffers until it lands.
+
+    ``effect`` gets the positions of the programs for which it lands. ``bars`` are the barriers that it then reports to,
+    with the bytes that have landed, or None, and the arrivals. ``after``: work that lands before it. ``waits`` has a
+    number for each program: of the group that it belongs to, 0 before it is committed, -1 once it has landed.
+    """
+
+    op: Op
+    queue: Queue
+    programs: Array
+    reads: Sequence[SharedView] = ()
+    writes: Sequence[SharedView] = ()
+    effect: Callable[[Array], None] | None = None
+    bars: Sequence[tuple[SharedView, int | None, int]] = ()
+    after: Sequence[PendingWork] = ()
+    number: int = 0
+    begun: int = 0
+    partition: int = 0
+    clock: Array | None = None
+    waits: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+class Asynchronous:
+    """The asynchronous work of a launch, and what orders it: groups, barriers, fences, partitions."""
+
+    def __init__(self, schedule: str = "lazy", listener: Listener | None = None) -> None:
+        self.schedule = Schedule(schedule)
+        self.listener = listener
+        self.partitions: Partitions | None = None
+        # Counts what may end a wait: arrivals and landings.
+        self.version = 0
+        # Counts the accesses of programs themselves.
+        self.moments = 0
+        self._works = 0
+        self._time = 0
+        self._pending: list[PendingWork] = []
+        self._groups: dict[tuple[str, int], dict[int, int]] = {}
+        self._accesses: list[Accesses] = []
+
+    # --- Who touches what ----------------------------------------------------------------------------------------
+
+    def buffer(self, programs: Array, size: int, name: str, shared: bool) -> Buffer:
+        """A new buffer, in shared or in tensor memory."""
+        accesses = Accesses(self)
+        self._accesses.append(accesses)
+        return Buffer(programs, size, name, accesses, shared)
+
+    def clock(self, programs: Array) -> tuple[int, Array]:
+        """The number of the partition that runs, and what these programs of it know: ``(programs, partitions)``."""
+        if self.partitions is None:
+            return 0, np.zeros((0, 0), np.int64)
+        return self.partitions.clock(programs)
+
+    def read(self, view: SharedView, programs: Array, op: Op) -> Array:
+        """What a program itself reads. Raises KernelError if that is not in order with what is pending."""
+        view.buffer.accesses.check(view, programs, op, writes=False, proxy="generic")
+        self.tell("read", op, programs, view)
+        return view.read(programs)
+
+    def write(self, view: SharedView, programs: Array, op: Op, values: Array) -> None:
+        """What a program itself writes. Raises KernelError if that is not in order with what is pending."""
+        view.buffer.accesses.check(view, programs, op, writes=True, proxy="generic")
+        self.tell("written", op, programs, view)
+        view.write(programs, values)
+
+    def part(self, partitions: Partitions | None) -> None:
+        """From now on run partitions; None: these have ended. What was before is in order with what comes then."""
+        self.partitions = partitions
+        for one in self._accesses:
+            one.ordered = []
+
+    def forget_reads(self, programs: Array, work: PendingWork) -> None:
+        """What these programs had read before ``work`` is in order with the async proxy: it has been used up."""
+        for one in self._accesses:
+            one.forget_reads(programs, work.begun)
+
+    def fence(self, programs: Array, op: Op) -> None:
+        """Put what these programs have read and written themselves in order with the async proxy."""
+        mine, knows = self.clock(programs)
+        for one in self._accesses:
+            if one.generic:
+                one.fence(programs, mine, knows if len(knows) else None)
+        self.tell("fenced", op, programs)
+
+    # --- Work ----------------------------------------------------------------------------------------------------
+
+    def add(self, work: PendingWork) -> None:
+        """Start a piece of work; its bytes are pending from now on.
+
+        Raises KernelError if they are touched by what is not in order with it.
+        """
+        proxy = {"copies": "generic", "tensor core": "tensor"}.get(work.queue, "async")
+        for views, writes in ((work.reads, False), (work.writes, True)):
+            for view in views:
+                view.buffer.accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy)  # type: ignore[arg-type]
+        self._works += 1
+        work.number, work.begun = self._works, self.moments
+        work.waits = np.zeros(len(work.programs), np.int64)
+        work.partition, knows = self.clock(work.programs)
+        work.clock = knows.copy() if len(knows) else None
+        if work.queue == "tensor core":
+            work.after = [
+                one for one in self._pending if one.queue == "tensor core" and one.partition == work.partition
+            ]
+        for views, writes in ((work.reads, False), (work.writes, True)):
+            for view in views:
+                view.buffer.accesses.pending.append((work, view, writes))
+        self._pending.append(work)
+        self.tell("issued", work.op, work.programs, *work.writes[:1], *work.reads[:1], work=work)
+        if self.schedule.at_once():
+            self._land(work, np.flatnonzero(work.waits >= 0), None)
+            self._tidy()
+
+    def pending(self, queue: Queue, programs: Array) -> list[PendingWork]:
+        """The work in a queue that has not landed for some of these programs, the oldest first."""
+        mine = self.clock(programs)[0]
+        return [
+            one
+            for one in self._pending
+            if one.queue == queue
+            and one.partition == mine
+            and (np.isin(one.programs, programs) & (one.waits >= 0)).any()
+        ]
+
+    def commit(self, queue: Queue, programs: Array, op: Op) -> None:
+        """Make one group of all work in a queue that these programs have not committed yet."""
+        mine = self.clock(programs)[0]
+        counts = self._groups.setdefault((queue, mine), {})
+        for program in programs.tolist():
+            counts[program] = counts.get(program, 0) + 1
+        for work in self._pending:
+            if work.queue == queue and work.partition == mine and (work.waits == 0).any():
+                chosen = np.isin(work.programs, programs) & (work.waits == 0)
+                work.waits[chosen] = [counts[program] for program in work.programs[chosen].tolist()]
+        self.tell("committed", op, programs, queue=queue)
+
+    def wait(self, queue: Queue, programs: Array, left: int, op: Op) -> list[PendingWork]:
+        """End all groups of these programs but the last ``left``; returns the work that has landed."""
+        mine = self.clock(programs)[0]
+        counts = self._groups.get((queue, mine), {})
+        landed = []
+        for work in list(self._pending):
+            if work.queue != queue or work.partition != mine:
+                continue
+            theirs = np.isin(work.programs, programs) & (work.waits > 0)
+            if not theirs.any():
+                continue
+            limit = np.array([counts.get(program, 0) - left for program in work.programs.tolist()])
+            chosen = np.flatnonzero(theirs & (work.waits <= limit))
+            if len(chosen):
+                self._land(work, chosen, op)
+                landed.append(work)
+        self._tidy()
+        self.tell("waited", op, programs, queue=queue)
+        return landed
+
+    def land_next(self, programs: Array, bar: SharedView, op: Op) -> bool:
+        """End the oldest work of these programs that reports to this barrier; whether there was any."""
+        base = dict(zip(programs.tolist(), bar.based(programs).tolist(), strict=True))
+        for work in self._pending:
+            for theirs, _bytes, _arrivals in work.bars:
+                if theirs.buffer is not bar.buffer:
+                    continue
+                places = theirs.based(work.programs).tolist()
+                chosen = [
+                    k
+                    for k, (program, place) in enumerate(zip(work.programs.tolist(), places, strict=True))
+                    if work.waits[k] >= 0 and base.get(program) == place
+                ]
+                if chosen:
+                    self._land(work, np.array(chosen), op)
+                    self._tidy()
+                    return True
+        return False
+
+    def moment(self) -> None:
+        """A moment between operations, at which the schedule may end work, or let other partitions run."""
+        if not self.schedule.is_random:
+            return
+        number = self.schedule.landing(len(self._pending))
+        if number is not None:
+            work = self._pending[number]
+            self._land(work, np.flatnonzero(work.waits >= 0), None)
+            self._tidy()
+        if self.partitions is not None and self.schedule.gives_way():
+            self.partitions.pause()
+
+    def ended(self) -> None:
+        """The programs of a batch have ended. Raises KernelError if TMA may still read their shared memory."""
+        for work in self._pending:
+            if work.queue == "stores":
+                programs = work.programs[work.waits >= 0]
+                self.clear()
+                told = _(
+                    "the kernel ends while this store may still read shared memory: call tma.store_wait(0) before the "
+                    "end"
+                )
+                raise KernelError(told, work.op, programs, rule=STORE_NOT_WAITED)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all work and all buffers."""
+        self._pending = []
+        self._groups = {}
+        self._accesses = []
+
+    def tell(self, kind: EventKind, op: Op | None, programs: Array, *views: SharedView, **more: Any) -> None:
+        """Tell the listener of an event."""
+        if self.listener is None:
+            return
+        self._time += 1
+        view, work = views[0] if views else None, more.get("work")
+        self.listener(
+            AsyncEvent(
+                time=self._time,
+                kind=kind,
+                op=op,
+                programs=programs,
+                partition=more.get("partition", self.clock(programs)[0]),
+                queue=work.queue if work is not None else more.get("queue", ""),
+                buffer="" if view is None else view.buffer.name,
+                base=None if view is None else view.base,
+                work=0 if work is None else work.number,
+                work_op=None if work is None else work.op,
+            )
+        )
+
+    def _land(self, work: PendingWork, chosen: Array, op: Op | None) -> None:
+        """End work for the programs at these positions, and what has to end before it."""
+        if not len(chosen):
+            return
+        programs = work.programs[chosen]
+        for earlier in work.after:
+            self._land(earlier, np.flatnonzero(np.isin(earlier.programs, programs) & (earlier.waits >= 0)), op)
+        if work.effect is not None:
+            work.effect(chosen)
+        work.waits[chosen] = -1
+        self.version += 1
+        self.tell("landed", op, programs, *work.writes[:1], *work.reads[:1], work=work)
+        for bar, size, arrivals in work.bars:
+            barrier = MBarrier(bar.take(chosen) if len(bar.base) > 1 else bar, programs)
+            clock = None if work.clock is None else work.clock[chosen]
+            ended = barrier.arrive(arrivals, clock=clock) if size is None else barrier.land(size, clock)
+            if size is None:
+                self.tell("arrived", work.op, programs, bar, work=work)
+            if ended:
+                self.tell("phase", work.op, programs, bar)
+
+    def _tidy(self) -> None:
+        over = {id(work) for work in self._pending if not (work.waits >= 0).any()}
+        if not over:
+            return
+        for work in self._pending:
+            if id(work) in over:
+                for view in (*work.reads, *work.writes):
+                    accesses = view.buffer.accesses
+                    accesses.pending = [entry for entry in accesses.pending if entry[0] is not work]
+        self._pending = [work for work in self._pending if id(work) not in over]
+        for work in self._pending:
+            work.after = [one for one in work.after if id(one) not in over]

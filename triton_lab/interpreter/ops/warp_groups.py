@@ -1,0 +1,89 @@
+"""``ttng``: products of warp groups (wgmma), which read shared memory until they are waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triton_lab.interpreter.asynchronous.pending_work import PendingWork
+from triton_lab.interpreter.asynchronous.shared_views import SharedView
+from triton_lab.interpreter.dtypes import dtype_of
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.number_conversion import widen
+from triton_lab.interpreter.op_registry import impl
+from triton_lab.interpreter.ops.dot import integer_product, product_sum
+from triton_lab.interpreter.ops.local_memory import truth
+from triton_lab.interpreter.runtime_values import Value
+from triton_lab.ir import Op
+from triton_lab.localization import _
+
+Array = NDArray[Any]
+ACCUMULATOR_PENDING = "accumulator-pending"
+# What may take an accumulator whose product is pending: the next product, the wait, and what only passes it on.
+_PASSES_ON = ("ttng.warp_group_dot", "ttng.warp_group_dot_wait", "scf.yield", "scf.for", "scf.while", "scf.if")
+
+
+@impl("ttng.warp_group_dot")
+def warp_group_dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value, *flag: Value) -> Value:
+    """``a @ b + accumulator``; ``flag``: whether the accumulator counts."""
+    dtype = dtype_of(frame.result_type(op))
+    shared = tuple(one for one in (a, b) if isinstance(one, SharedView))
+    asynchronous = frame.machine.asynchronous
+    asynchronous.add(PendingWork(op, "products", frame.programs, reads=shared))
+    asynchronous.commit("products", frame.programs, op)
+    x, y = (
+        one.read(frame.programs) if isinstance(one, SharedView) else frame.spread(op, k, one)
+        for k, one in enumerate((a, b))
+    )
+    start = frame.elements(op, 2, accumulator)
+    if flag:
+        used = truth(frame, op, 3, flag[0]).reshape(-1, *(1,) * (start.ndim - 1))
+        if not used.all():
+            start = np.where(used, start, np.zeros(1, start.dtype))
+    if not op.attributes.get("isAsync"):
+        _ended(frame, op, 0)
+    return product_of(x, y, start, dtype)
+
+
+def product_of(x: Array, y: Array, start: Array, dtype: np.dtype[Any]) -> Array:
+    """``x @ y + start`` as ``dtype``."""
+    if dtype.kind == "i":
+        whole: Array = integer_product(x, y, dtype) + start
+        return whole
+    return product_sum(widen(x), widen(y), widen(start), x.dtype).astype(dtype, copy=False)
+
+
+def _ended(frame: Frame, op: Op, left: int) -> None:
+    """All products but the last ``left`` have ended: what they took from registers was loaded before."""
+    asynchronous = frame.machine.asynchronous
+    for work in asynchronous.wait("products", frame.programs, left, op):
+        if len(work.reads) < 2:
+            asynchronous.forget_reads(frame.programs, work)
+
+
+@impl("ttng.warp_group_dot_wait")
+def warp_group_dot_wait(frame: Frame, op: Op, *inputs: Value) -> Any:
+    left = op.attributes["pendings"]
+    _ended(frame, op, left)
+    if left:
+        _refuse_uses(frame, op)
+    return inputs[0] if len(inputs) == 1 else inputs
+
+
+def _refuse_uses(frame: Frame, op: Op) -> None:
+    """Raise KernelError if something computes with what this wait yields, while the product that yields it is pending.
+
+    The products of one accumulator end in their order, so that of the last one is pending if any is.
+    """
+    results = set(op.results)
+    pending = {work.op.results for work in frame.machine.asynchronous.pending("products", frame.programs)}
+    if not any(set(made) for made in pending):
+        return
+    for user in frame.routine.function.walk():
+        if user.name not in _PASSES_ON and results & set(user.operands):
+            name = frame.routine.function.names[op.results[0]] or _("the accumulator")
+            told = _("{name} is used while its product is pending: wait with warpgroup_mma_wait(0, ...) first")
+            raise KernelError(told.format(name=name), user, frame.programs, rule=ACCUMULATOR_PENDING)

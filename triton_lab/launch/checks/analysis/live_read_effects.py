@@ -18,7 +18,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, dataflow, effects, traits
 from triton_lab.ir.access_masks import mask_operand
-from triton_lab.ir.value_flow import HANDS_ON, TERMINATORS, decisive
+from triton_lab.ir.value_flow import HANDS_ON, conditions, decisive
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others, joined
 from triton_lab.launch.recording.access_event import AccessEvent
@@ -46,13 +46,7 @@ class LiveUses(Watcher):
         self._marks: Marks[int] = Marks()
         self._inside = inside_of_others(plan)
         # Conditions in terminators, which `after` does not report.
-        self._conditions = {
-            dataflow.Value(function.name, number)
-            for function in plan.functions.values()
-            for op in function.walk()
-            if op.name in TERMINATORS
-            for number in decisive(op)
-        }
+        self._conditions = conditions(plan)
         # The lanes that the present access has loaded from such memory.
         self._loaded: Array | None = None
         # The active lanes of the present access.

@@ -19,11 +19,12 @@ from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
 from triton_lab.ir.value_flow import HANDS_ON, conditions, decisive
 from triton_lab.ir.value_flow import Value as PlanValue
-from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound
 from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
 from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, lifted, widened
 from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.propagation.element_functions import inside_of_others
+from triton_lab.launch.propagation.value_marks import Marks
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.launch.recording.watcher import Watcher

@@ -1,70 +1,78 @@
-"""What operations do is declared in `ir.traits`; lists of their names elsewhere are counted, and may only become fewer.
+"""What operations do is declared in `ir.traits`: no list of their names stands elsewhere.
 
-A list is a set, tuple, list or dict that names two operations or more. Not counted are `ir/` and the engines' own
-tables of implementations.
+A list is a set, tuple, list or dict that names two operations or more. Two shapes are no knowledge of operations but
+ways to run them or to speak of them: a dict from names to functions or to texts for users, and, in an engine, a dict
+from names to what it emits.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tests import sources
 from triton_lab.ir import traits
 
-REGISTRIES = ("ir/", "interpreter/ops/", "native/lowering/")
-# How many are left in each file, and why.
+ENGINES = ("interpreter/ops/", "native/lowering/")
+# Lists that are left: how many in each file, and why.
 LEFT = {
-    "backend/targets/sm90_limits.py": (1, "words for operations in messages"),
-    "compiled/kernel_layouts.py": (3, "words for what a layout's value is; Triton's text of a module, not a plan"),
-    "compiled/lines/missing_instructions.py": (1, "names of instructions of all stages, PTX among them"),
-    "interpreter/variants/arithmetic_variants.py": (6, "implementations in another arithmetic"),
-    "interpreter/variants/function_variants.py": (2, "implementations as a GPU's"),
-    "interpreter/variants/tensor_cores.py": (1, "implementations as a GPU's"),
-    "interpreter/variants/thread_reductions.py": (1, "implementations as a GPU's"),
+    "compiled/kernel_layouts.py": (1, "words for a buffer of shared memory, which has no effect in `ir.effects`"),
+    "interpreter/ops/warp_groups.py": (1, "what hands an accumulator on whose product is pending"),
+    "compiled/lines/missing_instructions.py": (1, "instructions of all stages, PTX among them"),
     "launch/checks/analysis/loop_sums.py": (1, "a negation and a choice, which a sum may pass through"),
-    "launch/comparison/bounds/rounding_watcher.py": (2, "rules of bounds"),
-    "launch/comparison/bounds/float_bounds.py": (4, "rules of bounds: functions by operation"),
-    "launch/comparison/bounds/fold_bounds.py": (2, "rules of bounds: functions by operation"),
-    "launch/comparison/interpreter_changes.py": (2, "implementations that are changed"),
-    "launch/comparison/mutations/addressing.py": (1, "mistakes that are tried"),
-    "launch/comparison/mutations/ir_query.py": (2, "mistakes that are tried"),
-    "launch/comparison/mutations/operands.py": (1, "mistakes that are tried"),
-    "launch/comparison/mutations/operators.py": (5, "mistakes that are tried, with their words"),
-    "launch/comparison/numerics.py": (4, "approximations that are tried, by their words"),
-    "launch/comparison/bounds/rounding_rules.py": (8, "functions by operation, and errors that depend on the operand"),
-    "launch/comparison/bounds/whole_number_bounds.py": (1, "functions by operation"),
-    "launch/saving/admission.py": (2, "measured costs, and shapes"),
-    "messages.py": (1, "advice for each refusal"),
-    "native/analysis/address_slice.py": (1, "a method for each kind of control flow"),
+    "launch/saving/admission.py": (1, "measured costs on NumPy"),
     "native/analysis/effect_order.py": (1, "the operands that the native engine guards"),
-    "native/blocks/row_addresses.py": (3, "differences between neighbours"),
-    "polyhedral/kernels/symbolic/operation_rules.py": (2, "rules of the symbolic walk"),
 }
 
 
-def lists_of_names(file: sources.Source) -> list[int]:
-    """The lines of lists that name two operations or more."""
-    found = []
-    for node in file.nodes:
-        if isinstance(node, ast.Dict):
-            parts: list[ast.expr | None] = node.keys
-        elif isinstance(node, (ast.Set, ast.Tuple, ast.List)):
-            parts = [*node.elts]
-        else:
-            continue
-        names = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-        if sum(traits.known(name) for name in names) >= 2:
-            found.append(node.lineno)
-    return found
+def names_in(parts: Iterable[ast.expr | None]) -> int:
+    """How many of the parts name an operation."""
+    found = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return sum(traits.known(name) for name in found)
 
 
-def test_lists_of_operations_do_not_come_back() -> None:
+def is_implementation(value: ast.expr) -> bool:
+    """Whether a dict's value runs an operation, or is a text for users, which `N_` marks."""
+    if isinstance(value, ast.Call):
+        return not isinstance(value.func, ast.Name) or value.func.id not in {"frozenset", "set", "slice", "tuple"}
+    return isinstance(value, (ast.Name, ast.Attribute, ast.Lambda))
+
+
+def is_list(node: ast.AST, engine: bool) -> bool:
+    """Whether a part of a program is a list of operations, and no table of implementations."""
+    if isinstance(node, (ast.Set, ast.Tuple, ast.List)):
+        return names_in(node.elts) >= 2
+    if isinstance(node, ast.BoolOp):  # a == "one" or a == "other"
+        compared = [part for each in node.values if isinstance(each, ast.Compare) for part in each.comparators]
+        return names_in(compared) >= 2
+    if not isinstance(node, ast.Dict) or names_in(node.keys) < 2 or engine:
+        return False
+    return not all(is_implementation(value) for key, value in zip(node.keys, node.values, strict=True) if key)
+
+
+def test_no_list_of_operations_stands_outside_of_ir() -> None:
     found = {
         file.name: lines
         for file in sources.python()
-        if not file.name.startswith(REGISTRIES) and (lines := lists_of_names(file))
+        if not file.name.startswith("ir/")
+        and (lines := [node.lineno for node in file.nodes if is_list(node, file.name.startswith(ENGINES))])  # type: ignore[attr-defined]
     }
     more = {name: lines for name, lines in found.items() if len(lines) > LEFT.get(name, (0, ""))[0]}
     assert not more, "declare in ir/traits what these operations have in common, and ask it"
     fewer = {name: len(found.get(name, ())) for name, (count, _) in LEFT.items() if len(found.get(name, ())) < count}
     assert not fewer, "good: lower the numbers in LEFT"
+
+
+EXAMPLES = {
+    'op.name in ("arith.addf", "arith.subf")': 1,
+    'X = frozenset({"arith.addf", "arith.subf"})': 1,
+    'op.name == "arith.addf" or op.name == "arith.subf"': 1,
+    'X = {"arith.addf": 2.0, "arith.subf": 2.0}': 1,
+    'X = {"arith.addf": np.add, "arith.subf": lambda a, b: a - b, "tt.dot": N_("a product")}': 0,
+    'op.name == "arith.addf"': 0,
+}
+
+
+def test_lists_are_told_from_tables_of_implementations() -> None:
+    for text, count in EXAMPLES.items():
+        assert sum(is_list(node, engine=False) for node in ast.walk(ast.parse(text))) == count, text

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _DEFINED = re.compile(r'^\s*(?:%[\w#]+(?::\d+)? = )?"?([a-z]\w*\.[\w.]+)"?')
 _REGION_ENDS = re.compile(r"^\s*\}\)(?: \{.*\})? : ")
 _HAS_LAYOUT = re.compile(r"\b(?:tensor|memdesc)<")
-_FLOW = ("scf.", "cf.", "tt.func", "tt.return", "module", "tt.call", "ttg.warp_")
+_MODULE = "module"  # without its dialect, as Triton prints it
 # Operations that move elements between registers and shared memory. One without a result is a store.
 _THROUGH_MEMORY = {
     "ttg.local_load": "from shared memory",
@@ -182,7 +182,8 @@ def _laid_out(text: str, lines: StageLines) -> Iterator[LaidOut]:
     trails = lines.trails("ttgir")
     for where, types in groupby(types_of(text), key=lambda one: one.line):
         operation = operations.get(where, "")
-        if operation and not operation.startswith(_FLOW):
+        flows = operation == _MODULE or (traits.known(operation) and traits.of(operation).kind is traits.Kind.CONTROL)
+        if operation and not flows:
             made = None if operation.endswith("wait") else _made(operation, list(types), text_lines[where - 1])
             if made is not None:
                 yield _value(operation, made, trails[where - 1], lines)
@@ -211,13 +212,14 @@ def _made(operation: str, types: list[Typed], line: str) -> tuple[Typed, str, Ty
     first, last = types[0], types[-1]
     if "->" in line and not _HAS_LAYOUT.search(line.rsplit("->", 1)[1]):
         return None
-    if operation in ("tt.store", "ttg.async_copy_global_to_local", "ttg.async_commit_group"):
+    trait = traits.of(operation)
+    if trait.kind is traits.Kind.ORDERS or (trait.effect is not None and trait.effect.result in (None, "token")):
         return None
     if operation == "ttg.local_store":
         return last, last.element, first
     if operation == "tt.addptr":
         return first, first.element, None
-    if traits.of(operation).kind is traits.Kind.COMPARES:
+    if trait.kind is traits.Kind.COMPARES:
         return first, "i1", None
     if operation == "tt.load" and last.element.startswith("!tt.ptr<"):
         return last, last.element.removeprefix("!tt.ptr<").removesuffix(">"), None

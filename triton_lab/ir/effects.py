@@ -134,6 +134,11 @@ def updates(op: Op) -> bool:
     return reads(op) and writes(op)
 
 
+def combines(op: Op) -> bool:
+    """Whether the operation replaces an element by a function of it and of an operand, whatever it holds."""
+    return updates(op) and not may_leave(op)
+
+
 def may_leave(op: Op) -> bool:
     """Whether the operation writes an element only if it holds the expected value."""
     return updates(op) and operands_of(op).expected is not None

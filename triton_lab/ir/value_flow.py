@@ -66,6 +66,17 @@ def decisive(op: Op) -> tuple[int, ...]:
     return op.operands[: _DECISIVE.get(op.name, 0)]
 
 
+def conditions(plan: Plan) -> dict[Value, Op]:
+    """The values by which terminators decide where control goes, with the terminator."""
+    return {
+        Value(function.name, number): op
+        for function in plan.functions.values()
+        for op in function.walk()
+        if op.name in TERMINATORS
+        for number in decisive(op)
+    }
+
+
 def taken(op: Op) -> tuple[int, ...]:
     """All values that ``op`` takes, including those that it passes to the blocks it branches to."""
     return (*op.operands, *(value for successor in op.successors for value in successor.operands))

@@ -14,6 +14,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.min_max import Extreme, fmax, fmin, maximum, minimum
 from triton_lab.interpreter.number_conversion import widen
 from triton_lab.interpreter.runtime_values import elements
+from triton_lab.ir import traits
 
 Array = NDArray[Any]
 Folding = np.ufunc | Extreme
@@ -66,7 +67,7 @@ def folded(code: BoundBlock, array: Array, fold: Fold) -> Array | None:
     name = code.steps[0].op.name
     if array.dtype == np.bool_:
         return fold(_ON_BITS.get(name, ufunc), array)
-    if name in ("arith.maxui", "arith.minui"):
+    if traits.of(name).extreme and traits.of(name).signed is False:
         return fold(ufunc, array.view(unsigned(array.dtype))).view(array.dtype)
     if array.dtype.kind == "i":
         return fold(ufunc, array)

@@ -23,8 +23,9 @@ from triton_lab.interpreter.ops.dot import product
 from triton_lab.interpreter.ops.memory import as_pointer, masking
 from triton_lab.interpreter.ops.serialized_lanes import Update
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.ir.effects import Rmw, operands_of
+from triton_lab.ir.traits import Kind
 
 Array = NDArray[Any]
 Table = Mapping[str, Implementation]
@@ -236,14 +237,14 @@ def _kept(frame: Frame, op: Op, x: Value) -> Value:
 
 
 def _narrowed(name: str) -> Implementation:
-    """The ordinary operation, with its second operand converted back to that operand's own type."""
+    """The ordinary operation, with the value that it writes converted back to that value's own type."""
 
     def run(frame: Frame, op: Op, *operands: Value) -> Any:
-        type = frame.type(op.operands[1])
-        if not type.is_float:
+        at = operands_of(op).value
+        if at is None or not frame.type(op.operands[at]).is_float:
             return ordinary(name)(frame, op, *operands)
         given = list(operands)
-        given[1] = float_to_float(frame.elements(op, 1, operands[1]), dtype_of(type))
+        given[at] = float_to_float(frame.elements(op, at, operands[at]), dtype_of(frame.type(op.operands[at])))
         found = ordinary(name)(frame, op, *given)
         return found.astype(np.float64) if op.results and frame.result_type(op).is_float else found
 
@@ -257,14 +258,26 @@ def _wide_product(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value) 
     return product(x, y) + frame.elements(op, 2, accumulator).astype(np.float64)
 
 
+# Where floats come from, casts between them, and where they go to memory.
+_SOURCES = {"arith.constant"} | traits.names(
+    lambda trait: trait.makes == "float" or (trait.effect is not None and trait.effect.brings_in)
+)
+_CASTS = traits.names(
+    lambda trait: trait.kind is Kind.CASTS and trait.numbers == "float" and trait.inverse and not trait.makes
+)
+_WRITES = traits.names(lambda trait: trait.effect is not None and trait.effect.writes)
 # Operations that read the bits of floats or have their own arithmetic: a kernel with one of these cannot run in
 # float64.
-NARROW_ONLY = frozenset({"arith.bitcast", "tt.bitcast", "tt.dot_scaled", "tt.extern_elementwise", "tt.atomic_cas"})
+NARROW_ONLY = (
+    traits.names(lambda trait: trait.kind is Kind.CASTS and trait.bitwise)
+    | traits.names(lambda trait: trait.effect is not None and "expected" in trait.effect.operands)
+    | traits.names(lambda trait: not trait.numbers and trait.rounding.flushes is None)
+    | (traits.names(lambda trait: trait.kind is Kind.CONTRACTS) - {"tt.dot"})
+)
 
 THROUGHOUT: Table = {
-    **{name: _widened(name) for name in ("arith.constant", "tt.load", "tt.descriptor_load", "tt.descriptor_gather",
-                                         "arith.sitofp", "arith.uitofp")},
-    **dict.fromkeys(("arith.extf", "arith.truncf", "tt.fp_to_fp"), _kept),
-    **{name: _narrowed(name) for name in ("tt.store", "tt.atomic_rmw", "tt.descriptor_store")},
+    **{name: _widened(name) for name in sorted(_SOURCES)},
+    **dict.fromkeys(sorted(_CASTS), _kept),
+    **{name: _narrowed(name) for name in sorted(_WRITES - NARROW_ONLY)},
     "tt.dot": _wide_product,
-}  # fmt: skip
+}

@@ -24,13 +24,8 @@ from triton_lab.ir.traits import Accuracy
 
 Array = NDArray[Any]
 
-_TITLES = {
-    "arith.divf": "division",
-    "tt.approx_divf": "division",
-    "arith.remf": "remainder",
-    "math.sqrt": "square root",
-    "math.rsqrt": "reciprocal square root",
-}
+# By operator, or by the name without its dialect.
+_TITLES = {"/": "division", "%": "remainder", "sqrt": "square root", "rsqrt": "reciprocal square root"}
 _WIDE = ("f32", "f64")  # the types that Triton compiles functions for
 
 
@@ -49,7 +44,8 @@ class CalledFunction:
         if self.symbol:
             plain = self.symbol.removeprefix("__nv_")
             return plain.removesuffix("f") if self.result == "f32" else plain
-        return _TITLES.get(self.name, self.name.partition(".")[2])
+        plain = self.name.partition(".")[2]
+        return _TITLES.get(traits.of(self.name).symbol or plain, plain)
 
 
 def called(op: Op, types: tuple[Type, ...]) -> CalledFunction | None:

@@ -25,15 +25,19 @@ TRAITS = table(
     _FLOAT("math.ceil", idempotent=True, siblings=("math.floor",)),
     _FLOAT("math.floor", idempotent=True, siblings=("math.ceil",)),
     _FLOAT("math.fma", sums=True, rounding=CORRECT, commutative=True),
-    _FLOAT("math.exp", rounding=approximate(2.0), inverse="math.log", siblings=("math.exp2",)),
-    _FLOAT("math.exp2", rounding=approximate(2.0, flushes=True), inverse="math.log2", siblings=("math.exp",)),
-    _FLOAT("math.log", rounding=approximate(None), inverse="math.exp", siblings=("math.log2",)),
-    _FLOAT("math.log2", rounding=approximate(None), inverse="math.exp2", siblings=("math.log",)),
-    _FLOAT("math.sqrt", rounding=approximate(1.0, flushes=True), siblings=("math.rsqrt",)),
-    _FLOAT("math.rsqrt", rounding=approximate(2.0, flushes=True), siblings=("math.sqrt",)),
-    _FLOAT("math.sin", rounding=approximate(None), siblings=("math.cos",)),
-    _FLOAT("math.cos", rounding=approximate(None), siblings=("math.sin",)),
-    _FLOAT("math.erf", rounding=approximate(2.0, flushes=True)),
+    _FLOAT("math.exp", rounding=approximate(2.0, unit="exp2"), inverse="math.log", siblings=("math.exp2",)),
+    _FLOAT(
+        "math.exp2", rounding=approximate(2.0, flushes=True, unit="exp2"), inverse="math.log2", siblings=("math.exp",)
+    ),
+    _FLOAT("math.log", rounding=approximate(None, unit="log2"), inverse="math.exp", siblings=("math.log2",)),
+    _FLOAT("math.log2", rounding=approximate(None, unit="log2"), inverse="math.exp2", siblings=("math.log",)),
+    _FLOAT(
+        "math.sqrt", rounding=approximate(1.0, flushes=True, unit="square root", ieee=True), siblings=("math.rsqrt",)
+    ),
+    _FLOAT("math.rsqrt", rounding=approximate(2.0, flushes=True, unit="square root"), siblings=("math.sqrt",)),
+    _FLOAT("math.sin", rounding=approximate(None, unit="sine"), siblings=("math.cos",)),
+    _FLOAT("math.cos", rounding=approximate(None, unit="sine"), siblings=("math.sin",)),
+    _FLOAT("math.erf", rounding=approximate(2.0, flushes=True, unit="erf")),
     # Triton's front end makes none of these; its passes and other front ends may.
     *(_FLOAT(f"math.{name}", rounding=approximate(None, flushes=None)) for name in _OTHERS),
     *(_FLOAT(f"math.{name}", idempotent=True) for name in ("round", "roundeven", "trunc")),

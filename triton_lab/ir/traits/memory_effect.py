@@ -35,6 +35,16 @@ class Effect:
         return tuple(self.operands.split())
 
     @property
+    def brings_in(self) -> bool:
+        """Whether it only reads, and its result is what memory held."""
+        return self.result == "held" and not self.writes
+
+    @property
+    def takes_in(self) -> bool:
+        """Whether it only writes, and memory then holds an operand."""
+        return not self.reads and "value" in self.roles
+
+    @property
     def described(self) -> bool:
         """Whether the address is a descriptor."""
         return "coordinate" in self.operands

@@ -52,12 +52,15 @@ class Rounding:
 
     ``ulp`` bounds the error of a GPU's approximation in float32, in units in the last place, as NVIDIA documents it;
     None where that bound is absolute, or depends on the function. ``flushes``: on a GPU, float32 operands and results
-    that are subnormal count as zero; None if that depends on the function.
+    that are subnormal count as zero; None if that depends on the function. ``unit`` is the function of a GPU that
+    computes it, with which it shares its error. ``ieee``: IEEE 754 demands the nearest number, which a CPU gives.
     """
 
     accuracy: Accuracy = Accuracy.EXACT
     ulp: float | None = 0.0
     flushes: bool | None = False
+    unit: str = ""
+    ieee: bool = False
 
 
 EXACT = Rounding()
@@ -65,9 +68,9 @@ CORRECT = Rounding(Accuracy.CORRECT, 0.5)
 ANY_ORDER = Rounding(Accuracy.ANY_ORDER, None)
 
 
-def approximate(ulp: float | None, flushes: bool | None = False) -> Rounding:
+def approximate(ulp: float | None, flushes: bool | None = False, unit: str = "", ieee: bool = False) -> Rounding:
     """A function that a GPU approximates."""
-    return Rounding(Accuracy.APPROXIMATE, ulp, flushes)
+    return Rounding(Accuracy.APPROXIMATE, ulp, flushes, unit, ieee)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,10 @@ class Trait:
     bit. ``wraps``: an integer result may not fit its type. ``sums``: it adds or subtracts its operands, or products of
     them. ``signed``: how it reads integers; None if that makes no difference. ``bitwise``: it works on bits, not on
     numbers. ``absorbing``: an operand of this value decides the result whatever the other is (for floats, if that is
-    finite). ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``symbol`` is its operator
-    in Python. ``refused`` says why the CPU target does not run it; "" if it does. ``inverse`` undoes it, and
-    ``siblings`` are what is written in its place by mistake, or on purpose.
+    finite). ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``fuses``: a GPU may compute
+    it together with the addition that takes its result, without rounding in between. ``symbol`` is its operator in
+    Python. ``refused`` says why the CPU target does not run it; "" if it does. ``inverse`` undoes it, and ``siblings``
+    are what is written in its place by mistake, or on purpose.
     """
 
     name: str
@@ -101,6 +105,7 @@ class Trait:
     absorbing: int | None = None
     makes: Numbers = ""
     extreme: int = 0
+    fuses: bool = False
     symbol: str = ""
     inverse: str | None = None
     refused: str = ""

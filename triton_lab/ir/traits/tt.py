@@ -27,12 +27,14 @@ TRAITS = table(
     _MOVE("tt.cat", lanes=rules.cat),
     Trait("tt.gather", Kind.PERMUTES, rules.gather, keeps=True),
     # Lane by lane.
-    _INTEGER("tt.addptr", wraps=True),
+    _INTEGER("tt.addptr", sums=True, wraps=True),
     _INTEGER("tt.mulhiui", commutative=True, signed=False),
     _FLOAT("tt.clampf", idempotent=True),
     _FLOAT("tt.precise_divf", symbol="/", rounding=CORRECT, siblings=("arith.divf",)),
     _FLOAT("tt.precise_sqrt", rounding=CORRECT, siblings=("math.sqrt",)),
-    _FLOAT("tt.approx_divf", symbol="/", rounding=approximate(2.0), siblings=("arith.divf",)),
+    _FLOAT(
+        "tt.approx_divf", symbol="/", rounding=approximate(2.0, unit="division", ieee=True), siblings=("arith.divf",)
+    ),
     # A function of a library: of floats or of integers.
     Trait("tt.extern_elementwise", Kind.ELEMENTWISE, rules.lane_by_lane, rounding=approximate(None, flushes=None)),
     Trait("tt.elementwise_inline_asm", Kind.ELEMENTWISE, rules.unknown, rounding=approximate(None, flushes=None)),

@@ -92,7 +92,7 @@ def redirected(changes: Mapping[int, Redirect]) -> Layers:
         touch = touch or ChangedAccess.of(op, operands)
         return inner(frame, op, *operands, touch=ChangedAccess(*changes[op.index](touch.where, touch.mask)))
 
-    return dict.fromkeys(("tt.load", "tt.store"), on(changes, change))
+    return dict.fromkeys(_BASES, on(changes, change))
 
 
 def _load(frame: Frame, op: Op, *operands: Value, touch: ChangedAccess | None = None) -> Value:
@@ -106,3 +106,5 @@ def _store(frame: Frame, op: Op, *operands: Value, touch: ChangedAccess | None =
 
 
 _BASES: Table = {"tt.load": _load, "tt.store": _store}
+REDIRECTED = frozenset(_BASES)
+"""The accesses whose pointer or mask may be changed, by name."""

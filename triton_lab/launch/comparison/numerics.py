@@ -221,13 +221,7 @@ class Documented:
     told: str
 
 
-_DOCUMENTED = {
-    "division": ("arith.divf", "tt.approx_divf"),
-    "exp2": ("math.exp", "math.exp2"),
-    "square root": ("math.sqrt", "math.rsqrt"),
-    "sine": ("math.sin", "math.cos"),
-    "erf": ("math.erf",),
-}
+_DOCUMENTED = ("division", "exp2", "square root", "sine", "erf")
 
 
 def documented(plan: Plan, emulated: Collection[str]) -> list[Documented]:
@@ -241,8 +235,8 @@ def documented(plan: Plan, emulated: Collection[str]) -> list[Documented]:
         if op.results and function.types[op.results[0]].element == "f32"
     } - set(emulated)
     found = []
-    for name, ops in _DOCUMENTED.items():
-        there = used & set(ops)
+    for name in _DOCUMENTED:
+        there = {op for op in used if traits.of(op).rounding.unit == name}
         if there:
             ulps = max(APPROXIMATE[op] for op in there)
             found.append(Documented(name, frozenset(there), f"{messages.significant(ulps)} ulp"))

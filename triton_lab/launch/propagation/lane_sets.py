@@ -21,7 +21,7 @@ ValueOf = Callable[[int], Array]
 
 def results(rule: LaneMap, lanes: Array, shape: Shape, result: Shape, value: ValueOf) -> Array:
     """The lanes of a result (of shape ``result``) that depend on these ``lanes`` of an operand (of ``shape``)."""
-    lanes = _block(lanes, len(shape))
+    lanes = lifted(lanes, len(shape))
     if rule.is_same and (shape == result or not shape):
         return lanes.reshape(-1, *(1,) * len(result)) if not shape else lanes
     if rule.group is not None:
@@ -45,7 +45,7 @@ def operands(rule: LaneMap, lanes: Array, shape: Shape, result: Shape, value: Va
 
     All axes of the block have their full extent in what is returned.
     """
-    lanes = _restricted(rule, _block(lanes, len(result)), result, value)
+    lanes = _restricted(rule, lifted(lanes, len(result)), result, value)
     if shape == result and len(rule.axes) == len(shape) and rule.stays:
         return _whole(lanes, shape)
     if rule.group is not None:
@@ -62,7 +62,8 @@ def operands(rule: LaneMap, lanes: Array, shape: Shape, result: Shape, value: Va
     return _whole(lanes, shape)
 
 
-def _block(array: Array, rank: int) -> Array:
+def lifted(array: Array, rank: int) -> Array:
+    """The array with the axes of a block, if it has one number for each program."""
     return array.reshape(-1, *(1,) * rank) if array.ndim == 1 and rank else array
 
 
@@ -79,7 +80,7 @@ def _restricted(rule: LaneMap, lanes: Array, result: Shape, value: ValueOf) -> A
         lanes = lanes * inside.reshape(-1, *(1,) * (len(result) - 1 - axis))
     if rule.chosen is not None:
         position, wanted = rule.chosen
-        flags = _block(value(position).astype(np.bool_), len(result))
+        flags = lifted(value(position).astype(np.bool_), len(result))
         lanes = lanes * (flags if wanted else ~flags)
     return lanes
 

@@ -273,8 +273,8 @@ def record(
     atomics and findings are merged; the accesses are not stored. A launch runs whole if its programs conflict in
     memory, wait for one another, or use the value that an atomic returns; then ``launch.remark`` says why.
 
-    ``schedule`` decides what a GPU leaves open in Gluon kernels, inside the block and when a launch is replayed: "lazy",
-    "eager" or "random:7", as in `limits`. None leaves it as it is.
+    ``schedule`` decides what a GPU leaves open in Gluon kernels, inside the block and when a launch is replayed:
+    "lazy", "eager" or "random:7", as in `limits`. None leaves it as it is.
 
     Memory from `torch.empty` inside, on this thread, is filled with NaNs and huge integers, so that reads of
     uninitialised memory can be detected (`uninitialized_memory`).

@@ -32,26 +32,8 @@ _AXES = 8
 _OPERATION = 15e-6
 _LANE = 2e-9
 # The cost of a lane of slower operations, relative to other operations.
-_HEAVY = {
-    "arith.remf": 8,
-    "tt.histogram": 16,
-    "tt.gather": 8,
-    "tt.extern_elementwise": 100,
-    "tt.fp_to_fp": 8,
-    "tt.load": 6,
-    "tt.store": 6,
-    "tt.atomic_rmw": 100,
-    "tt.atomic_cas": 100,
-    "tt.atomic_load": 100,
-    "tt.atomic_store": 100,
-    "tt.atomic_poll": 100,
-    "tt.descriptor_load": 6,
-    "tt.descriptor_store": 6,
-    "tt.descriptor_gather": 12,
-    "tt.descriptor_scatter": 12,
-    "tt.descriptor_reduce": 100,
-}
-_HEAVY_MATH = 12
+_HEAVY = {"arith.remf": 8, "tt.histogram": 16, "tt.gather": 8, "tt.extern_elementwise": 100, "tt.fp_to_fp": 8}
+_HEAVY_MATH, _HEAVY_ACCESS, _HEAVY_ROWS, _HEAVY_ATOMIC = 12, 6, 12, 100
 # How many products a dot adds in the time of one lane.
 _PRODUCTS = 8
 
@@ -210,8 +192,17 @@ def lanes(function: Function, op: Op) -> float:
         return float(most + math.prod(shapes[-1]) * inner / _PRODUCTS)
     if op.name == "tt.histogram" and op.results:
         most += math.prod(shapes[-1])
-    heavy = _HEAVY.get(op.name, _HEAVY_MATH if op.name.startswith("math.") else 1)
-    return float(most * heavy)
+    return float(most * _heavy(op.name))
+
+
+def _heavy(name: str) -> int:
+    """The cost of a lane, relative to most operations."""
+    trait = traits.of(name)
+    if trait.effect is None:
+        return _HEAVY.get(name, _HEAVY_MATH if trait.dialect == "math" else 1)
+    if trait.effect.kind == "atomic":
+        return _HEAVY_ATOMIC
+    return _HEAVY_ROWS if trait.effect.roles.count("coordinate") == 2 else _HEAVY_ACCESS
 
 
 # Elementwise operations: all blocks have the same shape.
@@ -220,9 +211,8 @@ _ELEMENTWISE = (
     | traits.names(lambda trait: trait.effect is not None and not trait.effect.described and not trait.effect.waits)
     | traits.names(lambda trait: trait.kind is traits.Kind.SCANS)
 )
-_RESIZES = frozenset({"tt.splat", "tt.unsplat", "tt.broadcast"})
-# Operations that only move elements: the number of elements stays the same.
-_SAME_SIZE = traits.names(lambda trait: trait.kind is traits.Kind.MOVES and trait.keeps) - _RESIZES
+# Operations that only move elements: their number stays the same, where nothing is repeated.
+_SAME_SIZE = traits.names(lambda trait: trait.kind is traits.Kind.MOVES and trait.keeps)
 
 
 def _fit(op: Op, function: Function) -> bool:
@@ -239,13 +229,13 @@ def _fit(op: Op, function: Function) -> bool:
         return isinstance(start, int) and isinstance(end, int) and given == [(end - start,)]
     if name.startswith(("arith.", "math.")) or name in _ELEMENTWISE:
         return len({*taken, *given}) <= 1
-    if name in _SAME_SIZE:
-        return sum(map(math.prod, taken)) == sum(map(math.prod, given))
     if name == "tt.broadcast":
         (one,), (whole,) = taken, given
         return len(one) == len(whole) and all(a in (1, b) for a, b in zip(one, whole, strict=True))
     if name == "tt.splat":
         return taken == [()]
+    if name in _SAME_SIZE:
+        return sum(map(math.prod, taken)) == sum(map(math.prod, given))
     if name == "tt.dot":
         return _dot_fits(taken, given)
     if name == "tt.gather":

@@ -8,7 +8,7 @@ from triton_lab.ir import Op, traits
 from triton_lab.ir.effects import is_access, operands_of, writes
 from triton_lab.ir.plan import Block, Function
 from triton_lab.ir.value_flow import LOOPS
-from triton_lab.native.lowering.pure_operations import COSTS, PURE, SHAPES
+from triton_lab.native.lowering.pure_operations import COSTS, MOVES, PURE
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Analysis:
             inner = self.uses(result)
             found.sinks |= inner.sinks
             found.wide |= inner.wide or self.types[result].size > self.types[value].size
-            found.moved |= inner.moved or op.name in SHAPES
+            found.moved |= inner.moved or op.name in MOVES
         return found
 
     def beneath(self, value: int) -> set[int]:
@@ -132,7 +132,7 @@ class Analysis:
 
     def cost(self, op: Op) -> int:
         """The cost of one element of the operation alone, in operations."""
-        return COSTS.get(op.name, 0 if op.name in SHAPES or op.name == "arith.constant" else 1)
+        return COSTS.get(op.name, 0 if op.name in MOVES or op.name == "arith.constant" else 1)
 
     def is_deeper(self, user: Op, maker: Op) -> bool:
         """Whether ``user`` runs more often than ``maker``."""

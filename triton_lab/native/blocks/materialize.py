@@ -10,7 +10,7 @@ from triton_lab.native.blocks.elements import Indices, element_for, write
 from triton_lab.native.blocks.value_repr import Index, ScratchBlock
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg
 from triton_lab.native.lowering.emitter import Emitter
-from triton_lab.native.lowering.pure_operations import SHAPES
+from triton_lab.native.lowering.pure_operations import MOVES
 
 # From this cost on, a value is computed once and not at each use.
 _DEAR = 8
@@ -119,7 +119,7 @@ def settle(emitter: Emitter, value: int) -> None:
     if emitter.rehearsal and not emitter.order.is_needed(value):
         return
     uses, maker = emitter.analysis.uses(value), emitter.analysis.maker[value]
-    if maker.name in SHAPES or maker.name == "arith.constant" or emitter.types[value].is_pointer:
+    if maker.name in MOVES or maker.name == "arith.constant" or emitter.types[value].is_pointer:
         return
     cost = emitter.costs[value]
     often = cost >= _DEAR and (len(uses.sinks) > 1 or uses.wide)

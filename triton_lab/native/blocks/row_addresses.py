@@ -7,12 +7,13 @@ the end of its integer type: only an element that wraps is smaller than the one 
 
 from __future__ import annotations
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.ir.effects import is_access
+from triton_lab.ir.traits import At, Kind
 from triton_lab.native.blocks.value_repr import AffineValue, Lazy
 from triton_lab.native.llvm.element_types import width_of
 from triton_lab.native.lowering.emitter import Emitter
-from triton_lab.native.lowering.pure_operations import PURE
+from triton_lab.native.lowering.pure_operations import MOVES, PURE
 
 
 def step_along(emitter: Emitter, value: int, axis: int) -> int | None:
@@ -31,13 +32,12 @@ def step_along(emitter: Emitter, value: int, axis: int) -> int | None:
 
 
 def _step_of(emitter: Emitter, op: Op, axis: int) -> int | None:
-    if op.name in ("tt.splat", "tt.make_range"):
-        return int(op.name == "tt.make_range")
-    if op.name == "tt.expand_dims":
-        at = op.attributes["axis"]
-        return 0 if axis == at else step_along(emitter, op.operands[0], axis - (axis > at))
-    if op.name == "tt.trans":
-        return step_along(emitter, op.operands[0], op.attributes["order"][axis])
+    if op.name == "tt.make_range":
+        return 1
+    if op.name in MOVES:
+        ((moved,),) = traits.lanes(op, emitter.types)
+        along = [k for k, each in enumerate(moved.axes) if each == At(axis)]
+        return step_along(emitter, op.operands[0], along[0]) if along else 0
     if op.name not in PURE and not is_access(op):
         return None
     if any(emitter.types[operand].is_descriptor for operand in op.operands):
@@ -47,10 +47,11 @@ def _step_of(emitter: Emitter, op: Op, axis: int) -> int | None:
         return 0
     if None in steps:
         return None
-    if op.name in ("tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci"):
+    trait = traits.of(op.name)
+    if trait.kind is Kind.CASTS and trait.numbers == "integer" and not trait.makes:
         return steps[0]
-    if op.name in ("arith.addi", "tt.addptr"):
+    if trait.sums and trait.numbers == "integer" and trait.symbol != "-":
         pointee = emitter.types[op.results[0]].pointee
         size = 1 if pointee is None else width_of(pointee.element)
         return (steps[0] or 0) + size * (steps[1] or 0)
-    return steps[0] if op.name == "arith.subi" and steps[1] == 0 else None
+    return steps[0] if trait.symbol == "-" and steps[1] == 0 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from triton_lab.ir import Op
 from triton_lab.ir.plan import Region
+from triton_lab.ir.value_flow import BRANCHES
 from triton_lab.localization import _
 from triton_lab.native.analysis.plan_walk import walk
 from triton_lab.native.blocks.value_repr import Form
@@ -44,7 +45,7 @@ class _Branches:
             self.known.append((emitter.forms, emitter.costs))
             if end.name == "tt.return":
                 code.jump(ended)
-            elif end.name in ("cf.br", "cf.cond_br"):
+            elif end.name in BRANCHES:
                 self._leave(number, end)
             else:
                 raise Unsupported(end.name)

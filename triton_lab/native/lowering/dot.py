@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from triton_lab.ir import Dense, Op
+from triton_lab.ir import Dense, Op, traits
 from triton_lab.localization import _
 from triton_lab.native.blocks.block_loops import lanes_for, nest
 from triton_lab.native.blocks.elements import Indices, read, widened_at, write
@@ -89,7 +89,7 @@ def _added(emitter: Emitter, op: Op) -> Op | None:
     """The addition that takes a product without an accumulator: the product can begin with the other summand."""
     (result,), zero = op.results, emitter.forms.get(emitter.analysis.one(op.operands[2]))
     users = emitter.analysis.users.get(result, [])
-    if len(users) != 1 or users[0].name not in ("arith.addf", "arith.addi") or not _is_zero(zero):
+    if len(users) != 1 or traits.of(users[0].name).symbol != "+" or not _is_zero(zero):
         return None
     others = [value for value in users[0].operands if value != result]
     if len(others) != 1 or emitter.analysis.one(others[0]) not in emitter.forms:

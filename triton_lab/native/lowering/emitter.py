@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.native.analysis.effect_order import EffectOrder
 from triton_lab.native.analysis.value_uses import Analysis
 from triton_lab.native.blocks import int_expr
@@ -31,6 +31,12 @@ EMITS: dict[str, Emit] = {}
 ELEMENTS: dict[str, Element] = {}
 # The most operations that the search for an integer's bounds goes back.
 _FURTHEST = 100
+# The bits of a sum, a difference and a product, from those of the operands.
+_GROWS: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: max(a, b) + 1,
+    "-": lambda a, b: max(a, b) + 1,
+    "*": lambda a, b: a + b,
+}
 
 
 def elements_of(*names: str) -> Callable[[Element], Element]:
@@ -182,9 +188,9 @@ class Emitter:
         operands = map(self.analysis.one, maker.operands)
         if maker.name == "arith.extsi":
             bits = min(bits, *(self._bits_of(operand, far - 1) for operand in operands))
-        elif maker.name in ("arith.addi", "arith.subi", "arith.muli"):
+        elif (symbol := traits.of(maker.name).symbol) in _GROWS:
             a, b = (self._bits_of(operand, far - 1) for operand in operands)
-            bits = min(bits, a + b if maker.name == "arith.muli" else max(a, b) + 1)
+            bits = min(bits, _GROWS[symbol](a, b))
         elif maker.name == "arith.constant" and isinstance(maker.attributes["value"], int):
             bits = min(bits, maker.attributes["value"].bit_length())
         self._bits[value] = bits

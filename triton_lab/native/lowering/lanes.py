@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.localization import _
 from triton_lab.native.blocks.block_loops import nest
 from triton_lab.native.blocks.elements import Indices, at, lanes_of, write
@@ -20,7 +20,7 @@ from triton_lab.native.math.number_conversions import narrow
 from triton_lab.native.unsupported import Unsupported
 
 # Operations that a lane's function may contain but that lanes cannot run side by side; they have no effects.
-_BRANCHING = frozenset({"scf.if", "scf.while", "scf.yield", "scf.condition"})
+_BRANCHING = traits.names(lambda trait: trait.dialect == "scf") - {"scf.for"}
 
 
 @elements_of("tt.extern_elementwise")

@@ -5,7 +5,7 @@ Loads by affine addresses stay lazy unless memory may change before they are nee
 
 from __future__ import annotations
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.ir.effects import operands_of
 from triton_lab.native.blocks import int_expr
 from triton_lab.native.blocks.block_loops import nest, runs_along
@@ -22,8 +22,8 @@ from triton_lab.native.runtime.undo_log import Keeping
 _MOST_LANES = 32
 _ADDRESSED = 4
 
-LOADS = ("tt.load", "tt.atomic_load", "tt.descriptor_load", "tt.descriptor_gather")
-STORES = ("tt.store", "tt.atomic_store", "tt.descriptor_store", "tt.descriptor_scatter")
+LOADS = traits.names(lambda trait: trait.effect is not None and trait.effect.brings_in)
+STORES = traits.names(lambda trait: trait.effect is not None and trait.effect.takes_in)
 
 
 # Loads.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from triton_lab.ir import traits
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.traits import lane_rules as rules
 
-SHAPES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.trans", "ttg.convert_layout"})
+# Moves along axes, of one operand to one result.
+_ALONG_AXES = (rules.splat, rules.broadcast, rules.expand_dims, rules.trans, rules.lane_by_lane)
+MOVES = traits.names(lambda trait: trait.kind is Kind.MOVES and trait.lanes in _ALONG_AXES) - {"tt.unsplat"}
 
-PURE = SHAPES | traits.names(
+PURE = MOVES | traits.names(
     lambda trait: (
         trait.lanes in (rules.lane_by_lane, rules.select, rules.nothing)
         and trait.is_pure
@@ -17,9 +20,9 @@ PURE = SHAPES | traits.names(
 
 # The rough cost in operations of a vector unit; 1 for operations that are not listed.
 COSTS = {
-    **dict.fromkeys(("math.exp", "math.exp2", "math.log", "math.log2", "math.sin", "math.cos"), 20),
-    **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.divui", "arith.remui"), 20),
-    **dict.fromkeys(("arith.divf", "tt.precise_divf", "tt.approx_divf", "math.sqrt", "tt.precise_sqrt"), 8),
+    **dict.fromkeys(traits.names(lambda trait: trait.rounding.unit in ("exp2", "log2", "sine")), 20),
+    **dict.fromkeys(traits.names(lambda trait: trait.numbers == "integer" and trait.symbol in ("//", "%")), 20),
+    **dict.fromkeys(traits.names(lambda trait: trait.rounding.ieee or trait.name.startswith("tt.precise_")), 8),
     "math.rsqrt": 12,
     "arith.remf": 100,
     "tt.extern_elementwise": 30,

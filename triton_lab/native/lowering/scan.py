@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
+from triton_lab.ir.traits.trait import CORRECT
 from triton_lab.native.blocks import int_expr
 from triton_lab.native.blocks.block_loops import lanes_for
 from triton_lab.native.blocks.materialize import materialise
@@ -23,7 +24,7 @@ from triton_lab.native.lowering.reduce import Fold, combined, fold_of
 from triton_lab.native.math.number_conversions import narrow, widen
 
 # Operations whose results are rounded, so that the order matters.
-_ROUNDED = ("arith.addf", "arith.mulf")
+_ROUNDED = traits.names(lambda trait: trait.rounding is CORRECT and trait.commutative)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -46,6 +47,14 @@ class EvidenceLanes:
     def timeless(cls, program: Ints, lane: Ints, address: Ints) -> EvidenceLanes:
         """Lanes whose time is not known, for example of accesses that were stopped."""
         return cls(program, lane, address, _all(-1, len(program)))
+
+    @classmethod
+    def of(cls, event: AccessEvent, flags: Flags) -> EvidenceLanes:
+        """The lanes of an access that are flagged, sorted by program, then lane; ``flags`` broadcast to its lanes."""
+        size = max(1, math.prod(event.shape))
+        chosen = np.flatnonzero(np.broadcast_to(flags, (len(event.programs), *event.shape)))
+        address = event.addresses().reshape(-1)[chosen]
+        return cls(event.programs[chosen // size], chosen % size, address, _all(event.order, len(chosen)))
 
     def __len__(self) -> int:
         return len(self.program)
@@ -143,15 +152,12 @@ class Evidence(LaunchSummary):
         """All lanes that touch memory, sorted by program, then lane."""
         breathe()
         event = sight.event
-        size = max(1, int(np.prod(event.shape)))
+        if event.mask is not None:
+            return EvidenceLanes.of(event, event.active())
+        size = max(1, math.prod(event.shape))
+        lane = np.tile(np.arange(size), len(event.programs))
         address = event.addresses().reshape(-1)
-        if event.mask is None:
-            lane = np.tile(np.arange(size), len(event.programs))
-            return EvidenceLanes(np.repeat(event.programs, size), lane, address, _all(event.order, len(lane)))
-        chosen = np.flatnonzero(event.active())
-        return EvidenceLanes(
-            event.programs[chosen // size], chosen % size, address[chosen], _all(event.order, len(chosen))
-        )
+        return EvidenceLanes(np.repeat(event.programs, size), lane, address, _all(event.order, len(lane)))
 
     def lanes(self, sight: SeenAccess, within: Ranges, whole: bool = False) -> EvidenceLanes:
         """The active lanes that touch a byte of ``within``; with ``whole``, those whose bytes all lie in it."""

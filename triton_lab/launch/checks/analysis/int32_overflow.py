@@ -19,8 +19,8 @@ from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds, adds_up, constant_bounds
 from triton_lab.launch.checks.analysis.other_failures import ROUNDS
 from triton_lab.launch.checks.analysis.overflow_taint import Taint
-from triton_lab.launch.checks.analysis.value_marks import inside_of_others
 from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, answers, passes
+from triton_lab.launch.propagation.element_functions import inside_of_others
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +16,9 @@ from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, dataflow, traits
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import LOOPS
-from triton_lab.launch.checks.analysis.loop_state import Exact, LoopState, block, moved
-from triton_lab.launch.checks.analysis.value_marks import MOVES
+from triton_lab.launch.propagation.forward_analysis import ForwardAnalysis
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.watcher import Watcher
 
 Array = NDArray[Any]
 
@@ -28,11 +27,52 @@ FRACTION = {"f16": 11, "bf16": 8}
 # A sum is reported if it is off by more than `COSTLY` roundings and has at least `MANY` terms.
 COSTLY, MANY = 8.0, 8
 
-_ADDS = traits.names(lambda trait: trait.sums and trait.numbers != "integer") - {"tt.dot_scaled"}
+# The marks of a sum: its exact value less its value, and the sum of its terms' squares.
+_ERROR, _SQUARES = range(2)
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A sum in float64, and the sum of its terms' squares, which bounds the size that it may have by chance."""
+
+    sum: Array
+    squares: Array
+
+    def scaled(self, factor: Array) -> Exact:
+        """The sum of the terms times ``factor``."""
+        return Exact(self.sum * factor, self.squares * factor**2)
+
+    def plus(self, other: Exact) -> Exact:
+        """The sum of all terms."""
+        return Exact(self.sum + other.sum, self.squares + other.squares)
+
+
+def _product(a: Exact, b: Exact) -> Exact:
+    return Exact(a.sum * b.sum, a.squares * b.sum**2 + b.squares * a.sum**2)
+
+
+def _term(product: Array) -> Exact:
+    return Exact(product, product * product)
+
+
+_FLOATS = {name: trait for name, trait in traits.TRAITS.items() if trait.numbers == "float"}
 _CASTS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.numbers == "float" and not trait.makes)
-_SCALES = traits.names(lambda trait: trait.numbers == "float" and trait.symbol in ("*", "/"))
-# Operations that a sum may pass through in the loop.
-_ROUND = _ADDS | _CASTS | _SCALES | MOVES | {"arith.negf", "arith.select"}
+_OF_SYMBOL: dict[str, Callable[..., Exact]] = {
+    "+": Exact.plus,
+    "-": lambda a, b: a.plus(b.scaled(np.full(1, -1.0))),
+    "*": _product,
+    "/": lambda a, b: a.scaled(1 / b.sum),
+}
+# The exact results of operations that a sum may pass through in the loop.
+_EXACT: dict[str, Callable[..., Exact]] = {
+    **{name: _OF_SYMBOL[trait.symbol] for name, trait in _FLOATS.items() if trait.symbol in _OF_SYMBOL},
+    **dict.fromkeys(_CASTS, lambda a: a),
+    "math.fma": lambda a, b, c: _term(a.sum * b.sum).plus(c),
+    "arith.negf": lambda a: a.scaled(np.full(1, -1.0)),
+}
+_ADDS = traits.names(lambda trait: trait.sums and trait.numbers != "integer") - {"tt.dot_scaled"}
+_KEEPS = traits.names(lambda trait: trait.keeps)
+_ROUND = _EXACT.keys() | _ADDS | _KEEPS
 
 
 @dataclass(frozen=True)
@@ -59,27 +99,20 @@ class Loss(Inexact):
     lanes: Array = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
 
 
-class CarriedSums(Watcher):
-    """Watches the float sums that loops carry; False if the kernel has none."""
+class CarriedSums(ForwardAnalysis[int]):
+    """Follows the float sums that loops carry; False if the kernel has none."""
 
     def __init__(self, launch: Recorded) -> None:
-        self.launch = launch
         plan = launch.executable.plan
+        super().__init__(plan, np.float64)
+        self.launch = launch
         self._ops = {op.index: op for op in plan.walk()}
         # The operations of a sum in a loop; those at which it is compared, with the position of a constant operand.
         self._round: set[int] = set()
         self._told: dict[int, int | None] = {}
-        # The values of such sums that control flow carries, such as loop arguments.
-        self._parts: set[dataflow.Value] = set()
         loops = any(op.name in LOOPS for op in plan.walk())
         if loops and any(type.is_float for function in plan.functions.values() for type in function.types):
             self._look(dataflow.Flow.of(plan))
-        # By object identity, in the order of computation; a sum is needed at most one iteration later.
-        self._exact: dict[int, tuple[Value, Exact]] = {}
-        self._kept = 8 * len(self._round) + 8
-        # The same by operation and program.
-        self._carried: dict[int, LoopState] = {}
-        self._until = -1
         self._terms: dict[int, NDArray[np.int64]] = {
             index: np.zeros(launch.programs, np.int64) for index in self._round if self._ops[index].name in _ADDS
         }
@@ -125,7 +158,6 @@ class CarriedSums(Watcher):
             if not last and (step is None or set(way) != {op.index} or type.element != "f32"):
                 continue
             self._round |= set(way)
-            self._parts |= {each for each in behind if each not in flow.maker}
             for index in last or [op.index]:
                 self._told[index] = step if index == op.index and set(way) == {op.index} else None
 
@@ -141,97 +173,41 @@ class CarriedSums(Watcher):
                 return op.operands.index(number)
         return None
 
-    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+    def merged(self, one: Array, other: Array) -> Array:
+        return one + other
+
+    def follows_decisions(self, op: Op, key: int) -> bool:
+        return False
+
+    def transferred(self, frame: Frame, op: Op, operands: Sequence[Value], value: Any, result: int) -> dict[int, Array]:
         if op.index not in self._round:
-            return
-        exact = self._carried_on(frame, op, operands)
-        self._remember(frame, op, result, exact)
-        self._exact[id(result)] = (result, exact)
-        if len(self._exact) > self._kept:
-            del self._exact[next(iter(self._exact))]
+            return {}
+        if op.name in _KEEPS:
+            return self.inherited(frame, op, operands, result)
+        exact = self._exact(frame, op, operands)
         if op.index in self._terms:
             terms = frame.type(op.operands[0]).shape[-1] if op.name == "tt.dot" else 1
             self._terms[op.index][frame.programs] += terms
         if op.index in self._told:
-            self._compare(frame, op, operands, result, exact)
+            self._compare(frame, op, operands, value, exact)
+        off = exact.sum - lifted(np.asarray(value), len(frame.result_type(op).shape)).astype(np.float64)
+        return {_ERROR: np.where(np.isfinite(off), off, 0.0), _SQUARES: np.nan_to_num(exact.squares)}
 
-    def _remember(self, frame: Frame, op: Op, result: Any, exact: Exact) -> None:
-        waits = bool(frame.machine.executable.waiting_loops)
-        whole = frame
-        while whole.parent is not None:
-            whole = whole.parent
-        if whole.programs[0] > self._until and not waits:
-            self._carried.clear()  # a new batch begins
-        self._until = max(self._until, int(whole.programs[-1]))
-        value = block(np.asarray(result), len(frame.result_type(op).shape))
-        now = LoopState(frame.programs, value, exact)
-        before = self._carried.pop(op.index, None)
-        if before is not None:
-            now = before.updated(now)
-        # The latest state comes last.
-        self._carried[op.index] = now
-
-    def _recalled(self, frame: Frame, value: Array) -> Exact | None:
-        """The exact value of ``value`` in the lanes where it equals what the programs carried last."""
-        found: Exact | None = None
-        for carried in self._carried.values():
-            if carried.value.dtype != value.dtype:
-                continue
-            recalled = carried.recalled(frame.programs, value)
-            if recalled is None:
-                continue
-            same, exact = recalled
-            if found is None:
-                wide = value.astype(np.float64)
-                found = Exact(wide, wide * wide)
-            found = Exact(np.where(same, exact.sum, found.sum), np.where(same, exact.squares, found.squares))
-        return found
-
-    def _of(self, frame: Frame, op: Op, position: int, operands: Sequence[Value], term: bool) -> Exact:
-        """An operand in float64: its exact value if that is followed, else the operand itself."""
-        value = operands[position]
-        known = self._exact.get(id(value))
-        if known is not None and known[0] is value:
-            return known[1]
-        array = frame.elements(op, position, value)
-        rank = len(frame.result_type(op).shape)
-        array = array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array
-        if dataflow.Value(frame.routine.function.name, op.operands[position]) in self._parts:
-            recalled = self._recalled(frame, array)
-            if recalled is not None:
-                return recalled
-        wide = array.astype(np.float64)
-        return Exact(wide, wide * wide if term else np.zeros(1).reshape((1,) * wide.ndim))
-
-    def _carried_on(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Exact:
+    def _exact(self, frame: Frame, op: Op, operands: Sequence[Value]) -> Exact:
         """The exact result of ``op`` in float64."""
-        if op.name == "arith.select":
-            chosen = frame.elements(op, 0, operands[0])
-            rank = len(frame.result_type(op).shape)
-            chosen = chosen.reshape(-1, *(1,) * rank) if chosen.ndim == 1 else chosen
-            a, b = (self._of(frame, op, position, operands, True) for position in (1, 2))
-            return Exact(np.where(chosen, a.sum, b.sum), np.where(chosen, a.squares, b.squares))
-        parts = [self._of(frame, op, position, operands, op.name in _ADDS) for position in range(len(operands))]
-        if op.name in _ADDS and traits.of(op.name).symbol:
-            sign = 1 if traits.of(op.name).symbol == "+" else -1
-            return Exact(parts[0].sum + sign * parts[1].sum, parts[0].squares + parts[1].squares)
-        if op.name == "math.fma":
-            product = parts[0].sum * parts[1].sum
-            return Exact(product + parts[2].sum, product * product + parts[2].squares)
-        if op.name == "tt.dot":
-            left, right = (frame.spread(op, position, operands[position]) for position in (0, 1))
-            product = np.matmul(widen(left).astype(np.float64), widen(right).astype(np.float64))
-            return Exact(product + parts[2].sum, product * product + parts[2].squares)
-        if op.name in _SCALES:
-            carried, factor = (0, 1) if id(operands[0]) in self._exact else (1, 0)
-            if traits.of(op.name).symbol == "/":
-                return Exact(parts[0].sum / parts[1].sum, parts[0].squares / parts[1].sum ** 2)
-            return Exact(parts[0].sum * parts[1].sum, parts[carried].squares * parts[factor].sum ** 2)
-        if op.name == "arith.negf":
-            return Exact(-parts[0].sum, parts[0].squares)
-        if op.name in MOVES:
-            return moved(frame, op, parts)
-        return parts[0]
+        with np.errstate(all="ignore"):
+            if op.name == "tt.dot":
+                left, right = (widen(frame.spread(op, k, operands[k])).astype(np.float64) for k in (0, 1))
+                return _term(np.matmul(left, right)).plus(self._part(frame, op, operands, 2))
+            return _EXACT[op.name](*(self._part(frame, op, operands, k) for k in range(len(operands))))
+
+    def _part(self, frame: Frame, op: Op, operands: Sequence[Value], position: int) -> Exact:
+        """An operand in float64: its exact value if that is followed, else the operand itself, as a term of a sum."""
+        rank = len(frame.result_type(op).shape)
+        wide = lifted(frame.elements(op, position, operands[position]), rank).astype(np.float64)
+        marks = self.marks_of(frame, op, operands, position)
+        alone = wide * wide if op.name in _ADDS else np.zeros((1,) * wide.ndim)
+        return Exact(wide + marks.get(_ERROR, 0.0), marks.get(_SQUARES, alone))
 
     def _compare(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, exact: Exact) -> None:
         """Update which programs' sums have lost too much by now; earlier losses are replaced or removed."""
@@ -239,11 +215,11 @@ class CarriedSums(Watcher):
         narrow: Array = np.asarray(result)
         shape = (frame.count, *type.shape)
         rank = len(type.shape)
-        narrow = narrow.reshape(-1, *(1,) * rank) if narrow.ndim == 1 else narrow
+        narrow = lifted(narrow, rank)
         step = self._told[op.index]
         worst = self._worst[op.index]
         if step is not None:
-            both = [block(frame.elements(op, position, operands[position]), rank) for position in (0, 1)]
+            both = [lifted(frame.elements(op, position, operands[position]), rank) for position in (0, 1)]
             sum_, added = both[1 - step], both[step]
             stuck = (narrow == sum_) & (added != 0) & np.isfinite(widen(narrow))
             cost = np.where(stuck, np.inf, 0.0)
@@ -266,7 +242,7 @@ class CarriedSums(Watcher):
         exacts = np.broadcast_to(exact.sum, shape).reshape(frame.count, -1)[chosen, lanes[chosen]]
         steps = None
         if step is not None:
-            steps = np.broadcast_to(block(frame.elements(op, step, operands[step]), rank), shape)
+            steps = np.broadcast_to(lifted(frame.elements(op, step, operands[step]), rank), shape)
             steps = steps.reshape(frame.count, -1)[chosen, lanes[chosen]]
         for k, row in enumerate(chosen.tolist()):
             program = int(frame.programs[row])

@@ -16,7 +16,8 @@ from triton_lab.ir.value_numbering import implies
 from triton_lab.launch.byte_ranges import NOTHING
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes
-from triton_lab.launch.checks.analysis.live_read_effects import LiveUses
+from triton_lab.launch.checks.analysis.live_read_effects import LiveUses, itemsize_of
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.tape import block_shape
 
@@ -100,7 +101,7 @@ class TurnedOff(LiveUses):
         super().__init__(launch, NOTHING)
         self.off = {index: Off() for index in loads}
         self.reached: dict[int, FoundLanes] = {}
-        self._event: tuple[str, AccessEvent] | None = None
+        self._kind = ""
         # The number of events, counted as the tape does.
         self._count = 0
 
@@ -108,40 +109,31 @@ class TurnedOff(LiveUses):
         self._count += 1
 
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
-        super().access(frame, op, kind, pointer, mask, values)
         event = AccessEvent(self._count, frame.programs, pointer, mask, block_shape(frame, op, pointer))
         self._count += 1
-        self._event = kind, event
+        self._kind, self._event, self._loaded = kind, event, None
         if op.index in self.off and event.mask is not None:
             self.off[op.index].add(event)
             self._loaded = ~event.active()
 
-    def _accessed(self, frame: Frame, op: Op, operands: Sequence[Value], marks: list[dict[int, Array]]) -> None:
-        super()._accessed(frame, op, operands, marks)
-        position = effects.operands_of(op).value
-        if position is None or self._event is None:
+    def accessed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+        super().accessed(frame, op, operands)
+        position, event = effects.operands_of(op).value, self._event
+        if position is None or event is None or not self.marks:
             return
-        kind, event = self._event
-        shape = (len(event.programs), *event.shape)
-        for origin, mark in marks[position].items():
-            spread = mark.reshape(-1, *(1,) * len(event.shape)) if mark.ndim == 1 else mark
-            chosen = np.flatnonzero(np.broadcast_to(spread & event.active(), shape))
-            size = max(1, int(np.prod(event.shape)))
-            address, times = event.addresses().reshape(-1)[chosen], np.full(len(chosen), event.order)
-            pointee = frame.type(op.operands[effects.operands_of(op).address]).pointee
-            sight = SeenAccess(op, kind, max(1, pointee.bits // 8) if pointee is not None else 1, event)
-            found = self.reached.setdefault(origin, FoundLanes(whole=True))
-            found.add(sight, EvidenceLanes(event.programs[chosen // size], chosen % size, address, times))
+        for origin, mark in self.marks_of(frame, op, operands, position).items():
+            sight = SeenAccess(op, self._kind, itemsize_of(frame, op), event)
+            lanes = EvidenceLanes.of(event, lifted(mark, len(event.shape)) & event.active())
+            self.reached.setdefault(origin, FoundLanes(whole=True)).add(sight, lanes)
 
-    def _mark(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array, result: int) -> Array:
-        if op.name == "tt.dot" and position < 2:
-            return self._times(frame, op, operands, position, mark)
-        return super()._mark(frame, op, operands, position, mark, result)
-
-    def _times(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array) -> Array:
-        """The elements of a matrix product to which marked lanes of one operand add more than zeros."""
+    def moved(
+        self, frame: Frame, op: Op, operands: Sequence[Value], position: int, mark: Array, result: int, key: int
+    ) -> Array:
+        """For a product of matrices: only where the marked lanes add more than zeros."""
+        if op.name != "tt.dot" or position == 2:
+            return super().moved(frame, op, operands, position, mark, result, key)
         other = frame.spread(op, 1 - position, operands[1 - position]) != 0
-        for marks in self._marks.of(frame, op.operands[1 - position], operands[1 - position]).values():
+        for marks in self.marks_of(frame, op, operands, 1 - position).values():
             other = other | marks
         whole = np.broadcast_to(mark, (mark.shape[0], *frame.type(op.operands[position]).shape)).astype(np.float32)
         there = other.astype(np.float32)

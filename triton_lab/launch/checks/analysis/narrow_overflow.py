@@ -18,8 +18,8 @@ from triton_lab.ir import Op, dataflow, effects, traits
 from triton_lab.launch.checks.analysis import int32_overflow
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally
-from triton_lab.launch.checks.analysis.value_marks import inside_of_others
 from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, in_64_bits
+from triton_lab.launch.propagation.element_functions import inside_of_others
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _

@@ -17,14 +17,11 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value
 from triton_lab.interpreter.runtime_values import elements as elements_of
 from triton_lab.ir import Op, effects, traits
-from triton_lab.ir.dataflow import Flow
-from triton_lab.ir.lane_exchange import exchanges
 from triton_lab.ir.traits import Kind
-from triton_lab.ir.value_flow import HANDS_ON
-from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others, joined
 from triton_lab.launch.nonfinite import finite
+from triton_lab.launch.propagation.forward_analysis import ForwardAnalysis, union
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.launch_record import Recorded
-from triton_lab.launch.recording.watcher import Watcher
 
 Array = NDArray[Any]
 # The operation at which it arose, and the one that converted it to an integer, if any.
@@ -34,38 +31,31 @@ Birth = tuple[int, int | None]
 CASTS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.makes == "integer")
 
 
-class Births(Watcher):
+class Births(ForwardAnalysis[Birth]):
     """Watches a replay; `of_operand` gives the origins in the lanes of a value, for example one to be stored."""
 
     def __init__(self, launch: Recorded) -> None:
-        plan = launch.executable.plan
-        self.marks: Marks[Birth] = Marks()
-        self._inside = inside_of_others(plan)
-        self._exchanges = exchanges(plan, Flow.of(plan))
+        super().__init__(launch.executable.plan)
         self._casts = False
-
-    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if op.index in self._inside or op.name in HANDS_ON:
-            return
-        for position, number in enumerate(op.results):
-            value = result if len(op.results) == 1 else result[position]
-            if isinstance(value, (AffineBlock, MaskBox)):
-                continue
-            type = frame.type(number)
-            if type.is_float:
-                self.marks.put(value, self._of_float(frame, op, operands, value, position))
-            elif type.is_integer and (self._casts or op.name in CASTS or (self.marks and self._moves_bits(op))):
-                self.marks.put(value, self._of_integer(frame, op, operands, position))
-
-    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        self.marks.handed(frame, numbers, values)
-
-    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        self.marks.joined(pieces, programs, result)
 
     def of_operand(self, frame: Frame, number: int) -> dict[Birth, Array]:
         """The marks of a live value."""
         return self.marks.of(frame, number, frame.environment[number])
+
+    def follows_decisions(self, op: Op, key: Birth) -> bool:
+        return False
+
+    def transferred(
+        self, frame: Frame, op: Op, operands: Sequence[Value], value: Any, result: int
+    ) -> dict[Birth, Array]:
+        if isinstance(value, (AffineBlock, MaskBox)):
+            return {}
+        type = frame.result_type(op, result)
+        if type.is_float:
+            return self._of_float(frame, op, operands, value, result)
+        if type.is_integer and (self._casts or op.name in CASTS or (self.marks and self._moves_bits(op))):
+            return self._of_integer(frame, op, operands, result)
+        return {}
 
     def _of_float(
         self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, result: int
@@ -76,28 +66,23 @@ class Births(Watcher):
             return {}
         found = {
             birth: mark & bad if birth[1] is None else mark
-            for birth, mark in self._inherited(frame, op, operands, result).items()
+            for birth, mark in self.inherited(frame, op, operands, result).items()
         }
         trait = traits.of(op.name)
         # What keeps elements creates no NaN and no infinity.
         if some and not trait.keeps and trait.kind is not Kind.CREATES:
-            if bad.ndim == 1 and frame.result_type(op, result).shape:
-                bad = bad.reshape(-1, *(1,) * len(frame.result_type(op, result).shape))
+            bad = lifted(bad, len(frame.result_type(op, result).shape))
             self._bear(frame, op, operands, value.reshape(bad.shape), bad, found, result)
         return {birth: mark for birth, mark in found.items() if mark.any()}
 
     def _of_integer(self, frame: Frame, op: Op, operands: Sequence[Value], result: int) -> dict[Birth, Array]:
         if traits.of(op.name).kind is Kind.COMPARES:
             return {}
-        if op.index in self._exchanges:
-            source, axis = self._exchanges[op.index]
-            marks = self.marks.of(frame, op.operands[source], operands[source])
-            return {birth: np.flip(mark, axis + 1) for birth, mark in marks.items()}
         found: dict[Birth, Array] = {}
-        for (origin, cast), mark in self._inherited(frame, op, operands, result).items():
+        for (origin, cast), mark in self.inherited(frame, op, operands, result).items():
             if op.name in CASTS:
                 found[origin, op.index if cast is None else cast] = mark
-            elif cast is not None or traits.of(op.name).keeps:
+            elif cast is not None or self._moves_bits(op):
                 found[origin, cast] = mark
         self._casts |= any(cast is not None for _, cast in found)
         return found
@@ -105,17 +90,6 @@ class Births(Watcher):
     def _moves_bits(self, op: Op) -> bool:
         """Whether the bits of a float may pass through ``op`` as an integer: ``tl.sort`` and ``tl.flip`` do that."""
         return op.index in self._exchanges or traits.of(op.name).keeps
-
-    def _inherited(self, frame: Frame, op: Op, operands: Sequence[Value], result: int) -> dict[Birth, Array]:
-        """The result's marks, from those of the operands."""
-        parts: dict[Birth, list[Array]] = {}
-        if self.marks:
-            for position, (number, value) in enumerate(zip(op.operands, operands, strict=True)):
-                for birth, mark in self.marks.of(frame, number, value).items():
-                    lanes = self.marks.passed_on(frame, op, operands, position, mark, result, deciding=False)
-                    parts.setdefault(birth, []).append(lanes)
-        whole = {birth: joined(some) for birth, some in parts.items()}
-        return {birth: mark for birth, mark in whole.items() if mark is not None and mark.any()}
 
     def _bear(
         self,
@@ -134,10 +108,10 @@ class Births(Watcher):
             for birth in [each for each in found if each[1] is None]:
                 found[birth] = found[birth] & ~meant
             bad = bad & ~meant
-        inherited = joined([mark for birth, mark in found.items() if birth[1] is None])
-        born: Array = bad if inherited is None else bad & ~inherited
-        if born.any():
-            found[op.index, None] = born
+        for mark in [mark for birth, mark in found.items() if birth[1] is None]:
+            bad = bad & ~mark
+        if bad.any():
+            found[op.index, None] = bad
 
     def _meant(
         self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, nan: Array, result: int
@@ -172,4 +146,4 @@ class Births(Watcher):
                 parts.append(below & (value < 0) if trait.extreme < 0 else above & (value > 0))
             else:
                 parts.append((above | below) & ~nan)
-        return joined(parts)
+        return union(parts) if parts else None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,16 +13,15 @@ from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.runtime_values import Descriptor, Value
-from triton_lab.ir import Function, Op, effects, traits
-from triton_lab.ir.dataflow import Flow
-from triton_lab.ir.lane_exchange import exchanges
+from triton_lab.ir import Op, effects, traits
 from triton_lab.ir.traits import Kind
-from triton_lab.ir.value_flow import HANDS_ON, decisive
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally
-from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
+from triton_lab.launch.checks.analysis.live_read_effects import itemsize_of
 from triton_lab.launch.checks.analysis.wrapping_integers import answers, exactly, passes, words
-from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.propagation.forward_analysis import ForwardAnalysis, union
+from triton_lab.launch.propagation.lane_sets import lifted
+from triton_lab.launch.recording.access_event import AccessEvent
 
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
@@ -46,8 +44,8 @@ class WrapExample(NamedTuple):
 _MOST_EXAMPLES = 4096
 
 
-class Taint(Watcher):
-    """Follows wrapped values through a replay.
+class Taint(ForwardAnalysis[int]):
+    """Follows wrapped values through a replay, by the operations that have wrapped.
 
     ``suspects`` are the operations that may wrap (True: signed); `passes` says which operations pass such values on.
     ``reached`` has the lanes of accesses and the programs of loops (second key) that are wrong because of an operation
@@ -56,88 +54,35 @@ class Taint(Watcher):
     """
 
     def __init__(self, launch: Recorded, suspects: Mapping[int, bool], mixers: frozenset[int]) -> None:
+        super().__init__(launch.executable.plan)
         self.launch = launch
         self.suspects = suspects
         self.mixers = mixers
         self.reached: dict[tuple[int, int], LaneTally] = {}
-        plan = launch.executable.plan
-        self._marks: Marks[int] = Marks()
-        self._inside = inside_of_others(plan)
-        self._exchanges = exchanges(plan, Flow.of(plan))
-        self._itemsize = {
-            op.index: _itemsize(function, op) for function in plan.functions.values() for op in function.walk()
-        }
-        # The last marks of each pointer, by value number, since an access that fails is not observed.
-        self._pointers: dict[int, tuple[Array, Origins]] = {}
+        # The last programs and marks of each pointer, and the bytes of an element, by value number: an access that
+        # fails is not observed.
+        self._pointers: dict[int, tuple[Array, Origins, int]] = {}
         self.examples: dict[tuple[int, int], WrapExample] = {}
         self._shown: Counter[int] = Counter()
 
-    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
-        if op.index in self._inside:
-            return
-        if effects.is_access(op):
-            self._access(frame, op, operands)
-            return
-        if op.name == "scf.for":
-            self._loop(frame, op, operands)
-        if op.name in HANDS_ON:
-            return
-        for number, value in enumerate(result if len(op.results) > 1 else [result] * len(op.results)):
-            marks = self._passed(frame, op, operands, number) if self._marks else {}
-            if op.index in self.suspects and not isinstance(value, AffineBlock):
-                self._wrapped(frame, op, operands, value, marks)
-            self._marks.put(value, marks)
-            if frame.type(op.results[number]).is_pointer:
-                self._pointers[op.results[number]] = (frame.programs, marks)
+    def transferred(self, frame: Frame, op: Op, operands: Sequence[Value], value: Any, result: int) -> Origins:
+        passed = passes(op) or op.index in self._exchanges or (answers(op) and frame.result_type(op).element == "i1")
+        marks = self.inherited(frame, op, operands, result) if passed else {}
+        if op.index in self.suspects and not isinstance(value, AffineBlock):
+            self._wrapped(frame, op, operands, value, marks)
+        pointee = frame.result_type(op, result).pointee
+        if pointee is not None:
+            self._pointers[op.results[result]] = frame.programs, marks, max(1, pointee.bits // 8)
+        return marks
 
-    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        self._marks.handed(frame, numbers, values)
+    def follows_decisions(self, op: Op, key: int) -> bool:
+        return traits.of(op.name).kind is Kind.PERMUTES and key not in self.mixers
 
-    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        self._marks.joined(pieces, programs, result)
+    def absorbs(self, op: Op) -> bool:
+        return answers(op) and traits.of(op.name).absorbing is not None
 
-    def failed(self, error: KernelError) -> None:
-        """Note the lanes with wrong addresses at which the replay was stopped."""
-        op, fault = error.op, error.fault
-        if op is None or fault is None or error.programs is None or not effects.is_access(op):
-            return
-        programs, marks = self._pointers.get(op.operands[effects.operands_of(op).address], (error.programs, {}))
-        rows = np.searchsorted(programs, error.programs)
-        self.reached.clear()
-        for origin, mark in marks.items():
-            lanes = np.broadcast_to(mark, (len(programs), *fault.block)).reshape(len(programs), -1)
-            wrong = lanes[rows, fault.lanes]
-            if wrong.any():
-                found = EvidenceLanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
-                self.reached.setdefault((origin, op.index), LaneTally(self._itemsize[op.index])).add(found)
-
-    def _passed(self, frame: Frame, op: Op, operands: Sequence[Value], number: int) -> Origins:
-        """A result's marks, from those of the operands."""
-        if op.index in self._exchanges:
-            source, axis = self._exchanges[op.index]
-            marks = self._marks.of(frame, op.operands[source], operands[source])
-            return {origin: np.flip(mark, axis + 1) for origin, mark in marks.items()}
-        if not passes(op) and not (answers(op) and frame.result_type(op).element == "i1"):
-            return {}
-        absorbing = answers(op) and traits.of(op.name).absorbing is not None
-        result: Origins = {}
-        for position, (operand, value) in enumerate(zip(op.operands, operands, strict=True)):
-            for origin, mark in self._marks.of(frame, operand, value).items():
-                deciding = traits.of(op.name).kind is Kind.PERMUTES and origin not in self.mixers
-                mark = self._marks.passed_on(frame, op, operands, position, mark, number, deciding=deciding)
-                if absorbing:
-                    mark = mark & self._undecided(frame, op, operands, 1 - position, origin)
-                result[origin] = result[origin] | mark if origin in result else mark
-        return {origin: mark for origin, mark in result.items() if mark.any()}
-
-    def _undecided(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, origin: int) -> Array:
-        """The lanes where this operand of an ``and`` (``or``) does not decide the result alone."""
-        side = frame.elements(op, position, operands[position])
-        rank = len(frame.result_type(op).shape)
-        side = side.reshape(-1, *(1,) * rank) if side.ndim == 1 else side
-        undecided: Array = side != bool(traits.of(op.name).absorbing)
-        mark = self._marks.of(frame, op.operands[position], operands[position]).get(origin)
-        return undecided if mark is None else undecided | self._marks.passed_on(frame, op, operands, position, mark)
+    def doubts(self, marks: Origins, key: int) -> Iterable[Array]:
+        return [marks[key]] if key in marks else []
 
     def _wrapped(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any, marks: Origins) -> None:
         """Add the lanes in which ``op`` itself wraps, unless their operands are wrong already."""
@@ -163,50 +108,35 @@ class Taint(Watcher):
             if self._shown[op.index] <= _MOST_EXAMPLES:
                 self.examples.setdefault((op.index, int(frame.programs[row])), example)
 
-    def _loop(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+    def decided(self, frame: Frame, op: Op, number: int, value: Value) -> None:
         """Note a loop whose bounds have wrapped: it runs too long, or not at all."""
-        for number, value in zip(decisive(op), operands, strict=False):
-            for origin, mark in self._marks.of(frame, number, value).items():
-                programs = frame.programs[np.broadcast_to(mark, (frame.count,))]
-                if len(programs) and origin not in self.mixers:
-                    nowhere = np.zeros(len(programs), np.int64)
-                    lanes = EvidenceLanes.timeless(programs, nowhere, nowhere)
-                    self.reached.setdefault((origin, op.index), LaneTally()).add(lanes)
+        for origin, mark in self.marks.of(frame, number, value).items() if op.name == "scf.for" else ():
+            if origin not in self.mixers:
+                self._programs(frame, op, origin, mark, np.zeros(frame.count, np.int64))
 
-    def _access(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
+    def accessed(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """Note the lanes of an access with wrong addresses or masks that are active or might be."""
-        if not self._marks:
-            return
         at = effects.operands_of(op)
-        position = at.address
-        if isinstance(operands[position], Descriptor):
+        if not self.marks:
+            return
+        if isinstance(operands[at.address], Descriptor):
             self._described(frame, op, operands)
             return
-        marks = self._marks.of(frame, op.operands[position], operands[position])
-        shape = frame.type(op.operands[position]).shape
-        whole = (frame.count, *shape)
-        on: Array = np.ones(1, np.bool_).reshape((1,) * len(whole))
-        of_mask: Origins = {}
-        if at.mask is not None:
-            on = frame.elements(op, at.mask, operands[at.mask])
-            on = on.reshape(-1, *(1,) * len(shape)) if on.ndim == 1 else on
-            of_mask = self._marks.of(frame, op.operands[at.mask], operands[at.mask])
-            for mark in of_mask.values():
-                on = on | _spread(mark, len(shape))
-        if not marks and not of_mask:
-            return
-        size = max(1, int(np.prod(shape)))
-        addresses = np.broadcast_to(frame.elements(op, position, operands[position]), whole).reshape(-1)
-        wrong: dict[int, list[Array]] = {origin: [mark] for origin, mark in marks.items()}
+        rank = len(frame.type(op.operands[at.address]).shape)
+        wrong = {origin: [mark] for origin, mark in self.marks_of(frame, op, operands, at.address).items()}
+        of_mask: Origins = {} if at.mask is None else self.marks_of(frame, op, operands, at.mask)
         for origin, mark in of_mask.items():
             if origin not in self.mixers:
                 wrong.setdefault(origin, []).append(mark)
-        for origin, parts in wrong.items():
-            mark = reduce(np.logical_or, [_spread(part, len(shape)) for part in parts])
-            chosen = np.flatnonzero(np.broadcast_to(mark & on, whole))
-            if len(chosen):
-                lanes = EvidenceLanes.timeless(frame.programs[chosen // size], chosen % size, addresses[chosen])
-                self.reached.setdefault((origin, op.index), LaneTally(self._itemsize[op.index])).add(lanes)
+        if not wrong:
+            return
+        pointer = lifted(frame.elements(op, at.address, operands[at.address]), rank)
+        mask = None if at.mask is None else lifted(frame.elements(op, at.mask, operands[at.mask]), rank)
+        event = AccessEvent(-1, frame.programs, pointer, mask, frame.type(op.operands[at.address]).shape)
+        on = union([event.active(), *(lifted(mark, rank) for mark in of_mask.values())])
+        for origin, marks in wrong.items():
+            flags = union([lifted(mark, rank) for mark in marks])
+            self._reach(origin, op, EvidenceLanes.of(event, flags & on), itemsize_of(frame, op))
 
     def _described(self, frame: Frame, op: Op, operands: Sequence[Value]) -> None:
         """Note the programs that use a descriptor with wrapped coordinates or extents."""
@@ -214,29 +144,35 @@ class Taint(Watcher):
         descriptor = operands[at.address]
         assert isinstance(descriptor, Descriptor)
         address = descriptor.base + np.zeros(frame.count, np.int64)
-        pointee = frame.type(op.operands[at.address]).pointee
-        assert pointee is not None
         corner = [position for position in at.coordinates if not frame.type(op.operands[position]).shape]
         for position, stride in zip(reversed(corner), reversed(descriptor.strides), strict=False):
-            address = address + frame.elements(op, position, operands[position]).astype(np.int64) * stride * (
-                pointee.bits // 8
-            )
+            steps = frame.elements(op, position, operands[position]).astype(np.int64)
+            address = address + steps * stride * itemsize_of(frame, op)
         for position in (at.address, *at.coordinates):
-            for origin, mark in self._marks.of(frame, op.operands[position], operands[position]).items():
-                wrong = np.broadcast_to(mark.reshape(mark.shape[0], -1).any(axis=1), (frame.count,))
-                if wrong.any():
-                    first = np.zeros(int(wrong.sum()), np.int64)
-                    lanes = EvidenceLanes.timeless(frame.programs[wrong], first, address[wrong])
-                    self.reached.setdefault((origin, op.index), LaneTally()).add(lanes)
+            for origin, mark in self.marks_of(frame, op, operands, position).items():
+                self._programs(frame, op, origin, mark, address)
 
+    def _programs(self, frame: Frame, op: Op, origin: int, mark: Array, address: Array) -> None:
+        """Note whole programs: those in which any lane is marked."""
+        wrong = np.broadcast_to(mark.reshape(mark.shape[0], -1).any(axis=1), (frame.count,))
+        first = np.zeros(int(wrong.sum()), np.int64)
+        self._reach(origin, op, EvidenceLanes.timeless(frame.programs[wrong], first, address[wrong]), 0)
 
-def _itemsize(function: Function, op: Op) -> int:
-    """The bytes of an element of an access by pointers; 0 for other operations."""
-    if not effects.is_access(op) or effects.by_descriptor(op):
-        return 0
-    pointee = function.types[op.operands[effects.operands_of(op).address]].pointee
-    return 0 if pointee is None else max(1, pointee.bits // 8)
+    def _reach(self, origin: int, op: Op, lanes: EvidenceLanes, itemsize: int) -> None:
+        if len(lanes):
+            self.reached.setdefault((origin, op.index), LaneTally(itemsize)).add(lanes)
 
-
-def _spread(mark: Array, rank: int) -> Array:
-    return mark.reshape(-1, *(1,) * rank) if mark.ndim == 1 else mark
+    def failed(self, error: KernelError) -> None:
+        """Note the lanes with wrong addresses at which the replay was stopped."""
+        op, fault = error.op, error.fault
+        if op is None or fault is None or error.programs is None or not effects.is_access(op):
+            return
+        number = op.operands[effects.operands_of(op).address]
+        programs, marks, itemsize = self._pointers.get(number, (error.programs, {}, 0))
+        rows = np.searchsorted(programs, error.programs)
+        self.reached.clear()
+        for origin, mark in marks.items():
+            lanes = np.broadcast_to(mark, (len(programs), *fault.block)).reshape(len(programs), -1)
+            wrong = lanes[rows, fault.lanes]
+            found = EvidenceLanes.timeless(error.programs[wrong], fault.lanes[wrong], fault.addresses[wrong])
+            self._reach(origin, op, found, itemsize)

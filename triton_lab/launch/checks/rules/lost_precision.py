@@ -108,6 +108,12 @@ class _Watcher(Watcher):
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         self.sums.after(frame, op, operands, result)
 
+    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
+        self.sums.handed(frame, numbers, values)
+
+    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
+        self.sums.joined(pieces, programs, result)
+
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         self.atomics.access(frame, op, kind, pointer, mask, values)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.ir import Op, traits
-from triton_lab.ir.traits import Kind
+from triton_lab.ir.traits import Accuracy, Kind
 from triton_lab.launch.comparison.bounds import rounding_rules
 from triton_lab.launch.comparison.bounds.bound import CHOICE, NOTHING, SHARP, Bound, alone, decided, kinds
 from triton_lab.launch.comparison.number_formats import bits, smallest, unit_roundoff, wide
@@ -21,14 +21,14 @@ ADDS = traits.names(lambda trait: trait.numbers == "float" and trait.symbol in (
 _QUOTIENTS = traits.names(lambda trait: trait.numbers == "float" and trait.symbol == "/")
 _CASTS = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.numbers == "float" and not trait.makes)
 _OF_INTEGERS = traits.names(lambda trait: trait.makes == "float")
-_ROOTS = frozenset({"math.sqrt", "tt.precise_sqrt"})
+_ROOTS = {name for name, function in rounding_rules.RISING.items() if function is np.sqrt}
 # Both bounds of the result are the function of both bounds of the operands.
 _EXTREMES: dict[str, Any] = {
     "arith.maximumf": np.maximum, "arith.maxnumf": np.fmax, "arith.minimumf": np.minimum, "arith.minnumf": np.fmin,
     "tt.clampf": lambda x, low, high: np.fmin(np.fmax(x, low), high),
 }  # fmt: skip
-# Exact if their operands are.
-EXACT = frozenset({*_EXTREMES, "math.absf", "arith.remf", "arith.bitcast", "tt.bitcast", "arith.extf"})
+# Exact if their operands are. (A CPU's remainder is.)
+EXACT = traits.names(lambda trait: trait.is_lane_by_lane and trait.rounding.accuracy is Accuracy.EXACT) | {"arith.remf"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def _inherited(step: FloatStep, errors: Sequence[Array]) -> Array:
         return rounding_rules.quotient(given[0], given[1], step.result, errors[0], errors[1])
     if name in _CASTS:
         return errors[0]
-    if name in ("math.sin", "math.cos"):
+    if traits.of(name).rounding.unit == "sine":
         return errors[0]
     if (function := rounding_rules.rising(op)) is not None and len(given) == 1:
         return rounding_rules.between(function, given[0], errors[0])

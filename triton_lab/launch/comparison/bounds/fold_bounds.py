@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from triton_lab.interpreter.ops.dot import product
 from triton_lab.ir import Op, traits
-from triton_lab.ir.traits import Accuracy
+from triton_lab.ir.traits import Accuracy, Kind
 from triton_lab.ir.traits.trait import ANY_ORDER
 from triton_lab.launch.comparison.bounds import rounding_rules
 from triton_lab.launch.comparison.bounds.bound import CHOICE, EXACT, LOST, Bound
@@ -26,7 +26,9 @@ _GREATEST = {
     "arith.minimumf": np.minimum, "arith.minnumf": np.fmin, "arith.minsi": np.minimum,
 }  # fmt: skip
 # A combine function of these alone gives one of its operands, unchanged.
-_CHOOSES = frozenset({"arith.cmpf", "arith.cmpi", "arith.select", "arith.andi", "arith.ori", "arith.xori"})
+_CHOOSES = traits.names(
+    lambda trait: trait.kind in (Kind.COMPARES, Kind.PERMUTES) or (trait.bitwise and trait.commutative)
+)
 _ROUNDS = traits.names(lambda trait: trait.is_lane_by_lane and trait.rounding.accuracy is not Accuracy.EXACT)
 _ROUNDS -= traits.names(lambda trait: trait.rounding is ANY_ORDER)
 _LOOK = 64

@@ -15,13 +15,13 @@ from triton_lab.interpreter.ops.dot_scaled import scaled_factors
 from triton_lab.interpreter.runtime_values import Descriptor, Value, elements, spread
 from triton_lab.ir import Op, Plan, Type, traits
 from triton_lab.ir.traits import Kind
-from triton_lab.launch.checks.analysis.value_marks import Marks
 from triton_lab.launch.comparison.bounds import rounding_rules
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound, alone
 from triton_lab.launch.comparison.bounds.float_bounds import ADDS, FloatStep, of_float
 from triton_lab.launch.comparison.bounds.fold_bounds import of_dot, of_fold, of_histogram, rounds
 from triton_lab.launch.comparison.bounds.whole_number_bounds import of_whole
 from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.propagation.value_marks import Marks
 
 Array = NDArray[Any]
 Known = Sequence[Bound | None]

@@ -25,27 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.special_functions import erf, round_half_away, rsqrt
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 
 Array = NDArray[Any]
 Found = TypeVar("Found")
 
-# Functions that a GPU approximates, and their errors in units (2 u) by the PTX manual.
+# Functions that a GPU approximates, and their errors in units (2 u): those of its own functions by the PTX manual.
 APPROXIMATE = {
-    "arith.divf": 2.0,
-    "tt.approx_divf": 2.0,
-    "math.exp": 2.0,
-    "math.exp2": 2.0,
-    "math.log": 2.0,
-    "math.log2": 2.0,
-    "math.sqrt": 2.0,
-    "math.rsqrt": 2.0,
-    "math.sin": 2.0,
-    "math.cos": 2.0,
-    "math.erf": 2.0,
+    **dict.fromkeys(traits.names(lambda trait: trait.rounding.unit), 2.0),
     "tt.extern_elementwise": 4.0,
 }
-_NEAREST_ON_CPU = frozenset({"arith.divf", "tt.approx_divf", "math.sqrt"})
 # Absolute errors of lg2 and sin. (The operand of ex2, x log2(e), is rounded too: see `own`.)
 _LOG_ERROR, _SINE_ERROR = 2.0**-21, 2.0**-20
 
@@ -101,7 +90,7 @@ def named(op: Op) -> str:
 def varies(op: Op, on_gpu: bool = True) -> bool:
     """Whether the function of ``op`` is approximated: by a GPU, or else by libraries of the CPU."""
     name = named(op)
-    return name in APPROXIMATE and stepping(op) is None and (on_gpu or name not in _NEAREST_ON_CPU)
+    return name in APPROXIMATE and stepping(op) is None and (on_gpu or not traits.of(name).rounding.ieee)
 
 
 def _looked_up(table: Mapping[str, Found], op: Op) -> Found | None:
@@ -125,11 +114,12 @@ def own(op: Op, x: Array, result: Array, u: float) -> Array:
     """The error of an approximate function itself."""
     size = np.abs(result)
     found = 2 * APPROXIMATE[op.name] * u * size
-    if op.name in ("math.exp", "math.exp2"):
+    unit = traits.of(op.name).rounding.unit
+    if unit == "exp2":
         found = found + size * np.expm1(np.minimum(3 * u * np.abs(x), 700.0))
-    elif op.name in ("math.log", "math.log2"):
+    elif unit == "log2":
         found = found + _LOG_ERROR
-    elif op.name in ("math.sin", "math.cos"):
+    elif unit == "sine":
         found = found + _SINE_ERROR * np.maximum(1.0, np.abs(x))
     # For these operands the result is exact.
     exact = (x == 0) | np.isinf(x)
@@ -178,7 +168,4 @@ def summed(values: Array, errors: Array, axis: int, u: float, fold: Callable[[Ar
 def contractible(op: Op, made_by: Mapping[int, Op]) -> list[int]:
     """The positions of an addition's operands that are products or quotients, which a GPU may fuse with it."""
     makers = [made_by.get(number) for number in op.operands]
-    return [position for position, maker in enumerate(makers) if maker is not None and maker.name in _FUSED]
-
-
-_FUSED = frozenset({"arith.mulf", "arith.divf"})
+    return [position for position, maker in enumerate(makers) if maker is not None and traits.of(maker.name).fuses]

@@ -15,14 +15,16 @@ from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op, Plan, effects
+from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
-from triton_lab.ir.value_flow import HANDS_ON, decisive
-from triton_lab.launch.checks.analysis.value_marks import Marks, inside_of_others
+from triton_lab.ir.value_flow import HANDS_ON, conditions, decisive
+from triton_lab.ir.value_flow import Value as PlanValue
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound
 from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
 from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, lifted, widened
 from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.propagation.element_functions import inside_of_others
+from triton_lab.launch.propagation.value_marks import Marks
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.launch.recording.watcher import Watcher
@@ -56,7 +58,7 @@ class RoundingWatcher(Watcher):
         self._held, self._stop = held, stop
         self._where: tuple[Any, Any] = (None, None)
         # Conditions of loops and of branches, by function and value, and those that may turn out otherwise.
-        self._conditions = _conditions(plan)
+        self._conditions = conditions(plan)
         self._torn = False
 
     # --- Events of the replay -----------------------------------------------------------------
@@ -67,9 +69,9 @@ class RoundingWatcher(Watcher):
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
         self._marks.handed(frame, numbers, values)
         if self._marks and numbers:
-            name = self._conditions.get((frame.routine.function.name, numbers[0]))
-            if name is not None and self._uncertain(frame, numbers[0], values[0]) is not None:
-                if name == "cf.cond_br":
+            end = self._conditions.get(PlanValue(frame.routine.function.name, numbers[0]))
+            if end is not None and self._uncertain(frame, numbers[0], values[0]) is not None:
+                if end.name == "cf.cond_br":
                     self._held.lose()
                 self._torn = True
 
@@ -180,7 +182,7 @@ class RoundingWatcher(Watcher):
         type = frame.type(op.operands[at.value])
         kind = op.attributes.get("atomic_rmw_op", Rmw.FADD)
         updates = effects.updates(op)
-        adds = updates and type.is_float and op.name in ("tt.atomic_rmw", "tt.descriptor_reduce") and kind in _SUMS
+        adds = effects.combines(op) and type.is_float and kind in _SUMS
         if adds and self._only is not None:
             self._held.lose()  # the order of programs is another cause
             return
@@ -240,16 +242,6 @@ class RoundingWatcher(Watcher):
         for one in moves:
             found = LOST.where(one.uncertain, found)
         self._put(result, found)
-
-
-def _conditions(plan: Plan) -> dict[tuple[str, int], str]:
-    """The values that decide whether a loop goes on, and where a branch goes, by function and number."""
-    return {
-        (name, op.operands[0]): op.name
-        for name, function in plan.functions.items()
-        for op in function.walk()
-        if op.name in ("scf.condition", "cf.cond_br")
-    }
 
 
 def _picked(part: Array, shape: tuple[int, ...], on: Array) -> Array:

@@ -21,7 +21,7 @@ from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.ir import Op
 from triton_lab.ir.effects import operands_of
 from triton_lab.launch.access import elements_at
-from triton_lab.launch.comparison.interpreter_changes import Redirect, redirected
+from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, Redirect, redirected
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
@@ -41,7 +41,7 @@ def addresses(launch: Launch, other: Launch | None) -> Iterator[Switch]:
     known = [
         (one, ops[one.op], launch.argument(one.argument))
         for one in launch.done
-        if one.kind != "atomic" and one.argument is not None and ops[one.op].name in ("tt.load", "tt.store")
+        if one.kind != "atomic" and one.argument is not None and ops[one.op].name in REDIRECTED
     ]
     tensors = [each for each in known if each[2].kind == "tensor" and each[2].shape and each[0].events]
     yield from islice(_masks(tensors), _MOST)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from triton_lab import messages
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.plan import Bits, Dense, Function
+from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import TERMINATORS
 from triton_lab.launch.comparison.numerics import types_of
 
@@ -29,7 +30,7 @@ def ops_of(launch: Launch, *names: str) -> list[Op]:
 
 def shape_of(launch: Launch, op: Op) -> tuple[int, ...]:
     """The shape of the result of a load or a range, or of the first operand of other operations."""
-    gives = op.name in ("tt.load", "tt.make_range")
+    gives = bool(op.results) and traits.of(op.name).kind in (Kind.ACCESSES, Kind.CREATES)
     return types_of(launch.executable.plan, op, lambda one: one.results if gives else one.operands)[0].shape
 
 
@@ -52,15 +53,18 @@ def makers(function: Function) -> dict[int, Op]:
     return {number: op for op in function.walk() for number in op.results}
 
 
-_HANDED_ON = frozenset(
-    {"tt.splat", "tt.broadcast", "tt.expand_dims", "arith.sitofp", "arith.uitofp", "arith.extf", "arith.truncf",
-     "arith.extsi"}
-)  # fmt: skip
+# Moves of one operand, and casts that keep numbers up to rounding.
+_HANDED_ON = traits.names(
+    lambda trait: (
+        (trait.kind is Kind.MOVES and trait.keeps)
+        or (trait.kind is Kind.CASTS and not (trait.keeps or trait.wraps or trait.makes == "integer"))
+    )
+)
 
 
 def source(made: Mapping[int, Op], number: int) -> int:
     """The origin of a value before conversions and broadcasts."""
-    while number in made and made[number].name in _HANDED_ON:
+    while number in made and made[number].name in _HANDED_ON and len(made[number].operands) == 1:
         number = made[number].operands[0]
     return number
 

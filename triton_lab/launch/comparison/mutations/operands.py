@@ -16,6 +16,7 @@ from triton_lab.interpreter.memory_regions import Reachable
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, traits
+from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, changed
 from triton_lab.launch.comparison.mutations.ir_query import constant, indices, lines_of, makers, ops_of
 from triton_lab.launch.comparison.mutations.operators import given, held_by, switch_of
@@ -57,6 +58,10 @@ def _floored(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> V
     return np.floor_divide(a, divisor) if op.name == "arith.divsi" else np.mod(a, divisor)
 
 
+_PRODUCTS = traits.names(lambda trait: trait.numbers == "integer" and trait.symbol == "*")
+_COMPARISONS = traits.names(lambda trait: trait.numbers == "integer" and trait.kind is Kind.COMPARES)
+
+
 def sizes(launch: Launch) -> Iterator[Switch]:
     """Switches for another integer of the launch, in products, then in comparisons."""
     known = {
@@ -64,10 +69,10 @@ def sizes(launch: Launch) -> Iterator[Switch]:
         for name, value in numbers(launch).items()
         if math.isfinite(value) and value == int(value) and value > 1
     }
-    for kind in ("arith.muli", "arith.cmpi"):
+    for names in (_PRODUCTS, _COMPARISONS):
         for function in launch.executable.plan.functions.values():
             made = makers(function)
-            for op in [op for op in made.values() if op.name == kind and launch.lines.get(op.index) is not None]:
+            for op in [op for op in made.values() if op.name in names and launch.lines.get(op.index) is not None]:
                 for k, number in enumerate(op.operands):
                     held, literal = held_by(function, made, number, known), constant(made, number)
                     if held is None and not (isinstance(literal, int) and literal > 1):

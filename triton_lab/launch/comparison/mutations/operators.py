@@ -106,14 +106,21 @@ def _instead(meant: str) -> Callable[..., Value]:
     return run
 
 
+_FLOATS = {name: trait for name, trait in traits.TRAITS.items() if trait.numbers == "float"}
+_EXTREMES = {1: "maximum", -1: "minimum"}
 _OPERATORS = {
     **{
         name: (trait.inverse, trait.symbol, traits.of(trait.inverse).symbol)
-        for name, trait in traits.TRAITS.items()
-        if trait.numbers == "float" and trait.symbol and trait.inverse
+        for name, trait in _FLOATS.items()
+        if trait.symbol and trait.inverse
     },
-    "arith.maxnumf": ("arith.minnumf", "maximum", "minimum"), "arith.minnumf": ("arith.maxnumf", "minimum", "maximum"),
-}  # fmt: skip
+    **{
+        name: (opposite, _EXTREMES[trait.extreme], _EXTREMES[-trait.extreme])
+        for name, trait in _FLOATS.items()
+        for opposite in trait.siblings
+        if trait.extreme and traits.of(opposite).extreme == -trait.extreme
+    },
+}
 
 
 def operators(launch: Launch) -> Iterator[Switch]:
@@ -210,18 +217,17 @@ def given(position: int, value: float) -> Callable[..., Any]:
     return run
 
 
-_NOUNS = {
-    "tt.dot": "tl.dot", "tt.store": "what is stored", "tt.load": "what is loaded", "math.exp": "what exp takes",
-    "math.exp2": "what exp2 takes",
-}  # fmt: skip
+_MOVED = {"tt.store": N_("what is stored"), "tt.load": N_("what is loaded")}
+_SIGNED = {"math.exp": N_("what exp takes"), "math.exp2": N_("what exp2 takes"), **_MOVED}
+_SCALED = {"tt.dot": N_("tl.dot"), **_MOVED}
 
 
 def signs(launch: Launch) -> Iterator[Switch]:
     """Switches for the other sign in the operand of exp, and in stored or loaded values."""
-    for op in [op for name in ("math.exp", "math.exp2", "tt.store", "tt.load") for op in ops_of(launch, name)]:
+    for op in [op for name in _SIGNED for op in ops_of(launch, name)]:
         if _of_floats(launch, op):
             title = _("{NOUNS} with the other sign{lines_of}").format(
-                NOUNS=_NOUNS[op.name], lines_of=lines_of(launch, op)
+                NOUNS=translated(_SIGNED[op.name]), lines_of=lines_of(launch, op)
             )
             yield switch_of(
                 title, _("a sign that was left out"), op, _turned if op.name[:4] == "math" else _scaled(-1.0)
@@ -237,13 +243,13 @@ def scales(launch: Launch) -> Iterator[Switch]:
     known = numbers(launch)
     idle = {name: known[name] for name in unused(launch) if name in known}
     roots = {f"1 / sqrt({name})": value**-0.5 for name, value in known.items() if value > 1}
-    for op in [op for name in ("tt.dot", "tt.store", "tt.load") for op in ops_of(launch, name)]:
+    for op in [op for name in _SCALED for op in ops_of(launch, name)]:
         if not _of_floats(launch, op):
             continue
         for name, value in {**idle, **(roots if op.name == "tt.dot" else {})}.items():
             if value not in (0.0, 1.0):
                 title = _("{NOUNS} multiplied by {name}{lines_of}").format(
-                    NOUNS=_NOUNS[op.name], name=name, lines_of=lines_of(launch, op)
+                    NOUNS=translated(_SCALED[op.name]), name=name, lines_of=lines_of(launch, op)
                 )
                 yield switch_of(title, _("a factor that was left out"), op, _scaled(value))
 

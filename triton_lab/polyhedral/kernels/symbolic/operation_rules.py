@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from triton_lab.interpreter.op_registry import bind
-from triton_lab.ir import Dense, Function, Op, Type
+from triton_lab.ir import Dense, Function, Op, Type, traits
 from triton_lab.localization import _
 from triton_lab.polyhedral.core.affine_conditions import FALSE, TRUE
 from triton_lab.polyhedral.kernels.symbolic import symbolic_arithmetic as arithmetic
@@ -44,10 +44,17 @@ Rule: TypeAlias = "Callable[..., Any]"
 RULES: dict[str, Rule] = {}
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
+_TAKES_UNKNOWN: set[Rule] = set()
+
+
+def rule(*names: str, takes_unknown: bool = False) -> Callable[[Rule], Rule]:
+    """Registers a rule; one that takes unknown operands may know the result although it does not know them."""
+
     def enter(function: Rule) -> Rule:
         for name in names:
             bind(RULES, name, function)
+        if takes_unknown:
+            _TAKES_UNKNOWN.add(function)
         return function
 
     return enter
@@ -59,9 +66,9 @@ def apply(scene: Scene, op: Op, operands: list[Value]) -> tuple[Value, ...]:
     if not any(t.is_integer or t.is_pointer or t.is_descriptor or t.element == "index" for t in types):
         return tuple(_FLOAT for _ in types)
     unknown = next((value for value in operands if isinstance(value, Unknown)), None)
-    if unknown is not None and op.name not in ("arith.select", "arith.andi", "arith.ori"):
-        return tuple(_as_type(unknown, t) for t in types)
     function = RULES.get(op.name)
+    if unknown is not None and function not in _TAKES_UNKNOWN:
+        return tuple(_as_type(unknown, t) for t in types)
     if function is None:
         return tuple(_as_type(Unknown(op.name, op.index), t) for t in types)
     result = function(scene, op, *operands)
@@ -80,14 +87,17 @@ def _as_type(value: Value, type: Type) -> Value:
 def _checked(scene: Scene, op: Op, value: Value, type: Type) -> Value:
     if isinstance(value, Unknown):
         return _as_type(value if value.op is not None else Unknown(value.reason, op.index, value.names), type)
-    if not isinstance(value, SymbolicNumber) or not type.is_integer or op.name in _NEVER_WRAPS:
+    if not isinstance(value, SymbolicNumber) or not type.is_integer or _never_wraps(traits.of(op.name)):
         return value
     if not arithmetic.fits(value, type.bits, scene.facts.block(type.shape)):
         return Unknown(_("a number that wraps around at {bits} bits").format(bits=type.bits), op.index)
     return value
 
 
-_NEVER_WRAPS = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "arith.constant", "tt.trans", "arith.extsi"})
+def _never_wraps(trait: traits.Trait) -> bool:
+    """Whether a result fits its type because the operands fit theirs."""
+    widens = trait.signed is True and trait.inverse == "arith.trunci"
+    return trait.keeps or widens or trait.name == "arith.constant"
 
 
 @rule("arith.constant")
@@ -187,7 +197,7 @@ def shrui(scene: Scene, op: Op, a: SymbolicNumber, b: SymbolicNumber) -> Value:
     return shrsi(scene, op, a, b) if _unsigned(scene, op, a) else _NEGATIVE
 
 
-@rule("arith.andi")
+@rule("arith.andi", takes_unknown=True)
 def andi(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     facts = scene.lanes(op)
     if isinstance(a, Truth) and isinstance(b, Truth):
@@ -206,7 +216,7 @@ def andi(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     return Unknown(_("the combined bits of two numbers"))
 
 
-@rule("arith.ori")
+@rule("arith.ori", takes_unknown=True)
 def ori(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     if isinstance(a, Truth) and isinstance(b, Truth):
         return either(a, b, scene.lanes(op))
@@ -264,7 +274,7 @@ def cmpi(scene: Scene, op: Op, a: Value, b: Value) -> Value:
     return arithmetic.compare(_PREDICATES[predicate], a, b, facts)
 
 
-@rule("arith.select")
+@rule("arith.select", takes_unknown=True)
 def select(scene: Scene, op: Op, condition: Value, a: Value, b: Value) -> Value:
     if isinstance(condition, Unknown):
         condition = Truth(TRUE, condition)

@@ -12,15 +12,11 @@ from numpy.typing import NDArray
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, traits
-from triton_lab.ir.traits import Kind, LaneMap
+from triton_lab.ir.traits import LaneMap
 from triton_lab.launch.propagation import lane_sets
-from triton_lab.launch.propagation.element_functions import inside_of_others
 
 Array = NDArray[Any]
 Key = TypeVar("Key", bound=Hashable)
-
-# These only move elements: run on numbers of another kind, they move them. All have one result.
-MOVES = traits.names(lambda trait: trait.kind is Kind.MOVES and trait.keeps) - {"tt.split"}
 
 
 class Marks(Generic[Key]):
@@ -119,16 +115,3 @@ class Marks(Generic[Key]):
     def _of_object(self, value: Value) -> dict[Key, Array]:
         known = self._known.get(id(value))
         return known[1] if known is not None and known[0]() is value else {}
-
-
-def joined(parts: list[Array]) -> Array | None:
-    """The *or* of all parts; None if there are none."""
-    if not parts:
-        return None
-    result = parts[0]
-    for part in parts[1:]:
-        result = result | part
-    return result
-
-
-__all__ = ["MOVES", "Marks", "inside_of_others", "joined"]

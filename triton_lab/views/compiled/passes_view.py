@@ -15,7 +15,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.compiled.passes import Pass
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 MOST_CHARACTERS = 900_000  # of all diffs together
 GROWN = 4  # operations named beside a pass
@@ -85,17 +85,17 @@ class PassesView(View):
         """The passes that changed anything, as a table."""
         return f"{self.title()}\n{self.summary()}\n{self.compiled.passes.changing}"
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """For each pass that changed anything: name, time as a bar, and the operations that became more or fewer."""
         from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
-        from triton_lab.views.drawing.figure import text_width
-        from triton_lab.views.drawing.figure_pieces import LINE, drawn, lines, title
-        from triton_lab.views.drawing.style import LIGHT, SMALL
+        from triton_lab.views.drawing.drawing_pieces import LINE, paragraphs, spaced, title
+        from triton_lab.views.drawing.fonts import width_of
+        from triton_lab.views.drawing.style import SMALL
 
         shown = [one for one in self.compiled.passes.changing if one.argument]
         longest = max((one.seconds or 0.0 for one in shown), default=0.0) or 1.0
-        wide = max((text_width(one.name) for one in shown), default=0.0) + 12
-        words = max((text_width(told(one), SMALL, mono=True) for one in shown), default=0.0)
+        wide = max((width_of(one.name) for one in shown), default=0.0) + 12
+        words = max((width_of(told(one), SMALL, mono=True) for one in shown), default=0.0)
         table = Drawing(wide + BAR + 76 + words, LINE * len(shown))
         for number, one in enumerate(shown):
             y = LINE * (number + 0.5)
@@ -107,7 +107,7 @@ class PassesView(View):
                 DrawnText(wide + BAR + 60, y, time, colour="faint", align="right"),
                 DrawnText(wide + BAR + 76, y, told(one), SMALL, mono=True),
             )
-        return [title(self.title()), lines([(self.summary(), LIGHT.faint)]), drawn(table)]
+        return [title(self.title()), *paragraphs([self.summary()]), spaced(table)]
 
 
 def told(one: Pass) -> str:
@@ -144,6 +144,6 @@ class PassesPanel(CompiledPanel):
     def picture(self, compiled: Compiled, name: str) -> PassesView:
         return PassesView(compiled)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """No pieces: a card's PNG does not wait for a compiler."""
         return []

@@ -19,7 +19,7 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.replay.instrumented_copy import Variable as Place
 from triton_lab.launch.replay.variable_values import Assignment, Values
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.figure import LEFT, TOP
+from triton_lab.views.drawing.heatmap_drawing import LEFT, TOP
 from triton_lab.views.launch.card.launch_card import SHOWN, Card
 from triton_lab.views.launch.tiling.grid_view import GridView
 from triton_lab.views.launch.tiling.tiling_view import Tiling

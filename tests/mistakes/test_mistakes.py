@@ -21,8 +21,9 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.launch import Launch
 from triton_lab.notebook.cell.error_display import rendering
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
+from triton_lab.views.drawing.drawing import MARGIN
 from triton_lab.views.drawing.heatmap import Mark
+from triton_lab.views.drawing.heatmap_drawing import LEFT, TOP
 from triton_lab.views.drawing.png import SCALE, png
 from triton_lab.views.launch.card.launch_card import Card
 from triton_lab.views.launch.finding_marks import SAYS

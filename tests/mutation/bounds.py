@@ -14,7 +14,7 @@ from collections.abc import Mapping
 PICTURES = frozenset(
     f"triton_lab/views/{folder}/{name}.py"
     for folder, names in {
-        "drawing": "drawing drawing_figure figure histogram_figure figure_pieces",
+        "drawing": "drawing drawing_figure drawing_pieces heatmap_drawing histogram_figure",
         "launch/values": "variable_view",
         "lazy": "buffers_picture graph_layout lazy_report",
         "polyhedral": "array_panels border_labels dependence_arrows legend_box page_view plane_plot ragged_view "

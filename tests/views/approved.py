@@ -17,12 +17,13 @@ from contextlib import contextmanager
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 
 from tests.views.artists import Areas, Dots, Drawn, Pixels, Strokes, Words, artists, size
-from triton_lab.views.polyhedral import formula_figure as measured
+from triton_lab.views.drawing import fonts
 from triton_lab.views.view import View
 
 # Where the kernels are: as errors say it, and as cards do, which name files from the working directory.
@@ -38,24 +39,10 @@ NEAR = 0.02
 _NUMBER = re.compile(r"#[0-9a-f]{6}|-?\d+(?:\.\d+)?")
 
 
-class _LikeLetters:
-    """Stands in for matplotlib's renderer, whose widths depend on how fonts are fitted to pixels."""
-
-    @staticmethod
-    def get_text_width_height_descent(words: str, font: Any, ismath: bool) -> tuple[float, float, float]:
-        return len(words) * font.get_size() * 0.8 * measured.FINE, 0.0, 0.0
-
-
 @contextmanager
 def words_as_wide_as_letters() -> Iterator[None]:
-    before = measured._measure
-    measured._measure = _LikeLetters
-    measured.width_of.cache_clear()
-    try:
+    with patch.object(fonts, "advance", lambda letter, mono, bold: 0.6):
         yield
-    finally:
-        measured._measure = before
-        measured.width_of.cache_clear()
 
 
 def record(view: View) -> list[str]:

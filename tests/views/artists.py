@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon
 from matplotlib.text import Text
 
-from triton_lab.views.drawing.figure import Backdrop
+from triton_lab.views.drawing.drawing_figure import Backdrop
 
 Places = npt.NDArray[np.float64]  # (count, 2)
 POINTS = 0.75  # to a CSS pixel

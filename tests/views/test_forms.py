@@ -15,6 +15,7 @@ from PIL import Image
 
 import triton_lab as lab
 from triton_lab.launch.launch import Launch
+from triton_lab.views.drawing.drawing import Pixels
 from triton_lab.views.html_page import page
 from triton_lab.views.launch.benchmark.interact import interact
 from triton_lab.views.launch.card.launch_card import SHOWN, Card
@@ -89,7 +90,9 @@ def test_every_view_prints_png_svg_and_words(name: str, launch: Launch) -> None:
     root = xml.etree.ElementTree.fromstring(out.getvalue())
     assert root.tag == f"{SVG}svg"
     assert float(root.get("width", "0pt").removesuffix("pt")) == pytest.approx(size["width"] * 0.75, abs=2)
-    assert root.findall(f".//{SVG}image") and root.findall(f".//{SVG}g[@id]")
+    assert root.findall(f".//{SVG}g[@id]")
+    images = any(isinstance(item, Pixels) for item in view.drawing().items)
+    assert bool(root.findall(f".//{SVG}image")) == images
     assert b"<script" not in out.getvalue()
 
     whole = page(view)

@@ -25,7 +25,7 @@ VIEW = '''
 from typing import Literal, TypedDict
 
 from triton_lab.views.drawing.scene_bounds import Name, Whole
-from triton_lab.views.drawing.figure_pieces import lines, stack, title
+from triton_lab.views.drawing.drawing_pieces import lines, title
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.view import View
 
@@ -55,9 +55,6 @@ class Census(View):
 
     def pieces(self):
         return [title(self.title()), lines([(self.text(), "#000000")])]
-
-    def figure(self):
-        return stack(self.pieces())
 
     def scene(self) -> CensusScene:
         return {"kind": "census", "sort": self.kind, "count": self.count()}

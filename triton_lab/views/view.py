@@ -1,7 +1,7 @@
 """The base of all views: a live widget, a static picture and words, all from one scene.
 
 A *scene* is a nested dict of plain values in which bulk data is bytes (see `scenes`). A notebook's output holds it
-packed, a widget as it is; `figure` draws the same model with matplotlib.
+packed, a widget as it is; `drawing` is the same model for a static page, which `figure` draws with matplotlib.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from triton_lab.views.drawing.drawing import Drawing
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
     from triton_lab.views.widget import SceneWidget
 
 
@@ -68,13 +67,19 @@ class View(ABC):
         return self.live()
 
     def figure(self) -> Figure:
-        """A new matplotlib figure, of the pieces; the caller owns it."""
-        from triton_lab.views.drawing.figure_pieces import WIDTH, stack
+        """The static picture as a new matplotlib figure; the caller owns it."""
+        from triton_lab.views.drawing.drawing_figure import figure_of
 
-        return stack(self.pieces(), 0 if self.tight else WIDTH)
+        return figure_of(self.drawing())
 
-    def pieces(self) -> list[FigurePiece]:
-        """The figure in pieces that stand below each other, for a card that has other pieces, too."""
+    def drawing(self) -> Drawing:
+        """The static picture with its margins: by default the pieces below each other."""
+        from triton_lab.views.drawing.drawing_pieces import WIDTH, column
+
+        return column(self.pieces(), 0 if self.tight else WIDTH).framed()
+
+    def pieces(self) -> list[Drawing]:
+        """The static picture in pieces that stand below each other, for a card that has other pieces, too."""
         raise NotImplementedError(_("{type} is drawn by itself alone").format(type=type(self).__name__))
 
     @abstractmethod
@@ -130,16 +135,3 @@ class View(ABC):
             if not is_for_readers(error):
                 raise
             return {"text/plain": f"not drawn: {reason(error)}"}, {}
-
-
-class DrawnView(View):
-    """A picture whose static form is one drawing."""
-
-    @abstractmethod
-    def drawing(self) -> Drawing:
-        """The picture with its words and its margins."""
-
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.drawing_figure import figure_of
-
-        return figure_of(self.drawing())

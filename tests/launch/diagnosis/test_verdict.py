@@ -115,8 +115,8 @@ VIEWS = [
     *(f"triton_lab.views.launch.values.program_variables.ValuesPanel.{name}" for name in ("items", "others", "many")),
     *(f"triton_lab.views.launch.card.card_tab.Panel.{name}" for name in ("others", "many", "text", "pieces", "scene")),
     "triton_lab.views.launch.card.card_contents.Contents.replays",
-    "triton_lab.views.drawing.figure_pieces.side_by_side",
-    "triton_lab.views.launch.storage.storage_figure.storage_pieces",
+    "triton_lab.views.drawing.drawing_pieces.side_by_side",
+    "triton_lab.views.launch.storage.storage_view.StorageView.pieces",
 ]
 
 

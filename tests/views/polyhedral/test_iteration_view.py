@@ -18,13 +18,13 @@ from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.views.drawing.drawing import Circles, DrawnText
 from triton_lab.views.drawing.drawing_figure import figure_of
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.png import png
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.array_panels import grids, touched
 from triton_lab.views.polyhedral.border_labels import clip
-from triton_lab.views.polyhedral.formula_figure import width_of
 from triton_lab.views.polyhedral.iteration_picture import Border, picture
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
 from triton_lab.views.polyhedral.page_view import PageFigures

@@ -13,7 +13,7 @@ from triton_lab.views.launch.launch_scenes import ItemScene
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
     from triton_lab.views.scenes import Scene
     from triton_lab.views.view import View
 
@@ -61,10 +61,9 @@ class CompiledPanel(Panel):
     def _pictured(self, number: int) -> View:
         return self.picture(self.card.compiled[number], f"{self.word}/{number}")
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The pieces of the first picture, and a note about the others: with all pictures the PNG would be too long."""
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure_pieces import lines, title
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, title
 
         called = labels(self.card.compiled)
         first, *others = [k for k, one in enumerate(self.card.compiled) if self.draws(one)]
@@ -73,4 +72,4 @@ class CompiledPanel(Panel):
             return pieces
         same = ", ".join(called[k] for k in others)
         told = [_("For {same}, use compiled.plot.{word}().").format(same=same, word=self.word)] if others else []
-        return [title(called[first]), *pieces, *(lines([(line, style.LIGHT.faint)]) for line in told)]
+        return [title(called[first]), *pieces, *paragraphs(told)]

@@ -16,9 +16,8 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.compiled.compiled import Compiled
+    from triton_lab.views.drawing.drawing import Drawing
 
 SAVED_BYTES = 230_000  # all pictures in a notebook's output, as of a launch's card
 PAGE_BYTES = 2_700_000
@@ -83,7 +82,5 @@ class CompilationCard(Tabbed, View):
         head = " ".join([self.title(), *(["with", ", ".join(self.facts())] if self.facts() else [])])
         return "\n".join([head, *ResourceTable(self.compiled).text().splitlines()[1:]])
 
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
-
-        return stack([piece for tab in there(self) for piece in self.panel(tab.name).pieces()])
+    def pieces(self) -> list[Drawing]:
+        return [piece for tab in there(self) for piece in self.panel(tab.name).pieces()]

@@ -10,7 +10,7 @@ from triton_lab.messages import count
 from triton_lab.views.compiled.roofline import roofline
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
-from triton_lab.views.drawing.figure_pieces import LINE, FigurePiece, drawn, lines, title
+from triton_lab.views.drawing.drawing_pieces import LINE, lines, paragraphs, spaced, title
 from triton_lab.views.drawing.style import SMALL
 
 if TYPE_CHECKING:
@@ -21,18 +21,17 @@ MOST_LINES = 120
 MOST_CHARACTERS = 78
 
 
-def cost_pieces(view: CostView) -> list[FigurePiece]:
+def cost_pieces(view: CostView) -> list[Drawing]:
     """All pieces, from the facts to the lines."""
     width = max(len(name) for name, _ in view.facts())
-    facts = [(line, style.LIGHT.ink) for name, value in view.facts() for line in _fact(name, value, width)]
-    roof = [(line, style.LIGHT.ink) for line in textwrap.wrap(str(view.roof), 112)]
-    source = [(line, style.LIGHT.faint) for line in textwrap.wrap(f"Figures: {view.roof.gpu.source}.", 112)]
+    facts = [line for name, value in view.facts() for line in _fact(name, value, width)]
     return [
         title(view.title()),
-        lines(facts, mono=True),
-        drawn(roofline(view.roof)),
-        lines([*roof, *source]),
-        drawn(listing(view)),
+        lines([(line, "ink") for line in facts], mono=True),
+        spaced(roofline(view.roof)),
+        *paragraphs([str(view.roof)], "ink"),
+        *paragraphs([f"Figures: {view.roof.gpu.source}."]),
+        spaced(listing(view)),
     ]
 
 

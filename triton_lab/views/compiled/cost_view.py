@@ -15,7 +15,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 TITLES = {"moved": "bytes", "operations": "operations", "instructions": "instructions"}
 UNITS = {"moved": "byte", "operations": "operation", "instructions": "PTX instruction"}
@@ -82,7 +82,7 @@ class CostView(View):
     def text(self) -> str:
         return f"{self.title()}\n{self.cost}"
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         from triton_lab.views.compiled.cost_figure import cost_pieces
 
         return cost_pieces(self)

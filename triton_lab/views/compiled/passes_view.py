@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.compiled.pass_runs import PassRun, PassRuns
     from triton_lab.compiled.passes import Pass
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 MOST_CHARACTERS = 900_000  # of all diffs together
 GROWN = 4  # operations named beside a pass
@@ -110,19 +110,19 @@ class PassesView(View):
         told = [self.title(), self.summary(), str(self.compiled.passes.changing)]
         return "\n".join([*told, *([str(self.runs)] if self.runs is not None else [])])
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """For each pass that changed anything: name, time as a bar, and the operations that became more or fewer."""
         from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
-        from triton_lab.views.drawing.figure import text_width
-        from triton_lab.views.drawing.figure_pieces import LINE, drawn, lines, title
-        from triton_lab.views.drawing.style import LIGHT, SMALL
+        from triton_lab.views.drawing.drawing_pieces import LINE, paragraphs, spaced, title
+        from triton_lab.views.drawing.fonts import width_of
+        from triton_lab.views.drawing.style import SMALL
 
         shown = [one for one in self.compiled.passes.changing if one.argument]
         longest = max((one.seconds or 0.0 for one in shown), default=0.0) or 1.0
-        wide = max((text_width(one.name) for one in shown), default=0.0) + 12
+        wide = max((width_of(one.name) for one in shown), default=0.0) + 12
         runs = self.runs
         marks = {} if runs is None else {id(one.changed): MARKS[one.verdict] for one in runs}
-        words = max((text_width(told(one), SMALL, mono=True) for one in shown), default=0.0)
+        words = max((width_of(told(one), SMALL, mono=True) for one in shown), default=0.0)
         table = Drawing(wide + BAR + 92 + words, LINE * len(shown))
         for number, one in enumerate(shown):
             y = LINE * (number + 0.5)
@@ -135,8 +135,8 @@ class PassesView(View):
                 DrawnText(wide + BAR + 76, y, marks.get(id(one), "")),
                 DrawnText(wide + BAR + 92, y, told(one), SMALL, mono=True),
             )
-        known = [(runs.headline(), LIGHT.ink)] if runs is not None else []
-        return [title(self.title()), lines([(self.summary(), LIGHT.faint), *known]), drawn(table)]
+        known = [] if runs is None else [runs.headline()]
+        return [title(self.title()), *paragraphs([self.summary(), *known]), spaced(table)]
 
 
 def told(one: Pass) -> str:
@@ -175,6 +175,6 @@ class PassesPanel(CompiledPanel):
     def picture(self, compiled: Compiled, name: str) -> PassesView:
         return PassesView(compiled)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """No pieces: a card's PNG does not wait for a compiler."""
         return []

@@ -12,7 +12,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 
 class CompiledScene(TypedDict):
@@ -51,14 +51,12 @@ class ResourceTable(View):
     def text(self) -> str:
         return f"{self.title()}\n{CompiledList(self.compiled)}"
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The problems, then the table."""
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure_pieces import lines, title
-        from triton_lab.views.drawing.figure_pieces import table as table_piece
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, title
+        from triton_lab.views.drawing.drawing_pieces import table as table_piece
 
-        told = [lines([(problem, style.LIGHT.error) for problem in self.problems()])] if self.problems() else []
-        return [title(self.title()), *told, table_piece(table(self.compiled))]
+        return [title(self.title()), *paragraphs(self.problems(), "error"), table_piece(table(self.compiled))]
 
 
 class SummaryPanel(Panel):

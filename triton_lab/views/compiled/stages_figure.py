@@ -12,8 +12,8 @@ from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
-from triton_lab.views.drawing.figure import text_width
-from triton_lab.views.drawing.figure_pieces import FigurePiece, drawn, lines, title
+from triton_lab.views.drawing.drawing_pieces import paragraphs, spaced, title
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.style import SMALL
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class _Line:
     row: int | None  # of the source, if the line comes from there
 
 
-def stages_pieces(view: Stages) -> list[FigurePiece]:
+def stages_pieces(view: Stages) -> list[Drawing]:
     """The source beside TTGIR, where the work is dealt to threads, else beside the last stage that there is."""
     names = view.compiled.lines.stages
     name = "ttgir" if "ttgir" in names else names[-1]
@@ -47,27 +47,14 @@ def stages_pieces(view: Stages) -> list[FigurePiece]:
         label=label, busiest=len(busiest)
     )
     cut = len(stage) - len(right)
-    note = (
-        [
-            lines(
-                [
-                    (
-                        _("{cut} of {lines} of {label} are not shown here").format(
-                            cut=cut, lines=count(len(stage), "line"), label=label
-                        ),
-                        style.LIGHT.faint,
-                    )
-                ]
-            )
-        ]
-        if cut
-        else []
+    note = _("{cut} of {lines} of {label} are not shown here").format(
+        cut=cut, lines=count(len(stage), "line"), label=label
     )
     return [
         title(view.title()),
-        lines([(told, style.LIGHT.faint)]),
-        drawn(_columns(left, right, sorted(busiest))),
-        *note,
+        *paragraphs([told]),
+        spaced(_columns(left, right, sorted(busiest))),
+        *paragraphs([note] if cut else []),
     ]
 
 
@@ -95,7 +82,7 @@ def _around(stage: Sequence[_Line], busiest: Sequence[int]) -> list[_Line]:
 
 def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[int]) -> Drawing:
     """Both columns; lines lead from the busiest lines of the source to what became of them."""
-    wide = [text_width("x" * letters, SMALL, mono=True) for letters in CHARACTERS]
+    wide = [width_of("x" * letters, SMALL, mono=True) for letters in CHARACTERS]
     second = wide[0] + GAP
     made = Drawing(second + wide[1], LINE * max(len(left), len(right)))
     for column, x, room in ((left, 0.0, CHARACTERS[0] - 6), (right, second, CHARACTERS[1] - 6)):
@@ -118,12 +105,12 @@ def _columns(left: Sequence[_Line], right: Sequence[_Line], busiest: Sequence[in
 
 def _listed(one: _Line, x: float, y: float, room: int) -> tuple[DrawnText, DrawnText]:
     """A line's number and text, cut where there is no more room."""
-    number = text_width("00000 ", SMALL, mono=True)
+    number = width_of("00000 ", SMALL, mono=True)
     whole = one.text.strip()
     indent = len(one.text) - len(one.text.lstrip())
     text = whole[: max(8, room - indent)]
     text = text[:-1] + "…" if len(text) < len(whole) else text
     return (
         DrawnText(x + number - 10, y, str(one.number or ""), SMALL, "faint", "right", mono=True),
-        DrawnText(x + number + text_width("x" * indent, SMALL, mono=True), y, text, SMALL, mono=True),
+        DrawnText(x + number + width_of("x" * indent, SMALL, mono=True), y, text, SMALL, mono=True),
     )

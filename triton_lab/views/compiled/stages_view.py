@@ -24,7 +24,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 MOST_LINES = 12_000  # of one stage
 MOST_CHARACTERS = 700_000  # of all stages together
@@ -140,7 +140,7 @@ class Stages(View):
         more = [_("… {lines} of the source").format(lines=count(left, "more line"))] if left > 0 else []
         return "\n".join([self.title(), *aligned(rows), *more])
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         from triton_lab.views.compiled.stages_figure import stages_pieces
 
         return stages_pieces(self)

@@ -21,7 +21,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 KEPT_CELLS = 40_000  # of the heatmaps sent with the table
 MOST_ROWS = 40  # of the table in a PNG
@@ -145,34 +145,25 @@ class TransactionsView(View):
         shown = self.traffic(self.shown, self.program)
         yield f"{shown.title}: {shown.note}"
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The worst line in words, the table, and the heatmap of the open row."""
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure_pieces import lines, one_row, table, title
+        from triton_lab.views.drawing.drawing_pieces import one_row, paragraphs, table, title
 
-        made = [title(self.title())]
-        if self.worst:
-            made.append(lines([(line, style.LIGHT.ink) for line in _wrapped(str(self.worst))]))
+        made = [title(self.title()), *paragraphs([str(self.worst)] if self.worst else [], "ink")]
         rows = list(self.found.rows())
         if len(rows) > 1:
             made.append(table(rows[: MOST_ROWS + 1]))
         left = len(rows) - 1 - MOST_ROWS
         if left > 0:
-            made.append(lines([(messages.count(left, "more row"), style.LIGHT.faint)]))
-        made.append(lines([(line, style.LIGHT.warning) for told in self.found.problems for line in _wrapped(told)]))
+            made += paragraphs([messages.count(left, "more row")])
+        made += paragraphs(self.found.problems, "warning")
         if self.accesses:
             shown = self.traffic(self.shown, self.program)
             made.append(title(shown.title))
             if shown.heatmap is not None:
                 made.append(one_row([shown.heatmap], 8))
-            made.append(lines([(line, style.LIGHT.faint) for line in _wrapped(shown.note)]))
+            made += paragraphs([shown.note])
         return made
-
-
-def _wrapped(told: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(told, 112) or [""]
 
 
 class TransactionsPanel(CompiledPanel):

@@ -7,7 +7,7 @@ dark ground.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, cast
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Coordinate, Few, Many, Most, Name, Sentence, Text, Whole, Within
 
 Places = npt.NDArray[np.float64]
@@ -22,6 +23,7 @@ Place = tuple[Coordinate, Coordinate]
 Align = Literal["left", "center", "right"]
 
 POINTS = 0.75  # points in a CSS pixel
+MARGIN = 16.0  # CSS pixels around a static picture
 
 
 class BoxItem(TypedDict):
@@ -161,6 +163,16 @@ class DrawnText:
     mono: bool = False
     halo: str = ""
 
+    @property
+    def wide(self) -> float:
+        """The width in CSS pixels."""
+        return width_of(self.text, self.size, self.mono, self.bold)
+
+    @property
+    def right(self) -> float:
+        """The right end."""
+        return self.x + self.wide * {"left": 1.0, "center": 0.5, "right": 0.0}[self.align]
+
     def moved(self, x: float, y: float) -> DrawnText:
         return replace(self, x=self.x + x, y=self.y + y)
 
@@ -227,7 +239,28 @@ class Circles:
         return replace(self, centres=self.centres + np.array([x, y]))
 
 
-DrawnItem = Rectangle | DrawnText | Line | Segments | Polygons | Circles
+@dataclass(frozen=True)
+class Pixels:
+    """An image, (height, width, 3) or one colour for all of it. Images lie below all other items, in static pictures
+    alone: the browser paints its own."""
+
+    what: ClassVar = "pixels"
+    x: float
+    y: float
+    width: float
+    height: float
+    pixels: npt.NDArray[np.uint8]
+
+    @classmethod
+    def flat(cls, x: float, y: float, width: float, height: float, colour: str) -> Pixels:
+        """A rectangle of one colour ("#rrggbb")."""
+        return cls(x, y, width, height, np.array([[style.rgb(colour)]], dtype=np.uint8))
+
+    def moved(self, x: float, y: float) -> Pixels:
+        return replace(self, x=self.x + x, y=self.y + y)
+
+
+DrawnItem = Rectangle | DrawnText | Line | Segments | Polygons | Circles | Pixels
 
 
 @dataclass
@@ -247,7 +280,12 @@ class Drawing:
         self.width = max(self.width, x + other.width)
         self.height = max(self.height, y + other.height)
 
-    def framed(self, margin: float = 16.0) -> Drawing:
+    def fitted(self) -> Drawing:
+        """The drawing, grown to the right until it holds all its words."""
+        self.width = max([self.width, *(item.right for item in self.items if isinstance(item, DrawnText))])
+        return self
+
+    def framed(self, margin: float = MARGIN) -> Drawing:
         """The drawing with so much room around it."""
         page = Drawing()
         page.place(self, margin, margin)
@@ -280,8 +318,3 @@ def colour(name: str, theme: style.Theme = style.LIGHT) -> str:
     light, _, dark = name.partition("/")
     one = dark if dark and theme is style.DARK else light
     return one if one.startswith("#") or one == "none" else str(getattr(theme, one))
-
-
-def widest(lines: Iterable[tuple[str, float, bool]]) -> float:
-    """The approximate width in CSS pixels of the widest of some (text, size, mono)."""
-    return max((len(text) * size / POINTS * (0.605 if mono else 0.56) for text, size, mono in lines), default=0)

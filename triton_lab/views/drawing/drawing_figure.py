@@ -5,8 +5,14 @@ Nothing here touches pyplot: a figure is an object that the caller owns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import floor
+
 import numpy as np
+import numpy.typing as npt
 from matplotlib.artist import Artist
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -22,9 +28,9 @@ from triton_lab.views.drawing.drawing import (
     POINTS,
     Circles,
     Drawing,
-    DrawnItem,
     DrawnText,
     Line,
+    Pixels,
     Places,
     Polygons,
     Rectangle,
@@ -36,6 +42,7 @@ from triton_lab.views.drawing.png import blank
 
 HALO = 0.3  # the width around letters, in sizes of the letters
 _DASHES = (0, (4, 3))
+Shape = Rectangle | DrawnText | Line | Segments | Polygons | Circles
 
 
 def figure_of(drawing: Drawing) -> Figure:
@@ -45,14 +52,61 @@ def figure_of(drawing: Drawing) -> Figure:
     """
     figure = blank(drawing.width, drawing.height)
     pixels = Affine2D().scale(1 / drawing.width, -1 / drawing.height).translate(0, 1) + figure.transFigure
-    for level, item in enumerate(drawing.items):
+    images = [item for item in drawing.items if isinstance(item, Pixels)]
+    if images:
+        figure.patch.set_visible(False)
+        figure.add_artist(_backdrop(drawing, images))
+    for level, item in enumerate(item for item in drawing.items if not isinstance(item, Pixels)):
         artist = _artist(item, pixels, figure.dpi / 96)
         artist.set_zorder(level)
         figure.add_artist(artist)
     return figure
 
 
-def _artist(item: DrawnItem, pixels: Transform, dots: float) -> Artist:
+def _backdrop(drawing: Drawing, images: Sequence[Pixels]) -> Backdrop:
+    """All images in one: an artist for each would take more time than everything else."""
+    ground = np.full((round(drawing.height), round(drawing.width), 3), style.rgb(style.LIGHT.ground), dtype=np.uint8)
+    for image in images:
+        left, top, right, bottom = (
+            floor(edge + 0.5) for edge in (image.x, image.y, image.x + image.width, image.y + image.height)
+        )
+        ground[top:bottom, left:right] = image.pixels
+    return Backdrop(ground)
+
+
+class Backdrop(Artist):
+    """An image over the whole figure, without matplotlib's resampling, which takes half a second."""
+
+    def __init__(self, pixels: npt.NDArray[np.uint8]) -> None:
+        super().__init__()
+        self.set_zorder(-1)
+        rgba = np.dstack([pixels, np.full(pixels.shape[:2], 255, dtype=np.uint8)])
+        self._pixels = rgba.view(np.uint32)[..., 0]  # so that each pixel is copied as one number
+
+    def draw(self, renderer: RendererBase) -> None:
+        figure = self.get_figure(root=True)
+        assert figure is not None
+        if isinstance(renderer, RendererAgg):  # nothing lies under it, so nothing is blended
+            buffer: npt.NDArray[np.uint8] = np.asarray(renderer.buffer_rgba())  # type: ignore[no-untyped-call]
+            buffer.view(np.uint32)[..., 0] = self._sized(*buffer.shape[:2])
+            return
+        dots = figure.dpi * renderer.get_image_magnification()
+        height, width = (round(inches * dots) for inches in figure.get_size_inches()[::-1])
+        context = renderer.new_gc()
+        # Images are drawn from the bottom row up.
+        pixels = np.ascontiguousarray(self._sized(height, width)[::-1])
+        renderer.draw_image(context, 0, 0, pixels.view(np.uint8).reshape(height, width, 4))
+        context.restore()
+
+    def _sized(self, height: int, width: int) -> npt.NDArray[np.uint32]:
+        """The pixels of an image of this size; each takes the nearest pixel of the original."""
+        y = np.arange(height) * len(self._pixels) // height
+        x = np.arange(width) * self._pixels.shape[1] // width
+        pixels: npt.NDArray[np.uint32] = self._pixels.take(x, axis=1)[y]
+        return pixels
+
+
+def _artist(item: Shape, pixels: Transform, dots: float) -> Artist:
     """What draws an item. ``pixels`` leads from CSS pixels to the figure, in which each has so many ``dots``."""
     if isinstance(item, Circles) and len(item.which):
         return _coloured_circles(item, pixels, dots)
@@ -61,7 +115,7 @@ def _artist(item: DrawnItem, pixels: Transform, dots: float) -> Artist:
     return artist
 
 
-def _plain(item: DrawnItem) -> Artist:
+def _plain(item: Shape) -> Artist:
     match item:
         case DrawnText():
             return _text(item)

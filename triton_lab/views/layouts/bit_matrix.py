@@ -5,7 +5,7 @@ from __future__ import annotations
 from triton_lab.compiled.layouts import Layout, Linear
 from triton_lab.localization import N_, translated
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
-from triton_lab.views.drawing.figure import text_width
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.layouts.layout_scenes import BitScene, MatrixScene
 
@@ -35,7 +35,7 @@ def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
     parts = [(name, bases) for name, bases in linear.ins if bases]
     height = HEAD + 20 + len(rows) * CELL + GAP * len(linear.shape)
     width = SIDE + CELL * sum(len(bases) for _, bases in parts) + GAP * len(parts)
-    made = Drawing(max(width, text_width(translated(HEADING))), height)
+    made = Drawing(max(width, width_of(translated(HEADING))), height)
     made.add(DrawnText(0, 8, translated(HEADING), bold=True))
     top = 20 + HEAD
     for number, (axis, bit) in enumerate(rows):
@@ -50,7 +50,7 @@ def matrix_drawing(linear: Linear, lit: int = 0) -> Drawing:
             made.add(DrawnText(x + CELL / 2, top - 10, _short(1 << bit), SMALL, colour, "center", chosen))
             made.add(*_column(x, top, basis, rows, chosen))
             x, column = x + CELL, column + 1
-        x += max(GAP, text_width(called(name), SMALL) - CELL * len(bases) + GAP)
+        x += max(GAP, width_of(called(name), SMALL) - CELL * len(bases) + GAP)
     return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,9 +26,8 @@ from triton_lab.views.layouts.layout_scenes import ConversionScene, SideScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
-MOST_LETTERS = 120  # of a line in the static picture
 # From near to far: from light to dark.
 LOOKS = (style.UNTOUCHED, *(style.SEQUENTIAL + level for level in (60, 44, 26, 6)))
 SAYS = (
@@ -168,16 +166,14 @@ class ConversionView(View):
             found.append(f"element {list(self.element)}: {told}")
         return found
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """Both tensors, and the registers after the conversion."""
-        from triton_lab.views.drawing import figure_pieces as pieces
+        from triton_lab.views.drawing import drawing_pieces as pieces
 
-        said = [part for line in (*self.says, *self._way()[:4]) for part in textwrap.wrap(line, MOST_LETTERS)]
-        told = [(line, style.LIGHT.faint) for line in said]
         both = [self.before, self.after]
         return [
             pieces.title(self.title()),
-            pieces.lines(told),
+            *pieces.paragraphs([*self.says, *self._way()[:4]]),
             pieces.one_row(both, 28, [emphasis_on(one, self._picked) for one in both]),
             pieces.one_row([self.flow], 28, [emphasis_on(self.flow, self._wanted)]),
         ]

@@ -18,7 +18,7 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 SAVED_BYTES = 200_000  # all pictures in a notebook's output
 PAGE_BYTES = 2_700_000
@@ -121,18 +121,18 @@ class KernelLayoutsView(View):
     def text(self) -> str:
         return f"{self.title()}\n{self.layouts}"
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The list, and the first pictures."""
-        from triton_lab.views.drawing import figure_pieces as pieces
-        from triton_lab.views.drawing import style
+        from triton_lab.views.drawing import drawing_pieces as pieces
 
         if not len(self.layouts):
             return [pieces.title(self.title())]
         rows = [each.row() for each in self.rows[:MOST_ROWS]]
         left = len(self.layouts) - len(rows)
-        listed = pieces.table([HEADINGS, *rows])
-        more = [pieces.lines([(f"and {left} more", style.LIGHT.faint)])] if left > 0 else []
-        return [pieces.title(self.title()), listed, *more, *self.view(self.first).pieces()]
+        more = pieces.paragraphs([f"and {left} more"] if left > 0 else [])
+        return [
+            pieces.title(self.title()), pieces.table([HEADINGS, *rows]), *more, *self.view(self.first).pieces()
+        ]  # fmt: skip
 
 
 def _key(each: LaidOut) -> Any:

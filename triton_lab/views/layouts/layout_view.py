@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ from triton_lab.compiled.layouts import HardwarePlace, LayoutError
 from triton_lab.compiled.layouts import Layout as Asked
 from triton_lab.localization import _, translated
 from triton_lab.messages import count, number
-from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap
@@ -26,9 +24,8 @@ from triton_lab.views.layouts.layout_scenes import LayoutScene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
-MOST_LETTERS = 120  # of a line in the static picture
 TOLD = 4  # elements, or places, that are listed in words
 
 
@@ -133,19 +130,17 @@ class LayoutView(View):
         """The line under the title: the layout as it was written."""
         return [str(self.asked.kind)]
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """Title, both pictures, and the bits."""
-        from triton_lab.views.drawing import figure_pieces as pieces
+        from triton_lab.views.drawing import drawing_pieces as pieces
 
-        said = [part for line in (*self.says, *self._picked_words()) for part in textwrap.wrap(line, MOST_LETTERS)]
-        told = [(line, style.LIGHT.faint) for line in said]
         emphasis = [emphasis_on(self.tensor, self._elements), emphasis_on(self.hardware, self._places)]
         row = pieces.one_row([self.tensor, self.hardware], 28, emphasis)
         return [
             pieces.title(self.title()),
-            pieces.lines(told),
+            *pieces.paragraphs([*self.says, *self._picked_words()]),
             row,
-            pieces.drawn(matrix_drawing(self.asked.linear, self._lit)),
+            pieces.spaced(matrix_drawing(self.asked.linear, self._lit)),
         ]
 
     def scene(self) -> LayoutScene:

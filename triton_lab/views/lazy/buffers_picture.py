@@ -11,7 +11,8 @@ from triton_lab.lazy.step_text import fate
 from triton_lab.localization import _
 from triton_lab.messages import count
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle, widest
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.lazy.graph_picture import memory_colour
 
 CELL, ROW = 26.0, 58.0
@@ -29,8 +30,7 @@ def draw_buffers(step: Step) -> Drawing:
     widths = [max(map(_width, sights), default=0.0) for sights in (step.before, step.after)]
     left, second = 116.0, 116.0 + widths[0] + 56
     third = second + widths[1] + 30
-    end = third
-    drawing = Drawing(height=26 + ROW * len(rows))
+    drawing = Drawing(third, height=26 + ROW * len(rows))
     for x, title in ((left, "before"), (second, "after")):
         drawing.add(DrawnText(x, 8, title, style.TEXT, "faint", bold=True))
     for row, (place, (before, after)) in enumerate(rows.items()):
@@ -58,12 +58,10 @@ def draw_buffers(step: Step) -> Drawing:
             else _("new memory, holds {role}").format(role=after[0].role)
         )
         lines = textwrap.wrap(told, CHARACTERS)
-        end = max(end, third + widest((line, style.SMALL, False) for line in lines))
         for number, line in enumerate(lines):
             at = y + 13 + (number - (len(lines) - 1) / 2) * 14
             drawing.add(DrawnText(third, at, line, style.SMALL, "error" if shared else "faint"))
-    drawing.width = end
-    return drawing
+    return drawing.fitted()
 
 
 def _slot(step: Step, role: str) -> int:
@@ -79,7 +77,7 @@ def _width(sight: BufferState) -> float:
 
 
 def _cell(sight: BufferState) -> float:
-    return max(CELL, widest((_number(value), style.TEXT, False) for value in sight.values[:CELLS]) * 1.1 + 10)
+    return max([CELL, *(width_of(_number(value), bold=True) + 10 for value in sight.values[:CELLS])])
 
 
 def _cells(

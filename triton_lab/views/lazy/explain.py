@@ -9,13 +9,13 @@ from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText
 from triton_lab.views.lazy.buffers_picture import draw_buffers
 from triton_lab.views.lazy.graph_picture import draw_graph
 from triton_lab.views.lazy.hash_table import draw_card
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 MARGIN, GUTTER = 16.0, 30.0
 WIDE = 1100.0  # CSS pixels; a wider picture is shown too small to read
 
 
-class StepView(DrawnView):
+class StepView(View):
     """One step. `source` holds its kernels, `step` everything else."""
 
     def __init__(self, step: Step):

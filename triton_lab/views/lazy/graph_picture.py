@@ -13,7 +13,8 @@ from triton_lab.lazy.simplification import is_reshape
 from triton_lab.lazy.step import Step
 from triton_lab.localization import _
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle, widest
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.lazy.graph_layout import FramedRows, GraphLayout, Thing, lay_out
 
 SYMBOLS = {
@@ -139,8 +140,8 @@ class _Graph:
             if depth[number] == len(rows):
                 rows.append([])
             op = self.graph.ops[number]
-            lines = [(written(op, number, self.texts), style.TEXT, True), (_kind(op), style.SMALL, False)]
-            rows[depth[number]].append(Thing((index, number), widest(lines) + 18, BOX))
+            wide = max(width_of(written(op, number, self.texts), mono=True), width_of(_kind(op), style.SMALL))
+            rows[depth[number]].append(Thing((index, number), wide + 18, BOX))
             edges += [((index, s) if s in depth else self._found(s, index), (index, number)) for s in sources]
         _, width = self._title(index)
         return FramedRows(index, rows, width, level), edges
@@ -151,7 +152,7 @@ class _Graph:
         if not self.detailed:
             assert isinstance(index, int)
             title += f" ({messages.count(len(self.placement.regions[index].members), 'operation')})"
-        return title, widest([(title, style.SMALL, True)])
+        return title, width_of(title, style.SMALL, bold=True)
 
     def _outputs(self) -> list[int]:
         """Output indices without repeats: two tensors may be the same value."""
@@ -200,7 +201,7 @@ class _Graph:
 
     def _chip(self, key: tuple[str, int]) -> Thing:
         title, note = self._chip_words(*key)
-        return Thing(key, max(widest([(title, style.TEXT, False), (note, style.SMALL, False)]) + 20, 70), CHIP)
+        return Thing(key, max(width_of(title, bold=True) + 20, width_of(note, style.SMALL) + 20, 70), CHIP)
 
     def _chip_words(self, place: str, index: int) -> tuple[str, str]:
         if place == "in":

@@ -6,16 +6,15 @@ from triton_lab import messages
 from triton_lab.lazy.step_totals import Totals, Use
 from triton_lab.localization import _
 from triton_lab.messages import seconds_text
-from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, widest
-from triton_lab.views.view import DrawnView
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene
+from triton_lab.views.view import View
 
 MARGIN, LINE, GAP = 16.0, 22.0, 22.0
 ROWS = 30  # of the table: the graphs that took longest
 NAMES = 3  # kernels named in a row
 
 
-class LazyReport(DrawnView):
+class LazyReport(View):
     """The cost of steps. `totals` holds the numbers."""
 
     HEADINGS = ("graph", "kernels", "runs", "compiling", "running", "a run")
@@ -58,26 +57,10 @@ class LazyReport(DrawnView):
         lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([self.title(), *(f"  {line}".rstrip() for line in [*self.remarks(), *lines])])
 
-    def drawing(self) -> Drawing:
-        """The words and the table; each column is as wide as its longest entry."""
-        page = Drawing()
-        page.add(DrawnText(MARGIN, 22, self.title(), style.TITLE, bold=True))
-        y = 22 + LINE * 1.3
-        for said in self.remarks():
-            page.add(DrawnText(MARGIN, y, said, style.TEXT))
-            y += LINE
-        rows = [self.HEADINGS, *self.table()]
-        x, top = MARGIN, y + 8
-        for column in range(len(self.HEADINGS)):
-            mono = column < 2
-            for number, row in enumerate(rows):
-                colour = "ink" if number else "faint"
-                page.add(DrawnText(x, top + LINE * number, row[column], style.TEXT, colour, mono=mono and number > 0))
-            x += widest([(row[column], style.TEXT, mono) for row in rows]) + GAP
-        said_width = widest([(said, style.TEXT, False) for said in self.remarks()])
-        page.width = max(x, MARGIN + max(said_width, widest([(self.title(), style.TITLE, False)]))) + MARGIN
-        page.height = top + LINE * len(rows)
-        return page
+    def pieces(self) -> list[Drawing]:
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, table, title
+
+        return [title(self.title()), *paragraphs(self.remarks(), "ink"), table([self.HEADINGS, *self.table()])]
 
     def scene(self) -> DrawingScene:
         return self.drawing().scene("", self.title())

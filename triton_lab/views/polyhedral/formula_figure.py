@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, cast
-
-from matplotlib.backends.backend_agg import RendererAgg
-from matplotlib.font_manager import FontProperties
 
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line
-from triton_lab.views.drawing.fonts import family
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part
 
 SIZE = 10.0  # points
 ROW = 17.0  # CSS pixels between rows of a matrix
 GAP = 6.0
 NAME = 18.0
-FINE = 10  # text is measured at so many times its size, since fonts are fitted to whole pixels
-
-# matplotlib's renderers have no types.
-_measure: Any = cast(Any, RendererAgg)(1, 1, 96 * FINE)
-
-
-@cache
-def width_of(words: str, size: float = SIZE, mono: bool = False) -> float:
-    """The width of ``words`` in CSS pixels."""
-    font = FontProperties(family=family(words, mono), size=size)
-    width, _, _ = _measure.get_text_width_height_descent(words, font, ismath=False)
-    return float(width) / FINE
 
 
 def _columns(block: MatrixBlock) -> list[float]:
-    return [max(width_of(row[k]) for row in block.rows) for k in range(len(block.rows[0]))]
+    return [max(width_of(row[k], SIZE) for row in block.rows) for k in range(len(block.rows[0]))]
 
 
 def part_width(part: Part) -> float:
     if isinstance(part, MatrixBlock):
         return sum(_columns(part)) + 8 * (len(part.rows[0]) - 1) + 16
-    return width_of(part.text)
+    return width_of(part.text, SIZE)
 
 
 def part_height(part: Part) -> float:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral.array_panels import Shelf
-from triton_lab.views.polyhedral.formula_figure import formula_drawing, program_drawing, width_of
+from triton_lab.views.polyhedral.formula_figure import formula_drawing, program_drawing
 from triton_lab.views.polyhedral.formulas import Formula
 from triton_lab.views.polyhedral.legend_box import TOUCHED, legend_drawing, signs
 from triton_lab.views.polyhedral.plane_plot import Plot

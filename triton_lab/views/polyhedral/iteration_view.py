@@ -22,7 +22,7 @@ from triton_lab.views.polyhedral.polyhedral_style import Note
 from triton_lab.views.polyhedral.space_plot import SpacePlot
 from triton_lab.views.polyhedral.time_space import time_picture
 from triton_lab.views.scenes import Picked, Scene
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.views.drawing.drawing import Drawing
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from triton_lab.views.widget import SceneWidget
 
 
-class IterationView(DrawnView):
+class IterationView(View):
     """The instances of a schedule as points, in the style of Triton's related-work page.
 
     ``dims``: one to three iterators to draw (the first goes up, the second to the right); ``at`` fixes others, the rest

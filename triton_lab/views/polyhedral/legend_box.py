@@ -10,8 +10,8 @@ import numpy as np
 
 from triton_lab.localization import _
 from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnItem, DrawnText, Line, Rectangle
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral.dependence_arrows import arrows
-from triton_lab.views.polyhedral.formula_figure import width_of
 from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.plane_plot import MOST_STEPS
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, DASHES, order_colours

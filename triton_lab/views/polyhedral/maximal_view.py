@@ -10,12 +10,12 @@ from triton_lab import messages
 from triton_lab.localization import _
 from triton_lab.polyhedral import Maximal, Part, Scop
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence, Whole
-from triton_lab.views.polyhedral.formula_figure import width_of
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
 from triton_lab.views.polyhedral.polyhedral_scenes import IterationScene
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 MARGIN, ROW, SIZE, BAR = 16.0, 18.0, 8.0, 40.0
 MISSING = 6, 2  # values tried for a parameter that has none: the first with instances is drawn
@@ -37,7 +37,7 @@ class MaximalScene(TypedDict):
     scenes: Few[IterationScene | None]
 
 
-class MaximalView(DrawnView):
+class MaximalView(View):
     """A program's lines; a bar beside each has the colour of the line's part.
 
     The reason why parts are separate stands below its line. Beside the program stand the domains of the parts; the live

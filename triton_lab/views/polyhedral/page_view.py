@@ -9,13 +9,14 @@ from triton_lab.localization import _
 from triton_lab.polyhedral.related_work.page_domain import PageDomain, page_domain
 from triton_lab.polyhedral.related_work.page_nests import PAGE, PAGE_FIGURE
 from triton_lab.views.drawing.drawing import Drawing, DrawnText
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Most, Sentence
-from triton_lab.views.polyhedral.formula_figure import program_drawing, width_of
+from triton_lab.views.polyhedral.formula_figure import program_drawing
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
 from triton_lab.views.polyhedral.legend_box import entries, legend_drawing
 from triton_lab.views.polyhedral.polyhedral_scenes import IterationScene
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 MARGIN, GAP = 16.0, 28.0
 PROGRAM = 64.0  # CSS pixels for a program
@@ -27,7 +28,7 @@ class PairScene(TypedDict):
     remarks: Many[Sentence]
 
 
-class PageFigures(DrawnView):
+class PageFigures(View):
     """Both domains side by side. Code and matrix agree on 12 instances; the figure draws 26."""
 
     def __init__(self, page: PageDomain | None = None) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText, Line, Polygons, Segments
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.border_labels import Box, LabelledBorder, place_lines
 from triton_lab.views.polyhedral.dependence_arrows import dependence
-from triton_lab.views.polyhedral.formula_figure import width_of
 from triton_lab.views.polyhedral.iteration_picture import Picture
 from triton_lab.views.polyhedral.outlines import hull
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, order_colours

@@ -10,10 +10,11 @@ from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work.page_nests import PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Name, Sentence, Text
-from triton_lab.views.polyhedral.formula_figure import program_drawing, width_of
+from triton_lab.views.polyhedral.formula_figure import program_drawing
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 MARGIN, GAP = 16.0, 56.0
 DENSE_COLUMNS = 4
@@ -32,7 +33,7 @@ class RaggedScene(TypedDict):
     program: Text
 
 
-class RaggedView(DrawnView):
+class RaggedView(View):
     """The rows of ``A``, with as many entries as the data say, times a dense ``B``; why it is no scop stands below."""
 
     def __init__(self, ragged: Ragged = PAGE_RAGGED, program: str = PAGE_SPARSE, cell: float = 40.0) -> None:

@@ -12,13 +12,14 @@ from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
 from triton_lab.polyhedral.related_work.three_ways import Way, Ways
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Most, Sentence, Text
-from triton_lab.views.polyhedral.formula_figure import program_drawing, width_of
+from triton_lab.views.polyhedral.formula_figure import program_drawing
 from triton_lab.views.polyhedral.iteration_picture import picture
 from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.ragged_view import RaggedView
 from triton_lab.views.polyhedral.space_plot import SpacePlot
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 COLUMN, GAP, MARGIN = 420.0, 28.0, 16.0
 PICTURE = 300.0  # height of a column's picture
@@ -42,7 +43,7 @@ class ColumnsScene(TypedDict):
     columns: Annotated[list[ColumnScene], Most(8)]
 
 
-class WaysView(DrawnView):
+class WaysView(View):
     """One problem described in three ways. Pictures show the order: from pale (first visit) to dark (last visit)."""
 
     def __init__(self, ways: Ways) -> None:

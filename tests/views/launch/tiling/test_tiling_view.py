@@ -12,7 +12,8 @@ from tests.launch.fakes import FakeAccess, FakeArgument, FakeLaunch, tile
 from tests.views.unpacking import unpacked
 from tests.wordings import Wording
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.figure import LEFT, MARGIN, TOP
+from triton_lab.views.drawing.drawing import MARGIN
+from triton_lab.views.drawing.heatmap_drawing import LEFT, TOP
 from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHED, Tiling
 from triton_lab.views.notebook_output import SCENE
 

@@ -20,7 +20,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 MOST = 1 << 17  # values in a live histogram
 
@@ -54,16 +54,18 @@ class TouchedValues(View):
         ]
         return "\n".join([*lines, f"all lanes: {summary(found.everything)}"])
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The touched elements with the histogram of all lanes."""
-        from triton_lab.views.drawing.figure_pieces import beside, title
+        from triton_lab.views.drawing.drawing_pieces import beside, title
+        from triton_lab.views.drawing.heatmap_drawing import heatmap_drawing
         from triton_lab.views.drawing.histogram_figure import histogram_drawing
 
         found = self.found
         last = found.last.reshape(self.argument.shape)
         touched = found.touched.reshape(self.argument.shape)
         heatmap = block_heatmap(last, *ends(found.last[found.touched]), mask=touched)
-        return [title(self.title()), beside(heatmap, histogram_drawing(histogram(found.everything)))]
+        bars = histogram_drawing(histogram(found.everything))
+        return [title(self.title()), beside([heatmap_drawing(heatmap), bars], 40)]
 
     def scene(self) -> VariableScene:
         found, shape = self.found, self.argument.shape

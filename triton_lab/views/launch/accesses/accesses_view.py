@@ -36,7 +36,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 SAYS = {
     "count": N_("how often each element is touched"),
@@ -311,9 +311,9 @@ class Accesses(View):
             lines.append(f"{lanes} outside {self.argument.name}")
         return "\n".join(lines)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The heatmap under its title."""
-        from triton_lab.views.drawing.figure_pieces import one_row, title
+        from triton_lab.views.drawing.drawing_pieces import one_row, title
 
         picked = self.program is not None or self.iteration is not None
         emphasis = self.emphasis(self.program, self.iteration) if picked else None
@@ -397,9 +397,9 @@ class AccessesPanel(Panel):
     def drawn(self) -> list[Accesses]:
         return [Accesses(self.launch, name, room=TilingPanel.ROOM, most=MOST_LANES) for name in self.card.drawn]
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The heatmaps side by side, as many as there are tilings."""
-        from triton_lab.views.drawing.figure_pieces import side_by_side
+        from triton_lab.views.drawing.drawing_pieces import side_by_side
 
         drawn = self.drawn()[: TilingPanel.MOST]
         return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

@@ -32,7 +32,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 ROWS, COLUMNS = 48, 96  # at most; beyond that, a row stands for several accesses, a column for several elements
 ROOM = (720.0, 420.0)
@@ -219,13 +219,12 @@ class TimelineView(View):
             return scene
         return {**scene, **finer_scene(self.finer, self.layout, self.window)}
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The heatmap under its title."""
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure_pieces import lines, one_row, title
+        from triton_lab.views.drawing.drawing_pieces import one_row, paragraphs, title
 
         if not self.events:
-            return [title(self.title()), lines([(self.nobody, style.LIGHT.faint)])]
+            return [title(self.title()), *paragraphs([self.nobody])]
         return [title(self.title()), one_row([self.heatmap], 8)]
 
 
@@ -266,9 +265,9 @@ class TimelinePanel(Panel):
                 told.append(f"{messages.count(left, 'more row')}: see launch.plot.timeline({one.argument.name!r})")
         return told
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The timelines side by side, as many as there are tilings."""
-        from triton_lab.views.drawing.figure_pieces import side_by_side
+        from triton_lab.views.drawing.drawing_pieces import side_by_side
 
         drawn = [one for one in self.drawn() if one.events][: TilingPanel.MOST]
         return side_by_side([replace(one.heatmap, title=one.title()) for one in drawn])

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 from triton_lab import messages
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle, widest
-from triton_lab.views.drawing.style import SMALL, TEXT
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle
+from triton_lab.views.drawing.drawing_pieces import WIDTH, wrapped
+from triton_lab.views.drawing.fonts import width_of
+from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 MOST = 40  # configurations that are drawn
 ROW, TOP, GAP = 22.0, 30.0, 18.0
@@ -30,7 +32,7 @@ INTERPRETED = N_(
 )
 
 
-class Autotune(DrawnView):
+class Autotune(View):
     """The trials of an autotuner for ``launch``. Raises ValueError if no autotuner made it."""
 
     def __init__(self, launch: Launch) -> None:
@@ -115,19 +117,17 @@ class Autotune(DrawnView):
             column = [_short(one.config.get(name)) for one in shown]
             made.add(DrawnText(x, TOP + ROW / 2, name, SMALL, "faint"))
             made.add(*(DrawnText(x, self._middle(k), value, mono=True) for k, value in enumerate(column)))
-            x += max(widest([(name, SMALL, False)]), widest((value, TEXT, True) for value in column)) + GAP
+            x += max(width_of(name, SMALL), *(width_of(value, mono=True) for value in column)) + GAP
         where = " in the interpreter" if self.tuning.target == "cpu" else ""
         made.add(DrawnText(x, TOP + ROW / 2, f"time{where}", SMALL, "faint"))
         for k, one in enumerate(shown):
             made.add(*self._row(k, one, x))
-        told = [widest([(self._beside(one), TEXT, False)]) + self._length(one) + 8 for one in shown]
         y = self._middle(len(shown)) + 4
-        for line in self._noted():
+        for line in (line for note in self.notes() for line in wrapped(note, WIDTH, "")):
             made.add(DrawnText(0, y, line, SMALL, "faint"))
             y += 17
-        heads = [(self.title(), TEXT, False), *((line, SMALL, False) for line in self._noted())]
-        made.width, made.height = max(x + max(told), widest(heads) * 1.08), y
-        return made
+        made.height = y
+        return made.fitted()
 
     def _row(self, k: int, one: Tried, x: float) -> list[Rectangle | DrawnText]:
         """The items right of the parameters."""
@@ -161,22 +161,17 @@ class Autotune(DrawnView):
     def _middle(k: int) -> float:
         return TOP + ROW * (k + 1.5)
 
-    def _noted(self) -> list[str]:
-        import textwrap
-
-        return [line for note in self.notes() for line in textwrap.wrap(note, 110)]
-
     def scene(self) -> DrawingScene:
         return self.chart.scene("", self.text())
 
     def drawing(self) -> Drawing:
         return self.chart.framed()
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The drawing as a piece of a card's sheet."""
-        from triton_lab.views.drawing.figure_pieces import drawn
+        from triton_lab.views.drawing.drawing_pieces import spaced
 
-        return [drawn(self.chart)]
+        return [spaced(self.chart)]
 
 
 class AutotunePanel(Panel):

@@ -20,7 +20,7 @@ from triton_lab.views.scenes import Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from triton_lab.views.drawing.drawing import Drawing
 
 
 Draw = Callable[[Launch], View]
@@ -188,8 +188,8 @@ class Interact(View):
     def part(self, name: str) -> Scene:
         return self.shown.part(name)
 
-    def figure(self) -> Figure:
-        return self.shown.figure()
+    def drawing(self) -> Drawing:
+        return self.shown.drawing()
 
     def title(self) -> str:
         told = ", ".join(f"{name}={value}" for name, value in self.chosen.items())

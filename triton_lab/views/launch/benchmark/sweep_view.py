@@ -12,10 +12,12 @@ from triton_lab import messages
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text, si, three_digits
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Line, Rectangle, widest
+from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Line, Rectangle
+from triton_lab.views.drawing.drawing_pieces import wrapped
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence
 from triton_lab.views.drawing.style import SMALL
-from triton_lab.views.view import DrawnView
+from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.launch.benchmark.benchmark_result import Sweep, SweepRow
@@ -42,7 +44,7 @@ class SweepScene(TypedDict):
     table: Many[Few[Sentence]]
 
 
-class SweepView(DrawnView):
+class SweepView(View):
     """The figure of a `Sweep`."""
 
     def __init__(self, sweep: Sweep) -> None:
@@ -168,7 +170,7 @@ class SweepView(DrawnView):
         made.width = LEFT + WIDE + RIGHT
         y = self._legend(made, TOP + HIGH + 56)
         for note in self.notes():
-            for line in _wrapped(note):
+            for line in wrapped(note, made.width, ""):
                 made.add(DrawnText(0, y, line, SMALL, "faint"))
                 y += 16
         made.height = y
@@ -224,7 +226,7 @@ class SweepView(DrawnView):
         x = 0.0
         roof = [(_("what this GPU reaches"), -1)] if self.roof else []
         for text, number in [*((line, k) for k, line in enumerate(self.lines)), *roof]:
-            wide = 36 + widest([(text, SMALL, False)]) * 1.08 + 20
+            wide = 36 + width_of(text, SMALL) + 20
             if x and x + wide > made.width:
                 x, y = 0.0, y + 18
             colour, dashed, radius = _look(number) if number >= 0 else ("faint", True, 0.0)
@@ -275,9 +277,3 @@ def binary(size: int) -> str:
         if size >= unit and not size % unit:
             return f"{size // unit} {prefix}"
     return si(size).strip()
-
-
-def _wrapped(line: str) -> Sequence[str]:
-    import textwrap
-
-    return textwrap.wrap(line, 118)

@@ -12,7 +12,7 @@ from triton_lab.localization import _, translated
 from triton_lab.views.launch.launch_scenes import ItemScene
 
 if TYPE_CHECKING:
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
     from triton_lab.views.launch.card.card_contents import Contents
     from triton_lab.views.scenes import Scene
     from triton_lab.views.view import View
@@ -143,7 +143,7 @@ class Panel:
         """The lines in the card's words."""
         return [line for one in self.drawn() for line in one.text().splitlines()]
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The pieces in the card's PNG."""
         return [piece for one in self.drawn() for piece in one.pieces()]
 

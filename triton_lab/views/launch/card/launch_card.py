@@ -26,9 +26,8 @@ from triton_lab.views.scenes import NotedSource, Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.drawing import Drawing
 
 SAVED_BYTES = 230_000  # all pictures in a notebook's output, in `size`'s count: `output` limits the whole
 SAVED_LANES = 1 << 16  # of a launch whose tabs are all computed for its first display, in some milliseconds each
@@ -323,11 +322,10 @@ class Card(Panels, View):
         lines += [f"  {remark}" for remark in (*self.left_out(), *self.remarks())]
         return "\n".join(lines)
 
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing.figure_pieces import stack
+    def pieces(self) -> list[Drawing]:
         from triton_lab.views.launch.card.card_figure import card_pieces
 
-        return stack(card_pieces(self))
+        return card_pieces(self)
 
 
 def _told(panel: Panel) -> list[str]:

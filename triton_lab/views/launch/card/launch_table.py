@@ -19,9 +19,8 @@ from triton_lab.views.scenes import NotedSource, Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from triton_lab.launch.launch import Launch
+    from triton_lab.views.drawing.drawing import Drawing
 
 CARDS = 4  # cards that are cached: showing a launch again costs nothing
 FEW = 3  # grids named in a row
@@ -113,14 +112,11 @@ class LaunchTable(View):
     def text(self) -> str:
         return "\n".join([*self.lines(), self.card(0).text()])
 
-    def figure(self) -> Figure:
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure_pieces import lines, stack, table, title
-        from triton_lab.views.launch.card.card_figure import card_pieces
+    def pieces(self) -> list[Drawing]:
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, table, title
 
-        said = [lines([(words, style.LIGHT.faint) for words in self.remarks()])] if self.remarks() else []
-        head = [title(self.title()), table([self.HEADINGS, *self.table()]), *said]
-        return stack([*head, title("launch 0"), *card_pieces(self.card(0))])
+        head = [title(self.title()), table([self.HEADINGS, *self.table()]), *paragraphs(self.remarks())]
+        return [*head, title("launch 0"), *self.card(0).pieces()]
 
     def scene(self) -> LaunchesScene:
         return self._scene(self.card(0).scene())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
@@ -20,7 +19,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
     from triton_lab.launch.comparison.experiment_results import Pairs
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
     from triton_lab.views.scenes import Scene
 
 MOST = 6  # arguments that have heatmaps
@@ -90,11 +89,10 @@ class CausesView(View):
             "table": [list(one) for one in self.table()],
         }
 
-    def pieces(self) -> list[FigurePiece]:
-        from triton_lab.views.drawing.figure_pieces import lines, table
+    def pieces(self) -> list[Drawing]:
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, table
 
-        said = [lines([(part, _faint()) for part in _wrapped(self.title())])]
-        return [*said, table([TRIED, *self.table()])] if self.table() else said
+        return [*paragraphs([self.title()]), *([table([TRIED, *self.table()])] if self.table() else [])]
 
 
 class ComparisonView(View):
@@ -201,17 +199,14 @@ class ComparisonView(View):
     def part(self, name: str) -> Scene:
         return CausesView(self.comparison).scene() if name == "causes" else super().part(name)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The table, the lines of words, the heatmaps of the open argument, and the experiments."""
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure_pieces import lines, one_row, side_by_side, table, title
+        from triton_lab.views.drawing.drawing_pieces import one_row, paragraphs, side_by_side, table, title
 
         pieces = [title(self.title()), table([HEADINGS, *self.table()])]
         later = [] if self.tried or self.comparison.verdict == EQUAL else [self._not_yet]
-        cause = [(part, style.LIGHT.ink) for part in _wrapped(self.cause())]
-        said = [(part, style.LIGHT.faint) for line in (*self.lines(), *later) for part in _wrapped(line)]
-        if cause or said:
-            pieces.append(lines([*cause, *said]))
+        pieces += paragraphs([self.cause()] if self.cause() else [], "ink")
+        pieces += paragraphs([*self.lines(), *later])
         if self.pictures:
             picture = self.pictures[self.open]
             pieces.append(one_row(picture.heatmaps, 8))
@@ -254,9 +249,9 @@ class Beside(View):
             "open": 0,
         }
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The three heatmaps under the table."""
-        from triton_lab.views.drawing.figure_pieces import one_row, table, title
+        from triton_lab.views.drawing.drawing_pieces import one_row, table, title
 
         return [
             title(self.title()), table([HEADINGS, row(self.picture.one)]), one_row(self.picture.heatmaps, 8)
@@ -307,13 +302,3 @@ def _briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def _right(row: tuple[str, ...]) -> int:
     """The number of bit-equal elements in a row: ``1,024 of 2,048``."""
     return int(row[2].split(" ")[0].replace(",", ""))
-
-
-def _faint() -> str:
-    from triton_lab.views.drawing import style
-
-    return style.LIGHT.faint
-
-
-def _wrapped(line: str, width: int = 120) -> Sequence[str]:
-    return textwrap.wrap(line, width, subsequent_indent="  ")

@@ -53,9 +53,10 @@ if TYPE_CHECKING:
 
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 GRID_ROOM = (290.0, 240.0)  # for one tensor beside others
+MOST_NOTES = 4  # overlaps that the static picture tells
 
 
 def storage(*tensors: torch.Tensor, names: Sequence[str] | None = None) -> StorageView:
@@ -390,11 +391,14 @@ class StorageView(View):
     def _memory_of(self, number: int) -> SharedStorage:
         return next(memory for memory in self.memories if number in memory.tensors)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The table, each storage's strip, and each tensor in its shape."""
-        from triton_lab.views.launch.storage.storage_figure import storage_pieces
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, side_by_side, table
 
-        return storage_pieces(self)
+        looks = [(*(style.tensor_colour(number, 11),) * 3, style.PLAIN) for number in range(len(self.tensors))]
+        strips = [piece for strip in self.strips for piece in side_by_side([strip])]
+        notes = paragraphs(self.overlaps()[:MOST_NOTES])
+        return [table([self.HEADINGS, *self.table()], looks), *notes, *strips, *side_by_side(self.grids)]
 
 
 def _numbers(shown: CellLayout, numbers: Callable[[], Ints], room: tuple[float, float]) -> list[Label]:

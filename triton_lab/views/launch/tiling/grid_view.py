@@ -48,7 +48,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 LAYERS = ("order", "wave", "lanes", "bytes", "iterations", "shared")
 SAYS = {
@@ -333,9 +333,9 @@ class GridView(View):
             lines.append(f"{messages.count(len(self.waves) - MOST_WAVES, 'more wave')} of {self.sms}")
         return "\n".join(lines)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The heatmaps side by side under their title."""
-        from triton_lab.views.drawing.figure_pieces import one_row, title
+        from triton_lab.views.drawing.drawing_pieces import one_row, title
 
         emphasis: list[npt.NDArray[np.uint8] | None] = [None] * len(self.heatmaps)
         if self.program is not None:

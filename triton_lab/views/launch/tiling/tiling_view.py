@@ -43,7 +43,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.launch.argument import Argument
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 Ints = npt.NDArray[np.int64]
 
@@ -289,13 +289,12 @@ class Tiling(View):
         shown = some_of(self.touches.shown, self.programs)
         return f"{self.argument.name} ({shape_text(self.argument.shape)}){shown}"
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The chosen layer; if a program is chosen, it is outlined."""
-        from triton_lab.views.drawing.figure_pieces import lines, one_row, title
+        from triton_lab.views.drawing.drawing_pieces import one_row, paragraphs, title
 
-        astray = [lines([(line, style.LIGHT.error) for line in self.astray])] if self.astray else []
         emphasis = None if self.program is None else self.emphasis(self.program)
-        return [title(self.title()), *astray, one_row([self.heatmap], emphasis=[emphasis])]
+        return [title(self.title()), *paragraphs(self.astray, "error"), one_row([self.heatmap], emphasis=[emphasis])]
 
     def scene(self) -> TilingScene:
         argument, found = self.argument, self.cells.touches
@@ -412,16 +411,15 @@ class TilingPanel(Panel):
     def drawn(self) -> list[Tiling]:
         return [self._tiling(name) for name in self.card.drawn]
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """One tiling at full width, or several side by side."""
-        from triton_lab.views.drawing.figure_pieces import lines, side_by_side
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, side_by_side
 
         drawn = self.drawn()
         shown = drawn[: self.MOST]
         if len(shown) > 1:
             shown = [tiling.within(self.ROOM) for tiling in shown]
         pieces = side_by_side([replace(tiling.heatmap, title=tiling.title()) for tiling in shown])
-        told = [(line, style.LIGHT.error) for tiling in shown for line in tiling.astray]
-        pieces = [*([lines(told)] if told else []), *pieces]
+        astray = paragraphs((line for tiling in shown for line in tiling.astray), "error")
         left = len(drawn) - len(shown)
-        return pieces + ([lines([(words.count(left, "more tensor argument"), style.LIGHT.faint)])] if left else [])
+        return [*astray, *pieces, *paragraphs([words.count(left, "more tensor argument")] if left else [])]

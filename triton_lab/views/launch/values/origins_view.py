@@ -17,7 +17,6 @@ import numpy.typing as npt
 from triton_lab import messages
 from triton_lab.launch.maps.last_writer import StoredBy, StoredByTiles, stored_by, stored_in
 from triton_lab.localization import _
-from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing_text import shape_text
 from triton_lab.views.drawing.heatmap import Heatmap, buffer, narrow
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.access import Access
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.replay.value_origin import Origin
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 Ints = npt.NDArray[np.int64]
 
@@ -174,14 +173,12 @@ class Origins(View):
             lines.append(_("from no load: it was computed from scalars and program numbers alone"))
         return "\n".join(lines)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The arguments side by side."""
-        from triton_lab.views.drawing.figure_pieces import lines, side_by_side, title
+        from triton_lab.views.drawing.drawing_pieces import paragraphs, side_by_side, title
 
-        pieces = [title(self.title()), *side_by_side(self.heatmaps)]
-        if not self.origins:
-            pieces.append(lines([(self.text().splitlines()[-1], style.LIGHT.faint)]))
-        return pieces
+        nothing = [] if self.origins else self.text().splitlines()[-1:]
+        return [title(self.title()), *side_by_side(self.heatmaps), *paragraphs(nothing)]
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 ROOM = (200.0, 180.0)
 MOST = 9  # variables that get a picture: the last ones assigned
@@ -59,8 +59,8 @@ class ProgramVariables(View):
         ]
         return [block_heatmap(block, *ends(block), title, room=ROOM) for title, block in blocks[-MOST:]]
 
-    def pieces(self) -> list[FigurePiece]:
-        from triton_lab.views.drawing.figure_pieces import side_by_side, table, title
+    def pieces(self) -> list[Drawing]:
+        from triton_lab.views.drawing.drawing_pieces import side_by_side, table, title
 
         alive = self._alive()
         told = [table([("", "Line", "Value"), *alive])] if alive else []

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from triton_lab import messages as words
 from triton_lab.launch.maps.value_histogram import as_float
 from triton_lab.localization import _
-from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.scene_bounds import GridShape, Many, Most, Named, Positive, Sentence, Whole
@@ -27,7 +26,7 @@ from triton_lab.views.view import View
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
     from triton_lab.launch.replay.program_trace import TraceStep
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 MOST = 1 << 18
 MOST_TEXTS = 1 << 12  # values in words that are sent to an editor
@@ -160,9 +159,9 @@ class Steps(View):
         """The kernel's lines."""
         return self.launch.source.rstrip("\n").split("\n") if self.launch.source else []
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """Source, variables, and the step's block."""
-        from triton_lab.views.drawing.figure_pieces import lines, one_row, table, title
+        from triton_lab.views.drawing.drawing_pieces import lines, one_row, table, title
 
         if not len(self.trace):
             return [title(self.text())]
@@ -170,7 +169,7 @@ class Steps(View):
         told = []
         for number, line in enumerate(self.source(), start=self.launch.first_line):
             here = number == step.line
-            told.append((f"{number:>5} {'▶' if here else ' '} {line}", style.LIGHT.accent if here else style.LIGHT.ink))
+            told.append((f"{number:>5} {'▶' if here else ' '} {line}", "accent" if here else "ink"))
         pieces = [title(self.title()), lines(told, mono=True)]
         alive = self.alive()
         if alive:

@@ -25,7 +25,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.launch.replay.variable_values import Values
-    from triton_lab.views.drawing.figure_pieces import FigurePiece
+    from triton_lab.views.drawing.drawing import Drawing
 
 MOST = 1 << 18  # numbers in a live picture
 
@@ -141,19 +141,19 @@ class VariableView(View):
                 lines.append("[" + ", ".join(number_text(n) if np.isfinite(n) else str(n) for n in numbers) + "]")
         return "\n".join(lines)
 
-    def pieces(self) -> list[FigurePiece]:
+    def pieces(self) -> list[Drawing]:
         """The block with its histogram; in words if there is no block."""
-        from triton_lab.views.drawing import style
-        from triton_lab.views.drawing.figure_pieces import beside, lines, one_row, title
+        from triton_lab.views.drawing.drawing_pieces import beside, lines, one_row, title
+        from triton_lab.views.drawing.heatmap_drawing import heatmap_drawing
         from triton_lab.views.drawing.histogram_figure import histogram_drawing
 
         if self.block is None:
-            return [lines([(line, style.LIGHT.ink) for line in self.text().splitlines()])]
+            return [lines([(line, "ink") for line in self.text().splitlines()])]
         heatmap = block_heatmap(self.block, *ends(self.block))
         head = title(f"{self.title()}: {self._where()} · {self._summary(self.block)}")
         if self.block.size < 2:
             return [head, one_row([heatmap])]
-        return [head, beside(heatmap, histogram_drawing(histogram(self.block)))]
+        return [head, beside([heatmap_drawing(heatmap), histogram_drawing(histogram(self.block))], 40)]
 
     def scene(self) -> VariableScene:
         values = self.values

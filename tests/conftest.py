@@ -38,7 +38,9 @@ def pytest_collection() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The order of `tests/order.py`; audits share what they parse."""
+    """Where workers share the files, the order of `tests/order.py`; audits share what they parse."""
+    if not hasattr(config, "workerinput"):
+        return
     places = order(
         [item.nodeid for item in items],
         Durations.load(),

@@ -33,7 +33,7 @@ BOUNDS = {
     "launch": 14,
     "lazy": 2,
     "mistakes": 1,
-    "mutation": 3,
+    "mutation": 1,
     "native": 10,
     "notebook": 14,
     "polyhedral": 32,

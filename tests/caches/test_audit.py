@@ -24,7 +24,7 @@ AUDITED = {
     "backend/source/source_spans.py:_read": "the text alone",
     "compiled/explanations/__init__.py:_english": "tables of ours, the stage and the name",
     "compiled/transactions/ptx_registers.py:_special": "how many threads there are, alone",
-    "compiled/function_code.py:ptx_of": "the operation and its types; Triton does not change while it runs",
+    "compiled/sm90_kernels.py:ptx_of": "the operation and its types; Triton does not change while it runs",
     "compiled/sm90_kernels.py:_instructions": "the text and the options; Triton does not change while it runs",
     "compiled/sm90_kernels.py:_resources": "the text and the options; Triton does not change while it runs",
     "compiled/sm90_kernels.py:_taken": "the text and the options; Triton does not change while it runs",

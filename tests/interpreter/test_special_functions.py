@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import textwrap
-import warnings
 
 import numpy as np
 import pytest
@@ -17,7 +14,6 @@ from hypothesis import strategies as st
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests import warm
 from tests.interpreter.support import evaluate
 from triton_lab.interpreter import special_functions
 from triton_lab.interpreter.number_conversion import float_to_float, widen
@@ -202,83 +198,6 @@ def test_a_launch_asks_torch_for_no_operator():
         halves[(4,)](x, out, 4096, BLOCK=1024)
     assert seen.operators == []
     torch.testing.assert_close(out, torch.erf(x.float()).half())
-
-
-def test_conversions_without_torchs_copy_are_the_same(monkeypatch):
-    bits = np.arange(65536, dtype=np.uint16).view(np.float16)
-    single = np.random.default_rng(0).integers(0, 2**32, 65536, np.uint32).view(np.float32)
-    expected = widen(bits), float_to_float(single, bits.dtype)
-    library = torch.library.Library("aten", "IMPL")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        library.impl("copy_", lambda *arguments: pytest.fail("torch's copy was called"), "CPU")
-    try:
-        found = widen(bits), float_to_float(single, bits.dtype)
-    finally:
-        library._destroy()
-    for mine, theirs in zip(found, expected, strict=True):
-        same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
-        assert same.all() and mine.dtype == theirs.dtype
-
-
-OVERRIDDEN = """
-    import threading
-    import torch, triton, triton.language as tl
-    from triton.language.extra import libdevice
-
-    lock = threading.Lock()
-
-    @triton.jit
-    def elementwise(x, out, n, WHICH: tl.constexpr, BLOCK: tl.constexpr):
-        k = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-        v = tl.load(x + k, mask=k < n)
-        if WHICH == "erf":
-            v = tl.erf(v)
-        elif WHICH == "erfinv":
-            v = libdevice.erfinv(v)
-        elif WHICH == "lgamma":
-            v = libdevice.lgamma(v)
-        elif WHICH == "i0":
-            v = libdevice.cyl_bessel_i0(v)
-        else:
-            v = v.to(tl.float16).to(tl.float32)
-        tl.store(out + k, v, mask=k < n)
-
-    def by_triton(name):
-        def function(x, *rest):
-            if not lock.acquire(timeout=20):
-                raise SystemExit(f"{name} was called by its own kernel")
-            try:
-                out = x if name == "copy_" else torch.empty_like(x)
-                source = rest[0] if name == "copy_" else x
-                elementwise[(triton.cdiv(x.numel(), 1024),)](source, out, x.numel(), name, 1024)
-                return out
-            finally:
-                lock.release()
-        return function
-
-    x = torch.linspace(0.1, 0.9, 4096)
-    expected = {name: getattr(torch, name)(x) for name in ("erf", "erfinv", "lgamma", "i0")}
-    library = torch.library.Library("aten", "IMPL")
-    for name in (*expected, "copy_"):
-        library.impl(name, by_triton(name), "CPU")
-    found = {name: getattr(torch, name)(x) for name in expected}
-    y = torch.empty(4096)
-    y.copy_(x)
-    library._destroy()
-    for name, right in expected.items():
-        assert (found[name] - right).abs().max() < 1e-5, name
-    assert 0 < (y - x).abs().max() < 1e-3
-    print("all right")
-"""
-
-
-def test_torchs_operators_may_be_the_kernels_themselves(tmp_path):
-    """As a library does that brings Triton kernels for torch's own operators."""
-    script = tmp_path / "overridden.py"
-    script.write_text(textwrap.dedent(OVERRIDDEN))
-    done = subprocess.run(warm.command(str(script)), capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.strip() == "all right", done.stdout + done.stderr
 
 
 @pytest.mark.usefixtures("on_numpy")  # the native engine's own are within 1 ulp

@@ -113,12 +113,12 @@ def test_which_values_are_outputs_is_part_of_the_graph() -> None:
 
 
 def test_the_target_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_lab.lazy import tensor_device
+    from triton_lab.lazy import storage
 
     a = lazy.tensor([1.0])
     a.add_(1)
     one = done()
-    monkeypatch.setattr(tensor_device, "target", lambda: "another machine")
+    monkeypatch.setattr(storage, "target", lambda: "another machine")
     a.add_(1)
     two = done()
     assert not two.hit and one.ingredients.differing(two.ingredients) == ("target",)

@@ -1,55 +1,53 @@
 """How good the tests are, measured by changing the code: ``python -m tests.mutation`` or ``make mutation``.
 
-Draws one-token changes of the package at random, makes one at a time in a copy of the tree, and runs the tests of
-the changed file's own room: first those that run the changed line, and if these pass, all. A change that no test
-fails for has survived: the test that would have seen it is missing, or the code means the same without it. Survivors
-are printed with file, line and difference.
+Draws one-token changes of the package at random, makes one at a time in a copy of the tree, and runs the tests that the
+changed file reaches, the nearest first (`tests.reach`), for about ``--budget`` seconds. A change that no test fails for
+has survived: the test that would have seen it is missing, or the code means the same without it, or only a test further
+away sees it. So the share of changes that were killed is a lower bound. Survivors are printed with file, line and
+difference.
 
-``--near`` is the quick look: a line that some test runs is tried on the tests that run it, in forks of one pytest, and
-not on the others of the room. What is killed then is killed; what survives may yet be seen by a test that runs the line
-another way (in a process of its own, or through what an earlier test left in a cache). So the rate is a lower bound.
+All tests must pass without a change: one that fails kills every change. ``--results`` keeps what became of changes, so
+that a further call with the same seed goes on.
 
-Tests that fail as they are say nothing, and are left out by name. What pytest shall leave out besides is told by
-``PYTEST_ADDOPTS``, as everywhere.
-
-A large sample is measured in parts: ``--baseline`` and ``--results`` keep what is known, so that a further call with
-the same seed goes on, and ``--within`` takes those of some rooms. With ``--seconds 0`` a call only sums up.
-
-Run by hand: a change costs a run of tests, seconds to minutes. The kept tools do not fit. mutmut (3.8.1) changes only
-functions without decorators: of the changes that are drawn here 85 %, but of those in `interpreter/ops` 52 % and of
-those in `examples` 36 %. cosmic-ray (8.7.0) writes each change into the working tree, and runs one command for all
+Run by hand: a change costs a run of tests, seconds to a minute. The common tools do not fit. mutmut (3.8.1) changes
+only functions without decorators: of the changes that are drawn here 85 %, but of those in `interpreter/ops` 52 % and
+of those in `examples` 36 %. cosmic-ray (8.7.0) writes each change into the working tree, and runs one command for all
 files.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import difflib
+import importlib.util
 import json
+import os
 import random
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
 
-import pytest
-
-from tests.mutation import baseline
-from tests.mutation.baseline import Ran
+from tests import reach
+from tests.durations import Durations, OfFile
 from tests.mutation.bounds import BOUNDS, PICTURES
 from tests.mutation.changes import Change, changes
-from tests.mutation.forks import LEAST_SECONDS, MOST_TIMES, Drawn, tried
-from tests.mutation.rooms import files_of_tests, own_tests
-from tests.mutation.tree import ROOT, Copy
 
-# A test whose name is another one each time is not found again, and then none is run.
-_NO_SUCH_TEST = (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
-_UNDECIDED = "undecided"
+ROOT = reach.ROOT
+# Without our own plugin, which is found by its entry point also where what is changed has none.
+PYTEST = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:triton-lab", "--no-header")
+# Tests that take so many times as long as without the change, and at least so many seconds, never end.
+MOST_TIMES, LEAST_SECONDS = 10, 60.0
+_UNMEASURED = 5.0  # seconds of a file of tests that nobody has measured
+Drawn = tuple[str, Change]
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,10 @@ class Outcome:
     fate: str
     seconds: float
 
+    def __str__(self) -> str:
+        was = f"{self.change.old.strip()!r} -> {self.change.new!r}"
+        return f"{self.fate:9}{self.seconds:5.0f} s  {self.path}:{self.change.line}  {was}"
+
 
 def measured_before(file: Path | None) -> dict[Drawn, Outcome]:
     """What was kept in ``file``, a line each."""
@@ -69,225 +71,136 @@ def measured_before(file: Path | None) -> dict[Drawn, Outcome]:
     return {(outcome.path, outcome.change): outcome for outcome in kept}
 
 
-def lies_in(path: str, folder: str) -> bool:
-    """Whether a file is ``folder`` or in it."""
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
-
-
-def all_changes(only: list[str]) -> list[Drawn]:
+def all_changes(only: Sequence[str]) -> list[Drawn]:
     """The changes of the files and folders ``only`` (``path`` or ``path:line``), or of the whole package."""
     wanted = [each.partition(":") for each in only or ["triton_lab"]]
     found = []
     for path in sorted((ROOT / "triton_lab").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
-        lines = {line for start, _, line in wanted if lies_in(name, start)}
-        if lines and own_tests(name, ROOT):
+        lines = {line for start, _, line in wanted if name == start or name.startswith(f"{start.rstrip('/')}/")}
+        if lines:
             every = changes(path.read_text(encoding="utf-8"), BOUNDS.get(name, ()), name in PICTURES)
             found += [(name, change) for change in every if "" in lines or str(change.line) in lines]
     return found
 
 
-class Measure:
-    """Baselines and changes, side by side in the ``copies``. ``kept``, ``results``: files of what is known of tests
-    and of changes, which grow. ``deadline``: nothing is begun later, by the clock of `time.monotonic`. ``near``: where
-    tests run a line, no others are tried."""
+@cache
+def nearest_tests(path: str, budget: float) -> tuple[list[str], float]:
+    """The files of tests nearest to a file, and the seconds that they take: as many as fit, at least one. Audits, which
+    read all sources, and tests in the browser are left out."""
+    graph, durations = _graph(), Durations.load().files
+    near = reach.distances([path], graph)
+    files = [name for name in near if name not in graph.audits and not name.startswith("tests/browser/")]
+    chosen, spent = [], 0.0
+    for name in sorted(files, key=lambda name: (near[name], _seconds(durations.get(name)), name)):
+        seconds = _seconds(durations.get(name))
+        if chosen and spent + seconds > budget:
+            continue
+        chosen.append(name)
+        spent += seconds
+    return chosen, spent
 
-    def __init__(
-        self,
-        copies: Sequence[Copy],
-        kept: Path | None,
-        deadline: float,
-        near: bool = False,
-        results: Path | None = None,
-    ) -> None:
-        self.kept, self.deadline, self.near, self.results = kept, deadline, near, results
-        self.copies: asyncio.Queue[Copy] = asyncio.Queue()
-        for copy in copies:
-            self.copies.put_nowait(copy)
-        self.known = baseline.load(kept)
-        self.asked: dict[str, asyncio.Task[Ran | None]] = {}
-        self.failed: set[str] = set()  # tests that fail as they are
 
-    @asynccontextmanager
-    async def copy(self) -> AsyncIterator[Copy]:
-        copy = await self.copies.get()
-        try:
-            yield copy
-        finally:
-            self.copies.put_nowait(copy)
+@cache
+def _graph() -> reach.Graph:
+    return reach.Graph()
 
-    def late(self) -> bool:
-        return time.monotonic() > self.deadline
 
-    async def outcomes(self, drawn: Sequence[Drawn]) -> list[Outcome | None]:
-        """Of each change in turn; None where the time did not last."""
-        before = measured_before(self.results)
-        found = {each: before[each] for each in drawn if each in before}
+def _seconds(of: OfFile | None) -> float:
+    return of.tests * of.usual + sum(first for first, _ in of.slow.values()) if of else _UNMEASURED
 
-        def decided(outcome: Outcome) -> None:
-            found[outcome.path, outcome.change] = outcome
-            if self.results:
-                with self.results.open("a", encoding="utf-8") as opened:
-                    opened.write(json.dumps(asdict(outcome)) + "\n")
-            print(told(outcome), flush=True)
 
-        if self.near:
-            rooms: dict[str, list[Drawn]] = {}
-            for each in drawn:
-                if each not in found:
-                    rooms.setdefault(each[0].split("/")[1], []).append(each)
-            await asyncio.gather(*(self.nearby(room, decided) for room in rooms.values()))
-        left = [] if self.late() else [each for each in drawn if each not in found]
-        waiting = iter(left)
-        self.ask(sorted({file for path, _ in left for file in files_of_tests(path, ROOT)}))
+class Copy:
+    """A copy of the tree in ``folder``, in which one file at a time is changed.
 
-        async def worker() -> None:
-            for path, change in waiting:
-                ran = await asyncio.gather(*(self.asked[file] for file in files_of_tests(path, ROOT)))
-                if self.late():
-                    return
-                decided(await self.measure(path, change, [each for each in ran if each]))
+    ``memory``: GiB of address space that a run of tests may have.
+    """
 
-        # While some wait for a baseline, others have theirs.
-        await asyncio.gather(*(worker() for _ in range(2 * self.copies.qsize())))
-        for ran in await asyncio.gather(*self.asked.values()):
-            self.failed.update(ran.failed if ran else ())
-        return [found.get(each) for each in drawn]
+    def __init__(self, folder: Path, memory: float) -> None:
+        self.folder, self.memory = folder, memory
+        command = ["git", "ls-files", "-co", "--exclude-standard"]
+        names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+        for name in names:
+            if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, folder / name)
 
-    async def nearby(self, drawn: Sequence[Drawn], decided: Callable[[Outcome], None]) -> None:
-        """What becomes of a room's changes in the tests that run their lines; of what no test runs nothing is said."""
-        async with self.copy() as copy:
-            if not self.late():
-                near, failed = await tried(copy, drawn, self.deadline - time.monotonic())
-                self.failed.update(failed)
-                for each in near:
-                    decided(Outcome(*drawn[each.place], each.fate, each.seconds))
+    def write(self, path: str, text: str) -> None:
+        """Another version of a module."""
+        file = self.folder / path
+        file.write_text(text, encoding="utf-8")
+        # Python tells versions of a file apart by second and size: a changed digit has the same.
+        Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
 
-    def ask(self, files: Sequence[str]) -> None:
-        """Begins the baselines, of the longest files first."""
-
-        def length(file: str) -> float:
-            return (ROOT / file).stat().st_size
-
-        for file in sorted(files, key=length, reverse=True):
-            self.asked[file] = asyncio.create_task(self.baseline(file))
-
-    async def baseline(self, file: str) -> Ran | None:
-        if file in self.known:
-            return self.known[file]
-        async with self.copy() as copy:
-            if self.late():
-                return None
-            record = copy.folder / ".record.json"
-            record.unlink(missing_ok=True)
-            start = time.perf_counter()
-            await copy.run(["-p", "tests.mutation.recorder"], [file], None, {"MUTATION_RECORD": str(record)})
-            if not record.exists():
-                raise RuntimeError(f"{file} was not recorded:\n{copy.said}")
-            ran = Ran(file, time.perf_counter() - start, **json.loads(record.read_text(encoding="utf-8")))
-        if self.kept:
-            baseline.keep(ran, self.kept)
-        print(f"{file}: {ran.seconds:.0f} s, {len(ran.tests)} tests, without a change", flush=True)
-        return ran
-
-    async def measure(self, path: str, change: Change, room: Sequence[Ran]) -> Outcome:
-        """What becomes of one change."""
-        start = time.perf_counter()
-        source = (ROOT / path).read_text(encoding="utf-8")
-        first = baseline.likely(room, path, source, change.line)
-        fate = _UNDECIDED
-        if first:
-            fate = await self.fate(path, change, list(first), sum(first.values()), _NO_SUCH_TEST)
-        if fate in (_UNDECIDED, "survived"):
-            fate = await self.whole(path, change, room)
-        return Outcome(path, change, fate, time.perf_counter() - start)
-
-    async def whole(self, path: str, change: Change, room: Sequence[Ran]) -> str:
-        """What becomes of a change when all tests of its room run, in parts at a time."""
-        runs = [
-            asyncio.create_task(self.fate(path, change, baseline.arguments(part), sum(ran.seconds for ran in part)))
-            for part in baseline.parts(room)
-        ]
-        try:
-            for run in asyncio.as_completed(runs):
-                fate = await run
-                if fate != "survived":
-                    return fate
-            return "survived"
-        finally:
-            for each in runs:
-                each.cancel()
-            await asyncio.gather(*runs, return_exceptions=True)
-
-    async def fate(
-        self, path: str, change: Change, tests: Sequence[str], expected: float, undecided: Collection[int] = ()
-    ) -> str:
-        """What becomes of a change in one run of tests, which take ``expected`` seconds without it.
-
-        Of pytest's exit statuses, those ``undecided`` prove nothing: then no test was run.
-        """
-        source = (ROOT / path).read_text(encoding="utf-8")
-        async with self.copy() as copy:
-            copy.write(path, change.applied(source))
+    def run(self, tests: Sequence[str], seconds: float) -> str:
+        """What becomes of the change that was made here: killed, survived or timeout."""
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")])),
+            "OMP_NUM_THREADS": "1",  # several run at once, each on one core
+            "TRITON_CACHE_DIR": str(self.folder / ".triton"),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(self.folder / ".hypothesis"),
+        }
+        bounded = ["sh", "-c", f'ulimit -v {int(self.memory * (1 << 20))}; exec "$@"', "sh"]
+        with subprocess.Popen(
+            [*bounded, sys.executable, "-m", "pytest", *PYTEST, *tests],
+            cwd=self.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:  # fmt: skip
             try:
-                code = await copy.run(["-x"], tests, max(LEAST_SECONDS, MOST_TIMES * expected))
-            except asyncio.TimeoutError:
+                return "survived" if process.wait(seconds) == 0 else "killed"
+            except subprocess.TimeoutExpired:
                 return "timeout"
             finally:
-                copy.write(path, source)
-            if code in undecided:
-                return _UNDECIDED
-            return "survived" if code == 0 else "killed"
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)  # with all that the tests started
+
+
+def measure(copy: Copy, path: str, change: Change, budget: float) -> Outcome:
+    """What becomes of one change in a copy, which is afterwards as before."""
+    start = time.perf_counter()
+    source = (ROOT / path).read_text(encoding="utf-8")
+    tests, expected = nearest_tests(path, budget)
+    copy.write(path, change.applied(source))
+    try:
+        fate = copy.run(tests, max(LEAST_SECONDS, MOST_TIMES * expected)) if tests else "survived"
+    finally:
+        copy.write(path, source)
+    return Outcome(path, change, fate, time.perf_counter() - start)
 
 
 def difference(path: str, change: Change) -> str:
     """The changed line before and after."""
     source = (ROOT / path).read_text(encoding="utf-8")
-    before, after = source.splitlines(), change.applied(source).splitlines()
-    return "\n".join(line for line in difflib.unified_diff(before, after, lineterm="", n=0) if line[:3] not in _HEADS)
+    lines = difflib.unified_diff(source.splitlines(), change.applied(source).splitlines(), lineterm="", n=0)
+    return "\n".join(line for line in lines if line[:3] not in ("---", "+++", "@@ "))
 
 
-_HEADS = ("---", "+++", "@@ ")
-
-
-def told(outcome: Outcome) -> str:
-    """One line: where, what, and what became of it."""
-    change = outcome.change
-    was = f"{change.old.strip()!r} -> {change.new!r}"
-    return f"{outcome.fate:9}{outcome.seconds:5.0f} s  {outcome.path}:{change.line}  {was}"
-
-
-def summary(found: Sequence[Outcome | None], near: bool = False) -> str:
-    """The survivors, how many died of those measured, and on which tests.
+def summary(found: Sequence[Outcome | None]) -> str:
+    """The survivors, and how many died of those measured.
 
     Measured are those up to the first that the time did not last for, so that with the others of further calls they
     are one sample."""
     measured = found[: found.index(None)] if None in found else found
     outcomes = [outcome for outcome in measured if outcome]
-    survivors = sorted(
-        (each for each in outcomes if each.fate == "survived"), key=lambda each: (each.path, each.change)
-    )
-    said = [f"\n{each.path}:{each.change.line}\n{difference(each.path, each.change)}" for each in survivors]
+    survivors = sorted((one for one in outcomes if one.fate == "survived"), key=lambda one: (one.path, one.change))
+    said = [f"\n{one.path}:{one.change.line}\n{difference(one.path, one.change)}" for one in survivors]
     dead = len(outcomes) - len(survivors)
     if len(measured) < len(found):
         said.append(
             f"\n{len(measured)} of {len(found)} drawn were measured; another call with the same --results goes on"
         )
-    tried = "tried on the tests that run the line, or on the whole room where none does" if near else "whole rooms"
-    return "\n".join([*said, f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%}); {tried}"])
+    return "\n".join([*said, f"\n{dead} of {len(outcomes)} changes died ({dead / max(1, len(outcomes)):.1%})"])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--sample", type=int, default=40, help="so many changes, drawn at random (0: all)")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws others")
-    parser.add_argument("--within", action="append", default=[], metavar="PATH", help="of the drawn those in here")
+    parser.add_argument("--budget", type=float, default=60, help="seconds of tests that a change is tried on")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no change is begun later than that")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
     parser.add_argument("--memory", type=float, default=24, help="GiB of address space of a run, libraries included")
-    parser.add_argument("--baseline", type=Path, help="keeps what the tests do as they are, for the next call")
     parser.add_argument("--results", type=Path, help="keeps what became of changes: measured once, by any call")
-    parser.add_argument("--near", action="store_true", help="where tests run a line, try no others of the room")
     parser.add_argument("--list", action="store_true", help="print what is drawn, and run nothing")
     parser.add_argument("only", nargs="*", metavar="PATH[:LINE]", help="files, folders or lines; else the package")
     options = parser.parse_args()
@@ -295,26 +208,33 @@ def main() -> None:
     every = all_changes(options.only)
     size = min(options.sample, len(every)) or len(every)
     drawn = random.Random(options.seed).sample(every, size)
-    drawn = [each for each in drawn if not options.within or any(lies_in(each[0], path) for path in options.within)]
     print(f"{size} of {len(every)} changes, seed {options.seed}", flush=True)
     if options.list:
         for path, change in sorted(drawn):
             print(f"{path}:{change.line}\n{difference(path, change)}")
         return
+    before = measured_before(options.results)
     # What the tests have started ends when this does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        copies = [Copy(Path(folder).resolve() / str(number), options.memory) for number in range(options.jobs)]
+    with tempfile.TemporaryDirectory(prefix="mutation-") as folder, ThreadPoolExecutor(options.jobs) as pool:
+        copies: SimpleQueue[Copy] = SimpleQueue()
+        for number in range(options.jobs):
+            copies.put(Copy(Path(folder).resolve() / str(number), options.memory))
 
-        async def measured() -> tuple[list[Outcome | None], list[str]]:
-            measure = Measure(copies, options.baseline, deadline, options.near, options.results)
-            found = await measure.outcomes(drawn)
-            return found, sorted(measure.failed)
+        def outcome(each: Drawn) -> Outcome | None:
+            if each in before or time.monotonic() > deadline:
+                return before.get(each)
+            copy = copies.get()
+            found = measure(copy, *each, options.budget)
+            copies.put(copy)
+            print(found, flush=True)
+            if options.results:
+                with options.results.open("a", encoding="utf-8") as opened:
+                    opened.write(json.dumps(asdict(found)) + "\n")
+            return found
 
-        found, left_out = asyncio.run(measured())
-    for test in left_out:
-        print(f"fails as it is, and was left out: {test}")
-    print(summary(found, options.near))
+        found = list(pool.map(outcome, drawn))
+    print(summary(found))
 
 
 if __name__ == "__main__":

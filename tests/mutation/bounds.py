@@ -43,7 +43,6 @@ BOUNDS: Mapping[str, frozenset[str]] = {
         "polyhedral/kernels/access_instances": "_LANES",
         "polyhedral/kernels/accessed_elements": "_PROGRAMS",
         # The quicker of two ways to the same result is taken from here on.
-        "interpreter/number_conversion": "_WORTH_A_CALL _IN_ONE_THREAD",
         "interpreter/ops/dot": "_IN_ONE_THREAD",
         "launch/element_index": "DENSE",
         "launch/byte_ranges": "_MANY _DENSE",

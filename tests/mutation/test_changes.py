@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from tests.mutation.__main__ import Copy, Outcome, measure, measured_before, nearest_tests, summary
 from tests.mutation.bounds import BOUNDS, PICTURES
 from tests.mutation.changes import changes
-from tests.mutation.rooms import own_tests
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "triton_lab").rglob("*.py"))
@@ -79,10 +82,15 @@ def test_each_change_of_the_package_is_python_and_another_program(path: str) -> 
         assert ast.dump(ast.parse(change.applied(source))) != before
 
 
-def test_every_file_has_tests_of_its_own() -> None:
-    homeless = {path for path in FILES if not own_tests(path, ROOT)}
-    doors = {"triton_lab/__init__.py", "triton_lab/__main__.py"}
-    assert homeless == doors, "a door is tested where it leads"
+def test_every_file_has_tests() -> None:
+    assert {path for path in FILES[::10] if not nearest_tests(path, 0)[0]} == set()
+
+
+def test_the_nearest_tests_come_first() -> None:
+    nearest, seconds = nearest_tests("triton_lab/ir/parse.py", 10)
+    assert nearest[0] == "tests/ir/test_parse.py" and len(nearest) > 1 and seconds <= 10
+    assert len(nearest_tests("triton_lab/ir/parse.py", 0)[0]) == 1
+    assert not any(name in ("tests/test_rooms.py", "tests/test_names.py") for name in nearest), "audits"
 
 
 def test_a_sample_is_drawn_by_its_seed() -> None:
@@ -92,10 +100,6 @@ def test_a_sample_is_drawn_by_its_seed() -> None:
 
     assert drawn() == drawn() != drawn("--seed", "1")
     assert drawn().startswith("3 of ")
-    parts = [drawn("--sample", "20", "--within", f"triton_lab/ir/{file}") for file in ("parse.py", "effects.py")]
-    assert {"20 of " in part for part in parts} == {True}, "of one sample"
-    whole = drawn("--sample", "20").splitlines()
-    assert all(set(part.splitlines()) < set(whole) for part in parts)
 
 
 def test_of_a_bound_the_operators_are_changed_and_the_numbers_stay() -> None:
@@ -124,3 +128,48 @@ def test_of_a_picture_all_but_the_pixels_is_changed() -> None:
 
 def test_what_draws_pictures_is_there() -> None:
     assert set(FILES) >= PICTURES
+
+
+class Exits(Copy):
+    """A copy that holds nothing, in which pytest's run ends with ``fate``."""
+
+    def __init__(self, fate: str) -> None:
+        self.fate, self.texts = fate, list[str]()
+
+    def write(self, path: str, text: str) -> None:
+        self.texts.append(text)
+
+    def run(self, tests: Sequence[str], seconds: float) -> str:
+        return self.fate
+
+
+CHANGE = changes((ROOT / "triton_lab/messages.py").read_text(encoding="utf-8"))[0]
+
+
+def test_a_copy_is_afterwards_as_before() -> None:
+    copy = Exits("killed")
+    found = measure(copy, "triton_lab/messages.py", CHANGE, 1)
+    assert (found.path, found.change, found.fate) == ("triton_lab/messages.py", CHANGE, "killed")
+    source = (ROOT / "triton_lab/messages.py").read_text(encoding="utf-8")
+    assert copy.texts == [CHANGE.applied(source), source]
+
+
+@pytest.mark.parametrize(
+    ("test", "fate"),
+    [("assert f() == 1", "killed"), ("assert f() < 5", "survived"), ("import time; time.sleep(60)", "timeout")],
+)
+def test_what_tests_make_of_a_change(test: str, fate: str, tmp_path: Path) -> None:
+    copy = Copy.__new__(Copy)
+    copy.folder, copy.memory = tmp_path, 24
+    (tmp_path / "test_m.py").write_text(f"from m import f\ndef test(): {test}\n", encoding="utf-8")
+    copy.write("m.py", "def f(): return 2\n")
+    assert copy.run(["test_m.py"], 2 if fate == "timeout" else 60) == fate
+
+
+def test_only_what_was_measured_without_a_gap_counts(tmp_path: Path) -> None:
+    died, lived = (Outcome("triton_lab/messages.py", CHANGE, fate, 1.0) for fate in ("killed", "survived"))
+    assert "2 of 3 changes died" in summary([died, died, lived])
+    assert "2 of 4 drawn were measured" in summary([died, died, None, died])
+    (tmp_path / "results").write_text(json.dumps(asdict(died)) + "\n", encoding="utf-8")
+    assert measured_before(tmp_path / "results") == {(died.path, CHANGE): died}
+    assert measured_before(tmp_path / "none") == measured_before(None) == {}

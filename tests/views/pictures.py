@@ -21,7 +21,7 @@ from triton_lab.backend.targets.autotuner_trials import Tried, Tuning
 from triton_lab.launch.launch import Launch
 from triton_lab.lazy import buffer
 from triton_lab.lazy import step as steps
-from triton_lab.lazy.step_totals import Totals, Use
+from triton_lab.lazy.compile_cache import Totals, Use
 from triton_lab.polyhedral import Schedule, scop
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.polyhedral.related_work.three_ways import ragged_ways

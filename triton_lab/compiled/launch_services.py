@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 PROVIDED = {
-    "Function.ptx": "triton_lab.compiled.function_code:ptx_of",
+    "Function.ptx": "triton_lab.compiled.sm90_kernels:ptx_of",
     "Launch.compile": "triton_lab.compiled.launch_compilation:compiled_launch",
     "Launch.instructions": "triton_lab.compiled.sm90_kernels:instructions_of",
     "Launch.read_compilations": "triton_lab.compiled.serialization:read",

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.course.answer_difference import first_of, near_to, storing, unlike, unlike_in_kind, value_text
 from triton_lab.course.answer_fault import AnswerFault, raised, stub_of
-from triton_lab.course.answer_replays import Copy, again, copies
+from triton_lab.course.answer_replays import Copy, again, copies, line_of_luck
 from triton_lab.course.attempt import Attempt, Bytes, Inputs, Placed, bytes_of
 from triton_lab.course.cases import Case, told
 from triton_lab.course.launch_work import Requirement
-from triton_lab.course.masked_lane_check import line_of_luck
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import ERROR

@@ -24,59 +24,7 @@ def widen(x: Array) -> Array:
     """Floats of fewer than 32 bits as float32, exactly; others unchanged."""
     if x.dtype.itemsize >= 4:
         return x
-    if x.dtype != _F16:
-        return x.astype(_F32)
-    found = _by_hardware(x, _F32)
-    return _half_to_single(x) if found is None else found
-
-
-# For smaller arrays a call of torch costs more than it saves.
-_WORTH_A_CALL = 512
-# Torch splits longer arrays among threads, and waiting for these may take far longer than the work.
-_IN_ONE_THREAD = 32768
-
-
-# The functions that torch's copy goes through before it reaches the processor; Python code can replace each.
-_OVERRIDES = frozenset(
-    f"aten/{operator}/{key}"
-    for operator in ("copy_", "lift_fresh")
-    for key in (
-        "",
-        "CPU",
-        "CompositeExplicitAutograd",
-        "CompositeImplicitAutograd",
-        "CompositeExplicitAutogradNonFunctional",
-        "ADInplaceOrView",
-        "Autograd",
-        "AutogradCPU",
-        "AutocastCPU",
-        "BackendSelect",
-        "Functionalize",
-        "Python",
-    )
-)
-
-
-def _by_hardware(x: Array, target: np.dtype[Any]) -> Array | None:
-    """float16 <-> float32 by the processor's own instructions, which torch uses and NumPy does not.
-
-    None if torch cannot take the array as it is, or if its copy is not torch's own: a user may have replaced it by a
-    kernel, maybe the one that is running. Torch's modes, which see its operators, do not see this copy.
-    """
-    if x.size < _WORTH_A_CALL or not x.flags.c_contiguous or not x.flags.writeable:
-        return None
-    import torch
-
-    overridden = getattr(torch.library, "_impls", None)
-    if overridden is None or not _OVERRIDES.isdisjoint(overridden):
-        return None
-    result = np.empty(x.shape, target)
-    source, goal = x.reshape(-1), result.reshape(-1)
-    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-        for start in range(0, x.size, _IN_ONE_THREAD):
-            part = slice(start, start + _IN_ONE_THREAD)
-            torch.from_numpy(goal[part]).copy_(torch.from_numpy(source[part]))
-    return result
+    return _half_to_single(x) if x.dtype == _F16 else x.astype(_F32)
 
 
 def _half_to_single(x: Array) -> Array:
@@ -166,8 +114,7 @@ def float_to_float(x: Array, target: np.dtype[Any], towards_zero: bool = False) 
         if target.itemsize == 1:
             limit = float(ml_dtypes.finfo(target).max)  # type: ignore[no-untyped-call]
             source = np.clip(source, -limit, limit)
-        found = _by_hardware(source, _F16) if target == _F16 and source.dtype == _F32 else None
-        result = source.astype(target) if found is None else found
+        result = source.astype(target)
     if target in _NAN:
         nan = np.isnan(x)
         if nan.any():

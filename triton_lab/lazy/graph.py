@@ -8,14 +8,17 @@ immutable. There are no in-place operations: writing to a tensor makes a new val
 
 from __future__ import annotations
 
+import linecache
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 
+from triton_lab import messages
 from triton_lab.lazy.buffer import ValueBuffer
 from triton_lab.lazy.index_maps import Map
-from triton_lab.lazy.operations.program_lines import ProgramLine, here
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,36 @@ class JoinedAxis:
 
 
 Attribute = Map | Constant | Dims | JoinedAxis | None
+
+
+INSIDE = ("triton_lab.lazy", "torch", "numpy", "<string>")  # calls from these modules are not the user's
+
+
+@dataclass(frozen=True)
+class ProgramLine:
+    """A line of a program."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        text = linecache.getline(self.file, self.line).strip()
+        if messages.cell(self.file):  # a cell's file name has no meaning for the user
+            place = messages.place(self.file, self.line)
+        else:
+            place = f"line {self.line}" if self.file.startswith("<") else f"{Path(self.file).name}:{self.line}"
+        return place + (f": {text}" if text else "")
+
+
+def here() -> ProgramLine | None:
+    """The user's line that called into this package; None without one."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if not any(name == room or name.startswith(room + ".") for room in INSIDE):
+            return ProgramLine(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]  # None above the outermost
+    return None
 
 
 @dataclass(frozen=True, eq=False)

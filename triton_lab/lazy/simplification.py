@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from triton_lab.lazy.graph import Constant, Graph, GraphOp
+from triton_lab.lazy.graph import Constant, Graph, GraphOp, ProgramLine
 from triton_lab.lazy.index_maps import Map
-from triton_lab.lazy.operations.program_lines import ProgramLine
 
 
 def simplify(graph: Graph) -> tuple[Graph, tuple[int, ...]]:

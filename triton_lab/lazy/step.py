@@ -12,17 +12,16 @@ import itertools
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from triton_lab.launch.recording import progress_callback
-from triton_lab.lazy import tensor_device as devices
+from triton_lab.lazy import storage as devices
 from triton_lab.lazy.buffer import Gone, ValueBuffer, place_of
 from triton_lab.lazy.compile_cache import Nearest, cache
-from triton_lab.lazy.donation import donors as decide_donors
 from triton_lab.lazy.executable import Lost, StepExecutable, StepFailed, compile_graph
 from triton_lab.lazy.graph import Graph, LazyValue, number
 from triton_lab.lazy.hashing import Ingredients, donors_included, ingredients
@@ -141,7 +140,7 @@ def _step(pending: list[Storage], storages: list[Storage], place: torch.device) 
     inputs = [buffer.read() for buffer in buffers]
     seen_by = _seen_by(graph, buffers, pending, storages)
 
-    donors = decide_donors(graph, {index for index, names in enumerate(seen_by) if names})
+    donors = _donors(graph, {index for index, names in enumerate(seen_by) if names})
     recipe = ingredients(graph, donors, f"{devices.target()} on {place}")
     included = donors_included()
     key = recipe.key(included)
@@ -269,3 +268,19 @@ def _caller_globals() -> dict[str, object]:
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("triton_lab.lazy"):
         frame = frame.f_back
     return frame.f_globals
+
+
+def _donors(graph: Graph, visible: Collection[int]) -> tuple[int, ...]:
+    """The indices of the donated inputs: not `visible` after the step, and with the size of an output.
+
+    `visible` holds the indices of inputs that a live tensor still uses. Buffers are flat, so an output fits if it has
+    as many elements of the same dtype, whatever its shape. Whether the compiler uses the permission is decided later
+    (`placement`). A graph with it and one without it are two graphs, so it is decided before the graph is hashed.
+    """
+    computed = {output for output in graph.outputs if graph.ops[output].name != "input"}
+    room = {(graph.ops[output].numel, graph.ops[output].dtype) for output in computed}
+    return tuple(
+        index
+        for index, number in enumerate(graph.inputs)
+        if index not in visible and (graph.ops[number].numel, graph.ops[number].dtype) in room
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.polyhedral.core.schedule_protocol import Ordered
+from triton_lab.polyhedral.core.schedule_visits import Ordered
 from triton_lab.polyhedral.execute import value_at
 
 if TYPE_CHECKING:

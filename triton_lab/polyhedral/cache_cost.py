@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from triton_lab.localization import _
 from triton_lab.messages import count as counted
 from triton_lab.polyhedral.access_visits import touches
-from triton_lab.polyhedral.core.schedule_protocol import Ordered
+from triton_lab.polyhedral.core.schedule_visits import Ordered
 from triton_lab.polyhedral.execute import extent
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.compile_text import compiled
 from triton_lab.polyhedral.core.isl_effort import answered
 from triton_lab.polyhedral.core.loop_nest import (
     MATHEMATICS,
@@ -30,9 +29,8 @@ from triton_lab.polyhedral.core.loop_nest import (
     Number,
     Unary,
 )
-from triton_lab.polyhedral.core.nest_printer import PythonPrinter
-from triton_lab.polyhedral.core.schedule_protocol import Ordered
-from triton_lab.polyhedral.core.schedule_visits import Visits
+from triton_lab.polyhedral.core.nest_printer import PythonPrinter, compiled
+from triton_lab.polyhedral.core.schedule_visits import Ordered, Visits
 from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.frontends.from_python import shape_parameter
 from triton_lab.polyhedral.scheduled_program import program, with_bodies

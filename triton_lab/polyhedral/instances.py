@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from triton_lab.polyhedral.core.schedule_protocol import Ordered
+from triton_lab.polyhedral.core.schedule_visits import Ordered
 from triton_lab.polyhedral.core.static_part import StaticPart
 from triton_lab.polyhedral.dependence import Dependence, memory_dependences, value_dependences
 from triton_lab.polyhedral.legality import Legality, legality

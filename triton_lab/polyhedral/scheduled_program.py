@@ -17,7 +17,7 @@ from triton_lab.polyhedral.core.loop_nest import Assign, Expr, Load, Node, Visit
 from triton_lab.polyhedral.core.loop_tree import Loop, path, statements, time_text, times
 from triton_lab.polyhedral.core.nest_maps import map_visits
 from triton_lab.polyhedral.core.nest_printer import CPrinter, Printer, PythonPrinter
-from triton_lab.polyhedral.core.schedule_protocol import Ordered
+from triton_lab.polyhedral.core.schedule_visits import Ordered
 from triton_lab.polyhedral.core.statement import Statement
 
 # More copies of a loop's body are unreadable, and isl's time grows with their square.

@@ -13,9 +13,8 @@ from triton_lab.polyhedral.core import affine_conditions
 from triton_lab.polyhedral.core.access_function import Access
 from triton_lab.polyhedral.core.affine_conditions import Formula, Value
 from triton_lab.polyhedral.core.affine_expr import AffineExpr
-from triton_lab.polyhedral.core.formula_cases import without_empty
 from triton_lab.polyhedral.core.isl_effort import TooHard, check_time
-from triton_lab.polyhedral.core.iteration_domain import Domain
+from triton_lab.polyhedral.core.iteration_domain import Domain, without_empty
 from triton_lab.polyhedral.core.loop_nest import (
     Assign,
     Compare,

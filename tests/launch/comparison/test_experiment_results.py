@@ -142,7 +142,7 @@ def unknown_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any) -> Any:
         raise RuntimeError("it does not compile for sm_90")
 
-    monkeypatch.setattr("triton_lab.compiled.function_code.ptx_of", refused)
+    monkeypatch.setattr("triton_lab.compiled.sm90_kernels.ptx_of", refused)
 
 
 def nudged(launch: Launch, ops: tuple[str, ...], ulps: int) -> Launch:

@@ -15,8 +15,7 @@ from triton_lab.lazy.operations.handle import DTYPES
 from triton_lab.lazy.operations.indexing import flat
 from triton_lab.lazy.operations.make_tensor import Tensor, tensor
 from triton_lab.lazy.operations.torch_queries import Scalar
-from triton_lab.lazy.storage import Storage
-from triton_lab.lazy.tensor_device import default_device
+from triton_lab.lazy.storage import Storage, default_device
 from triton_lab.localization import _
 
 Size = int | tuple[int, ...]

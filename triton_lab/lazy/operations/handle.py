@@ -21,8 +21,7 @@ from triton_lab.lazy.graph import LazyValue, kept, short
 from triton_lab.lazy.index_maps import Map
 from triton_lab.lazy.operations.torch_queries import Spec
 from triton_lab.lazy.step import look
-from triton_lab.lazy.storage import Storage, lock
-from triton_lab.lazy.tensor_device import default_device
+from triton_lab.lazy.storage import Storage, default_device, lock
 from triton_lab.localization import _
 
 if TYPE_CHECKING:

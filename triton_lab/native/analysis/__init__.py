@@ -1,6 +1,6 @@
 """What is known of a kernel before machine code is written. There is no LLVM here.
 
-In: a `Plan`. Out: which values need code (`value_uses`), in which order effects happen (`effect_order`), which blocks
-are affine or boxes (`compact_forms`, with `affine_rules`), whether programs keep apart (`launch_footprint`), which
-loops may wait (`spin_loops`).
+In: a `Plan`. Out: which values need code (`value_uses`), in which order effects happen and which loops may wait
+(`effect_order`), which blocks are affine or boxes (`compact_forms`, with `affine_rules`), whether programs keep apart
+(`launch_footprint`).
 """

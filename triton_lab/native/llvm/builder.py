@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from triton_lab.native.llvm.literals import compared, text_of, text_of_bits
-from triton_lab.native.llvm.registers import Reg, bits_of, bytes_of
+from triton_lab.native.llvm.registers import Reg, bits_of, bytes_of, compared, text_of, text_of_bits
 
 __all__ = ["BasicBlock", "FunctionBuilder", "Phi", "Reg", "bits_of", "bytes_of"]
 

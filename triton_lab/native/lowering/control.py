@@ -18,7 +18,7 @@ from triton_lab.native.blocks.materialize import materialise
 from triton_lab.native.blocks.value_repr import AffineValue, DescriptorValue, Form, ScratchBlock
 from triton_lab.native.llvm import builder as text
 from triton_lab.native.llvm.builder import FunctionBuilder, Phi, Reg
-from triton_lab.native.lowering.emitter import Emitter, Retry, Turn, emits
+from triton_lab.native.lowering.emitter import Emitter, Retry, emits
 from triton_lab.native.lowering.progress_guard import Handed, Rounds
 
 
@@ -59,9 +59,7 @@ def scf_for(emitter: Emitter, op: Op) -> None:
     code.block = inside
     forms, costs = dict(emitter.forms), dict(emitter.costs)
     emitter.forms[counter] = i.reg
-    turn, emitter.turn = emitter.turn, Turn(op, number.reg, rounds)
     _turn(emitter, op, body, carried, arguments)
-    emitter.turn = turn
     number.come(code.op("add", number.reg, code.constant("i64", 1)), code.block)
     i.come(code.op("add", i.reg, step), code.block)
     code.jump(head)

@@ -17,7 +17,6 @@ from triton_lab.native.blocks.materialize import materialise
 from triton_lab.native.blocks.value_repr import AffineValue, Index, Lazy, ScratchBlock
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg
 from triton_lab.native.llvm.element_types import is_narrow
-from triton_lab.native.lowering import dot_panels
 from triton_lab.native.lowering.dot_tiles import multiply
 from triton_lab.native.lowering.emitter import Emitter, emits
 from triton_lab.native.math.number_conversions import narrow, widen
@@ -38,8 +37,6 @@ def dot(emitter: Emitter, op: Op) -> None:
     if added is not None:
         result, start = added.results[0], next(v for v in added.operands if v != op.results[0])
         emitter.done.add(added)
-    if dot_panels.put_off(emitter, op, start, result, kind):
-        return
     left, right = (_operand(emitter, value, kind) for value in (a, b))
     multiplied(emitter, left, right, start, result, emitter.element(a))
 

@@ -14,11 +14,6 @@ from triton_lab.native.lowering.emitter import Emitter
 from triton_lab.native.math.number_conversions import narrow
 
 
-def width_of(emitter: Emitter, columns: int, kind: str) -> int:
-    """The number of columns of a tile: two vectors, or all there are."""
-    return min(columns, 2 * emitter.signature.vector // (8 if kind == "double" else 4))
-
-
 def multiply(
     emitter: Emitter,
     a: ScratchBlock,
@@ -27,19 +22,15 @@ def multiply(
     out: ScratchBlock,
     element: str,
     plane: Indices,
-    depth: Reg | None = None,
 ) -> None:
-    """``out = a @ b + start``, tile by tile. The sums of a tile's rows fill half of the registers.
-
-    The columns of a tile are contiguous in ``b``. Its strides are the distance between rows, and the distance per
-    column between the first columns of tiles. ``depth``: how much of the inner axis counts, at least 1; by default all
-    of it.
+    """``out = a @ b + start``, tile by tile. The sums of a tile's rows fill half of the registers, and rows of ``b``
+    are contiguous.
     """
     code, signature = emitter.code, emitter.signature
     rows, columns, kind = a.shape[0], out.shape[1], a.kind
-    width = width_of(emitter, columns, kind)
+    width = min(columns, 2 * signature.vector // (8 if kind == "double" else 4))
     height = min(rows, 8 if signature.registers >= 32 else 4)
-    end = code.constant("i64", a.shape[1]) if depth is None else depth
+    end = code.constant("i64", a.shape[1])
 
     def tile(i: Reg, j: Index) -> None:
         sums = []
@@ -47,7 +38,7 @@ def multiply(
             where = Index(code.op("add", i, code.constant("i64", row)), emitter.depth)
             sums.append(code.splat(widened_at(emitter, start, (*plane, where, j)), width))
         first_a = code.offset(a.pointer, code.op("mul", i, code.constant("i64", a.strides[0])), kind)
-        first_b = code.offset(b.pointer, code.op("mul", j.value, code.constant("i64", b.strides[1])), kind)
+        first_b = code.offset(b.pointer, j.value, kind)
 
         def step(k: Reg, now: list[Reg]) -> Sequence[Reg]:
             row_b = code.offset(first_b, code.op("mul", k, code.constant("i64", b.strides[0])), kind)

@@ -95,15 +95,6 @@ class FunctionSetting:
     slots: list[RegionSlot] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One round of the loop ``op``: number ``number`` of ``count`` (i64, from 0)."""
-
-    op: Op
-    number: Reg
-    count: Reg
-
-
 class Retry(Exception):
     """A loop carries a block, its ``argument``, that is not affine: the code must be written again with that known."""
 
@@ -143,8 +134,6 @@ class Emitter:
         self.wanted: dict[int, ScratchBlock] = {}
         # The places where loops that may wait record that memory has changed.
         self.changed: dict[Op, Reg] = {}
-        # The round of the innermost counted loop.
-        self.turn: Turn | None = None
         # Operations that were written together with an earlier one.
         self.done: set[Op] = set()
         self._outer: list[text.BasicBlock] = []

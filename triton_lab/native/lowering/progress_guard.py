@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_lab.ir import Op
-from triton_lab.native.analysis.spin_loops import Waiting
+from triton_lab.native.analysis.effect_order import Waiting
 from triton_lab.native.llvm.builder import FunctionBuilder, Reg, bits_of
 from triton_lab.native.lowering.emitter import Emitter
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.localization import _
-from triton_lab.polyhedral.core.compile_text import compiled
 from triton_lab.polyhedral.core.isl_codegen import loops
 from triton_lab.polyhedral.core.isl_effort import TooHard, answered, effort
-from triton_lab.polyhedral.core.nest_printer import PythonPrinter
+from triton_lab.polyhedral.core.nest_printer import PythonPrinter, compiled
 
 # Points of a set that are listed: some hundred bytes each.
 MOST_POINTS = 1 << 23

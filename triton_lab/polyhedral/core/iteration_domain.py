@@ -17,7 +17,7 @@ from triton_lab.polyhedral.core.affine_conditions import Constraint, Formula
 from triton_lab.polyhedral.core.affine_expr import AffineExpr, isl_name, latex_name
 from triton_lab.polyhedral.core.integer_matrix import AffineMatrix, latex_matrix
 from triton_lab.polyhedral.core.integer_points import count_points, set_points
-from triton_lab.polyhedral.core.isl_effort import answered
+from triton_lab.polyhedral.core.isl_effort import TooHard, answered, check_time, effort
 from triton_lab.polyhedral.core.polyhedron_corners import HalfSpace, corners, half_spaces
 
 SetOrMap = TypeVar("SetOrMap", isl.Set, isl.Map)
@@ -163,3 +163,27 @@ def fix_parameters(object_: SetOrMap, parameters: Sequence[str], values: Mapping
         if position >= 0:
             object_ = object_.fix_val(isl.dim_type.param, position, isl.Val(int(values[parameter])))
     return object_.project_out(isl.dim_type.param, 0, object_.dim(isl.dim_type.param))
+
+
+def without_empty(formula: Formula, iterators: tuple[str, ...], parameters: tuple[str, ...]) -> Formula:
+    """The cases that hold somewhere, without those that another one covers.
+
+    One that isl cannot tell of stays. Raises `TooHard` where the time of the `series` around is over.
+    """
+    head = f"{space_text(parameters)}{{ [{', '.join(isl_name(i) for i in iterators)}] : "
+    if len(formula) == 1:
+        return formula
+    kept: list[tuple[tuple[Constraint, ...], isl.Set]] = []
+    for case in dict.fromkeys(formula):
+        check_time("which cases hold")
+        with effort("where a case holds"):
+            piece = isl.Set(f"{head}{formula_text((case,))} }}")
+        try:
+            with effort("where a case holds"):
+                if piece.is_empty() or any(piece.is_subset(other) for _, other in kept):
+                    continue
+                kept = [(c, other) for c, other in kept if not other.is_subset(piece)]
+        except TooHard:  # then it is one case more
+            pass
+        kept.append((case, piece))
+    return tuple(case for case, _ in kept)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from types import CodeType
 from typing import ClassVar
 
 from triton_lab.localization import _
+from triton_lab.polyhedral.core.isl_effort import TooHard
 from triton_lab.polyhedral.core.loop_nest import (
     Assign,
     Binary,
@@ -238,3 +241,14 @@ def shifted(expression: Expr, amount: int) -> Expr:
         case Call(function=("min" | "max") as function, arguments=arguments):
             return Call(function, tuple(shifted(a, amount) for a in arguments))
     return Binary("+" if amount > 0 else "-", expression, Number(abs(amount)))
+
+
+def compiled(text: str) -> CodeType:
+    """``text``, which a printer wrote. Raises `TooHard` for loops or expressions deeper than Python takes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what the source says; its reader has no use for it
+            return compile(text, "<schedule>", "exec")
+    except (MemoryError, RecursionError, SyntaxError) as error:
+        reason = getattr(error, "msg", None) or "nested too deep"
+        raise TooHard(_("Python cannot run these loops: {reason}").format(reason=reason)) from None

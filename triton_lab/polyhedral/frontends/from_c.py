@@ -29,8 +29,7 @@ from triton_lab.polyhedral.core.loop_nest import (
     Unary,
 )
 from triton_lab.polyhedral.core.source_text import NotAScop, SourceText, Span
-from triton_lab.polyhedral.frontends.c_numbers import dtype, number
-from triton_lab.polyhedral.frontends.c_parser import Parsed, parse
+from triton_lab.polyhedral.frontends.c_parser import Parsed, dtype, number, parse
 
 # C's name -> our name.
 FUNCTIONS = {

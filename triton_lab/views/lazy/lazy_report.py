@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_lab import messages
-from triton_lab.lazy.step_totals import Totals, Use
+from triton_lab.lazy.compile_cache import Totals, Use
 from triton_lab.localization import _
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing.drawing import Drawing, DrawingScene

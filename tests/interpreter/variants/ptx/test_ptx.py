@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import triton
 
-from triton_lab.compiled.function_code import ptx_of
+from triton_lab.compiled.sm90_kernels import ptx_of
 from triton_lab.interpreter.variants.ptx import NotEmulated, PtxFunction, parse, special_unit
 
 MADE = np.load(Path(__file__).with_name("h100.npz"))

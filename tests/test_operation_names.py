@@ -19,7 +19,6 @@ LEFT = {
     "compiled/kernel_layouts.py": (1, "words for a buffer of shared memory, which has no effect in `ir.effects`"),
     "interpreter/ops/warp_groups.py": (1, "what hands an accumulator on whose product is pending"),
     "compiled/lines/missing_instructions.py": (1, "instructions of all stages, PTX among them"),
-    "launch/checks/analysis/loop_sums.py": (1, "a negation and a choice, which a sum may pass through"),
     "launch/saving/admission.py": (1, "measured costs on NumPy"),
     "native/analysis/effect_order.py": (1, "the operands that the native engine guards"),
 }

@@ -90,6 +90,19 @@ def test_strict_takes_warnings_and_doubts_for_errors(folder: Path, call: Call, w
     wording(calm.stdout.splitlines()[-1])
 
 
+def test_kinds_are_selected_and_ignored(folder: Path, call: Call) -> None:
+    written(folder, UNWRITTEN)
+    for given, code in (
+        (("--select", "race,alias"), 0),
+        (("--select=uninitialized",), 1),
+        (("--ignore", "race", "--ignore", "uninitialized"), 0),
+    ):
+        done = call("check", "script.py", *given)
+        assert (done.exit_code, "[uninitialized]" in done.stdout) == (code, bool(code))
+    wrong = call("check", "--ignore", "rase", "script.py")
+    assert wrong.exit_code == 2 and "'rase'" in wrong.stderr and "uninitialized" in wrong.stderr
+
+
 def test_json_is_all_there_is_on_standard_output(folder: Path, call: Call) -> None:
     written(folder, UNWRITTEN)
     done = call("check", "script.py", "--format", "json")

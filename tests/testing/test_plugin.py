@@ -190,6 +190,7 @@ def test_known_findings_fail_nothing_and_are_written_on_request_by_workers_too(
         (("--triton-lab-update-baseline",), "needs --triton-lab=cpu or --triton-lab=check"),
         (("--triton-lab=check", "--triton-lab-update-baseline"), "needs --triton-lab=check and --triton-lab-baseline"),
         (("--triton-lab=check", "--triton-lab-baseline=test_project.py"), "is not a baseline of triton-lab"),
+        (("--triton-lab=check", "--triton-lab-select=rase"), "'rase'"),
         (("--triton-lab=cpu", "--triton-lab-json=test_project.py/told.json"), "told.json cannot be written: "),
     ],
 )
@@ -198,6 +199,14 @@ def test_options_that_cannot_be_are_refused_in_words(
 ) -> None:
     ran = run(pytester, TESTS, *options)
     assert ran.code == 4 and said in ran.text and "Traceback" not in ran.text
+
+
+def test_kinds_that_are_ignored_fail_no_test_and_are_still_what_a_marker_expects(pytester: pytest.Pytester) -> None:
+    test = "def test_it():\n    race()\n"
+    ignored = ("--triton-lab=check", "--triton-lab-ignore=alias,race")
+    assert run(pytester, test, *ignored).outcomes == {"test_it": "passed"}
+    assert run(pytester, f'@pytest.mark.triton_findings("race")\n{test}', *ignored).outcomes == {"test_it": "passed"}
+    assert run(pytester, test, "--triton-lab=check", "--triton-lab-select=alias").outcomes == {"test_it": "passed"}
 
 
 def test_a_marker_with_a_kind_that_is_none_lists_the_kinds(pytester: pytest.Pytester) -> None:

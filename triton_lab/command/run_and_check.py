@@ -18,6 +18,7 @@ from triton_lab.command.run_script import INTERRUPTED, Script
 from triton_lab.command.script_supervisor import ScriptRemains, supervised
 from triton_lab.command.session_log import Heard, heard_of
 from triton_lab.command.terminal import NARROW, STYLES, console, show, show_lines, warn, write
+from triton_lab.launch.checks.kind_filter import KindFilter
 from triton_lab.launch.diagnosis.severity import ERROR, WARNING
 from triton_lab.localization import _
 
@@ -154,17 +155,29 @@ def _write_page(page: Path, heard: Heard, script: Script, outcome: ScriptOutcome
 
 
 def check(
-    script: Script, target: str, form: str, output: Path | None, strict: bool, baseline: Path | None = None
+    script: Script,
+    target: str,
+    form: str,
+    output: Path | None,
+    strict: bool,
+    baseline: Path | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
 ) -> int:
     """Run `triton-lab check`; returns 1 if something was found, 2 if the script failed by itself, else 0.
 
     With ``strict``, warnings count as errors, and so does everything that could not be checked. Findings in the
-    ``baseline`` do not count. Raises UsageError.
+    ``baseline``, of kinds that are not in ``select``, and of kinds in ``ignore`` do not count. Raises UsageError.
     """
     output, known = _writable(output), _known(baseline)
+    try:
+        kinds = KindFilter.of(select, ignore)
+    except LookupError as error:
+        raise click.UsageError(str(error)) from None
     # With a format for machines, standard output has nothing else.
     apart = form != "text" and output is None
     heard, outcome = ran(script, target, draw=False, time=False, apart=apart)
+    heard.leave(kinds)
     for found in heard.found.values():
         found.known = found.finding.fingerprint in known
     own = "" if outcome.found and heard.count(ERROR) else outcome.failure

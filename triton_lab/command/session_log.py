@@ -12,7 +12,8 @@ from typing import Any
 
 from triton_lab import messages
 from triton_lab.command.launch_journal import Entry, JournalReading
-from triton_lab.launch.checks.rule import Merge, rules
+from triton_lab.launch.checks.kind_filter import KindFilter
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.diagnosis.finding import Edit, Finding, place_of
 from triton_lab.launch.diagnosis.severity import ERROR, gravest
 from triton_lab.localization import _
@@ -133,18 +134,22 @@ class Heard:
     unseen: list[str] = field(default_factory=list)
     unjudged: list[str] = field(default_factory=list)
 
+    def leave(self, kinds: KindFilter) -> None:
+        """Leave the findings of the kinds that ``kinds`` takes."""
+        self.found = {key: one for key, one in self.found.items() if kinds.takes(one.finding.kind)}
+
     def count(self, severity: str) -> int:
         """The number of different findings of that severity that are not known."""
         return sum(one.finding.severity == severity and not one.known for one in self.findings)
 
     @property
     def findings(self) -> list[SessionFinding]:
-        """The findings by file and line. A mask that is always true counts only if no launch of its kernel needs it."""
+        """The findings by file and line, without those that other launches of the kernel do not have and should."""
         kernels = Counter(line.kernel for line in self.lines)
         told = [
             one
             for one in self.found.values()
-            if rules()[one.finding.kind].merge is not Merge.ALL or one.launches == kernels[one.kernel]
+            if not rules()[one.finding.kind].every_launch or one.launches == kernels[one.kernel]
         ]
         return sorted(told, key=lambda one: (one.file, one.line, one.finding.column or 0))
 

@@ -108,13 +108,13 @@ class Launch(Recorded):
     @cached_property
     def verdict(self) -> Verdict:
         """The result of all checks."""
-        from triton_lab.launch.checks.check_run import check, joined
+        from triton_lab.launch.checks.check_run import check, finished
         from triton_lab.launch.diagnosis.tried_fixes import with_fix
         from triton_lab.launch.recording.progress_callback import within
 
         with within(CHECKING + TIMES * max(self.seconds, self.interpreted)):
             found = with_fix(self, check(self), check)
-        return replace(found, findings=joined(self, found.findings))
+        return replace(found, findings=finished(self, found.findings))
 
     @cached_property
     def findings(self) -> FindingList:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from triton_lab.launch.checks.rule import rules
+from triton_lab.launch.checks.kind_filter import known_kind
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.testing.plugin_options import MARKER
 
@@ -56,9 +56,10 @@ def _wish(marker: pytest.Mark) -> Wish:
 def _kinds(given: Any) -> tuple[str, ...]:
     kinds = (given,) if isinstance(given, str) else tuple(given)
     for kind in kinds:
-        if kind not in rules():
-            known = ", ".join(rules())
-            raise pytest.UsageError(f"@pytest.mark.{MARKER}: there is no finding {kind!r}; there are {known}")
+        try:
+            known_kind(kind)
+        except LookupError as error:
+            raise pytest.UsageError(f"@pytest.mark.{MARKER}: {error}") from None
     return kinds
 
 

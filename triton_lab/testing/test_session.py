@@ -14,6 +14,7 @@ import pytest
 
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
 from triton_lab.backend.source.kernel_source import python_function
+from triton_lab.launch.checks.kind_filter import KindFilter
 from triton_lab.launch.diagnosis.finding import Finding, place_of
 from triton_lab.launch.diagnosis.severity import SEVERITIES
 from triton_lab.launch.launch import Launch
@@ -66,6 +67,7 @@ class CheckedSession:
         self.summary = SessionSummary()
         self.known: dict[str, baseline.KnownFinding] = {}
         self.severities: frozenset[str] = frozenset()
+        self._kinds = KindFilter()
         self._unclear = ""  # what is wrong with the markers of the running test
         self._seen = 0
         self._notes: list[str] = []
@@ -117,6 +119,12 @@ class CheckedSession:
             )
         self._strict = bool(self.config.getoption("--triton-lab-strict"))
         self.severities = frozenset(() if level == "never" else SEVERITIES[: SEVERITIES.index(level) + 1])
+        try:
+            self._kinds = KindFilter.of(
+                *([option(self.config, name)] for name in ("--triton-lab-select", "--triton-lab-ignore"))
+            )
+        except LookupError as error:
+            raise pytest.UsageError(str(error)) from None
         named = option(self.config, "--triton-lab-baseline")
         self._updating = bool(self.config.getoption("--triton-lab-update-baseline"))
         if self._updating and (not named or self.mode != "check"):
@@ -221,7 +229,7 @@ class CheckedSession:
             return [], []
         fresh, self._seen = self.launches[self._seen :], len(self.launches)
         wanted = [] if self._unclear else wishes(item)  # a fixture may have added markers by now
-        pairs = [(launch, each) for launch in fresh for each in launch.findings]
+        pairs = [(launch, each) for launch in fresh for each in launch.findings if self._kinds.takes(each.kind)]
         failing = {
             id(each)
             for launch, each in pairs

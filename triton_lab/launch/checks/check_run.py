@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_values import with_values
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
+from triton_lab.launch.checks.ignore_comments import without_ignored
 from triton_lab.launch.checks.rule import WholeRule, rules
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import SEVERITIES
@@ -20,6 +21,8 @@ from triton_lab.localization import _, translated
 if TYPE_CHECKING:
     from triton_lab.launch.recording.launch_record import Recorded
 
+RULES = rules()  # loaded with this module, not in the middle of a launch
+
 
 def check(launch: Recorded, part: bool = False) -> Verdict:
     """Run all checks: the findings of ``launch``, by severity, then by line, and what could not be checked.
@@ -30,7 +33,7 @@ def check(launch: Recorded, part: bool = False) -> Verdict:
     if is_cut_short(launch):
         gathering.left_out(_("everything after that point"), _("the launch was stopped in a loop"))
     summary = LaunchSummary(launch) if launch.tape is None else Evidence(launch, launch.tape)
-    for rule in rules().values():
+    for rule in RULES.values():
         what, found = translated(rule.subject), gathering.findings
         if isinstance(rule, WholeRule):
             if not part:
@@ -38,7 +41,7 @@ def check(launch: Recorded, part: bool = False) -> Verdict:
         elif isinstance(summary, Evidence):
             gathering.run(what, partial(rule.check, summary, found))
     if launch.tape is not None and launch.tape.dropped:
-        races, reads = (translated(rules()[kind].subject) for kind in ("race", "uninitialized"))
+        races, reads = (translated(RULES[kind].subject) for kind in ("race", "uninitialized"))
         gathering.left_out(
             _("{races}, {reads} and aliases, from there on").format(races=races, reads=reads), launch.tape.cut
         )
@@ -49,18 +52,19 @@ def completed(launch: Recorded, gathering: Gathering) -> list[Finding]:
     """The findings, with the values of their lanes and with what follows from these."""
     try:
         known = with_values(launch, gathering.findings)
-        return [rules()[one.kind].completed(launch, one) for one in known]
+        return [RULES[one.kind].completed(launch, one) for one in known]
     except Exception as error:
         gathering.left_out(_("the values of the lanes in the findings"), reason_of(error))
         return gathering.findings
 
 
-def joined(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings in order, with those of one kind in one that a reader takes for one."""
+def finished(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings in order, those in one that a reader takes for one, without those that a comment ignores."""
     plan, by_kind = launch.executable.plan, dict[str, list[Finding]]()
     for each in findings:
         by_kind.setdefault(each.kind, []).append(each)
-    return in_order(one for kind, some in by_kind.items() for one in rules()[kind].joined(plan, some))
+    joined = [one for kind, some in by_kind.items() for one in RULES[kind].joined(plan, some)]
+    return in_order(without_ignored(launch, joined))
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -72,5 +76,5 @@ def watchers(launch: Recorded) -> dict[str, Watcher]:
     """What watches ``launch``, which is about to run and too large for a replay, by the names of the watchers."""
     assert launch.tape is not None
     evidence = Evidence(launch, launch.tape)
-    found = {name: one for rule in rules().values() for name, one in rule.watchers(evidence).items()}
+    found = {name: one for rule in RULES.values() for name, one in rule.watchers(evidence).items()}
     return {name: one for name, one in found.items() if one is not None}

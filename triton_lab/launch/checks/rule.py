@@ -58,6 +58,7 @@ class Rule(ABC):
     ``subject`` is what was not checked if the check fails, as a phrase for a list: "races". ``summary`` says in one
     sentence what the finding means. ``why`` says why it matters on a GPU, ``remedy`` what to do, ``intended`` when it
     is right to ignore it, and ``blind`` what the check does not see: Markdown, of which plain text stays readable.
+    ``every_launch``: what is found says something about a kernel only if it is found in each of its launches.
     ``mark`` is the words for the elements that a finding marks in pictures; "" marks none.
     """
 
@@ -71,6 +72,7 @@ class Rule(ABC):
     blind: ClassVar[str]
     concerned: ClassVar[Concerned]
     merge: ClassVar[Merge] = Merge.ANY
+    every_launch: ClassVar[bool] = False
     mark: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:

@@ -16,7 +16,7 @@ from triton_lab.launch.byte_ranges import Bounds, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LISTED, listed, stretches
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
-from triton_lab.launch.checks.check_run import joined
+from triton_lab.launch.checks.check_run import finished
 from triton_lab.launch.checks.rule import Merge, WholeRule, rules
 from triton_lab.launch.diagnosis.finding import MOST_ENDS, Finding
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict
@@ -80,7 +80,7 @@ def verdict(launch: Launch, whole: Whole, done: Sequence[Done]) -> Verdict:
     for one in done:
         for unchecked in one.verdict.unchecked:
             gathering.left_out(unchecked.what, unchecked.why)
-    return Verdict(joined(launch, gathering.findings), gathering.unchecked)
+    return Verdict(finished(launch, gathering.findings), gathering.unchecked)
 
 
 def united(done: Sequence[Done]) -> list[Finding]:

@@ -37,6 +37,7 @@ class AlwaysTrueMaskRule(Rule):
     )
     concerned = Concerned.ALL
     merge = Merge.ALL
+    every_launch = True
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
         """One finding for each access with such a mask."""

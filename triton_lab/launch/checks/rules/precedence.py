@@ -27,7 +27,10 @@ class PrecedenceRule(WholeRule):
     )
     remedy = N_("Put each comparison into parentheses: `(i < n) & (j < m)`.")
     intended = N_("If the grouping is meant. Write the parentheses all the same: the next reader cannot know.")
-    blind = N_("It reads the source of the kernel, without the functions that it calls and without its values.")
+    blind = N_(
+        "Only two cases are reported, which cannot be meant: such a sign between two comparisons, and a number that is "
+        "joined with a truth value."
+    )
     concerned = Concerned.ALL
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:

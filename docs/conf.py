@@ -15,7 +15,7 @@ copyright = author
 release = version = triton_lab.__version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "pictures", "languages", "gallery", "names"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "pictures", "languages", "gallery", "names", "finding_pages"]
 exclude_patterns = ["_ext"]
 suppress_warnings = ["ref.python"]  # two of our types are called Access: a launch's, and a loop nest's
 default_role = "code"  # in docstrings, a name between backticks

@@ -41,7 +41,7 @@ def shift_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
         tl.debug_barrier()
 
 
-@plant(shift_kernel, "alias", "out_ptr", {0})
+@plant(shift_kernel, "alias", "out_ptr", {0}, shown=True)
 def shift_by_one(mended: bool) -> None:
     """Moving a buffer up by one within itself: each block's first element was overwritten by the block before."""
     buffer = torch.arange(101.0)

@@ -25,7 +25,7 @@ def tail_load_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, MENDED: tl.constexp
     tl.store(out_ptr + offsets, x, mask=offsets < n)
 
 
-@plant(tail_load_kernel, "out-of-bounds", "x_ptr", {3})
+@plant(tail_load_kernel, "out-of-bounds", "x_ptr", {3}, shown=True)
 def tail_load(mended: bool) -> None:
     """The last block reaches past the end, and its load has no mask."""
     tail_load_kernel[(4,)](numbers(N), numbers(N), N, BLOCK=BLOCK, MENDED=mended)

@@ -71,7 +71,7 @@ def accumulate_kernel(index_ptr, x_ptr, out_ptr, BLOCK: tl.constexpr, MENDED: tl
         tl.store(place, tl.load(place) + x)  # BUG
 
 
-@plant(accumulate_kernel, "lane-collision", "out_ptr", {0})
+@plant(accumulate_kernel, "lane-collision", "out_ptr", {0}, shown=True)
 def gradients_of_an_embedding(mended: bool) -> None:
     """Load, add, store at repeated indices: of two tokens of one word, one is lost."""
     accumulate_kernel[(1,)](TWICE, numbers(8), torch.zeros(8), BLOCK=8, MENDED=mended)

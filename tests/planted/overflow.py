@@ -25,7 +25,7 @@ def rows_kernel(x_ptr, out_ptr, n, row_stride, BLOCK: tl.constexpr, MENDED: tl.c
     tl.store(out_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), x)
 
 
-@plant(rows_kernel, "overflow", "x_ptr", {1, 2, 3})
+@plant(rows_kernel, "overflow", "x_ptr", {1, 2, 3}, shown=True)
 def row_times_stride(mended: bool) -> None:
     """65,536 rows of 65,536 elements: 2^32 wraps to 0, and every program reads row 0."""
     rows_kernel[(4,)](torch.ones(64), torch.zeros(64), 64, BIG, BLOCK=16, MENDED=mended)

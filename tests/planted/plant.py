@@ -23,7 +23,8 @@ class Plant:
     """`run(mended)` launches on fresh tensors; the last launch has the bug, or not.
 
     Found must be: `kind`, on a line of `source` (a kernel or a helper that it calls) marked `# BUG` - on no line at
-    all where none is marked -, at `argument`, in exactly `programs` (linear numbers; None: not said).
+    all where none is marked -, at `argument`, in exactly `programs` (linear numbers; None: not said). The page of the
+    kind shows the plant that is `shown`, by default the shortest.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Plant:
     kind: str
     argument: str | None
     programs: frozenset[int] | None
+    shown: bool = False
 
     @property
     def lines(self) -> set[int | None]:
@@ -42,13 +44,13 @@ class Plant:
 
 
 def plant(
-    source: Any, kind: str, argument: str | None = None, programs: Iterable[int] | None = None
+    source: Any, kind: str, argument: str | None = None, programs: Iterable[int] | None = None, shown: bool = False
 ) -> Callable[[Callable[[bool], None]], Plant]:
     """Makes a `Plant` of the function below it; the function's docstring says what is wrong."""
 
     def make(run: Callable[[bool], None]) -> Plant:
         which = None if programs is None else frozenset(programs)
-        return Plant(run.__name__, inspect.getdoc(run) or "", run, source, kind, argument, which)
+        return Plant(run.__name__, inspect.getdoc(run) or "", run, source, kind, argument, which, shown)
 
     return make
 

@@ -41,7 +41,7 @@ def running_total_kernel(x_ptr, total_ptr, BLOCK: tl.constexpr, MENDED: tl.const
         tl.store(total_ptr, tl.load(total_ptr) + part)  # BUG
 
 
-@plant(running_total_kernel, "race", "total_ptr", ALL)
+@plant(running_total_kernel, "race", "total_ptr", ALL, shown=True)
 def running_total(mended: bool) -> None:
     """Load, add, store: what others add in between is lost."""
     running_total_kernel[(4,)](numbers(128), torch.zeros(1), BLOCK=32, MENDED=mended)

@@ -18,7 +18,7 @@ def accumulate_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tl.load(out_ptr + offsets) + x)  # BUG
 
 
-@plant(accumulate_kernel, "uninitialized", "out_ptr", ALL)
+@plant(accumulate_kernel, "uninitialized", "out_ptr", ALL, shown=True)
 def accumulate_into_empty(mended: bool) -> None:
     """The output is added to, so it should begin as zeros."""
     out = torch.zeros(128) if mended else torch.empty(128)

@@ -18,7 +18,7 @@ def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 @plant(double_kernel, "unwritten", "out_ptr")
 def grid_rounded_down(mended: bool) -> None:
-    """100 // 32 programs: the last four elements belong to nobody."""
+    """100 // 32 programs: the last four elements have no program."""
     grid = triton.cdiv(100, 32) if mended else 100 // 32
     double_kernel[(grid,)](torch.ones(100), torch.empty(100), 100, BLOCK=32)
 

@@ -73,7 +73,7 @@ def softmax_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr, MENDED: tl.constexpr):
     tl.store(out_ptr + offsets, weights / tl.sum(weights))  # BUG
 
 
-@plant(softmax_kernel, "non-finite", "out_ptr", {1})
+@plant(softmax_kernel, "non-finite", "out_ptr", {1}, shown=True)
 def softmax_without_maximum(mended: bool) -> None:
     """A row of large numbers; the maximum was not subtracted."""
     x = torch.ones(4, 32)

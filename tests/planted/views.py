@@ -24,7 +24,7 @@ def slice_as_contiguous(mended: bool) -> None:
     sum_rows_kernel[(6,)](x, torch.zeros(6), 4, x.stride(0) if mended else 4, BLOCK=4)
 
 
-@plant(sum_rows_kernel, "outside-view", "x_ptr", {0, 1, 2})
+@plant(sum_rows_kernel, "outside-view", "x_ptr", {0, 1, 2}, shown=True)
 def padding_read(mended: bool) -> None:
     """Rows of 10 padded to 12: the mask knows the pitch instead of the columns."""
     x = torch.ones(3, 12)[:, :10]

@@ -11,6 +11,7 @@ from typing import Any
 import triton_lab
 from triton_lab import messages
 from triton_lab.command.session_log import Heard, SessionFinding
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.diagnosis.severity import SEVERITIES, WARNING
 from triton_lab.localization import _
 
@@ -29,6 +30,13 @@ def lines(heard: Heard) -> Iterator[tuple[str, str]]:
             yield f"  {line}", ""
     for doubt in doubts(heard):
         yield doubt, WARNING
+
+
+def explanation(heard: Heard) -> str:
+    """The command that explains what was found; "" if nothing was."""
+    found = {one.finding.kind for one in heard.findings if not one.known}
+    kinds = " ".join(kind for kind in rules() if kind in found)
+    return _("What this means: triton-lab explain {kinds}").format(kinds=kinds) if kinds else ""
 
 
 def doubts(heard: Heard) -> Iterator[str]:

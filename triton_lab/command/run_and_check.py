@@ -234,6 +234,8 @@ def _is_wrong(heard: Heard, strict: bool) -> bool:
 def _told(heard: Heard, own: str) -> Iterator[tuple[str, str]]:
     """The lines of `check`: the findings, and how the script failed."""
     yield from console_report.lines(heard)
+    if told := console_report.explanation(heard):
+        yield told, ""
     if own:
         yield _("the script failed; launches until then were checked: {own}").format(own=own), ERROR
 

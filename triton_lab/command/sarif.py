@@ -11,6 +11,7 @@ from urllib.parse import quote
 import triton_lab
 from triton_lab.command.console_report import seen
 from triton_lab.command.session_log import Heard, SessionFinding
+from triton_lab.finding_pages import link, page
 from triton_lab.launch.checks.rule import rules
 from triton_lab.localization import _, translated
 
@@ -65,11 +66,18 @@ def _rule(kind: str) -> Mapping[str, Any]:
         "name": "".join(word.capitalize() for word in kind.split("-")),
         "shortDescription": {"text": translated(rule.summary)},
         "fullDescription": {"text": f"{translated(rule.summary)} {translated(rule.why)}"},
-        "help": {"text": translated(rule.remedy)},
+        **({"helpUri": address} if (address := link(kind)) else {}),
+        "help": {"text": translated(rule.remedy), "markdown": _page(kind)},
         # SARIF has the same words for severities.
         "defaultConfiguration": {"level": rule.severity},
         "properties": {"tags": ["triton", "correctness"]},
     }
+
+
+def _page(kind: str) -> str:
+    """The page of a kind as Markdown, which code hosts show beside a finding; its remedy if there is no page."""
+    path = page(kind)
+    return translated(rules()[kind].remedy) if path is None else path.read_text(encoding="utf-8")
 
 
 def _result(found: SessionFinding, kinds: Sequence[str], root: Path) -> Mapping[str, Any]:

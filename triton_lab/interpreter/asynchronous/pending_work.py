@@ -46,7 +46,6 @@ class PendingWork:
     bars: Sequence[tuple[SharedView, int | None, int]] = ()
     after: Sequence[PendingWork] = ()
     number: int = 0
-    begun: int = 0
     partition: int = 0
     clock: Array | None = None
     waits: Array = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -101,10 +100,10 @@ class Asynchronous:
         for one in self._accesses:
             one.ordered = []
 
-    def forget_reads(self, programs: Array, work: PendingWork) -> None:
-        """What these programs had read before ``work`` is in order with the async proxy: it has been used up."""
+    def forget_reads(self, programs: Array, moment: int) -> None:
+        """What these programs had read by a moment is in order with the async proxy: it has been used up."""
         for one in self._accesses:
-            one.forget_reads(programs, work.begun)
+            one.forget_reads(programs, moment)
 
     def fence(self, programs: Array, op: Op) -> None:
         """Put what these programs have read and written themselves in order with the async proxy."""
@@ -126,7 +125,7 @@ class Asynchronous:
             for view in views:
                 view.buffer.accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy)  # type: ignore[arg-type]
         self._works += 1
-        work.number, work.begun = self._works, self.moments
+        work.number = self._works
         work.waits = np.zeros(len(work.programs), np.int64)
         work.partition, knows = self.clock(work.programs)
         work.clock = knows.copy() if len(knows) else None
@@ -166,11 +165,10 @@ class Asynchronous:
                 work.waits[chosen] = [counts[program] for program in work.programs[chosen].tolist()]
         self.tell("committed", op, programs, queue=queue)
 
-    def wait(self, queue: Queue, programs: Array, left: int, op: Op) -> list[PendingWork]:
-        """End all groups of these programs but the last ``left``; returns the work that has landed."""
+    def wait(self, queue: Queue, programs: Array, left: int, op: Op) -> None:
+        """End all groups of these programs but the last ``left``."""
         mine = self.clock(programs)[0]
         counts = self._groups.get((queue, mine), {})
-        landed = []
         for work in list(self._pending):
             if work.queue != queue or work.partition != mine:
                 continue
@@ -181,10 +179,8 @@ class Asynchronous:
             chosen = np.flatnonzero(theirs & (work.waits <= limit))
             if len(chosen):
                 self._land(work, chosen, op)
-                landed.append(work)
         self._tidy()
         self.tell("waited", op, programs, queue=queue)
-        return landed
 
     def land_next(self, programs: Array, bar: SharedView, op: Op) -> bool:
         """End the oldest work of these programs that reports to this barrier; whether there was any."""

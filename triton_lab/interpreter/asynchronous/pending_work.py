@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.async_events import AsyncEvent, EventKind, Listener
-from triton_lab.interpreter.asynchronous.buffer_accesses import Accesses
+from triton_lab.interpreter.asynchronous.buffer_accesses import Access, Accesses, Proxy
 from triton_lab.interpreter.asynchronous.mbarriers import MBarrier
 from triton_lab.interpreter.asynchronous.partitions import Partitions
 from triton_lab.interpreter.asynchronous.schedules import Schedule
@@ -25,6 +25,15 @@ from triton_lab.localization import _
 
 Array = NDArray[Any]
 Queue = Literal["copies", "loads", "stores", "products", "tensor core"]
+_PROXY: dict[Queue, Proxy] = {
+    "copies": "generic",
+    "loads": "async",
+    "stores": "async",
+    "products": "async",
+    "tensor core": "tensor",
+}
+# What its own partition waits for; the other queues report to barriers.
+_WAITED_FOR = ("copies", "stores", "products")
 STORE_NOT_WAITED = "store-not-waited-for"
 
 
@@ -48,6 +57,7 @@ class PendingWork:
     number: int = 0
     partition: int = 0
     clock: Array | None = None
+    noted: list[Access] = field(default_factory=list)
     waits: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
@@ -120,10 +130,14 @@ class Asynchronous:
 
         Raises KernelError if they are touched by what is not in order with it.
         """
-        proxy = {"copies": "generic", "tensor core": "tensor"}.get(work.queue, "async")
+        proxy = _PROXY[work.queue]
+        ends_later = work.queue in _WAITED_FOR
         for views, writes in ((work.reads, False), (work.writes, True)):
             for view in views:
-                view.buffer.accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy)  # type: ignore[arg-type]
+                accesses = view.buffer.accesses
+                noted = accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy, ends_later=ends_later)
+                if noted is not None and ends_later:
+                    work.noted.append(noted)
         self._works += 1
         work.number = self._works
         work.waits = np.zeros(len(work.programs), np.int64)
@@ -263,6 +277,10 @@ class Asynchronous:
         if work.effect is not None:
             work.effect(chosen)
         work.waits[chosen] = -1
+        if self.partitions is not None:
+            epoch = self.partitions.epoch(work.partition, programs)
+            for noted in work.noted:
+                noted.ends(programs, epoch)
         self.version += 1
         self.tell("landed", op, programs, *work.writes[:1], *work.reads[:1], work=work)
         for bar, size, arrivals in work.bars:

@@ -43,8 +43,8 @@ def lines(kernel: Any, depth: int) -> Result:
 
 
 def tiled(kernel: Any, depth: int) -> Result:
-    x, y = torch.randn(32, 160), torch.zeros(32, 160)
-    kernel[(1,)](described(x, [32, 32]), described(y, [32, 32]), 5, depth)
+    x, y = torch.randn(32, 288), torch.zeros(32, 288)
+    kernel[(1,)](described(x, [32, 32]), described(y, [32, 32]), 9, depth)
     return y, x + 1
 
 
@@ -61,9 +61,9 @@ def reversed_rows(kernel: Any, depth: int) -> Result:
 
 
 def multiplied(kernel: Any, depth: int, m: int = 64, options: dict[str, Any] | None = None) -> Result:
-    a, b, c = (torch.randn(2 * m, 320).half(), torch.randn(320, 128).half(), torch.zeros(2 * m, 128).half())
+    a, b, c = (torch.randn(2 * m, 576).half(), torch.randn(576, 128).half(), torch.zeros(2 * m, 128).half())
     given = described(a, [m, 64]), described(b, [64, 64]), described(c, [m, 64])
-    kernel[(2, 2)](*given, 320, depth, **(options or {}))
+    kernel[(2, 2)](*given, 576, depth, **(options or {}))
     return c, (a.float() @ b.float()).half()
 
 
@@ -87,8 +87,8 @@ def attended(kernel: Any, depth: int) -> Result:
 
 
 def parted_lines(kernel: Any, depth: int) -> Result:
-    x, y = torch.randn(5 * 128), torch.zeros(5 * 128)
-    kernel[(1,)](x, y, 5, BLOCK=128, DEPTH=depth)
+    x, y = torch.randn(9 * 128), torch.zeros(9 * 128)
+    kernel[(1,)](x, y, 9, BLOCK=128, DEPTH=depth)
     return y, x + 1
 
 

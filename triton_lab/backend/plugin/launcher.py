@@ -18,6 +18,7 @@ from triton_lab.backend.plugin.kernel_loading import Loaded
 from triton_lab.backend.plugin.recorders import LaunchCall, Watch, recorders
 from triton_lab.backend.plugin.terminal_progress import bar
 from triton_lab.backend.targets import benchmark_events
+from triton_lab.interpreter.asynchronous.async_events import Listener
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.machine import Limits, Machine
@@ -30,6 +31,8 @@ from triton_lab.native import engine
 limits = Limits(engine=engine.asked())
 # Called with the numbers of programs that have run and of all programs. If None, a terminal shows a bar.
 progress: Callable[[int, int], None] | None = None
+# Called with each event of asynchronous work in a Gluon kernel, for films. If None, no events are made.
+events: Listener | None = None
 
 
 class Launcher:
@@ -169,6 +172,7 @@ def _machine(
         limits=limits,
         progress=told,
         printer=None if call.trial or quiet else KernelPrinter(call.grid, limits.lines),
+        events=events,
     )
     machine.allow(call.executable.reach(call.owners))
     return machine

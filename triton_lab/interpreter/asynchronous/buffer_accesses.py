@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -34,11 +34,17 @@ PARTITION_RACE = "partition-race"
 INDEX_OUT_OF_RANGE = "index-out-of-range"
 
 
-@dataclass(slots=True, eq=False)
-class _Access:
-    """An access of a program itself: by ``op`` in ``partition``, at ``epoch`` of that partition's clock.
+# The epoch of what has not happened yet.
+_NEVER = np.iinfo(np.int64).max
 
-    ``unfenced``: for which of the programs no fence has come since. ``moment`` counts all accesses.
+
+@dataclass(slots=True, eq=False)
+class Access:
+    """An access by ``op`` in ``partition``, at ``epoch`` of that partition's clock: when it began, or ended if that
+    is later.
+
+    ``unfenced``: for which of the programs no fence has come since; where partitions run, ``fences`` are those of
+    each, by their epochs. ``moment`` counts all accesses.
     """
 
     view: SharedView
@@ -49,6 +55,12 @@ class _Access:
     epoch: Array
     unfenced: Array
     moment: int
+    fences: dict[int, Array] = field(default_factory=dict)
+
+    def ends(self, programs: Array, epoch: Array) -> None:
+        """It ends for these programs, at these epochs."""
+        rows, theirs = _common(self.programs, programs)
+        self.epoch[rows] = epoch[theirs]
 
 
 class Accesses:
@@ -57,11 +69,16 @@ class Accesses:
     def __init__(self, asynchronous: Asynchronous) -> None:
         self.asynchronous = asynchronous
         self.pending: list[tuple[PendingWork, SharedView, bool]] = []
-        self.generic: list[_Access] = []
-        self.ordered: list[_Access] = []
+        self.generic: list[Access] = []
+        self.ordered: list[Access] = []
 
-    def check(self, view: SharedView, programs: Array, op: Op, *, writes: bool, proxy: Proxy) -> None:
-        """Note an access, and raise KernelError if something that is not in order with it touches the same bytes."""
+    def check(
+        self, view: SharedView, programs: Array, op: Op, *, writes: bool, proxy: Proxy, ends_later: bool = False
+    ) -> Access | None:
+        """Note an access, and raise KernelError if something that is not in order with it touches the same bytes.
+
+        ``ends_later``: it ends only when its program waits for it. Returns what was noted for other partitions.
+        """
         in_bounds(view, programs)
         self._check_pending(view, programs, writes, proxy)
         if proxy != "generic" and view.buffer.shared:
@@ -71,8 +88,12 @@ class Accesses:
             self._check_order(view, programs, op, writes)
         if proxy == "generic":
             self._note(self.generic, view, programs, op, writes)
-        if parted:
-            self._note(self.ordered, view, programs, op, writes)
+        if not parted:
+            return None
+        noted = self._note(self.ordered, view, programs, op, writes)
+        if ends_later:
+            noted.epoch[:] = _NEVER
+        return noted
 
     def fence(self, programs: Array, partition: int, knows: Array | None) -> None:
         """A fence of these programs: what they have done themselves, and know of, is in order with the async proxy.
@@ -82,10 +103,12 @@ class Accesses:
         left = []
         for one in self.generic:
             rows, theirs = _common(one.programs, programs)
-            if one.partition != partition and knows is not None:
-                known = knows[theirs, one.partition] >= one.epoch[rows]
-                rows = rows[known]
-            one.unfenced[rows] = False
+            if knows is None:
+                one.unfenced[rows] = False
+            else:
+                known = (one.partition == partition) | (knows[theirs, one.partition] >= one.epoch[rows])
+                fenced = one.fences.setdefault(partition, np.full(len(one.programs), _NEVER))
+                fenced[rows[known]] = np.minimum(fenced[rows[known]], knows[theirs[known], partition])
             if one.unfenced.any():
                 left.append(one)
         self.generic = left
@@ -108,9 +131,17 @@ class Accesses:
                 raise _refused(text, rule, view, work.op, wrong)
 
     def _check_fences(self, view: SharedView, programs: Array, writes: bool) -> None:
+        mine, knows = self.asynchronous.clock(programs)
         for one in self.generic:
             if writes or one.writes:
-                wrong = self._met(view, programs, one.view, one.programs, one.unfenced)
+                rows, theirs = _common(one.programs, programs)
+                unfenced = one.unfenced.copy()
+                for partition, epoch in one.fences.items():
+                    # A fence counts if the access that comes now knows of it.
+                    own = partition == mine or not len(knows)
+                    known = epoch[rows] != _NEVER if own else knows[theirs, partition] >= epoch[rows]
+                    unfenced[rows[known]] = False
+                wrong = self._met(view, programs, one.view, one.programs, unfenced)
                 if len(wrong):
                     text = _UNFENCED_STORE if one.writes else _UNFENCED_LOAD
                     raise _refused(text, MISSING_FENCE, view, one.op, wrong)
@@ -145,19 +176,20 @@ class Accesses:
                 met |= ahead == distance
         return programs[theirs[met]]
 
-    def _note(self, kept: list[_Access], view: SharedView, programs: Array, op: Op, writes: bool) -> None:
+    def _note(self, kept: list[Access], view: SharedView, programs: Array, op: Op, writes: bool) -> Access:
         mine, knows = self.asynchronous.clock(programs)
         epoch = knows[:, mine] if len(knows) else np.zeros(len(programs), np.int64)
         self.asynchronous.moments += 1
         unfenced = np.ones(len(programs), bool)
-        entry = _Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.asynchronous.moments)
+        entry = Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.asynchronous.moments)
         base = view.fixed()
         for k, one in enumerate(kept):
             same = one.partition == mine and one.writes == writes and one.view.placement is view.placement
             if same and base is not None and one.view.fixed() == base and np.array_equal(one.programs, programs):
                 kept[k] = entry  # an earlier access of the same partition is in order wherever this one is
-                return
+                return entry
         kept.append(entry)
+        return entry
 
 
 def in_bounds(view: SharedView, programs: Array) -> None:
@@ -199,14 +231,14 @@ _LEAVING = N_(
     "warpgroup_mma_wait(...), or the barrier that the work reports to."
 )
 _UNFENCED_STORE = N_(
-    "{name} was stored to{line} without a fence since, so TMA and the tensor core may not see that. Call "
-    "fence_async_shared() after the store."
+    "The store{line} writes {name}, and no fence follows: TMA and the tensor core may not see what was stored. Call "
+    "fence_async_shared() after the store, before the barrier if there is one."
 )
 _UNFENCED_LOAD = N_(
-    "{name} was loaded from{line} without a fence since, so TMA may overwrite it before it was read. Call "
-    "fence_async_shared() after the load."
+    "The load{line} reads {name}, and no fence follows: TMA may overwrite it before it was read. Call "
+    "fence_async_shared() after the load, before the barrier if there is one."
 )
 _UNORDERED = N_(
-    "{name} is used by another partition{line}, and no barrier puts the two in order. Let one arrive at a barrier that "
-    "the other waits for."
+    "The access{line}, of another partition, touches {name} too, and no barrier puts the two in order. Let one partition "
+    "arrive at a barrier after its access, and the other wait for that before its own."
 )

@@ -52,6 +52,7 @@ class Partitions:
         self._programs = programs
         self._schedule = schedule
         self.count = 0
+        self._all: list[_Partition] = []
         self._back = threading.Semaphore(0)
         self._now: _Partition | None = None
         self._stopped = False
@@ -59,7 +60,7 @@ class Partitions:
     def run(self, works: Sequence[Callable[[], Any]]) -> list[Any]:
         """Do all of the works and return their results. Raises the first error, Deadlock if all that are left wait."""
         self.count = len(works)
-        partitions = [_Partition(work, k, self._beginning(k)) for k, work in enumerate(works)]
+        partitions = self._all = [_Partition(work, k, self._beginning(k)) for k, work in enumerate(works)]
         threads = [
             threading.Thread(target=contextvars.copy_context().run, args=(self._of, one), daemon=True)
             for one in partitions
@@ -91,6 +92,10 @@ class Partitions:
         """The number of the partition that runs, and what these programs of it know."""
         assert self._now is not None
         return self._now.number, self._now.knows[self._rows(programs)]
+
+    def epoch(self, partition: int, programs: Array) -> Array:
+        """What the clock of a partition says of itself."""
+        return self._all[partition].knows[self._rows(programs), partition]
 
     def tick(self, programs: Array) -> None:
         """What these programs of the partition do from now on is later than what their last arrival took along."""

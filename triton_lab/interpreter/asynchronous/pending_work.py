@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.async_events import AsyncEvent, EventKind, Listener
-from triton_lab.interpreter.asynchronous.buffer_accesses import Accesses
+from triton_lab.interpreter.asynchronous.buffer_accesses import Access, Accesses, Proxy
 from triton_lab.interpreter.asynchronous.mbarriers import MBarrier
 from triton_lab.interpreter.asynchronous.partitions import Partitions
 from triton_lab.interpreter.asynchronous.schedules import Schedule
@@ -25,6 +25,15 @@ from triton_lab.localization import _
 
 Array = NDArray[Any]
 Queue = Literal["copies", "loads", "stores", "products", "tensor core"]
+_PROXY: dict[Queue, Proxy] = {
+    "copies": "generic",
+    "loads": "async",
+    "stores": "async",
+    "products": "async",
+    "tensor core": "tensor",
+}
+# What its own partition waits for; the other queues report to barriers.
+_WAITED_FOR = ("copies", "stores", "products")
 STORE_NOT_WAITED = "store-not-waited-for"
 
 
@@ -46,9 +55,9 @@ class PendingWork:
     bars: Sequence[tuple[SharedView, int | None, int]] = ()
     after: Sequence[PendingWork] = ()
     number: int = 0
-    begun: int = 0
     partition: int = 0
     clock: Array | None = None
+    noted: list[Access] = field(default_factory=list)
     waits: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
@@ -101,10 +110,10 @@ class Asynchronous:
         for one in self._accesses:
             one.ordered = []
 
-    def forget_reads(self, programs: Array, work: PendingWork) -> None:
-        """What these programs had read before ``work`` is in order with the async proxy: it has been used up."""
+    def forget_reads(self, programs: Array, moment: int) -> None:
+        """What these programs had read by a moment is in order with the async proxy: it has been used up."""
         for one in self._accesses:
-            one.forget_reads(programs, work.begun)
+            one.forget_reads(programs, moment)
 
     def fence(self, programs: Array, op: Op) -> None:
         """Put what these programs have read and written themselves in order with the async proxy."""
@@ -121,12 +130,16 @@ class Asynchronous:
 
         Raises KernelError if they are touched by what is not in order with it.
         """
-        proxy = {"copies": "generic", "tensor core": "tensor"}.get(work.queue, "async")
+        proxy = _PROXY[work.queue]
+        ends_later = work.queue in _WAITED_FOR
         for views, writes in ((work.reads, False), (work.writes, True)):
             for view in views:
-                view.buffer.accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy)  # type: ignore[arg-type]
+                accesses = view.buffer.accesses
+                noted = accesses.check(view, work.programs, work.op, writes=writes, proxy=proxy, ends_later=ends_later)
+                if noted is not None and ends_later:
+                    work.noted.append(noted)
         self._works += 1
-        work.number, work.begun = self._works, self.moments
+        work.number = self._works
         work.waits = np.zeros(len(work.programs), np.int64)
         work.partition, knows = self.clock(work.programs)
         work.clock = knows.copy() if len(knows) else None
@@ -166,11 +179,10 @@ class Asynchronous:
                 work.waits[chosen] = [counts[program] for program in work.programs[chosen].tolist()]
         self.tell("committed", op, programs, queue=queue)
 
-    def wait(self, queue: Queue, programs: Array, left: int, op: Op) -> list[PendingWork]:
-        """End all groups of these programs but the last ``left``; returns the work that has landed."""
+    def wait(self, queue: Queue, programs: Array, left: int, op: Op) -> None:
+        """End all groups of these programs but the last ``left``."""
         mine = self.clock(programs)[0]
         counts = self._groups.get((queue, mine), {})
-        landed = []
         for work in list(self._pending):
             if work.queue != queue or work.partition != mine:
                 continue
@@ -181,10 +193,8 @@ class Asynchronous:
             chosen = np.flatnonzero(theirs & (work.waits <= limit))
             if len(chosen):
                 self._land(work, chosen, op)
-                landed.append(work)
         self._tidy()
         self.tell("waited", op, programs, queue=queue)
-        return landed
 
     def land_next(self, programs: Array, bar: SharedView, op: Op) -> bool:
         """End the oldest work of these programs that reports to this barrier; whether there was any."""
@@ -267,6 +277,10 @@ class Asynchronous:
         if work.effect is not None:
             work.effect(chosen)
         work.waits[chosen] = -1
+        if self.partitions is not None:
+            epoch = self.partitions.epoch(work.partition, programs)
+            for noted in work.noted:
+                noted.ends(programs, epoch)
         self.version += 1
         self.tell("landed", op, programs, *work.writes[:1], *work.reads[:1], work=work)
         for bar, size, arrivals in work.bars:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from triton_lab.localization import _
 
 Array = NDArray[Any]
 ACCUMULATOR_PENDING = "accumulator-pending"
+_FACTORS = 2
 # What may take an accumulator whose product is pending: the next product, the wait, and what only passes it on.
 _PASSES_ON = ("ttng.warp_group_dot", "ttng.warp_group_dot_wait", "scf.yield", "scf.for", "scf.while", "scf.if")
 
@@ -32,7 +34,10 @@ def warp_group_dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value,
     dtype = dtype_of(frame.result_type(op))
     shared = tuple(one for one in (a, b) if isinstance(one, SharedView))
     asynchronous = frame.machine.asynchronous
-    asynchronous.add(PendingWork(op, "products", frame.programs, reads=shared))
+    # What a product takes from registers was loaded by the time that it ends: TMA may write there then without a fence.
+    moment = asynchronous.moments
+    effect = partial(_forget, frame, moment) if len(shared) < _FACTORS else None
+    asynchronous.add(PendingWork(op, "products", frame.programs, reads=shared, effect=effect))
     asynchronous.commit("products", frame.programs, op)
     x, y = (
         one.read(frame.programs) if isinstance(one, SharedView) else frame.spread(op, k, one)
@@ -44,7 +49,7 @@ def warp_group_dot(frame: Frame, op: Op, a: Value, b: Value, accumulator: Value,
         if not used.all():
             start = np.where(used, start, np.zeros(1, start.dtype))
     if not op.attributes.get("isAsync"):
-        _ended(frame, op, 0)
+        asynchronous.wait("products", frame.programs, 0, op)
     return product_of(x, y, start, dtype)
 
 
@@ -56,18 +61,14 @@ def product_of(x: Array, y: Array, start: Array, dtype: np.dtype[Any]) -> Array:
     return product_sum(widen(x), widen(y), widen(start), x.dtype).astype(dtype, copy=False)
 
 
-def _ended(frame: Frame, op: Op, left: int) -> None:
-    """All products but the last ``left`` have ended: what they took from registers was loaded before."""
-    asynchronous = frame.machine.asynchronous
-    for work in asynchronous.wait("products", frame.programs, left, op):
-        if len(work.reads) < 2:
-            asynchronous.forget_reads(frame.programs, work)
+def _forget(frame: Frame, moment: int, chosen: Array) -> None:
+    frame.machine.asynchronous.forget_reads(frame.programs[chosen], moment)
 
 
 @impl("ttng.warp_group_dot_wait")
 def warp_group_dot_wait(frame: Frame, op: Op, *inputs: Value) -> Any:
     left = op.attributes["pendings"]
-    _ended(frame, op, left)
+    frame.machine.asynchronous.wait("products", frame.programs, left, op)
     if left:
         _refuse_uses(frame, op)
     return inputs[0] if len(inputs) == 1 else inputs

@@ -1,0 +1,75 @@
+"""Right pipelines are right under every schedule, and a bug in one is an error of its kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import triton_lab as lab
+from tests.gluon.cases import Case, cases, launch, right
+from tests.gluon.plant import bugs, outcome
+from triton_lab.interpreter.asynchronous import buffer_accesses, mbarriers, pending_work
+from triton_lab.interpreter.asynchronous.async_events import AsyncEvent
+
+DEEPEST = list(cases(1))
+# For each kind of bug, one kernel and what names it there.
+PLANTED = {
+    ("copies", "wait", "without wait_group"): buffer_accesses.USED_BEFORE_WAIT,
+    ("copies", "commit", "without commit_group"): buffer_accesses.USED_BEFORE_WAIT,
+    ("tiles", "wait", "without store_wait"): buffer_accesses.WRITTEN_WHILE_READ,
+    ("tiles", "fence", "without fence_async_shared"): buffer_accesses.MISSING_FENCE,
+    ("tiles", "phase", "the other phase"): buffer_accesses.USED_BEFORE_WAIT,
+    ("tiles", "bytes", "twice the bytes"): mbarriers.PHASE_NEVER_ENDS,
+    ("tiles", "init", "without init"): mbarriers.NOT_INITIALIZED,
+    ("in_place", "wait", "without store_wait"): pending_work.STORE_NOT_WAITED,
+    ("handed_over", "wait", "without wait"): buffer_accesses.PARTITION_RACE,
+    ("three_partitions", "fence", "without fence_async_shared"): buffer_accesses.MISSING_FENCE,
+    ("three_partitions", "count", "init counts 2"): mbarriers.PHASE_NEVER_ENDS,
+}
+
+
+@pytest.mark.parametrize("case", DEEPEST, ids=str)
+def test_a_right_pipeline_gives_what_it_should(case: Case) -> None:
+    assert right(launch(case))
+
+
+@pytest.mark.parametrize("case", DEEPEST, ids=str)
+def test_a_right_pipeline_has_one_result_under_all_schedules(case: Case) -> None:
+    found, _wanted = launch(case)
+    for schedule in ("eager", "random:1", "random:2", "random:3"):
+        with lab.limits(schedule=schedule):
+            assert torch.equal(launch(case)[0], found), schedule
+
+
+@pytest.mark.parametrize(("kernel", "kind", "change"), PLANTED)
+def test_a_bug_is_named(kernel: str, kind: str, change: str, tmp_path: Path) -> None:
+    case = next(one for one in DEEPEST if one.kernel == kernel)
+    planted = [one for one in bugs(Path(str(case.module.__file__)), kernel) if (one.kind, one.change) == (kind, change)]
+    found = [outcome(case, bug, tmp_path, number) for number, bug in enumerate(planted)]
+    assert PLANTED[kernel, kind, change] in [one.rule for one in found]
+    assert all(one.line for one in found), "each at a line"
+
+
+def test_a_schedule_is_chosen_for_a_record() -> None:
+    case = next(one for one in DEEPEST if one.kernel == "three_partitions")
+    with lab.record(schedule="random:5") as launches:
+        assert right(launch(case))
+    assert launches[0].tape is not None and launches[0].tape.limits.schedule == "random:5"
+    with pytest.raises(ValueError, match="sometimes"):
+        lab.limits(schedule="sometimes")
+
+
+def test_events_tell_when_work_begins_and_lands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A film of the launch: each piece of work is issued once, and lands at a wait that comes later."""
+    events: list[AsyncEvent] = []
+    monkeypatch.setattr("triton_lab.backend.plugin.launcher.events", events.append)
+    assert right(launch(next(one for one in DEEPEST if one.kernel == "three_partitions")))
+    assert [one.time for one in events] == sorted({one.time for one in events})
+    issued = {one.work: one for one in events if one.kind == "issued"}
+    landed = {one.work: one for one in events if one.kind == "landed"}
+    assert issued.keys() == landed.keys() and {one.queue for one in issued.values()} == {"loads", "stores"}
+    assert all(landed[number].time > one.time for number, one in issued.items())
+    assert {one.partition for one in issued.values()} == {1, 2} and {one.partition for one in events} == {0, 1, 2}
+    assert all(one.work_op is issued[one.work].op for one in landed.values())

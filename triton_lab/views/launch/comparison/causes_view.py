@@ -13,7 +13,7 @@ from triton_lab.views.view import View
 
 if TYPE_CHECKING:
     from triton_lab.launch.comparison.comparison_result import Comparison
-    from triton_lab.views.drawing.drawing_pieces import Drawing
+    from triton_lab.views.drawing.drawing import Drawing
 
 _ROWS = 8  # experiments in a picture
 

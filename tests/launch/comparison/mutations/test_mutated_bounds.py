@@ -76,20 +76,24 @@ def of_mutation(launch: Launch, wanted: Callable[[str], bool]) -> tuple[Any, Any
     return read(memory, launch.argument("out_ptr")), bounds(launch, False, executable=executable)["out_ptr"]
 
 
+# A slip, what was meant, and the beginning of the switch's name.
+MEANT = [
+    ("sum", "difference", "- and not +"),
+    ("difference", "exchanged", "both sides of - exchanged"),
+    ("root", "reciprocal root", "rsqrt and not sqrt"),
+    ("root", "root with an epsilon", "1e-05 added"),
+    ("exp", "exp of the negative", "what exp takes"),
+    ("exp", "exp below the greatest", "the greatest of each row"),
+    ("mean", "mean of n", "n and not N as divisor"),
+    ("greatest", "total", "sum and not max"),
+    ("total", "greatest", "max and not sum"),
+    ("dot", "transposed dot", "the second operand"),
+]
+
+
 @pytest.mark.parametrize(
     ("slip", "meant", "switch"),
-    [
-        ("sum", "difference", "- and not +"),
-        ("difference", "exchanged", "both sides of - exchanged"),
-        ("root", "reciprocal root", "rsqrt and not sqrt"),
-        ("root", "root with an epsilon", "1e-05 added"),
-        ("exp", "exp of the negative", "what exp takes"),
-        ("exp", "exp below the greatest", "the greatest of each row"),
-        ("mean", "mean of n", "n and not N as divisor"),
-        ("greatest", "total", "sum and not max"),
-        ("total", "greatest", "max and not sum"),
-        ("dot", "transposed dot", "the second operand"),
-    ],
+    MEANT,
 )
 def test_a_mutation_has_the_bound_of_the_kernel_that_was_meant(slip: str, meant: str, switch: str) -> None:
     found, bound = of_mutation(run(slip), lambda name: name.startswith(switch))

@@ -209,7 +209,7 @@ def signs(launch: Launch) -> Iterator[Switch]:
 
 def _through(op: Op, name: str, other: float | None = None) -> Edit:
     """What a function takes, or a store stores, passed through an operation; of a load or a dot, what it gives."""
-    if op.name in ("tt.load", "tt.dot"):
+    if op.results and not traits.of(op.name).is_lane_by_lane:
         return followed_by(name, other=other)
     return with_computed(1 if op.name == "tt.store" else 0, name, other=other)
 

@@ -113,7 +113,7 @@ def _sum(array: Array, bound: Bound, raw: Array, axis: int, reduces: bool) -> Bo
 
     found = along(bound.size, axis)
     if not _adds_exactly(values, axis, u):
-        found = rounding_rules.summed(values, found, axis, u, along)
+        found = rounding_rules.summed(values, wide(raw), found, axis, u, along)
     kind = _kind(bound, axis, reduces)
     return Bound.around(rounding_rules.known(found), np.where(kind > 0, CHOICE, 0))
 

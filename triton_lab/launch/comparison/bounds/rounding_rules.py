@@ -7,8 +7,9 @@ result's dtype, and ``a``, ``b`` the values:
 - ``a + b``: e_a + e_b, plus 2 u |a + b| for two roundings that may differ;
 - ``a * b``: |a| e_b + |b| e_a + e_a e_b, plus the same;
 - monotonic functions: how much they change between ``a - e_a`` and ``a + e_a``, plus their own error;
-- a sum of ``n`` terms in any order: the sum of e, plus 2 gamma_{n-1} times the sum of magnitudes (his 4.2), where
-  gamma_k = k u / (1 - k u) and zeros are no terms; a row times a column in the same way with gamma_n (his 3.1).
+- a sum of ``n`` terms in any order: the sum of e, plus gamma_{n-1} times the greatest partial sum (his 4.2), plus how
+  far the computed sum is from the exact one, where gamma_k = k u / (1 - k u) and zeros are no terms; a row times a
+  column: 2 gamma_n times the sum of magnitudes (his 3.1).
 
 There are two kinds of allowed evaluations. With ``same``, both runs are of this kernel. Then an operation with equal
 operands gives equal results, unless targets round it differently: sums and dots in any order, float32 dots in tf32 if
@@ -208,14 +209,20 @@ def dot_inputs(op: Op, a: Any, result: Any) -> tuple[float, float]:
     return narrowed, 2.0**-23 if result == np.float32 else 2.0**-53 if result == np.float64 else 2.0**-10
 
 
-def summed(values: Array, inherited: Array, axis: int, u: float, fold: Callable[[Array, int], Array]) -> Array:
-    """The error of a sum of ``values`` along ``axis`` in any order; ``fold`` is ``np.sum`` or ``np.cumsum``.
+def summed(
+    values: Array, raw: Array, inherited: Array, axis: int, u: float, fold: Callable[[Array, int], Array]
+) -> Array:
+    """The distance of any sum of ``values`` along ``axis``, in any order, from the sum ``raw`` that was computed.
 
-    ``inherited`` is the sum of the terms' own errors.
+    ``fold`` is ``np.sum`` or ``np.cumsum``, and ``inherited`` the sum of the terms' own errors. No partial sum is
+    greater than that of the positive or that of the negative terms, so their greater one bounds each rounding.
     """
+    exact, magnitudes = fold(values, axis), fold(np.abs(values), axis)
     terms = fold((values != 0).astype(np.float64), axis)
-    magnitudes = fold(np.abs(values), axis) + inherited
-    return inherited + times(2 * gamma(np.maximum(terms - 1, 0), u), magnitudes)
+    other = times(gamma(np.maximum(terms - 1, 0), u), 0.5 * (magnitudes + np.abs(exact)) + inherited)
+    with np.errstate(invalid="ignore"):
+        own = np.abs(exact - raw) + terms * 2.0**-52 * magnitudes
+    return inherited + other + np.where(np.isfinite(own), own, other)
 
 
 def contractible(op: Op, made_by: Mapping[int, Op]) -> list[int]:

@@ -25,6 +25,7 @@ SUBJECTS = (
     "recording",
     "first_look",
     "views",
+    "comparing",
     "compiled",
     "keystroke",
 )

@@ -27,7 +27,7 @@ from triton_lab.views.declarations import FILES, contract, kinds, kinds_module, 
 from triton_lab.views.launch.accesses.timeline_view import TimelineView
 from triton_lab.views.launch.card.launch_card import SHOWN, Card
 from triton_lab.views.launch.card.launch_table import LaunchTable
-from triton_lab.views.launch.comparison.comparison_view import CausesView
+from triton_lab.views.launch.comparison.causes_view import CausesView
 from triton_lab.views.launch.gallery import launches_of
 from triton_lab.views.launch.storage.storage_view import storage
 from triton_lab.views.launch.tiling import tiling_view

@@ -23,6 +23,7 @@ from triton_lab.providers import provided
 if TYPE_CHECKING:
     from triton_lab.compiled.compiled import Compiled
     from triton_lab.compiled.compiled_list import CompiledList
+    from triton_lab.launch.comparison.launch_difference import LaunchDifferences
     from triton_lab.launch.diagnosis.verdict import Unchecked, Verdict
     from triton_lab.launch.replay.program_trace import Trace
     from triton_lab.launch.replay.value_origin import Origin
@@ -164,6 +165,19 @@ class Launch(Recorded):
         from triton_lab.launch.replay.value_origin import origins
 
         return origins(self, access, program, lane, iteration)
+
+    def diff(self, other: Launch) -> LaunchDifferences:
+        """What is not the same in this launch and the ``other``: a tuple of `LaunchDifference`, empty if nothing is.
+
+        It holds lines of the kernel and globals of one name; scalars and constexprs; dtypes, shapes, strides and
+        contents of tensors; the grid, the compiler's options and the target. Nothing is run.
+
+        >>> launch.diff(launch)
+        no difference
+        """
+        from triton_lab.launch.comparison.launch_difference import differences
+
+        return differences(self, other)
 
     @overload
     def compile(self, target: str | None = None, **options: Any) -> Compiled: ...

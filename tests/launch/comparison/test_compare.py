@@ -122,8 +122,9 @@ def test_a_launch_is_bit_equal_to_itself_run_again() -> None:
 def test_other_inputs_are_named(wording: Wording) -> None:
     found = lab.compare(sums(seed=1), sums(seed=2))
     assert found.verdict == DIFFERENT
-    (remark,) = found.remarks
-    wording(remark, name="x_ptr")
+    (one,) = found.differences
+    assert one.kind == "contents"
+    wording(one.told(), name="x_ptr")
 
 
 def test_two_dtypes_are_near() -> None:

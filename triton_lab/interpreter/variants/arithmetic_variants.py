@@ -130,18 +130,27 @@ def _atomic(frame: Frame, op: Op, *operands: Value) -> Value:
 FLUSHED_ATOMICS: Table = {"tt.atomic_rmw": _atomic}
 
 
-def _in_pairs(frame: Frame, op: Op, x: Value) -> Value:
-    found: Array = ordinary("arith.fptoui")(frame, op, x)
-    if found.dtype.itemsize != 1 or found.shape[-1] % 2:
-        return found
-    wide = float_to_integer(frame.spread(op, 0, x), np.dtype(np.uint16))
-    spilt = found.copy()
-    spilt[..., 1::2] |= (wide[..., ::2] >> np.uint16(8)).astype(np.uint8).view(found.dtype)
-    return spilt
+def cast_in_pairs(frame: Frame, op: Op, x: Value) -> tuple[Array, Array]:
+    """The bytes of an ``arith.fptoui``, each by itself, and as a GPU makes them of two floats in one register.
+
+    Without pairs along the last axis, or with another type, both are the same.
+    """
+    given = frame.spread(op, 0, x)
+    found: Array = ordinary("arith.fptoui")(frame, op, given)
+    if found.dtype.itemsize != 1 or found.ndim < 2 or found.shape[-1] % 2:
+        return found, found
+    wide = float_to_integer(given, np.dtype(np.uint16))
+    paired = found.copy()
+    paired[..., 1::2] |= (wide[..., ::2] >> np.uint16(8)).astype(np.uint8).view(found.dtype)
+    return found, paired
+
+
+def _paired(frame: Frame, op: Op, x: Value) -> Value:
+    return cast_in_pairs(frame, op, x)[1]
 
 
 # Of two floats that a thread converts to bytes of one register, the upper bits of the first are added to the second.
-PAIRED_BYTES: Table = {"arith.fptoui": _in_pairs}
+PAIRED_BYTES: Table = {"arith.fptoui": _paired}
 
 
 # --- Orders of summation --------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from triton_lab.launch.comparison.element_differences import (
     are_finite,
     comparable,
     is_infinite,
+    is_one_nan,
     is_same,
     judged,
     relative,
@@ -83,7 +84,7 @@ class Compared:
     @cached_property
     def nan(self) -> Array:
         """Where one is NaN and the other is not."""
-        return np.asarray(number_formats.is_nan(self.a) != number_formats.is_nan(self.b))
+        return mapped(is_one_nan, np.bool_, self.a, self.b)
 
     @cached_property
     def infinite(self) -> Array:

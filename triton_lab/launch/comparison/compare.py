@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from triton_lab.launch.comparison.argument_difference import Compared
 from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.bounds.error_bounds import bounds_so_far
 from triton_lab.launch.comparison.comparison_result import Comparison
-from triton_lab.launch.comparison.launch_results import Results, before, expected, inputs_differ, of_launch
+from triton_lab.launch.comparison.launch_difference import differences
+from triton_lab.launch.comparison.launch_results import Results, expected, of_launch
 from triton_lab.launch.comparison.number_formats import unit_roundoff, wide
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.launch_record import Recorded
@@ -44,6 +46,8 @@ def compare(
     ``seconds`` limits the time: how far rounding may take what was not looked at by then is not known, and the result
     says so. Raises
     ValueError if nothing can be compared, CannotReplay if the record lacks the launch's results.
+
+    What is not the same in two launches, such as a scalar, is said first; `Launch.diff` gives it as data.
 
     >>> comparison = lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr * 2 + y_ptr)
     >>> comparison.verdict, comparison["out_ptr"].count
@@ -94,9 +98,8 @@ def _of_launches(a: Launch, b: Any, end: float) -> Comparison:
             + "; ".join(remarks)
         )
     same = a.executable.plan.text == b.executable.plan.text
-    if same:
-        remarks += _inputs(a, b, pairs)
-    return _compared(a, b, mine, theirs, pairs, tuple(remarks), same, end)
+    found = _compared(a, b, mine, theirs, pairs, tuple(remarks), same, end)
+    return replace(found, differences=differences(a, b, contents=a.kernel == b.kernel))
 
 
 def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
@@ -121,17 +124,6 @@ def _pairs(mine: Results, theirs: Results) -> tuple[dict[str, str], list[str]]:
                 )
             )
     return pairs, remarks
-
-
-def _inputs(a: Launch, b: Launch, pairs: Mapping[str, str]) -> list[str]:
-    """Remarks about arguments that are read and had different values before the two launches."""
-    try:
-        mine, theirs = before(a), before(b)
-    except CannotReplay:
-        return []
-    read = {access.argument for access in a.accesses if access.kind != "store"}
-    other = [name for name, twin in pairs.items() if name in read and Compared(name, mine[name], theirs[twin]).count]
-    return [inputs_differ(name) for name in other]
 
 
 def _compared(

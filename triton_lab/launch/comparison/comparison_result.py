@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN, VERDICTS, Compared
 from triton_lab.launch.comparison.first_divergence import FirstStore, first_store
+from triton_lab.launch.comparison.launch_difference import LaunchDifferences
 from triton_lab.launch.comparison.launch_results import before
 from triton_lab.launch.comparison.mutations.ir_query import unused
 from triton_lab.launch.comparison.relations import relations
@@ -45,6 +46,8 @@ class Comparison:
     same: bool = True
     # The names of the arguments on the second side, in order.
     names: tuple[str, ...] = ()
+    # What is not the same in two launches.
+    differences: LaunchDifferences = field(default_factory=LaunchDifferences)
 
     @property
     def verdict(self) -> str:
@@ -56,7 +59,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """The verdict in a sentence.
+        """The verdict in a sentence, and of two launches what is not the same in them.
 
         >>> lab.compare(launch, lambda x_ptr, y_ptr, **_: x_ptr + y_ptr).sentence
         'add_kernel (CPU) and expected are bit-equal'
@@ -67,7 +70,14 @@ class Comparison:
             UNKNOWN: _("whether {one} and {other} agree up to rounding is not known"),
             DIFFERENT: _("{one} and {other} differ"),
         }[self.verdict]
-        return text.format(one=self.titles[0], other=self.titles[1])
+        verdict = text.format(one=self.titles[0], other=self.titles[1])
+        return f"{verdict}: {self.differences.told(self.letters)}" if self.differences else verdict
+
+    @property
+    def letters(self) -> tuple[str, str]:
+        """Short names of the two sides: ``a`` and ``b`` if their titles end with these, else the titles."""
+        here, there = self.titles
+        return ("a", "b") if here.endswith(", a)") and there.endswith(", b)") else self.titles
 
     def __getitem__(self, name: str) -> Compared:
         """The argument called ``name``; otherwise KeyError, which lists the arguments."""

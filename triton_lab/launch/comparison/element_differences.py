@@ -32,6 +32,11 @@ def is_same(a: Array, b: Array) -> Array:
     return np.asarray(equal | (is_nan(a) & is_nan(b))) if is_float(a.dtype) else np.asarray(equal)
 
 
+def is_one_nan(a: Array, b: Array) -> Array:
+    """Where one is NaN and the other is not."""
+    return np.asarray(is_nan(a) != is_nan(b))
+
+
 def is_infinite(a: Array, b: Array) -> Array:
     """Where one is infinite and the other is a different number."""
     x, y = comparable(a, b)

@@ -1,4 +1,4 @@
-"""Causes of a difference that are known without an experiment: races and the like, sums in any order, other inputs."""
+"""Causes of a difference that are known without an experiment: races and the like, sums in any order, NaN."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op, traits
-from triton_lab.launch.comparison.launch_results import inputs_differ
 from triton_lab.launch.comparison.numerics import precisions
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
@@ -35,10 +34,8 @@ _UNSTEADY = {
 
 
 def named_causes(comparison: Comparison) -> Iterator[str]:
-    """Causes known without experiments: races and the like, sums in any order, another dtype, other inputs."""
+    """Causes known without experiments: races and the like, sums in any order, another dtype."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    inputs = {inputs_differ(argument.name) for argument in comparison.launch.arguments}
-    yield from (remark for remark in comparison.remarks if remark in inputs)
     differing = {one.name for one in comparison if one.count}
     seen: set[str] = set()
     for launch in launches:

@@ -49,7 +49,11 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     if comparison.verdict == EQUAL:
         return Causes((), (), True)
     named = tuple(named_causes(comparison))
-    slips = comparison.verdict in (DIFFERENT, UNKNOWN) and not named
+    told = comparison.differences.deciding.told(comparison.letters)
+    # What was passed to one kernel explains what it makes; no slip in it need be looked for.
+    passed = bool(told) and comparison.same
+    slips = comparison.verdict in (DIFFERENT, UNKNOWN) and not named and not passed
+    named = ((told,) if told else ()) + named
     # If rounding is known not to explain it, other roundings are tried last. For elements that depend on a choice that
     # rounding may change, this is not known.
     differing = [one for one in comparison if one.count and one.written]

@@ -21,6 +21,8 @@ UNITS: dict[str, Callable[[Any], Any]] = {
     "rsqrt.approx.ftz.f32": special_unit.rsqrt,
     "sqrt.approx.ftz.f32": special_unit.sqrt,
     "lg2.approx.ftz.f32": special_unit.lg2,
+    "sin.approx.ftz.f32": special_unit.sin,
+    "cos.approx.ftz.f32": special_unit.cos,
     "rcp.approx.ftz.f64": special_unit.rcp_double,
     "rsqrt.approx.ftz.f64": special_unit.rsqrt_double,
 }

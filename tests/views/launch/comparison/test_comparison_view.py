@@ -15,7 +15,8 @@ from tests.launch.comparison.two_slips import TWOS
 from tests.wordings import Wording
 from triton_lab.launch.launch import Launch
 from triton_lab.views.drawing import style
-from triton_lab.views.launch.comparison.comparison_view import ComparisonView, _briefly
+from triton_lab.views.launch.comparison.causes_view import briefly
+from triton_lab.views.launch.comparison.comparison_view import ComparisonView
 
 
 def shifted(size: int = 64, block: int = 32) -> Launch:
@@ -106,8 +107,8 @@ def test_of_many_experiments_a_picture_has_those_that_say_something() -> None:
     two = next(two for two in TWOS if two.name == "layer_norm: MEAN and MASK")
     comparison = lab.compare(recorded(two.run), two.right)
     rows = comparison.causes(60.0).table()
-    brief = _briefly(rows)
+    brief = briefly(rows)
     assert len(rows) > 40 and len(brief) <= 9
     assert rows[-1] in brief and brief[-1][0] == f"{len(rows) - len(brief) + 1} others"
     assert len(comparison.plot().scene()["causes"]) == len(rows)
-    assert _briefly(rows[:8]) == rows[:8]
+    assert briefly(rows[:8]) == rows[:8]

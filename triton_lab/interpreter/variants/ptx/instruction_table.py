@@ -15,6 +15,11 @@ _SPECIAL: dict[str, Run] = {
     "rcp.approx.ftz.f32": on_single(special_unit.rcp, False),
     "rsqrt.approx.ftz.f32": on_single(special_unit.rsqrt, False),
     "sqrt.approx.ftz.f32": on_single(special_unit.sqrt, False),
+    "sin.approx.ftz.f32": on_single(special_unit.sin, False),
+    "cos.approx.ftz.f32": on_single(special_unit.cos, False),
+    # Subnormal numbers are too small a part of a turn to count.
+    "sin.approx.f32": on_single(special_unit.sin, False),
+    "cos.approx.f32": on_single(special_unit.cos, False),
     "div.full.f32": on_single(special_unit.divide_full, False),
     "div.approx.ftz.f32": on_single(special_unit.divide_approx, False),
     "rcp.approx.ftz.f64": on_double(special_unit.rcp_double),

@@ -1,10 +1,13 @@
-"""The approximate instructions of PTX, to the bit of an H100: ``ex2``, ``lg2``, ``rcp``, ``rsqrt`` and ``sqrt``.
+"""The approximate instructions of PTX, to the bit of an H100.
+
+These are ``ex2``, ``lg2``, ``rcp``, ``rsqrt``, ``sqrt``, ``sin`` and ``cos``.
 
 The special function unit takes the upper bits of a mantissa for the row of a table, and the rest for a number x in
 [0, 1). The row's polynomial c0 + c1 x + c2 x^2 is computed in fixed point, with those partial products of the square
 left out whose weight is below a limit, and cut. Square roots have a row for each half of two binades, the others for
 one. (Oberman and Siu, *A High-Performance Area-Efficient Multifunction Interpolator*, 2005, describe such a unit.) The
-coefficients follow from the results of ``tests.gpu.probes`` for all mantissas, which they give to the last bit.
+coefficients follow from the results of ``tests.gpu.probes`` for all mantissas, which they give to the last bit. Those
+of ``sin`` and ``cos`` follow from 262,144 numbers of all kinds: for each row no others give all of its results.
 """
 
 from __future__ import annotations
@@ -78,6 +81,7 @@ def _units() -> Mapping[str, _Unit]:
         "rsqrt": _Unit(rows["rsqrt"], 4, 262128, 17, 19),
         "sqrt": _Unit(rows["sqrt"], 4, 262136, 17, 19),
         "lg2": _Unit(rows["lg2"], 8, 26784, 17, 19),
+        "sin": _Unit(rows["sin"], 1, 0, 17, 19),
     }
 
 
@@ -169,6 +173,44 @@ def _cut(fixed: Array, fraction: int) -> Array:
     kept = (size >> drop << drop).astype(np.float64)
     found: Array = np.ldexp(np.where(fixed < 0, -kept, kept), -fraction)
     return found
+
+
+_TURN = np.float32(0.15915494)  # 1 / (2 pi)
+
+
+def sin(x: Array) -> Array:
+    """``sin.approx.ftz.f32``."""
+    return _of_turns(x, 0)
+
+
+def cos(x: Array) -> Array:
+    """``cos.approx.ftz.f32``."""
+    return _of_turns(x, 1)
+
+
+def _of_turns(x: Array, quarters: int) -> Array:
+    """The sine of x, so many quarters of a turn on: x in turns, cut to a float and then to 25 bits after the point.
+
+    Of the second and the fourth quarter the bits are inverted.
+    """
+    with np.errstate(all="ignore"):
+        exact = flushed(x).astype(np.float64) * float(_TURN)
+        turns = exact.astype(_F32)
+        turns = np.where(np.abs(turns) > np.abs(exact), np.nextafter(turns, np.float32(0)), turns)
+        size = np.abs(turns.astype(np.float64))
+        part = np.where(np.isfinite(size), np.mod(size, 1.0), 0.0)
+    fixed = np.floor(part * 2.0**25).astype(np.int64)
+    quarter, angle = fixed >> 23, fixed & 0x7FFFFF
+    if quarters:  # the cosine of a number is that of its size
+        quarter = quarter + quarters
+    angle = np.where(quarter & 1, 0x7FFFFF - angle, angle)
+    rows = _units()["sin"].rows
+    row, low = angle >> 17, angle & 0x1FFFF
+    c0, c1, c2 = (rows[row, k] for k in range(3))
+    found = _cut((c0 << 31) + (c1 * low << 19) + c2 * _square(low, 17, 19), 56)
+    found = np.where(quarter & 2, -found, found)
+    found = found if quarters else np.where(np.signbit(turns), -found, found)
+    return np.where(np.isfinite(x), found.astype(_F32), _NAN.view(_F32))
 
 
 def ex2_full(x: Array) -> Array:

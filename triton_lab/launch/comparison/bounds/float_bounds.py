@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ EXACT = traits.names(lambda trait: trait.is_lane_by_lane and trait.rounding.accu
 
 @dataclass(frozen=True, eq=False)
 class FloatStep:
-    """An operation that has run: its operands ``given`` and its ``result`` in float64, and ``raw`` as computed.
+    """An operation that has run, its operands ``arrays``, and its result ``raw``, as they were computed.
 
     ``bounds`` are those of the operands, None for exact ones. ``fused`` are the positions of products that a GPU may
     fuse with this addition, and how far these are from the exact ones, if that is known. ``varies``: whether targets
@@ -42,13 +43,22 @@ class FloatStep:
     """
 
     op: Op
-    given: Sequence[Array]
+    arrays: Sequence[Array]
     bounds: Sequence[Bound | None]
-    result: Array
     raw: Array
     fused: Mapping[int, Array | None] = field(default_factory=dict)
     varies: bool = False
     widens: bool = False
+
+    @cached_property
+    def given(self) -> Sequence[Array]:
+        """The operands in float64, as the operation reads them."""
+        return [_read(self.op, array) for array in self.arrays]
+
+    @cached_property
+    def result(self) -> Array:
+        """The result in float64."""
+        return wide(self.raw)
 
     @property
     def name(self) -> str:
@@ -94,48 +104,62 @@ def of_float(step: FloatStep, same: bool) -> Bound | None:
 
 def _propagated(step: FloatStep, same: bool) -> Bound:
     """The error that comes from the operands, and that of this operation's own rounding."""
-    op, name, result = step.op, step.name, step.result
     u, tiny = unit_roundoff(step.raw.dtype), smallest(step.raw.dtype)
-    errors = [one.size for one in step.known]
-    size = np.where(np.isfinite(result), np.abs(result), 0.0)
-    here = 2 * u * size if name in ADDS else 2 * u * size + tiny  # sums of small numbers are exact
-    fresh: Any = 0.0
+    size = rounding_rules.magnitude(step.result)
+    least = 0.0 if step.name in ADDS else tiny  # sums of small numbers are exact
+    fresh = _fresh(step, size, u, tiny)
+    inherited = np.zeros(1) if step.exact else _inherited(step, [one.size for one in step.known])
+    quiet = inherited == 0 if fresh is None else (inherited == 0) & (fresh == 0)
+    # Without `same`, this result is the nearest number, and the other one either neighbour of its exact result.
+    total = inherited * (1 + (2 if same else 3) * u)
+    here = size * ((2 if same else 3) * u) + (1 if same else 1.5) * least
+    if same:
+        total = total + here if fresh is None else total + here + fresh
+    elif fresh is None:
+        total = total + here
+    else:
+        total = np.maximum(inherited + fresh, total + here)
+    if not quiet.any():
+        return Bound.around(rounding_rules.known(total), kinds(step.known))
+    if same:
+        return Bound.around(rounding_rules.known(np.where(quiet, 0.0, total)), kinds(step.known))
+    found = Bound.around(rounding_rules.known(total), kinds(step.known))
+    return (_rounded_once(step) or NOTHING).where(quiet, found)
+
+
+def _fresh(step: FloatStep, size: Array, u: float, tiny: float) -> Array | None:
+    """The error that targets add even to exact operands, None if there is none: fused products, approximations."""
+    found: Array | None = None
     for k, off in step.fused.items():
+        here = 2 * u * size + (tiny if step.name in ADDS else 2 * tiny)
         if off is None:
-            off = u * np.abs(np.where(np.isfinite(step.given[k]), step.given[k], 0.0)) + tiny
-        fresh = fresh + np.where(off > 0, off + here + tiny, 0.0)
+            more = u * rounding_rules.magnitude(step.given[k]) + (tiny + here)
+        else:
+            more = np.where(off > 0, off + here, 0.0)
+        found = more if found is None else found + more
     if step.varies:
-        fresh = fresh + rounding_rules.own(op, step.given[0], result, u)
-    inherited = np.zeros(1) if step.exact else _inherited(step, errors)
-    if not same:
-        # This result is the nearest number, the other one may be either neighbour of its exact result.
-        total = inherited + np.maximum(fresh, 1.5 * here + 3 * u * inherited)
-        quiet = np.asarray((inherited == 0) & (np.asarray(fresh) == 0))
-        found = Bound.around(np.where(np.isnan(total), np.inf, total), kinds(step.known))
-        return (_rounded_once(step) or NOTHING).where(quiet, found) if quiet.any() else found
-    off = (inherited > 0) | (np.asarray(fresh) > 0)
-    total = inherited + fresh + np.where(off, here + 2 * u * inherited, 0.0)
-    return Bound.around(np.where(np.isnan(total), np.inf, total), kinds(step.known))
+        more = rounding_rules.own(step.op, step.given[0], size, u)
+        found = more if found is None else found + more
+    return found
 
 
 def _inherited(step: FloatStep, errors: Sequence[Array]) -> Array:
-    op, name, given = step.op, step.name, step.given
+    op, name = step.op, step.name
     if name in ADDS:
         if op.name == "arith.subf" and op.operands[0] == op.operands[1]:
             return np.zeros(1)
         return errors[0] + errors[1]
+    if name in _CASTS or traits.of(name).rounding.unit == "sine":
+        return errors[0]
+    given = step.given
     if name == "arith.mulf":
         return rounding_rules.product(given[0], given[1], errors[0], errors[1])
     if name == "math.fma":
         return rounding_rules.product(given[0], given[1], errors[0], errors[1]) + errors[2]
     if name in _QUOTIENTS:
         return rounding_rules.quotient(given[0], given[1], step.result, errors[0], errors[1])
-    if name in _CASTS:
-        return errors[0]
-    if traits.of(name).rounding.unit == "sine":
-        return errors[0]
     if (function := rounding_rules.rising(op)) is not None and len(given) == 1:
-        return rounding_rules.between(function, given[0], errors[0])
+        return rounding_rules.between(op, function, given[0], step.result, errors[0], smallest(step.raw.dtype))
     most: Array = np.maximum.reduce(np.broadcast_arrays(*errors))
     return np.where(most > 0, np.inf, 0.0)
 
@@ -174,6 +198,15 @@ def _of_integers(step: FloatStep) -> Bound:
     rounding = np.where(small | (one.size == 0), 0.0, 2 * u * most)
     kind = np.where(small, one.kind, np.where(one.uncertain, CHOICE, 0))
     return Bound(one.below + rounding, one.above + rounding, kind)
+
+
+def _read(op: Op, array: Array) -> Array:
+    """An operand in float64, as the operation reads it."""
+    if array.dtype == np.bool_ and op.name == "arith.sitofp":
+        return -wide(array)
+    if array.dtype.kind == "i" and op.name == "arith.uitofp":
+        return wide(array.view(f"u{array.dtype.itemsize}"))
+    return wide(array)
 
 
 # --- Operations on exact operands, in another evaluation -------------------------------------------

@@ -105,16 +105,17 @@ def _sum(array: Array, bound: Bound, raw: Array, axis: int, reduces: bool) -> Bo
     """A sum in any order. Numbers that are made of whole ones are a choice: the sum is no longer whole."""
     u = unit_roundoff(raw.dtype)
     values = wide(array)
-    values = np.where(np.isfinite(values), values, 0.0)
+    if not np.isfinite(values.sum()):
+        values = np.where(np.isfinite(values), values, 0.0)
 
     def along(part: Array, axis: int) -> Array:
         return part.sum(axis=axis) if reduces else np.cumsum(part, axis=axis)
 
     found = along(bound.size, axis)
     if not _adds_exactly(values, axis, u):
-        found = rounding_rules.summed(values, bound.size, axis, u, along)
+        found = rounding_rules.summed(values, wide(raw), found, axis, u, along)
     kind = _kind(bound, axis, reduces)
-    return Bound.around(np.where(np.isnan(found), np.inf, found), np.where(kind > 0, CHOICE, 0))
+    return Bound.around(rounding_rules.known(found), np.where(kind > 0, CHOICE, 0))
 
 
 def _adds_exactly(values: Array, axis: int, u: float) -> bool:
@@ -198,12 +199,17 @@ def _winner(
 
 
 def of_dot(
-    factors: tuple[Array, Array], start: Array, errors: tuple[Array | None, Array | None, Array], u: float
+    factors: tuple[Array, Array],
+    start: Array,
+    errors: tuple[Array | None, Array | None, Array],
+    narrowed: float,
+    u: float,
 ) -> Array:
     """The error of ``a @ b + start`` in any order, with unit roundoff ``u`` of the sums.
 
     ``factors`` are the sizes of a and b, ``errors`` those of a and b, None for exact ones, and of what the sum starts
-    with. Each row of a is first multiplied by what its sums may be off by, so that one product of tiles is enough.
+    with. Both factors also lose the part ``narrowed`` of each number. Each row of a is first multiplied by what its
+    sums may be off by, so that one product of tiles is enough where b is exact.
     """
     a, b = factors
     e_a, e_b, e_start = errors
@@ -211,29 +217,44 @@ def of_dot(
         terms = np.count_nonzero(a, axis=-1, keepdims=True).astype(np.float64)
         # The accumulator is one more term; products that are not exact in it are one more rounding.
         part = 2 * rounding_rules.gamma(terms + 1, u)
-        if _adds_products_exactly(a, b, start, u):
+        if not narrowed and _adds_products_exactly(a, b, start, u):
             part = np.zeros((1, 1, 1))
-        moved = part * a if e_a is None else part * a + (1 + part) * e_a
+        # (a + e_a) (1 + n) times (b + e_b) (1 + n), and the part of all that sums lose, without a b.
+        lost = (1 + part) * (1 + narrowed) ** 2 - 1
+        moved = (lost.astype(a.dtype) if e_a is None else lost) * a
+        if e_a is not None:
+            moved += (1 + lost) * e_a
         total = e_start + _upwards(moved, b)
         if e_b is not None:
-            total = total + _upwards((1 + part) * (a if e_a is None else a + e_a), e_b)
-        some = (terms > 0) & (part > 0) & (start > 0)
-        total = total + 2 * u * np.where(some, start + e_start, 0.0)
-    return np.where(np.isnan(total), np.inf, total)
+            total = total + _upwards((1 + lost) * (a if e_a is None else a + e_a), e_b)
+        begins = (start > 0) & (terms > 0) & (part > 0)
+        if begins.any():
+            total = total + 2 * u * np.where(begins, start + e_start, 0.0)
+    return rounding_rules.known(total)
+
+
+_LEAST = np.float32(2.0**-126)
 
 
 def _upwards(a: Array, b: Array) -> Array:
     """``a @ b`` of numbers that are not negative, or somewhat more: computed in float32, if it reaches so far."""
-    if not a.any():
+    some = a.any(axis=-1, keepdims=True)
+    if not some.any():
         return np.zeros((1, 1, 1))
     length = a.shape[-1]
-    narrow = [(part * (1 + 2.0**-22)).astype(np.float32) for part in (a, b)]
-    least = np.float32(2.0**-126)
-    narrow = [np.where((part > 0) & (one < least), least, one) for part, one in zip((a, b), narrow, strict=True)]
-    found = product(*narrow).astype(np.float64) * (1 + (length + 4) * 2.0**-23) + length * 2.0**-126
-    if not np.isfinite(found).all():
+    found = product(*(_raised(part) for part in (a, b))).astype(np.float64)
+    if not np.isfinite(found.sum()) and not np.isfinite(found).all():
         return np.asarray(product(np.where(np.isfinite(a), a, 1e300), np.where(np.isfinite(b), b, 1e300)) * (1 + 1e-9))
-    return np.asarray(np.where((a > 0).any(axis=-1, keepdims=True), found, 0.0))
+    found *= 1 + (length + 8) * 2.0**-23
+    found += length * 2.0**-126
+    return found if some.all() else np.where(some, found, 0.0)
+
+
+def _raised(part: Array) -> Array:
+    """The numbers in float32, no less than they were."""
+    narrow = part.astype(np.float32, copy=False)
+    small = narrow < _LEAST
+    return np.where(small & (part > 0), _LEAST, narrow) if small.any() else narrow
 
 
 def _adds_products_exactly(a: Array, b: Array, start: Array, u: float) -> bool:

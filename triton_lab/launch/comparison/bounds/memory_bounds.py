@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,12 @@ class MemoryBounds:
             self.all_lost = True
         else:
             self._lost.update(region.start for region in regions)
+
+    def holds(self, regions: Collection[MemoryRegion] | None) -> bool:
+        """Whether anything is noted of these regions; of None, of any memory."""
+        if regions is None or self.all_lost:
+            return bool(self)
+        return any(region.start in self._known or region.start in self._lost for region in regions)
 
     def stored(self, places: Array, size: int, bound: Bound) -> None:
         """Set the bounds of stored elements; if several lanes store to one element, the largest error counts."""

@@ -20,7 +20,7 @@ from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bou
 from triton_lab.launch.comparison.bounds.float_bounds import ADDS, FloatStep, of_float
 from triton_lab.launch.comparison.bounds.fold_bounds import of_dot, of_fold, of_histogram, rounds
 from triton_lab.launch.comparison.bounds.whole_number_bounds import of_whole
-from triton_lab.launch.comparison.number_formats import wide
+from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.propagation.value_marks import Marks
 
 Array = NDArray[Any]
@@ -131,8 +131,7 @@ class OperationBounds:
             widens = op.name == "arith.extf" or (
                 op.name == "tt.fp_to_fp" and raw.dtype.itemsize > arrays[0].dtype.itemsize
             )
-            given_wide = [_read(op, array) for array in arrays]
-            step = FloatStep(op, given_wide, near, wide(raw), raw, fused, varies, widens)
+            step = FloatStep(op, arrays, near, raw, fused, varies, widens)
             return of_float(step, self._same or self._only is not None)
 
     def _off(self, frame: Frame, op: Op, operands: Sequence[Value], position: int, rank: int) -> Array | None:
@@ -223,10 +222,10 @@ class OperationBounds:
         if scaled:
             first, second, _accumulator, *scales = operands
             factors = scaled_factors(frame, op, first, second, *scales)[:2]
-            a, b = (np.abs(wide(factor)) for factor in factors)
+            a, b = (np.abs(_narrow(factor)) for factor in factors)
             narrowed, u = 0.0, 2.0**-13 if dtype.itemsize >= 4 else 2.0**-10
         else:
-            a, b = (np.abs(wide(frame.spread(op, k, operands[k]))) for k in (0, 1))
+            a, b = (np.abs(_narrow(frame.spread(op, k, operands[k]))) for k in (0, 1))
             narrowed, u = rounding_rules.dot_inputs(op, dtype_of(frame.type(op.operands[0])), dtype)
         if dtype.kind == "i":
             narrowed = u = 0.0
@@ -235,21 +234,19 @@ class OperationBounds:
         if self._only is not None:
             narrowed = 0.0
         e_a, e_b = (
-            None if one is None and not narrowed else _factor_error(one or NOTHING, size, narrowed)
-            for one, size in zip(known[:2], (a, b), strict=True)
+            None if one is None else _factor_error(one, size) for one, size in zip(known[:2], (a, b), strict=True)
         )
         near = [NOTHING if one is None else one for one in known[:3]]
         start = np.abs(wide(lifted(frame.elements(op, 2, operands[2]), 2)))
-        error = of_dot((a, b), start, (e_a, e_b, near[2].size), u)
+        error = of_dot((a, b), start, (e_a, e_b, near[2].size), narrowed, u)
         kind = CHOICE if dtype.kind == "i" or any((one.kind > 0).any() for one in near) else 0
         return Bound.around(error, np.where(error > 0, kind, 0))
 
 
-def _factor_error(one: Bound, size: Array, narrowed: float) -> Array:
-    """The error of a factor of a product of tiles; ``narrowed`` is the part that is lost in its conversion."""
+def _factor_error(one: Bound, size: Array) -> Array:
+    """The error of a factor of a product of tiles, for each of its elements."""
     programs = np.broadcast_shapes(size.shape[:1], one.size.shape[:1])
-    error = np.broadcast_to(one.size, (*programs, *size.shape[1:]))
-    return error + narrowed * size if narrowed else error
+    return np.broadcast_to(one.size, (*programs, *size.shape[1:]))
 
 
 def widened(one: Bound, rank: int) -> Bound:
@@ -262,10 +259,6 @@ def lifted(array: Array, rank: int) -> Array:
     return array.reshape(-1, *(1,) * rank) if array.ndim == 1 and rank else array
 
 
-def _read(op: Op, array: Array) -> Array:
-    """An operand in float64, as the operation reads it."""
-    if array.dtype == np.bool_ and op.name == "arith.sitofp":
-        return -wide(array)
-    if array.dtype.kind == "i" and op.name == "arith.uitofp":
-        return wide(array.view(f"u{array.dtype.itemsize}"))
-    return wide(array)
+def _narrow(array: Array) -> Array:
+    """The numbers in float32 where that holds all of them, else in float64."""
+    return array.astype(np.float32, copy=False) if is_float(array.dtype) and array.dtype.itemsize <= 4 else wide(array)

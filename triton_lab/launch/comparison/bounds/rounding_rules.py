@@ -7,8 +7,9 @@ result's dtype, and ``a``, ``b`` the values:
 - ``a + b``: e_a + e_b, plus 2 u |a + b| for two roundings that may differ;
 - ``a * b``: |a| e_b + |b| e_a + e_a e_b, plus the same;
 - monotonic functions: how much they change between ``a - e_a`` and ``a + e_a``, plus their own error;
-- a sum of ``n`` terms in any order: the sum of e, plus 2 gamma_{n-1} times the sum of magnitudes (his 4.2), where
-  gamma_k = k u / (1 - k u) and zeros are no terms; a row times a column in the same way with gamma_n (his 3.1).
+- a sum of ``n`` terms in any order: the sum of e, plus gamma_{n-1} times the greatest partial sum (his 4.2), plus how
+  far the computed sum is from the exact one, where gamma_k = k u / (1 - k u) and zeros are no terms; a row times a
+  column: 2 gamma_n times the sum of magnitudes (his 3.1).
 
 There are two kinds of allowed evaluations. With ``same``, both runs are of this kernel. Then an operation with equal
 operands gives equal results, unless targets round it differently: sums and dots in any order, float32 dots in tf32 if
@@ -101,40 +102,90 @@ def _looked_up(table: Mapping[str, Found], op: Op) -> Found | None:
     return table.get(symbol, table.get(symbol.removesuffix("f")))
 
 
-def between(function: Callable[[Array], Array], x: Array, error: Array) -> Array:
-    """How much a monotonic function changes if ``x`` changes by ``error``."""
+def between(op: Op, function: Callable[[Array], Array], x: Array, result: Array, error: Array, tiny: float) -> Array:
+    """How much a monotonic function of ``op`` changes if ``x`` changes by ``error``.
+
+    ``result`` is the function of ``x`` as computed, and ``tiny`` the smallest number of its dtype.
+    """
     with np.errstate(all="ignore"):
+        if traits.of(op.name).rounding.unit == "exp2":
+            # exp(x + e) - exp(x) is exp(x) times e^e - 1. The computed power is off by some units, or has underflowed.
+            factor = np.log(function(np.ones(1)))  # of the base
+            return times(np.abs(result) * (1 + 2.0**-18) + tiny, _expm1(factor * error))
         here = function(x)
         ends = [np.abs(function(end) - here) for end in (x - error, x + error)]
         far = np.maximum(*ends)
         return np.where(error > 0, np.where(np.isnan(far), np.inf, far), 0.0)
 
 
-def own(op: Op, x: Array, result: Array, u: float) -> Array:
-    """The error of an approximate function itself."""
-    size = np.abs(result)
-    found = 2 * APPROXIMATE[op.name] * u * size
+def _expm1(x: Array) -> Array:
+    """e^x - 1 for x >= 0, or somewhat more: e^x - 1 <= x + x^2 up to 1."""
+    found: Array = x * (1 + x)
+    large = x > 1
+    if large.any():
+        found = np.where(large, np.expm1(np.minimum(x, 710.0)), found)
+        found = np.where(x > 700, np.inf, found)
+    return found
+
+
+def own(op: Op, x: Array, size: Array, u: float) -> Array:
+    """The error of an approximate function itself; ``size`` is the magnitude of its result, 0 if that is infinite."""
+    units = 2 * APPROXIMATE[op.name] * u
     unit = traits.of(op.name).rounding.unit
     if unit == "exp2":
-        found = found + size * np.expm1(np.minimum(3 * u * np.abs(x), 700.0))
-    elif unit == "log2":
-        found = found + _LOG_ERROR
-    elif unit == "sine":
-        found = found + _SINE_ERROR * np.maximum(1.0, np.abs(x))
+        found = _expm1(np.minimum(3 * u * np.abs(x), 700.0))
+        found += units
+        found = found * size
+    else:
+        found = units * size
+        if unit == "log2":
+            found = found + _LOG_ERROR
+        elif unit == "sine":
+            found = found + _SINE_ERROR * np.maximum(1.0, np.abs(x))
     # For these operands the result is exact.
-    exact = (x == 0) | np.isinf(x)
-    return np.where(exact & (op.name != "arith.divf"), 0.0, np.where(np.isfinite(found), found, 0.0))
+    exact = x == 0
+    if op.name != "arith.divf" and (not np.isfinite(x.sum()) or exact.any()):
+        found = np.where(exact | np.isinf(x), 0.0, found)
+    return np.where(np.isfinite(found), found, 0.0) if has_nan(found) or np.isinf(found.max(initial=0.0)) else found
+
+
+def has_nan(array: Array) -> bool:
+    """Whether some number is NaN. NaN makes the sum NaN, too, and so do infinities of both signs."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isnan(array.sum())) and bool(np.isnan(array).any())
+
+
+def known(error: Array) -> Array:
+    """The error, infinite where it is NaN: then all is lost."""
+    return np.where(np.isnan(error), np.inf, error) if has_nan(error) else error
+
+
+def magnitude(values: Array) -> Array:
+    """The size of finite numbers, and 0 for the others."""
+    size = np.abs(values)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return size if np.isfinite(size.sum()) else np.where(np.isfinite(size), size, 0.0)
 
 
 def product(a: Array, b: Array, e_a: Array, e_b: Array) -> Array:
     """The error of a product that comes from its operands."""
-    return times(np.abs(a), e_b) + times(np.abs(b), e_a) + times(e_a, e_b)
+    if is_zero(e_b):
+        return times(np.abs(b), e_a)
+    if is_zero(e_a):
+        return times(np.abs(a), e_b)
+    return times(np.abs(a) + e_a, e_b) + times(np.abs(b), e_a)
+
+
+def is_zero(error: Array) -> bool:
+    """Whether it is the error of an exact operand: a single zero."""
+    return np.ndim(error) == 0 and not error.any()
 
 
 def times(a: Array, b: Array) -> Array:
-    """a * b with 0 * inf = 0, since an exact zero has no error."""
+    """a * b of numbers that are not negative, with 0 * inf = 0, since an exact zero has no error."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.where((a == 0) | (b == 0), 0.0, a * b)
+        found = np.asarray(a * b)
+        return np.where((a == 0) | (b == 0), 0.0, found) if has_nan(found) else found
 
 
 def quotient(a: Array, b: Array, result: Array, e_a: Array, e_b: Array) -> Array:
@@ -158,11 +209,20 @@ def dot_inputs(op: Op, a: Any, result: Any) -> tuple[float, float]:
     return narrowed, 2.0**-23 if result == np.float32 else 2.0**-53 if result == np.float64 else 2.0**-10
 
 
-def summed(values: Array, errors: Array, axis: int, u: float, fold: Callable[[Array, int], Array]) -> Array:
-    """The error of a sum of ``values`` along ``axis`` in any order; ``fold`` is ``np.sum`` or ``np.cumsum``."""
+def summed(
+    values: Array, raw: Array, inherited: Array, axis: int, u: float, fold: Callable[[Array, int], Array]
+) -> Array:
+    """The distance of any sum of ``values`` along ``axis``, in any order, from the sum ``raw`` that was computed.
+
+    ``fold`` is ``np.sum`` or ``np.cumsum``, and ``inherited`` the sum of the terms' own errors. No partial sum is
+    greater than that of the positive or that of the negative terms, so their greater one bounds each rounding.
+    """
+    exact, magnitudes = fold(values, axis), fold(np.abs(values), axis)
     terms = fold((values != 0).astype(np.float64), axis)
-    magnitudes = fold(np.abs(values), axis)
-    return fold(errors, axis) + times(2 * gamma(np.maximum(terms - 1, 0), u), magnitudes + fold(errors, axis))
+    other = times(gamma(np.maximum(terms - 1, 0), u), 0.5 * (magnitudes + np.abs(exact)) + inherited)
+    with np.errstate(invalid="ignore"):
+        own = np.abs(exact - raw) + terms * 2.0**-52 * magnitudes
+    return inherited + other + np.where(np.isfinite(own), own, other)
 
 
 def contractible(op: Op, made_by: Mapping[int, Op]) -> list[int]:

@@ -14,6 +14,7 @@ from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.mask_box import MaskBox
+from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
@@ -142,8 +143,7 @@ class RoundingWatcher(Watcher):
             return
         for inner in self._within(op):
             if effects.writes(inner):
-                allowed = getattr(frame.machine, "allowed", None)
-                self._held.lose(None if allowed is None else allowed(inner.index))
+                self._held.lose(_reached(frame, inner))
         values = [result] if len(op.results) == 1 else list(result or ())
         for number, value in zip(op.results, values, strict=True):
             rank = len(frame.type(number).shape)
@@ -174,8 +174,7 @@ class RoundingWatcher(Watcher):
             return
         if astray:
             # Elements that it did not store to, it may store to in another evaluation.
-            allowed = getattr(frame.machine, "allowed", None)
-            self._held.lose(None if allowed is None else allowed(op.index))
+            self._held.lose(_reached(frame, op))
             return
         assert at.value is not None
         value = self._bound(frame, op, operands, at.value)
@@ -227,7 +226,7 @@ class RoundingWatcher(Watcher):
         other = None if at.other is None else self._bound(frame, op, operands, at.other)
         known: Bound | None = None
         on: Array | None = None
-        if self._held:
+        if self._held.holds(_reached(frame, op)):
             places, on = lanes(*self._where, shape)
             known = self._held.at(places, dtype_of(type).itemsize)
         elif other is not None:
@@ -242,6 +241,12 @@ class RoundingWatcher(Watcher):
         for one in moves:
             found = LOST.where(one.uncertain, found)
         self._put(result, found)
+
+
+def _reached(frame: Frame, op: Op) -> frozenset[MemoryRegion] | None:
+    """The regions that an access may touch; None: any."""
+    allowed = getattr(frame.machine, "allowed", None)
+    return None if allowed is None else allowed(op.index)
 
 
 def _picked(part: Array, shape: tuple[int, ...], on: Array) -> Array:

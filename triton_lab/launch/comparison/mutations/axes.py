@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from triton_lab.interpreter import memory_access
 from triton_lab.interpreter.affine_block import AffineBlock
-from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.op_registry import Implementation
-from triton_lab.interpreter.ops.program_ids import coordinate
-from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
-from triton_lab.launch.comparison.interpreter_changes import changed, redirected
+from triton_lab.ir.plan_edits import Edit, Editor, exchanged, with_attributes, with_computed, with_operand
+from triton_lab.launch.comparison.interpreter_changes import redirected
 from triton_lab.launch.comparison.mutations.ir_query import indices, lines_of, ops_of, shape_of, users_of
+from triton_lab.launch.comparison.mutations.operators import switch_of
 from triton_lab.launch.comparison.numerics import Switch, types_of
 from triton_lab.localization import _
 
@@ -57,24 +56,10 @@ def dots(launch: Launch) -> Iterator[Switch]:
             if _is_square(shapes[k]):
                 name = _("the {noun} operand of tl.dot transposed{where}").format(noun=noun, where=where)
                 cause = _("which way round the {noun} operand of tl.dot is").format(noun=noun)
-                yield Switch(name, cause, layers=(changed([op], _transposing(k)),), ops=indices([op]))
+                yield switch_of(name, cause, op, with_computed(k, "tt.trans", {"order": [1, 0]}))
         if shapes[0] == shapes[1] and _is_square(shapes[0]):
             name = _("the operands of tl.dot exchanged{where}").format(where=where)
-            layers = changed([op], _exchanging_operands)
-            yield Switch(name, _("the order of the operands of tl.dot"), layers=(layers,), ops=indices([op]))
-
-
-def _transposing(k: int) -> Callable[..., Value]:
-    def dot(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
-        given = list(operands)
-        given[k] = np.swapaxes(frame.spread(op, k, given[k]), 1, 2)
-        return inner(frame, op, *given)  # type: ignore[no-any-return]
-
-    return dot
-
-
-def _exchanging_operands(inner: Implementation, frame: Frame, op: Op, a: Value, b: Value, *rest: Value) -> Value:
-    return inner(frame, op, b, a, *rest)  # type: ignore[no-any-return]
+            yield switch_of(name, _("the order of the operands of tl.dot"), op, exchanged(0, 1))
 
 
 # --- Program ids --------------------------------------------------------------------------------------
@@ -88,24 +73,14 @@ def program_ids(launch: Launch) -> Iterator[Switch]:
             where = lines_of(launch, asked[one], asked[two])
             name = f"program_id({one}) and program_id({two}) exchanged{where}"
             both = [op for op in ops_of(launch, "tt.get_program_id") if op.attributes["axis"] in (one, two)]
-            layers = changed(both, _exchanged({one: two, two: one}))
-            yield Switch(name, _("which program id is which"), layers=(layers,), ops=indices(both))
+            edits = [(op.index, with_attributes(axis=one + two - op.attributes["axis"])) for op in both]
+            yield Switch(name, _("which program id is which"), edits=tuple(edits), ops=indices(both))
     yield from _uses(launch, asked)
     for axis, extent in enumerate(launch.grid):
         if extent > 1 and axis not in asked:
             for op in ops_of(launch, "tt.make_range"):
                 name = f"program_id({axis}) * {shape_of(launch, op)[0]} added{lines_of(launch, op)}"
-                layers = changed([op], _added(axis))
-                yield Switch(
-                    name, _("which program this is, left out of the offsets"), layers=(layers,), ops=indices([op])
-                )
-
-
-def _exchanged(axes: Mapping[int, int]) -> Callable[..., Value]:
-    def program_id(inner: Implementation, frame: Frame, op: Op) -> Value:
-        return coordinate(frame.programs, frame.machine.grid, axes[op.attributes["axis"]]).astype(np.int32)
-
-    return program_id
+                yield switch_of(name, _("which program this is, left out of the offsets"), op, _added(axis))
 
 
 def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
@@ -118,27 +93,32 @@ def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
             for user, position in users if len(users) > 1 or other not in asked else ():
                 if not user.regions and user.name != "tt.call":
                     name = f"program_id({other}) and not program_id({axis}){lines_of(launch, user)}"
-                    layers = changed([user], _instead(position, other))
-                    yield Switch(name, _("a program id along another axis"), layers=(layers,), ops=indices([user]))
+                    yield switch_of(name, _("a program id along another axis"), user, _instead(position, other))
 
 
-def _instead(position: int, axis: int) -> Callable[..., Value]:
-    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: object) -> Value:
-        given = list(operands)
-        given[position] = coordinate(frame.programs, frame.machine.grid, axis).astype(np.int32)
-        return inner(frame, op, *given, **told)  # type: ignore[no-any-return]
+def _instead(position: int, axis: int) -> Edit:
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        made = editor.op(op, "tt.get_program_id", (), editor.type(op.operands[position]), {"axis": axis})
+        return [made, *with_operand(position, made.results[0])(editor, op)]
 
-    return run
+    return edit
 
 
-def _added(axis: int) -> Callable[..., Value]:
-    def run(inner: Implementation, frame: Frame, op: Op) -> Value:
-        start = (
-            op.attributes["start"] + coordinate(frame.programs, frame.machine.grid, axis) * frame.result_type(op).size
-        )
-        return AffineBlock(np.asarray(start, np.int64), (1,), frame.result_type(op).shape)
+def _added(axis: int) -> Edit:
+    """A range that starts further on for each program, by its extent."""
 
-    return run
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        type = editor.type(op.results[0])
+        one = replace(type, shape=())
+        program = editor.op(op, "tt.get_program_id", (), one, {"axis": axis})
+        extent = editor.constant(op, type.size, one)
+        start = editor.op(op, "arith.muli", (*program.results, *extent.results), one)
+        starts = editor.op(op, "tt.splat", start.results, type)
+        own = replace(op, results=(editor.value(type),))
+        whole = replace(editor.op(op, "arith.addi", (*own.results, *starts.results), type), results=op.results)
+        return [own, program, extent, start, starts, whole]
+
+    return edit
 
 
 # --- Matrices -----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from triton_lab import messages
 from triton_lab.ir import Op, traits
 from triton_lab.ir.dataflow import Flow, Value
-from triton_lab.ir.plan import Bits, Dense, Function
+from triton_lab.ir.plan import Bits, Dense, Function, Region
 from triton_lab.ir.traits import Kind
 from triton_lab.ir.value_flow import TERMINATORS
 from triton_lab.launch.comparison.numerics import types_of
@@ -83,6 +83,25 @@ def constant(made: Mapping[int, Op], number: int) -> float | int | None:
 def behind(flow: Flow, taken: Sequence[tuple[Op, int]]) -> set[Value]:
     """The values from which these operands of operations are computed."""
     return flow.behind(Value(flow.function_of[op.index], number) for op, number in taken)
+
+
+def visible(function: Function, op: Op) -> set[int]:
+    """The values of the function that ``op`` may take: those computed before it, in its block or around it."""
+
+    def within(region: Region, known: set[int]) -> set[int] | None:
+        for block in region.blocks:
+            here = {*known, *block.arguments}
+            for one in block.ops:
+                if one.index == op.index:
+                    return here
+                for inner in one.regions:
+                    found = within(inner, here)
+                    if found is not None:
+                        return found
+                here.update(one.results)
+        return None
+
+    return within(function.body, set()) or set()
 
 
 def indices(ops: Sequence[Op]) -> frozenset[int]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,12 @@ from triton_lab import messages
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import Implementation
-from triton_lab.interpreter.ops.control import counting, trips_of
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op
-from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
+from triton_lab.ir.plan_edits import Edit, Editor, with_constant, with_operand
+from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers
 from triton_lab.launch.comparison.mutations.ir_query import constant, function_of, indices, lines_of, makers, ops_of
+from triton_lab.launch.comparison.mutations.operators import switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
@@ -34,17 +33,19 @@ def iterations(launch: Launch) -> Iterator[Switch]:
             (1, "one iteration more", _("a loop that ends an iteration early")),
             (-1, "one iteration less", _("a loop that has an iteration too many")),
         ):
-            layers = changed([op], _counted(more))
-            yield Switch(f"{name}{lines_of(launch, op)}", cause, layers=(layers,), ops=indices([op]))
+            yield switch_of(f"{name}{lines_of(launch, op)}", cause, op, _counted(more))
 
 
-def _counted(more: int) -> Callable[..., Any]:
-    def loop(inner: Implementation, frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *rest: Value) -> Any:
-        _unused, high, stride = counting(frame, op, (lower, upper, step))
-        upper = (high + more * stride).astype(frame.elements(op, 1, upper).dtype)
-        return inner(frame, op, lower, upper, step, *rest)
+def _counted(more: int) -> Edit:
+    """A loop with so many iterations more: 1 or -1."""
 
-    return loop
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        upper, step = op.operands[1:3]
+        name = "arith.addi" if more > 0 else "arith.subi"
+        end = editor.op(op, name, (upper, step), editor.type(upper))
+        return [end, *with_operand(1, end.results[0])(editor, op)]
+
+    return edit
 
 
 # --- Carried values -----------------------------------------------------------------------------------
@@ -68,21 +69,11 @@ def starts(launch: Launch) -> Iterator[Switch]:
                     name = _("{called} starts from {spelled}{lines_of}").format(
                         called=_called(function.names[argument]), spelled=spelled, lines_of=lines_of(launch, op)
                     )
-                    layers = changed([op], _starting(k, value))
-                    yield Switch(name, _("what an accumulator starts from"), layers=(layers,), ops=indices([op]))
+                    yield switch_of(name, _("what an accumulator starts from"), op, with_constant(3 + k, value))
 
 
 def _called(name: str) -> str:
     return name or _("what the loop carries")
-
-
-def _starting(k: int, value: float) -> Callable[..., Any]:
-    def loop(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Any:
-        given = list(operands)
-        given[3 + k] = np.full_like(frame.elements(op, 3 + k, given[3 + k]), value)
-        return inner(frame, op, *given)
-
-    return loop
 
 
 def carried(launch: Launch) -> Iterator[Switch]:
@@ -95,37 +86,18 @@ def carried(launch: Launch) -> Iterator[Switch]:
                 for fold, told in (("arith.addf", "added up"), ("arith.maxnumf", _("kept at its greatest"))):
                     name = f"{_called(function.names[argument])} {told}{lines_of(launch, op)}"
                     cause = _("a loop that forgets what it had computed before")
-                    yield Switch(name, cause, layers=(changed([op], _folding(k, fold)),), ops=indices([op]))
+                    edits = ((block.ops[-1].index, _folding(k, fold, argument)),)
+                    yield Switch(name, cause, edits=edits, ops=indices([op]))
 
 
-def _folding(k: int, fold: str) -> Callable[..., Any]:
-    def loop(inner: Implementation, frame: Frame, op: Op, lower: Value, upper: Value, step: Value, *rest: Value) -> Any:
-        low, high, stride = counting(frame, op, (lower, upper, step))
-        trips = trips_of(low, high, stride)
-        if not (trips == trips[0]).all():
-            return inner(frame, op, lower, upper, step, *rest)
-        dtype = frame.elements(op, 0, lower).dtype
-        values = rest
-        for turn in range(int(trips[0])):
-            bounds = (low + turn * stride).astype(dtype), (low + (turn + 1) * stride).astype(dtype)
-            found = inner(frame, op, *bounds, step, *values)
-            new = found if len(op.results) > 1 else (found,)
-            values = tuple(
-                _folded(frame, op, k, fold, values[k], one) if at == k else one for at, one in enumerate(new)
-            )
-        return values if len(op.results) > 1 else values[0]
+def _folding(k: int, fold: str, carried: int) -> Edit:
+    """The end of an iteration, which combines the value that it hands on at ``k`` with the one it was ``carried``."""
 
-    return loop
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        both = editor.op(op, fold, (carried, op.operands[k]), editor.type(carried))
+        return [both, *with_operand(k, both.results[0])(editor, op)]
 
-
-def _folded(frame: Frame, loop: Op, k: int, fold: str, held: Value, new: Value) -> Value:
-    """Both values combined by the operation ``fold``, which is also reported to the observer."""
-    numbers = (loop.results[k], loop.results[k])
-    op = replace(loop, name=fold, operands=numbers, results=numbers[:1], regions=())
-    found = ordinary(fold)(frame, op, held, new)
-    if frame.machine.observer is not None:
-        frame.machine.observer.after(frame, op, (held, new), found)
-    return found  # type: ignore[no-any-return]
+    return edit
 
 
 # --- Pointers that do not move ------------------------------------------------------------------------

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.min_max import fmax, fmin, maximum, minimum
 from triton_lab.interpreter.op_registry import Implementation
-from triton_lab.interpreter.ops.combine_functions import folding
 from triton_lab.interpreter.runtime_values import Value as Held
-from triton_lab.ir import Op, traits
+from triton_lab.ir import Op, Type, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.effects import operands_of
+from triton_lab.ir.plan_edits import Edit, Editor, renamed, with_operand
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, Layers, changed
-from triton_lab.launch.comparison.mutations.ir_query import behind, indices, lines_of, ops_of, shape_of
+from triton_lab.launch.comparison.mutations.ir_query import (
+    behind,
+    function_of,
+    indices,
+    lines_of,
+    ops_of,
+    shape_of,
+    visible,
+)
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.localization import _
 
@@ -70,29 +77,6 @@ def _filled(ops: Sequence[Op], value: float) -> Layers:
     return changed(ops, load)
 
 
-# The neutral element of a reduction by these functions.
-_NEUTRAL: Sequence[tuple[Collection[Any], float]] = (
-    ((np.add,), 0.0),
-    ((np.multiply,), 1.0),
-    ((fmax, maximum, np.maximum), -np.inf),
-    ((fmin, minimum, np.minimum), np.inf),
-)
-
-
-@dataclass(eq=False)
-class _Seen:
-    """The mask of a load in the present run, by program, for the reductions after it."""
-
-    programs: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    mask: Array = field(default_factory=lambda: np.ones((1,), np.bool_))
-
-    def of(self, programs: Array) -> Array | None:
-        """The mask of these ``programs``; None if one of them has not run the load."""
-        if not np.isin(programs, self.programs).all():
-            return None
-        return self.mask if len(self.mask) == 1 else self.mask[np.searchsorted(self.programs, programs)]
-
-
 def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Switch]:
     """Switches for reductions of blocks of a load's shape, without the lanes that its mask turns off."""
     flow = Flow.of(launch.executable.plan)
@@ -106,61 +90,74 @@ def left_out(launch: Launch, masked: Sequence[tuple[Op, Access]]) -> Iterator[Sw
                 lines_of=lines_of(launch, load), lines_of_2=lines_of(launch, *group)
             )
             cause = _("masked-off lanes that take part in a reduction")
-            yield Switch(name, cause, layers=_without(load, group), ops=indices(group))
+            edits = _without(launch, load, group)
+            if edits:
+                yield Switch(name, cause, edits=edits, ops=indices(group))
 
 
-def _without(load: Op, reductions: Sequence[Op]) -> tuple[Layers, ...]:
-    seen = _Seen()
-
-    def loaded(
-        inner: Implementation, frame: Frame, op: Op, *operands: Held, touch: ChangedAccess | None = None
-    ) -> Held:
-        seen.programs, seen.mask = frame.programs, (touch or ChangedAccess.of(op, operands)).active()
-        return inner(frame, op, *operands, touch=touch)  # type: ignore[no-any-return]
-
-    def reduced(inner: Implementation, frame: Frame, op: Op, *operands: Held) -> Held:
-        mask = seen.of(frame.programs)
-        function = folding(frame.region(op)[0])
-        neutral = next((value for functions, value in _NEUTRAL if function in functions), None)
-        if mask is None or neutral is None:
-            return inner(frame, op, *operands)  # type: ignore[no-any-return]
-        array = frame.spread(op, 0, operands[0])
-        return inner(frame, op, np.where(mask, array, _as(neutral, array.dtype)))  # type: ignore[no-any-return]
-
-    return changed([load], loaded), changed(reductions, reduced)
+def _without(launch: Launch, load: Op, reductions: Sequence[Op]) -> tuple[tuple[int, Edit], ...]:
+    """The edits that leave out the lanes; none where the mask is not visible, or lanes have no neutral element."""
+    mask = load.operands[operands_of(load).mask or 0]
+    found = []
+    for op in reductions:
+        function = function_of(launch, op)
+        inner = [one.name for one in op.regions[0].blocks[0].ops[:-1]]
+        type = function.types[op.operands[0]]
+        if len(inner) != 1 or inner[0] not in _NEUTRAL or mask not in visible(function, op):
+            return ()
+        number = _as(_NEUTRAL[inner[0]], type)
+        found.append((op.index, _chosen(mask, number)))
+    return tuple(found)
 
 
-def _as(value: float, dtype: np.dtype[Any]) -> Array:
-    """The value in ``dtype``; for integers, the largest and the smallest number replace the infinities."""
-    if dtype.kind in "iu" and np.isinf(value):
-        info = np.iinfo(dtype)
-        return np.array(info.max if value > 0 else info.min, dtype)
-    return np.array(value).astype(dtype)
+def _chosen(mask: int, neutral: float) -> Edit:
+    """A reduction of the lanes that a mask lets through, and of ``neutral`` elsewhere."""
+
+    def edit(editor: Editor, op: Op) -> Sequence[Op]:
+        (x,) = op.operands
+        type = editor.type(x)
+        other = editor.constant(op, neutral, type)
+        chosen = editor.op(op, "arith.select", (mask, x, *other.results), type)
+        return [other, chosen, *with_operand(0, chosen.results[0])(editor, op)]
+
+    return edit
+
+
+# The neutral element of a reduction, by what it does.
+_NEUTRAL = {
+    trait.name: {"+": 0.0, "*": 1.0}.get(trait.symbol, -trait.extreme * math.inf)
+    for trait in traits.TRAITS.values()
+    if trait.commutative and trait.numbers and (trait.extreme or trait.symbol in ("+", "*"))
+}
+
+
+def _as(value: float, type: Type) -> float:
+    """The value; for integers, the largest and the smallest number replace the infinities."""
+    if type.is_integer and math.isinf(value):
+        largest: int = (1 << (type.bits - 1)) - 1
+        return largest if value > 0 else -largest - 1
+    return value
 
 
 # --- Reduction functions ------------------------------------------------------------------------------
 
-_FOLDS: Sequence[tuple[str, Any]] = (("sum", np.sum), ("max", np.max), ("min", np.min))
+# What a reduction may do, by the kind of its elements.
+_FOLDS = {
+    "float": {"sum": "arith.addf", "max": "arith.maxnumf", "min": "arith.minnumf"},
+    "integer": {"sum": "arith.addi", "max": "arith.maxsi", "min": "arith.minsi"},
+}
 
 
 def folds(launch: Launch) -> Iterator[Switch]:
     """Switches that exchange sum, maximum and minimum in a reduction."""
     for op in ops_of(launch, "tt.reduce"):
-        inner = [one.name for one in op.regions[0].blocks[0].ops[:-1]]
-        held = next((name for name, prefix in _SPELLED.items() if len(inner) == 1 and inner[0][6:9] == prefix), None)
-        for name, fold in _FOLDS:
-            if held is not None and name != held:
-                change = changed([op], _folded_by(fold))
+        inner = op.regions[0].blocks[0].ops[:-1]
+        trait = traits.of(inner[0].name)
+        held = {1: "max", -1: "min"}.get(trait.extreme, "sum" if trait.symbol == "+" else None)
+        if len(inner) != 1 or held is None:
+            continue
+        for name, meant in _FOLDS[trait.numbers or "float"].items():
+            if name != held:
                 title = _("{name} and not {held}{lines_of}").format(name=name, held=held, lines_of=lines_of(launch, op))
-                yield Switch(title, _("what a reduction does"), layers=(change,), ops=indices([op]))
-
-
-_SPELLED = {"sum": "add", "max": "max", "min": "min"}
-
-
-def _folded_by(fold: Any) -> Any:
-    def reduced(inner: Implementation, frame: Frame, op: Op, value: Held) -> Held:
-        array = frame.spread(op, 0, value)
-        return np.asarray(fold(array, axis=op.attributes["axis"] + 1), array.dtype)
-
-    return reduced
+                edits = ((inner[0].index, renamed(meant)),)
+                yield Switch(title, _("what a reduction does"), edits=edits, ops=indices([op]))

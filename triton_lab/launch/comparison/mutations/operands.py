@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +17,20 @@ from triton_lab.interpreter.memory_regions import Reachable
 from triton_lab.interpreter.op_registry import Implementation
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, traits
+from triton_lab.ir.plan_edits import Editor, with_constant
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.comparison.interpreter_changes import ChangedAccess, changed
 from triton_lab.launch.comparison.mutations.ir_query import constant, indices, lines_of, makers, ops_of
-from triton_lab.launch.comparison.mutations.operators import given, held_by, switch_of
+from triton_lab.launch.comparison.mutations.operators import held_by, switch_of
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.relations import numbers
 from triton_lab.localization import _
 
 if TYPE_CHECKING:
     from triton_lab.launch.launch import Launch
+
+# Predicates of arith.cmpi.
+_UNEQUAL, _LESS = 1, 2
 
 # --- Integers -----------------------------------------------------------------------------------------
 
@@ -49,13 +54,33 @@ def integers(launch: Launch) -> Iterator[Switch]:
                     title = _("{held} and not {held_2}{lines_of}").format(
                         held=held + by, held_2=held, lines_of=lines_of(launch, op)
                     )
-                    yield switch_of(title, _("a constant that is one off"), op, given(k, held + by))
+                    yield switch_of(title, _("a constant that is one off"), op, with_constant(k, held + by))
 
 
-def _floored(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
-    a, b = (frame.elements(op, k, value) for k, value in enumerate(operands))
-    divisor = np.where(b == 0, np.ones_like(b), b)
-    return np.floor_divide(a, divisor) if op.name == "arith.divsi" else np.mod(a, divisor)
+def _floored(editor: Editor, op: Op) -> Sequence[Op]:
+    """A quotient that is floored, or the remainder that belongs to it: with the divisor's sign."""
+    a, b = op.operands
+    type = editor.type(a)
+    truth = replace(type, element="i1")
+    zero, one = editor.constant(op, 0, type), editor.constant(op, 1, type)
+    rest = editor.op(op, "arith.remsi", (a, b), type)
+
+    def compared(number: int, predicate: int) -> Op:
+        return editor.op(op, "arith.cmpi", (number, *zero.results), truth, {"predicate": predicate})
+
+    signs = [compared(number, _LESS) for number in (*rest.results, b)]
+    apart = editor.op(op, "arith.xori", [each.results[0] for each in signs], truth)
+    some = compared(rest.results[0], _UNEQUAL)
+    off = editor.op(op, "arith.andi", (*apart.results, *some.results), truth)
+    if op.name == "arith.remsi":
+        cut, mended = rest, editor.op(op, "arith.addi", (*rest.results, b), type)
+        made = [mended]
+    else:
+        cut = editor.op(op, "arith.divsi", (a, b), type)
+        mended = editor.op(op, "arith.subi", (*cut.results, *one.results), type)
+        made = [cut, mended]
+    chosen = replace(op, name="arith.select", operands=(*off.results, *mended.results, *cut.results), attributes={})
+    return [zero, one, rest, *signs, apart, some, off, *made, chosen]
 
 
 _PRODUCTS = traits.names(lambda trait: trait.numbers == "integer" and trait.symbol == "*")
@@ -83,7 +108,7 @@ def sizes(launch: Launch) -> Iterator[Switch]:
                             title = _("{other} and not {name}{lines_of}").format(
                                 other=other, name=name, lines_of=lines_of(launch, op)
                             )
-                            yield switch_of(title, _("one number for another"), op, given(k, int(meant)))
+                            yield switch_of(title, _("one number for another"), op, with_constant(k, meant))
 
 
 # --- Arguments ----------------------------------------------------------------------------------------

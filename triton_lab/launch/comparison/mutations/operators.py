@@ -7,20 +7,23 @@ used, and add what a formula needs to stay finite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from triton_lab.interpreter.frame import Frame
-from triton_lab.interpreter.op_registry import Implementation
-from triton_lab.interpreter.runtime_values import Value
-from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op, traits
+from triton_lab.ir.plan import Block, Region
+from triton_lab.ir.plan_edits import (
+    Edit,
+    Editor,
+    exchanged,
+    followed_by,
+    renamed,
+    with_attributes,
+    with_computed,
+    with_constant,
+)
 from triton_lab.ir.traits import Accuracy
-from triton_lab.launch.comparison.interpreter_changes import changed
 from triton_lab.launch.comparison.mutations.ir_query import (
     constant,
     function_of,
@@ -40,8 +43,6 @@ if TYPE_CHECKING:
     from triton_lab.ir.plan import Function
     from triton_lab.launch.launch import Launch
 
-Array = NDArray[Any]
-
 # --- Comparisons --------------------------------------------------------------------------------------
 
 # Predicates of arith.cmpi by number: strict and not strict exchanged, and the direction reversed.
@@ -60,19 +61,13 @@ def comparisons(launch: Launch) -> Iterator[Switch]:
                 name = _("{SPELLED} and not {SPELLED_2}{lines_of}").format(
                     SPELLED=_SPELLED[meant], SPELLED_2=_SPELLED[predicate], lines_of=lines_of(launch, op)
                 )
-                yield switch_of(name, "a comparison", op, _compared(meant))
+                yield switch_of(name, "a comparison", op, with_attributes(predicate=meant))
 
 
-def switch_of(name: str, cause: str, op: Op | Sequence[Op], change: Callable[..., Any]) -> Switch:
+def switch_of(name: str, cause: str, op: Op | Sequence[Op], edit: Edit) -> Switch:
+    """A switch that edits one operation, or each of several."""
     ops = [op] if isinstance(op, Op) else op
-    return Switch(name, cause, layers=(changed(ops, change),), ops=indices(ops))
-
-
-def _compared(predicate: int) -> Callable[..., Value]:
-    def compared(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
-        return inner(frame, replace(op, attributes={**op.attributes, "predicate": predicate}), *operands)  # type: ignore[no-any-return]
-
-    return compared
+    return Switch(name, cause, edits=tuple((one.index, edit) for one in ops), ops=indices(ops))
 
 
 # --- Functions and operators --------------------------------------------------------------------------
@@ -96,14 +91,7 @@ def functions(launch: Launch) -> Iterator[Switch]:
             name = _("{meant} and not {base}{lines_of}").format(
                 meant=meant[5:], base=base[5:], lines_of=lines_of(launch, *group)
             )
-            yield switch_of(name, cause, group, _instead(meant))
-
-
-def _instead(meant: str) -> Callable[..., Value]:
-    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
-        return ordinary(meant)(frame, replace(op, name=meant), *operands)  # type: ignore[no-any-return]
-
-    return run
+            yield switch_of(name, cause, group, renamed(meant))
 
 
 _FLOATS = {name: trait for name, trait in traits.TRAITS.items() if trait.numbers == "float"}
@@ -131,7 +119,7 @@ def operators(launch: Launch) -> Iterator[Switch]:
             _("{new} and not {old}{lines_of}").format(new=new, old=old, lines_of=lines_of(launch, op)),
             "an operator",
             op,
-            _instead(meant),
+            renamed(meant),
         )
 
 
@@ -155,13 +143,11 @@ def orders(launch: Launch) -> Iterator[Switch]:
             if op.name == "arith.select"
             else "both sides of " + "-/"[op.name == "arith.divf"]
         )
-        yield switch_of(f"{noun} exchanged{lines_of(launch, op)}", translated(_ORDERED[op.name]), op, _exchanged)
+        yield switch_of(f"{noun} exchanged{lines_of(launch, op)}", translated(_ORDERED[op.name]), op, _last_two(op))
 
 
-def _exchanged(inner: Implementation, frame: Frame, op: Op, *operands: Value) -> Value:
-    *first, one, two = operands
-    *numbers_of, left, right = op.operands
-    return inner(frame, replace(op, operands=(*numbers_of, right, left)), *first, two, one)  # type: ignore[no-any-return]
+def _last_two(op: Op) -> Edit:
+    return exchanged(len(op.operands) - 2, len(op.operands) - 1)
 
 
 # --- Numbers ------------------------------------------------------------------------------------------
@@ -185,7 +171,7 @@ def divisors(launch: Launch) -> Iterator[Switch]:
                     title = _("{other} and not {name} as divisor{lines_of}").format(
                         other=other, name=name, lines_of=lines_of(launch, op)
                     )
-                    yield switch_of(title, _("what is divided by"), op, given(1, meant))
+                    yield switch_of(title, _("what is divided by"), op, with_constant(1, meant))
 
 
 def held_by(
@@ -206,17 +192,6 @@ def held_by(
     return None
 
 
-def given(position: int, value: float) -> Callable[..., Any]:
-    """A change that gives the operand at ``position`` the ``value`` in all lanes."""
-
-    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
-        given = list(operands)
-        given[position] = np.full_like(frame.elements(op, position, given[position]), value)
-        return inner(frame, op, *given, **told)
-
-    return run
-
-
 _MOVED = {"tt.store": N_("what is stored"), "tt.load": N_("what is loaded")}
 _SIGNED = {"math.exp": N_("what exp takes"), "math.exp2": N_("what exp2 takes"), **_MOVED}
 _SCALED = {"tt.dot": N_("tl.dot"), **_MOVED}
@@ -229,13 +204,14 @@ def signs(launch: Launch) -> Iterator[Switch]:
             title = _("{NOUNS} with the other sign{lines_of}").format(
                 NOUNS=translated(_SIGNED[op.name]), lines_of=lines_of(launch, op)
             )
-            yield switch_of(
-                title, _("a sign that was left out"), op, _turned if op.name[:4] == "math" else _scaled(-1.0)
-            )
+            yield switch_of(title, _("a sign that was left out"), op, _through(op, "arith.negf"))
 
 
-def _turned(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
-    return inner(frame, op, -frame.elements(op, 0, x))  # type: ignore[no-any-return]
+def _through(op: Op, name: str, other: float | None = None) -> Edit:
+    """What a function takes, or a store stores, passed through an operation; of a load or a dot, what it gives."""
+    if op.results and not traits.of(op.name).is_lane_by_lane:
+        return followed_by(name, other=other)
+    return with_computed(1 if op.name == "tt.store" else 0, name, other=other)
 
 
 def scales(launch: Launch) -> Iterator[Switch]:
@@ -251,24 +227,12 @@ def scales(launch: Launch) -> Iterator[Switch]:
                 title = _("{NOUNS} multiplied by {name}{lines_of}").format(
                     NOUNS=translated(_SCALED[op.name]), name=name, lines_of=lines_of(launch, op)
                 )
-                yield switch_of(title, _("a factor that was left out"), op, _scaled(value))
+                yield switch_of(title, _("a factor that was left out"), op, _through(op, "arith.mulf", value))
 
 
 def _of_floats(launch: Launch, op: Op) -> bool:
     """Whether the operation loads, stores or multiplies floats."""
     return function_of(launch, op).types[(op.results or op.operands[1:])[0]].is_float
-
-
-def _scaled(value: float) -> Callable[..., Any]:
-    def run(inner: Implementation, frame: Frame, op: Op, *operands: Value, **told: Any) -> Any:
-        if op.name != "tt.store":
-            found: Array = inner(frame, op, *operands, **told)
-            return (found * np.asarray(value, np.float32)).astype(found.dtype)
-        stored = frame.elements(op, 1, operands[1])
-        times = (stored * np.asarray(value, np.float32)).astype(stored.dtype)
-        return inner(frame, op, operands[0], times, *operands[2:], **told)
-
-    return run
 
 
 _TINY = (1e-5, 1e-6, 1e-8, 1e-12)
@@ -285,18 +249,23 @@ def guards(launch: Launch) -> Iterator[Switch]:
         idle = {name: known[name] for name in unused(launch) if 0 < known.get(name, 0) < 0.1}
         for name, value in (idle or {f"{one:g}": one for one in _TINY}).items():
             title = _("{name} added under the root{lines_of}").format(name=name, lines_of=lines_of(launch, op))
-            yield switch_of(title, _("an epsilon that was left out"), op, _added(value))
+            yield switch_of(title, _("an epsilon that was left out"), op, _through(op, "arith.addf", value))
 
 
-def _taken_off(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
-    found = frame.spread(op, 0, x)
-    greatest = np.max(found, axis=-1, keepdims=True, initial=-np.inf, where=~np.isnan(found))
-    return inner(frame, op, found - np.where(np.isfinite(greatest), greatest, 0).astype(found.dtype))  # type: ignore[no-any-return]
-
-
-def _added(value: float) -> Callable[..., Value]:
-    def run(inner: Implementation, frame: Frame, op: Op, x: Value) -> Value:
-        found = frame.elements(op, 0, x)
-        return inner(frame, op, found + np.asarray(value, found.dtype))  # type: ignore[no-any-return]
-
-    return run
+def _taken_off(editor: Editor, op: Op) -> Sequence[Op]:
+    """The function of what its operand is above the greatest of its row."""
+    (x,) = op.operands
+    type = editor.type(x)
+    row, one = replace(type, shape=type.shape[:-1]), replace(type, shape=())
+    arguments = editor.value(one), editor.value(one)
+    larger = editor.op(op, "arith.maxnumf", arguments, one)
+    end = replace(editor.op(op, "tt.reduce.return", larger.results, one), results=())
+    axis = {"axis": len(row.shape)}
+    greatest = editor.op(op, "tt.reduce", (x,), row, axis)
+    greatest = replace(greatest, regions=(Region((Block(arguments, (larger, end)),)),))
+    spread = [editor.op(op, "tt.splat", greatest.results, type)]
+    if row.shape:
+        column = editor.op(op, "tt.expand_dims", greatest.results, replace(type, shape=(*row.shape, 1)), axis)
+        spread = [column, editor.op(op, "tt.broadcast", column.results, type)]
+    apart = editor.op(op, "arith.subf", (x, *spread[-1].results), type)
+    return [greatest, *spread, apart, replace(op, operands=apart.results)]

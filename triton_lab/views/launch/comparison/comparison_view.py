@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
-from triton_lab import messages
 from triton_lab.launch.comparison.argument_difference import EQUAL, VERDICTS
 from triton_lab.launch.comparison.experiment_results import HEADINGS as TRIED
-from triton_lab.launch.comparison.experiment_results import TELLING
 from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.scene_bounds import Few, Many, Most, Sentence, Whole, Within
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
+from triton_lab.views.launch.comparison.causes_view import CausesView, briefly
 from triton_lab.views.launch.comparison.difference_heatmaps import HEADINGS, ComparedPicture, ComparedScene, row
 from triton_lab.views.view import View
 
@@ -25,17 +24,7 @@ if TYPE_CHECKING:
 MOST = 6  # arguments that have heatmaps
 _SOON = 0.05  # seconds: if the CPU runs a launch faster, its causes are searched for at once
 PATIENCE = 2.0  # seconds that a card waits for a bound on rounding in a launch's results
-_ROWS = 8  # experiments in a picture
 NOT_TRIED = N_("Nothing was tried to find out why.")
-
-
-class CausesScene(TypedDict):
-    """The experiments, a row each below ``headings``, and their conclusion."""
-
-    kind: Literal["causes"]
-    title: Sentence
-    headings: Few[Sentence]
-    table: Many[Few[Sentence]]
 
 
 class _ComparisonScene(TypedDict):
@@ -62,37 +51,6 @@ class ComparisonScene(_ComparisonScene, total=False):
     # Older saved notebooks lack both.
     later: Sentence
     cause: Sentence  # the cause, if it was found
-
-
-class CausesView(View):
-    """The causes of the differences in a `Comparison`: its experiments run once it is opened."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
-
-    def title(self) -> str:
-        cause = self.comparison.cause
-        return f"cause: {cause}" if self.comparison.causes().known else cause
-
-    def text(self) -> str:
-        return str(self.comparison.causes())
-
-    def table(self) -> list[tuple[str, ...]]:
-        """The experiments, a row each."""
-        return self.comparison.causes().table()
-
-    def scene(self) -> CausesScene:
-        return {
-            "kind": "causes",
-            "title": self.title(),
-            "headings": list(TRIED),
-            "table": [list(one) for one in self.table()],
-        }
-
-    def pieces(self) -> list[Drawing]:
-        from triton_lab.views.drawing.drawing_pieces import paragraphs, table
-
-        return [*paragraphs([self.title()]), *([table([TRIED, *self.table()])] if self.table() else [])]
 
 
 class ComparisonView(View):
@@ -213,7 +171,7 @@ class ComparisonView(View):
             if picture.by_program is not None:
                 pieces += side_by_side([picture.by_program])
         if self.causes():
-            pieces.append(table([TRIED, *_briefly(self.causes())]))
+            pieces.append(table([TRIED, *briefly(self.causes())]))
         return pieces
 
 
@@ -285,20 +243,3 @@ def _compiles_again(launches: Sequence[object]) -> bool:
     import torch
 
     return any(getattr(one, "target", "") == "gpu" for one in launches) and torch.cuda.is_available()
-
-
-def _briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The rows of experiments: if there are many, those with a conclusion or near results, and a count of the rest."""
-    if len(rows) <= _ROWS:
-        return rows
-    answers = set(map(translated, TELLING))
-    telling = [row for row in rows if row[-1] in answers][-_ROWS:]
-    nearest = sorted((row for row in rows if row[2] and row not in telling), key=_right, reverse=True)
-    kept = [*telling, *nearest[: max(0, _ROWS // 2 - len(telling))]]
-    others = messages.count(len(rows) - len(kept), "other")
-    return [*(row for row in rows if row in kept), (others, "", "", "", _("no, as causes() tells one by one"))]
-
-
-def _right(row: tuple[str, ...]) -> int:
-    """The number of bit-equal elements in a row: ``1,024 of 2,048``."""
-    return int(row[2].split(" ")[0].replace(",", ""))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from triton_lab import messages
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.drawing_pieces import WIDTH, wrapped
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown

@@ -19,6 +19,7 @@ const arrowColour = (look, kind) => /** @type {Record<string, string>} */ (look.
 const arrowDashes = (kind) => KINDS_OF_ARROWS.dashes[kind];
 
 const BORDER_NAME = 50 / 3; // pixels, of a border's name, as in `plane_plot.py`
+const SPACE_NAME = 44 / 3; // the same in space
 const SANS = "'DejaVu Sans', system-ui, sans-serif";
 
 /** @param {Pen} pen @param {Spot[]} spots */
@@ -68,12 +69,16 @@ export function paintDependence(pen, look, arrows, a, b, head, gap) {
   pen.setLineDash([]);
 }
 
-/** @param {Pen} pen @param {string} words @param {number} x @param {number} y @param {number} size @param {string} colour @param {CanvasTextAlign} align */
-export function paintWords(pen, words, x, y, size, colour, align = "center") {
+/** @param {Pen} pen @param {string} words @param {number} x @param {number} y @param {number} size @param {string} colour @param {CanvasTextAlign} align @param {string} halo the colour around letters, "" for none */
+export function paintWords(pen, words, x, y, size, colour, align = "center", halo = "") {
   pen.font = `${size}px ${SANS}`;
   pen.fillStyle = colour;
   pen.textAlign = align;
   pen.textBaseline = "middle";
+  if (halo) {
+    Object.assign(pen, { strokeStyle: halo, lineWidth: 4, lineJoin: "round" });
+    pen.strokeText(words, x, y);
+  }
   pen.fillText(words, x, y);
 }
 
@@ -140,5 +145,30 @@ export function paintSpace(pen, scene, space, layers, look) {
       const at = space.place(layer.points, 3 * p);
       paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, space.radius, look.statements[k % look.statements.length], look.ring);
     }
+    paintNames(pen, space, layer.faces, look);
   });
+}
+
+/**
+ * The excluded side of each face, outside of the polyhedron, as in `space_plot.py`.
+ * @param {Pen} pen @param {import("./geometry.js").Orthographic} space @param {Layer["faces"]} faces @param {Look} look
+ */
+function paintNames(pen, space, faces, look) {
+  const outline = hullOf(faces.flatMap(([, corners]) => corners.map((corner) => space.place(corner))));
+  const middle = meanOf(outline);
+  for (const [name, corners] of faces) {
+    const { x, y } = meanOf(corners.map((corner) => space.place(corner)));
+    const long = Math.hypot(x - middle.x, y - middle.y);
+    if (long < 1) continue; // the face is seen from its middle
+    const along = { x: (x - middle.x) / long, y: (y - middle.y) / long };
+    const reach = Math.max(...outline.map((spot) => (spot.x - middle.x) * along.x + (spot.y - middle.y) * along.y));
+    const far = reach + space.radius + 12 + name.length * SPACE_NAME * 0.29 * Math.abs(along.x);
+    paintWords(pen, name, middle.x + along.x * far, middle.y + along.y * far, SPACE_NAME, look.border, "center", look.ground);
+  }
+}
+
+/** @param {Spot[]} spots @returns {Spot} */
+function meanOf(spots) {
+  const sum = spots.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }), { x: 0, y: 0 });
+  return { x: sum.x / spots.length, y: sum.y / spots.length };
 }

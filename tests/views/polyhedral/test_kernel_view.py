@@ -72,7 +72,7 @@ def test_lines_and_dimensions_can_be_chosen() -> None:
 def test_the_live_view_keeps_the_race_when_dimensions_change() -> None:
     view = KernelView(model("tiles_transposed_in_place"))
     again = view.again(view.schedule, ("pid_1", "i"), {})
-    assert [arrow["violated"] for arrow in again.scene()["arrows"]] == [True]
+    assert [arrow.violated for arrow in again.picture.arrows] == [True]
 
 
 def test_the_live_view_links_the_racing_instance_with_the_contested_element() -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.polyhedral.related_work.three_ways import ragged_ways
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing import DrawnText
 from triton_lab.views.drawing.style import rgb
 from triton_lab.views.html_page import page as page_of
 from triton_lab.views.polyhedral import polyhedral_style as look
+from triton_lab.views.polyhedral.iteration_scene import LIVE_HEIGHT, LIVE_WIDTH
 from triton_lab.views.polyhedral.iteration_view import iteration_view
 from triton_lab.views.polyhedral.page_view import PageFigures
 from triton_lab.views.polyhedral.ragged_view import RaggedView
@@ -54,14 +59,24 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     assert complaints == []
 
 
-# The canvas of a plane: `front/polyhedral/geometry.js` has the same numbers.
-LEFT, ABOVE = 54, 8
-
-
 def spot(view: object, i: float, j: float) -> dict[str, float]:
-    """Where (i, j) lies on the stage, for pictures that have room for the largest unit."""
-    left, _, _, top = view.scene()["box"]  # type: ignore[attr-defined]
-    return {"x": LEFT + (j - left) * look.UNIT, "y": ABOVE + (top - i) * look.UNIT}
+    """Where (i, j) lies on the stage."""
+    left, down, unit, _radius = view.scene()["frame"]  # type: ignore[attr-defined]
+    return {"x": left + j * unit, "y": down - i * unit}
+
+
+def shown(page: Page, at: dict[str, float]) -> list[int]:
+    """The colour of the page at a place of the stage."""
+    corner = page.locator(".tl-domain-stage").first.bounding_box()
+    assert corner is not None
+    clip = {"x": corner["x"] + at["x"], "y": corner["y"] + at["y"], "width": 2, "height": 2}
+    image = Image.open(io.BytesIO(page.screenshot(clip=clip)))  # type: ignore[arg-type]
+    return list(image.convert("RGB").getpixel((1, 1)))  # type: ignore[arg-type]
+
+
+def over(colour: str, ground: str) -> np.ndarray:
+    """A polygon's colour over the page's ground."""
+    return np.array(rgb(colour)) * look.POLYGON_OPACITY + np.array(rgb(ground)) * (1 - look.POLYGON_OPACITY)
 
 
 def pixel(page: Page, canvas: int, at: dict[str, float]) -> list[int]:
@@ -77,13 +92,21 @@ def step(page: Page, times: int) -> None:
         page.get_by_label("a step forward").first.click()
 
 
-def test_the_canvas_shows_points_polygon_and_ground(show: Open) -> None:
+def test_the_plane_shows_polygon_and_ground(show: Open) -> None:
     view = iteration_view(scop(page_nests.PAGE_FIGURE))
     page = show(view)
-    *colour, opacity = pixel(page, 0, spot(view, 1.5, 4.5))
-    assert np.allclose(colour, rgb(look.LIGHT.polygon), atol=4)
-    assert round(opacity / 255, 2) == look.POLYGON_OPACITY
-    assert pixel(page, 0, spot(view, 3.5, 1.5))[3] == 0  # nothing is painted on the white ground
+    assert np.allclose(shown(page, spot(view, 1.5, 4.5)), over(look.LIGHT.polygon, look.LIGHT.ground), atol=4)
+    assert shown(page, spot(view, 3.5, 1.5)) == list(rgb(look.LIGHT.ground))
+
+
+def test_the_live_plane_is_the_drawing_of_the_png(show: Open) -> None:
+    view = iteration_view(scop(page_nests.WAVEFRONT, n=4), dependences="value")
+    plot = replace(view.plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
+    page = show(view)
+    words = page.locator(".tl-domain-stage svg text").all_text_contents()
+    assert words == [item.text for item in plot.drawing().items if isinstance(item, DrawnText)]
+    x, y = page.locator(".tl-domain-stage svg").evaluate("svg => [svg.clientWidth, svg.clientHeight]")
+    assert (x, y) == pytest.approx(plot.size, abs=1)
 
 
 def test_a_dark_page_has_a_dark_picture_and_another_theme_paints_anew(show: Open) -> None:
@@ -91,13 +114,13 @@ def test_a_dark_page_has_a_dark_picture_and_another_theme_paints_anew(show: Open
     page = show(view, theme=style.DARK)
     step(page, 1)
     middle, first = spot(view, 0.5, 2.5), spot(view, 0, 0)
-    assert np.allclose(pixel(page, 0, middle)[:3], rgb(look.DARK.polygon), atol=4)
+    assert np.allclose(shown(page, middle), over(look.DARK.polygon, look.DARK.ground), atol=4)
     assert np.allclose(pixel(page, 1, first)[:3], rgb(look.DARK.order[0]), atol=6)
     ground = "() => getComputedStyle(document.querySelector('.tl-domain')).backgroundColor"
     assert page.evaluate(ground) == "rgba(0, 0, 0, 0)"  # the page's own
     page.evaluate("() => { document.body.dataset.jpThemeLight = 'true' }")
     page.wait_for_selector(".tl-view[data-theme=light]")
-    assert np.allclose(pixel(page, 0, middle)[:3], rgb(look.LIGHT.polygon), atol=4)
+    expect(page.locator(".tl-domain-stage path[opacity='0.6']").first).to_have_attribute("fill", look.LIGHT.polygon)
     assert np.allclose(pixel(page, 1, first)[:3], rgb(look.LIGHT.order[0]), atol=6)  # what was visited still is
 
 
@@ -239,15 +262,7 @@ def test_every_picture_is_named_and_reached_by_keyboard(show: Open) -> None:
 def test_names_of_borders_leave_all_numbers_of_the_axes(show: Open) -> None:
     text = "for (int pid = 0; pid < 5; pid++) for (int lane = 0; lane < 16; lane++) A[pid] = 0;"
     page = show(iteration_view(scop(text)))
-    read = """() => {
-      const words = [];
-      const pen = CanvasRenderingContext2D.prototype;
-      const plain = pen.fillText;
-      pen.fillText = function (text, ...rest) { words.push(text); return plain.call(this, text, ...rest); };
-      document.body.dataset.jpThemeLight = 'false';
-      return new Promise((done) => setTimeout(() => done(words), 300));
-    }"""
-    words = page.evaluate(read)
+    words = page.locator(".tl-domain-stage svg text").all_text_contents()
     assert {"lane < 0", "pid < 0", *map(str, range(18))} <= set(words)
     assert [words.count(str(number)) for number in range(1, 7)] == [2] * 6
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from triton_lab.polyhedral import scop
 from triton_lab.views.polyhedral import plane_plot as plot
-from triton_lab.views.polyhedral import polyhedral_style
 from triton_lab.views.polyhedral.iteration_picture import picture
-from triton_lab.views.polyhedral.iteration_scene import LIVE_HEIGHT, LIVE_WIDTH
-from triton_lab.views.polyhedral.plane_plot import Plot
-from triton_lab.views.script_bundle import FRONT
 
 N = 3
 NEST = """for (int i = 0; i < n; i++) for (int j = i; j < 4; j++) {
@@ -151,24 +145,6 @@ def test_polygons_have_their_corners(rows: int, columns: int) -> None:
     (layer,) = picture(scop(text).schedule).layers
     expected = set(itertools.product((1.0, float(rows)), (-2.0, float(columns - 3))))
     assert {tuple(corner) for polygon in layer.corners for corner in polygon.tolist()} == expected
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 40), (40, 3), (30, 30), (200, 1), (1, 300), (9, 8)])
-def test_the_browser_draws_in_the_scale_in_which_names_were_placed(rows: int, columns: int) -> None:
-    """Where a border's name keeps clear of numbers is worked out in pixels: those of the browser's plane."""
-    front = FRONT / "polyhedral"
-    numbers = {
-        name: float(value)
-        for file in ("geometry.js", "stage.js")
-        for name, value in re.findall(r"^const ([A-Z_]+) = (\d+);", (front / file).read_text(encoding="utf-8"), re.M)
-    }
-    text = f"for (int i = 0; i < {rows}; i++) for (int j = 0; j < {columns}; j++) A[i][j] = 0;"
-    plot = Plot(picture(scop(text).schedule))
-    left, bottom, right, top = plot.box
-    across = (numbers["PLOT_WIDTH"] - numbers["MARGIN_LEFT"] - numbers["MARGIN_RIGHT"]) / (right - left)
-    down = (numbers["PLOT_HEIGHT"] - numbers["MARGIN_BELOW"]) / (top - bottom)
-    live = replace(plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
-    assert live.unit == pytest.approx(min(polyhedral_style.UNIT, across, down))
 
 
 def test_an_axis_has_no_zero_below_zero() -> None:

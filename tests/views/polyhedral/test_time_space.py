@@ -122,9 +122,8 @@ def test_pointing_at_one_picture_lights_up_the_other(show: Open, browser: Browse
     box = stages.last.bounding_box()
     assert box is not None
     # The highest point in time is the last visit: j = 4, i = 2.
-    left, _, right, top = view.scene()["time"]["box"]
-    unit = min(56, (560 - 94) / (right - left), (460 - 60) / (top - view.scene()["time"]["box"][1]))
-    stages.last.hover(position={"x": 54 + (2 - left) * unit, "y": 8 + (top - 4) * unit})
+    left, down, unit, _radius = view.scene()["time"]["frame"]
+    stages.last.hover(position={"x": left + 2 * unit, "y": down - 4 * unit})
     expect(told).to_contain_text("S0(2, 4), visit 12 of 12")
     assert page.evaluate(painted, 0) and page.evaluate(painted, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
-from triton_lab.views.drawing.drawing import DrawingScene
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.scene_bounds import Code, Few, GridShape, Many, Sentence, Whole, Within
 
 

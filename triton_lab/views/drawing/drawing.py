@@ -8,114 +8,22 @@ dark ground.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal, TypedDict, cast
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from triton_lab.views.drawing import style
+from triton_lab.views.drawing.drawing_scenes import Align, DrawingScene, Item
 from triton_lab.views.drawing.fonts import width_of
-from triton_lab.views.drawing.scene_bounds import Coordinate, Few, Many, Most, Name, Sentence, Text, Whole, Within
+from triton_lab.views.drawing.heatmap import buffer
 
 Places = npt.NDArray[np.float64]
-Place = tuple[Coordinate, Coordinate]
-Align = Literal["left", "center", "right"]
 
 POINTS = 0.75  # points in a CSS pixel
 MARGIN = 16.0  # CSS pixels around a static picture
-
-
-class BoxItem(TypedDict):
-    what: Literal["box"]
-    x: Coordinate
-    y: Coordinate
-    width: Coordinate
-    height: Coordinate
-    fill: Name
-    edge: Name
-    opacity: Annotated[float, Within(0, 1)]
-    line: Coordinate
-    radius: Coordinate
-    dashed: bool
-    tag: Name
-
-
-class _Haloed(TypedDict, total=False):
-    halo: Name
-
-
-class WordsItem(_Haloed):
-    """Words. ``halo``: the colour around the letters, "" for none."""
-
-    what: Literal["words"]
-    x: Coordinate
-    y: Coordinate
-    text: Sentence
-    size: Coordinate
-    colour: Name
-    align: Align
-    bold: bool
-    mono: bool
-
-
-class _Translucent(TypedDict, total=False):
-    opacity: Annotated[float, Within(0, 1)]
-
-
-class LineItem(_Translucent):
-    what: Literal["line"]
-    points: Many[Place]
-    colour: Name
-    width: Coordinate
-    curved: bool
-    dashed: bool
-    arrow: bool
-
-
-class SegmentsItem(TypedDict):
-    """Straight lines. ``dashes``: how much is drawn and how much is left out, in turns."""
-
-    what: Literal["segments"]
-    ends: Many[tuple[Place, Place]]
-    colour: Name
-    width: Coordinate
-    dashes: Few[Coordinate]
-
-
-class PolygonsItem(TypedDict):
-    what: Literal["polygons"]
-    corners: Many[Many[Place]]
-    fill: Name
-    opacity: Annotated[float, Within(0, 1)]
-    edge: Name
-    line: Coordinate
-
-
-class CirclesItem(TypedDict):
-    """Circles. ``which``: the index in ``fills`` for each of them; empty if all have the first fill."""
-
-    what: Literal["circles"]
-    centres: Many[Place]
-    radius: Coordinate
-    fills: Many[Name]
-    which: Many[Whole]
-    ring: Name
-    line: Coordinate
-
-
-Item = BoxItem | WordsItem | LineItem | SegmentsItem | PolygonsItem | CirclesItem
-
-
-class DrawingScene(TypedDict):
-    """A drawing. ``source``: the generated kernels, "" for none."""
-
-    kind: Literal["drawing"]
-    width: Annotated[float, Within(0, 20_000)]
-    height: Annotated[float, Within(0, 20_000)]
-    items: Annotated[list[Item], Most(1 << 12)]
-    source: Text
-    label: Sentence
 
 
 @dataclass(frozen=True)
@@ -298,14 +206,23 @@ class Drawing:
             "kind": "drawing",
             "width": self.width,
             "height": self.height,
-            "items": [cast(Item, {"what": item.what, **_plain(asdict(item))}) for item in self.items],
+            "items": [_scene(item) for item in self.items],
             "source": source,
             "label": label,
         }
 
 
+def _scene(item: DrawnItem) -> Item:
+    """An item with what it is; many numbers as bytes, others to hundredths of a pixel."""
+    fields = _plain({each.name: getattr(item, each.name) for each in dataclass_fields(item)})
+    if isinstance(item, Circles):
+        numbers = item.which.astype(np.uint16 if len(item.fills) > 256 else np.uint8)
+        fields |= {"centres": buffer(item.centres.astype(np.float32)), "which": buffer(numbers)}
+    return cast(Item, {"what": item.what, **fields})
+
+
 def _plain(value: Any) -> Any:
-    """Arrays as lists, to hundredths of a pixel."""
+    """Arrays as lists, to hundredths."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -14,7 +14,7 @@ from triton_lab.views.drawing.cell_layout import layout
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Pixels
 from triton_lab.views.drawing.drawing_text import number_text
 from triton_lab.views.drawing.fonts import width_of
-from triton_lab.views.drawing.heatmap import Heatmap, Key
+from triton_lab.views.drawing.heatmap import Heatmap, Key, Mark
 from triton_lab.views.drawing.raster import DIMMED, paint
 from triton_lab.views.drawing.style import LIGHT, SMALL
 
@@ -107,7 +107,7 @@ def _row_width(keys: Sequence[Key]) -> float:
 def _legend_of(heatmap: Heatmap) -> list[list[Key]]:
     """The legend's entries and those of the marks, broken into rows no wider than the heatmap's room."""
     rows: list[list[Key]] = []
-    for key in (*heatmap.legend, *(Key(_OUTLINED, mark.text) for mark in heatmap.marks)):
+    for key in (*heatmap.legend, *(Key(_OUTLINED, mark.text) for mark in _drawn_marks(heatmap))):
         if not rows or _row_width([*rows[-1], key]) > max(heatmap.room[0], 240):
             rows.append([])
         rows[-1].append(key)
@@ -124,10 +124,19 @@ def _legend(made: Drawing, rows: Sequence[Sequence[Key]], y: float) -> None:
         y += 22
 
 
+def _is_crowded(heatmap: Heatmap) -> bool:
+    return sum(len(mark.runs) for mark in heatmap.marks) > MOST_THICK
+
+
+def _drawn_marks(heatmap: Heatmap) -> Sequence[Mark]:
+    """The marks; none if there are many and rows are lower than an outline, which would cover others."""
+    return () if heatmap.frame.cell_height < LEAST_MARK and _is_crowded(heatmap) else heatmap.marks
+
+
 def _marks(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float) -> None:
     """Outline what is marked."""
-    thin = seen.cell_height < ROOMY and sum(len(mark.runs) for mark in heatmap.marks) > MOST_THICK
-    for mark in heatmap.marks:
+    thin = seen.cell_height < ROOMY and _is_crowded(heatmap)
+    for mark in _drawn_marks(heatmap):
         for panel, row, column, rows, columns in mark.runs:
             right, down = seen.corner(panel)
             width, height = max(LEAST_MARK, columns * seen.cell_width), max(LEAST_MARK, rows * seen.cell_height)
@@ -149,7 +158,7 @@ def _numbers(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float) -> None
 
 def _labels(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float, emphasis: npt.NDArray[np.uint8] | None) -> None:
     """Words in the middle of their rectangles."""
-    outlined = any(mark.runs for mark in heatmap.marks)
+    outlined = any(mark.runs for mark in _drawn_marks(heatmap))
     for label in heatmap.labels:
         right, down = seen.corner(label.panel)
         across = LEFT + right + (label.column + label.columns / 2) * seen.cell_width
@@ -158,7 +167,7 @@ def _labels(made: Drawing, heatmap: Heatmap, seen: CellFrame, y: float, emphasis
         look = heatmap.styles[heatmap.cells[cell]].tolist()
         dimmed = emphasis is not None and emphasis[heatmap.cells[cell]] == DIMMED
         colour = "faint" if dimmed else style.label_colour(look)
-        plain = style.hexadecimal(style.palette()[look[0]].tolist())
+        plain = LIGHT.ground if dimmed else style.hexadecimal(style.palette()[look[0]].tolist())
         crossed = look[3] in (style.CROSS, style.STRIPES)  # patterns on which no word could be read
         if crossed:
             wide = len(label.text) * style.CHARACTER + 10

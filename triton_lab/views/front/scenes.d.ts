@@ -174,13 +174,13 @@ export interface ChoiceScene {
   items: ItemScene[];
 }
 
-/** Circles. ``which``: the index in ``fills`` for each of them; empty if all have the first fill. */
+/** Circles. ``centres``: x and y of each; ``which``: the index in ``fills`` of each, empty if all have the first. */
 export interface CirclesItem {
   what: "circles";
-  centres: [number, number][];
+  centres: Buffer;
   radius: number;
   fills: string[];
-  which: number[];
+  which: Buffer;
   ring: string;
   line: number;
 }
@@ -290,11 +290,11 @@ export interface DomainArrows {
   ends: Buffer;
 }
 
-/** A statement's instances, and its polygons and faces by their corners. */
+/** A statement's instances; in the plane how many pixels they are moved, in space their polyhedra's faces. */
 export interface DomainLayer {
   name: string;
   points: Buffer;
-  polygons: number[][][];
+  shift: [number, number];
   faces: [string, number[][]][];
 }
 
@@ -489,13 +489,13 @@ export interface ItemScene {
 /** An iteration domain. ``chosen``: positions in ``visits`` of the instance shown with what it reads and writes. */
 export interface IterationScene {
   dims: string[];
-  box: [number, number, number, number] | null;
+  still: DrawingScene | null;
+  frame: [number, number, number, number];
   low: number[];
   high: number[];
   layers: DomainLayer[];
   lines: BorderLine[];
   arrows: DomainArrows[];
-  tiles: number[][][];
   visits: Buffer;
   places: Buffer;
   instants: Buffer;
@@ -777,16 +777,16 @@ export interface Place {
   rules: [number, number];
 }
 
-/** The contents of the plane (or of space, which has no box). Each visit has (layer, point), time and instant. */
+/** The contents of the plane, or of space. ``still``: the plane with all that does not move; ``frame``: the pixels of its origin, the pixels of a unit and of a point's radius. Space has neither, and ``arrows``. Each visit has (layer, point), time and instant. */
 export interface PlaneScene {
   dims: string[];
-  box: [number, number, number, number] | null;
+  still: DrawingScene | null;
+  frame: [number, number, number, number];
   low: number[];
   high: number[];
   layers: DomainLayer[];
   lines: BorderLine[];
   arrows: DomainArrows[];
-  tiles: number[][][];
   visits: Buffer;
   places: Buffer;
   instants: Buffer;

@@ -5,7 +5,8 @@ from __future__ import annotations
 from triton_lab.lazy.step import Step
 from triton_lab.lazy.step_text import describe, verdict
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText
+from triton_lab.views.drawing.drawing import Drawing, DrawnText
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.lazy.buffers_picture import draw_buffers
 from triton_lab.views.lazy.graph_picture import draw_graph
 from triton_lab.views.lazy.hash_table import draw_card

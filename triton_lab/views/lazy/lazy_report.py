@@ -6,7 +6,8 @@ from triton_lab import messages
 from triton_lab.lazy.compile_cache import Totals, Use
 from triton_lab.localization import _
 from triton_lab.messages import seconds_text
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene
+from triton_lab.views.drawing.drawing import Drawing
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.view import View
 
 MARGIN, LINE, GAP = 16.0, 22.0, 22.0

@@ -7,16 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triton_lab.polyhedral import Schedule
-from triton_lab.views.drawing.drawing import DrawingScene
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.polyhedral.array_panels import ArrayGrid, grids, touched
 from triton_lab.views.polyhedral.border_labels import LabelledBorder
 from triton_lab.views.polyhedral.formulas import Formula, MatrixBlock, Part, formulas
 from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture, StatementLayer
 from triton_lab.views.polyhedral.legend_box import legend_drawing, live_signs
-from triton_lab.views.polyhedral.plane_plot import BELOW, LEFT, MOST_STEPS, Plot
+from triton_lab.views.polyhedral.plane_plot import MOST_STEPS, Plot
 from triton_lab.views.polyhedral.polyhedral_scenes import (
     AccessScene,
     ArrayScene,
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from triton_lab.views.polyhedral.iteration_view import IterationView
 
 MOST_ARRAY_CELLS = 40_000
-# With these sizes a plot has the scale of `front/polyhedral/geometry.js`, whose margins are different.
-LIVE_WIDTH, LIVE_HEIGHT = 560.0 - 54 - 40 + LEFT, 460.0 - 52 + BELOW
+LIVE_WIDTH, LIVE_HEIGHT = 520.0, 466.0  # CSS pixels
 MOST_CHOSEN = 200  # visits of one point, if iterators are projected out; each visit is linked with its elements
 
 
@@ -71,17 +71,17 @@ def _legend(view: IterationView, arrays: bool) -> DrawingScene:
 def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
     """The contents of the plane (or space), of the domain or of time."""
     low, high = picture.reach
-    if isinstance(plot, Plot):  # names of borders keep their distance in pixels
-        plot = replace(plot, width=LIVE_WIDTH, height=LIVE_HEIGHT)
+    flat = replace(plot, coloured=False, width=LIVE_WIDTH, height=LIVE_HEIGHT) if isinstance(plot, Plot) else None
+    shifts = (flat or plot).shifts
     return {
         "dims": list(picture.dims),
-        "box": plot.box if isinstance(plot, Plot) else None,
+        "still": flat.drawing().scene("", "") if flat else None,
+        "frame": (*flat.pixels(np.zeros(2)).tolist(), flat.unit, flat.radius) if flat else (0, 0, 0, 0),
         "low": low.tolist(),
         "high": high.tolist(),
-        "layers": [_layer(layer, picture) for layer in picture.layers],
-        "lines": [_line(line) for line in plot.lines] if isinstance(plot, Plot) else [],
-        "arrows": [_arrows(arrows) for arrows in picture.arrows],
-        "tiles": [tile.tolist() for tile in picture.tiles],
+        "layers": [_layer(layer, picture, shift) for layer, shift in zip(picture.layers, shifts, strict=True)],
+        "lines": [_line(line) for line in flat.lines] if flat else [],
+        "arrows": [] if flat else [_arrows(arrows) for arrows in picture.arrows],
         "visits": buffer(picture.visits.astype(np.uint32)),
         "places": buffer(picture.times.astype(np.uint32)),
         "instants": buffer(picture.instants.astype(np.uint32)),
@@ -89,13 +89,13 @@ def _plane(picture: Picture, plot: Plot | SpacePlot) -> PlaneScene:
     }
 
 
-def _layer(layer: StatementLayer, picture: Picture) -> DomainLayer:
+def _layer(layer: StatementLayer, picture: Picture, shift: NDArray[np.float64]) -> DomainLayer:
     """The instances of a statement; in space with the faces of its polyhedra."""
     around = faces(layer, picture.borders) if len(picture.dims) == 3 else ()
     return {
         "name": layer.statement,
         "points": buffer(layer.points.astype(np.float32)),
-        "polygons": [polygon.tolist() for polygon in layer.corners],
+        "shift": (float(shift[0]), float(shift[1])),
         "faces": [(border.excluded, corners.tolist()) for border, corners in around],
     }
 

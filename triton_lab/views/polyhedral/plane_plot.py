@@ -20,7 +20,7 @@ from triton_lab.views.polyhedral.polyhedral_style import BOTH, order_colours
 LABEL, NUMBER = 12.5, 7.5  # points
 MOST_STEPS = 600  # most visits for which the way between them, or through those of one instant, is drawn
 MOST_SHADES = 1024  # from the first visit to the last
-BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 44.0  # CSS pixels, at least
+BELOW, LEFT, ABOVE, RIGHT = 58.0, 54.0, 10.0, 40.0  # CSS pixels, at least
 BESIDE = 14.0  # CSS pixels from the box to the middle of the numbers to its left
 
 

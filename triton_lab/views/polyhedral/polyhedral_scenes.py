@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from triton_lab.views.drawing.cell_scenes import MOST_CELLS, Buffer
-from triton_lab.views.drawing.drawing import DrawingScene
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.scene_bounds import (
     Coordinate,
     Few,
@@ -27,11 +27,11 @@ Place = Annotated[list[Coordinate], Most(3)]
 
 
 class DomainLayer(TypedDict):
-    """A statement's instances, and its polygons and faces by their corners."""
+    """A statement's instances; in the plane how many pixels they are moved, in space their polyhedra's faces."""
 
     name: Sentence
     points: Points
-    polygons: Few[Many[Place]]
+    shift: tuple[Coordinate, Coordinate]
     faces: Annotated[list[tuple[Sentence, Many[Place]]], Most(1 << 8)]
 
 
@@ -55,16 +55,20 @@ class DomainArrows(TypedDict):
 
 
 class PlaneScene(TypedDict):
-    """The contents of the plane (or of space, which has no box). Each visit has (layer, point), time and instant."""
+    """The contents of the plane, or of space.
+
+    ``still``: the plane with all that does not move; ``frame``: the pixels of its origin, the pixels of a unit and of a
+    point's radius. Space has neither, and ``arrows``. Each visit has (layer, point), time and instant.
+    """
 
     dims: Annotated[list[Name], Most(3, least=1)]
-    box: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None
+    still: DrawingScene | None
+    frame: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
     low: Place
     high: Place
     layers: Few[DomainLayer]
     lines: Annotated[list[BorderLine], Most(1 << 8)]
     arrows: Few[DomainArrows]
-    tiles: Annotated[list[Annotated[list[Place], Most(16)]], Most(1 << 11)]
     visits: Points
     places: Points
     instants: Points

@@ -9,7 +9,8 @@ from triton_lab.localization import _
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work.page_nests import PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Name, Sentence, Text
 from triton_lab.views.polyhedral.formula_figure import program_drawing

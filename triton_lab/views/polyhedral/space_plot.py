@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnText, Polygons, Segments
+from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral import polyhedral_style as look
 from triton_lab.views.polyhedral.dependence_arrows import dependence
 from triton_lab.views.polyhedral.iteration_picture import Border, Picture, StatementLayer
@@ -54,7 +55,7 @@ class SpacePlot:
         low, high = self._reach
         every = np.array([[(low, high)[k][d] for d, k in enumerate(c)] for c in np.ndindex(2, 2, 2)]) @ self._turn.T
         least, most = every[:, :2].min(axis=0), every[:, :2].max(axis=0)
-        unit = min(look.UNIT * 1.4, (self.width - 90) / (most[0] - least[0]), (self.height - 80) / (most[1] - least[1]))
+        unit = min(look.UNIT * 2, (self.width - 90) / (most[0] - least[0]), (self.height - 80) / (most[1] - least[1]))
         return unit, np.array([45 - least[0] * unit, 30 + most[1] * unit])
 
     @property
@@ -127,13 +128,19 @@ class SpacePlot:
             made.add(*dependence(arrows, self.place(arrows.ends) + shift, 7.0, self.radius))
 
     def _labels(self, made: Drawing) -> None:
-        """Draw the excluded side of each face that looks towards the reader, outwards from its middle."""
+        """Name the excluded side of each face outside of the polyhedron, in the direction in which the face lies."""
         for layer in self.picture.layers:
-            for border, face in faces(layer, self.picture.borders):
-                outward = -np.array(border.coefficients) / np.hypot.reduce(border.coefficients)
-                if outward @ self._turn[2] < -0.05 and abs(outward @ self._turn[1]) < 0.5:
-                    continue
-                x, y = self.place(face.mean(axis=0) + outward * 24 / self._frame[0]).tolist()
+            found = faces(layer, self.picture.borders)
+            outline = hull(self.place(np.concatenate([face for _, face in found]))) if found else np.zeros((0, 2))
+            for border, face in found:
+                away = self.place(face.mean(axis=0)) - outline.mean(axis=0)
+                long = float(np.hypot(*away))
+                if long < 1:
+                    continue  # the face is seen from its middle
+                along = away / long
+                reach = float(((outline - outline.mean(axis=0)) @ along).max())
+                half = width_of(border.excluded, LABEL) / 2 * abs(along[0])
+                x, y = (outline.mean(axis=0) + along * (reach + self.radius + 12 + half)).tolist()
                 made.add(DrawnText(x, y, border.excluded, LABEL, BOTH.border, "center", halo="ground"))
 
 

@@ -11,7 +11,8 @@ from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
 from triton_lab.polyhedral.related_work.three_ways import Way, Ways
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText
+from triton_lab.views.drawing.drawing import Drawing, DrawnText
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Most, Sentence, Text
 from triton_lab.views.polyhedral.formula_figure import program_drawing

@@ -1,5 +1,6 @@
 /** A drawing as SVG: a graph, bars, a chart, a domain; point at a part and its lines in the kernels light up. */
 
+import { numbers } from "./data.js";
 import { make, passage, shape } from "./dom.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
@@ -16,6 +17,13 @@ const LEAST = 0.7; // of its size, at which a picture's words can be read
 export function pathOf({ points, curved }) {
   const [first, ...rest] = points.map((point) => point.join(" "));
   return `M ${first} ${rest.map((point, at) => (!curved ? `L ${point}` : at % 3 === 0 ? `C ${point}` : `, ${point}`)).join(" ")}`;
+}
+
+/** A circle in a path; a tiny one is a square. @param {number} x @param {number} y @param {number} r */
+function circlePath(x, y, r) {
+  const [left, wide] = [(x - r).toFixed(2), (2 * r).toFixed(2)];
+  if (r < 1) return `M ${left} ${(y - r).toFixed(2)} h ${wide} v ${wide} h -${wide} z`;
+  return `M ${left} ${y.toFixed(2)} a ${r} ${r} 0 1 0 ${wide} 0 a ${r} ${r} 0 1 0 -${wide} 0 `;
 }
 
 /**
@@ -73,9 +81,13 @@ function drawnItem(item, colour) {
     return [shape("path", { d, fill: colour(item.fill), opacity: item.opacity, stroke: colour(item.edge), "stroke-width": item.line, "stroke-linejoin": "round" })];
   }
   if (item.what === "circles") {
-    const all = shape("g", { stroke: colour(item.ring), "stroke-width": item.line });
-    all.append(...item.centres.map(([cx, cy], k) => shape("circle", { cx, cy, r: item.radius, fill: colour(item.fills[item.which[k] ?? 0] ?? "none") })));
-    return [all];
+    const [centres, which] = [numbers(item.centres), numbers(item.which)];
+    const fills = item.fills.map((fill) => ({ fill, d: "" }));
+    for (let k = 0; 2 * k + 1 < centres.length; k++) {
+      const of = fills[which[k] ?? 0];
+      if (of) of.d += circlePath(centres[2 * k], centres[2 * k + 1], item.radius);
+    }
+    return fills.map(({ fill, d }) => shape("path", { d, fill: colour(fill), stroke: colour(item.ring), "stroke-width": item.line }));
   }
   /** @type {Record<string, string>} */
   const dash = "dashed" in item && item.dashed ? { "stroke-dasharray": "4 3" } : {};

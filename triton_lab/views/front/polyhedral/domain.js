@@ -4,7 +4,6 @@ import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { svgOf } from "../drawing/drawing.js";
 import { goesOn } from "../drawing/scroller.js";
-import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 import { askedOf, controlsOf } from "./controls.js";
 import { choosing, pointOf } from "./instances.js";
@@ -145,17 +144,17 @@ export function domainOf(scene, selection, live = false) {
   // Before it is in the page nobody knows how much room there is.
   const arrange = () => node.clientWidth > 0 && stage.arrange(node.clientWidth - DOMAIN_PADDING);
   const resized = new ResizeObserver(() => {
-    if (arrange()) stage.draw(STYLE.themes[themeOf(node)].domain);
+    if (arrange()) stage.draw(themeOf(node));
   });
   resized.observe(node);
   return {
     node,
     draw() {
       arrange();
-      const look = STYLE.themes[themeOf(node)].domain;
-      legend.replaceChildren(svgOf(scene.legend, themeOf(node)));
-      stage.draw(look);
-      time?.draw(look);
+      const theme = themeOf(node);
+      legend.replaceChildren(svgOf(scene.legend, theme));
+      stage.draw(theme);
+      time?.draw(theme);
     },
     stop() {
       resized.disconnect();

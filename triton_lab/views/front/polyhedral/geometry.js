@@ -1,42 +1,26 @@
 /** Where instances fall on the canvas: the plane seen from above, or space seen from an angle. */
 
-import { STYLE } from "../drawing/style.js";
-
 /** @typedef {{x: number, y: number}} Spot */
-/** @typedef {Pick<import("../scenes.js").PlaneScene, "box" | "dims" | "lines" | "layers" | "low" | "high">} Shown */
-
-// At least: words beside the plane may take more.
-const MARGIN_LEFT = 54;
-const MARGIN_RIGHT = 40;
-const MARGIN_BELOW = 52;
-const MARGIN_ABOVE = 8;
+/** @typedef {Pick<import("../scenes.js").PlaneScene, "low" | "high">} Reach */
 
 /** A plane: the first dimension goes up, the second to the right; one dimension alone goes to the right. */
 export class Plane {
-  /** @param {Shown} scene @param {number} width @param {number} height */
-  constructor(scene, width, height) {
-    this.box = scene.box ?? [0, 0, 1, 1];
-    const [left, bottom, right, top] = this.box;
-    this.flat = scene.dims.length === 1;
-    this.unit = Math.min(STYLE.domain.unit, (width - MARGIN_LEFT - MARGIN_RIGHT) / (right - left), (height - MARGIN_BELOW) / (top - bottom));
-    const half = (/** @type {string} */ words, /** @type {number} */ size) => words.length * size * 0.29 + 4;
-    const labels = scene.lines.map((line) => ({ x: line.at[0], half: half(line.label, 16) }));
-    // How far left of the plane the middle of the first dimension's name stands: beyond the numbers.
-    this.aside = Math.max(34, 18 + half(scene.dims[0], 19));
-    this.start = Math.max(MARGIN_LEFT, this.flat ? 0 : this.aside + half(scene.dims[0], 19), ...labels.map((label) => (left - label.x) * this.unit + label.half));
-    const after = Math.max(MARGIN_RIGHT, ...labels.map((label) => (label.x - right) * this.unit + label.half));
-    this.width = this.start + (right - left) * this.unit + after;
-    this.height = MARGIN_ABOVE + (top - bottom) * this.unit + MARGIN_BELOW;
-    const rings = this.unit >= 5;
-    const share = STYLE.domain.radius * (rings ? (scene.layers.length > 1 ? 0.75 : 1) : 1.6);
-    this.rings = rings;
-    this.apart = STYLE.domain.shift;
-    this.radius = Math.max(share * this.unit, 0.5);
+  /** @param {Pick<import("../scenes.js").PlaneScene, "dims" | "frame" | "still" | "layers">} scene */
+  constructor({ dims, frame, still, layers }) {
+    const [left, down, unit, radius] = frame;
+    this.left = left;
+    this.down = down;
+    this.unit = unit;
+    this.radius = radius;
+    this.flat = dims.length === 1;
+    this.width = still?.width ?? 0;
+    this.height = still?.height ?? 0;
+    this.shifts = layers.map((layer) => layer.shift);
   }
 
   /** @param {number} x @param {number} y units @returns {Spot} */
   spot(x, y) {
-    return { x: this.start + (x - this.box[0]) * this.unit, y: MARGIN_ABOVE + (this.box[3] - y) * this.unit };
+    return { x: this.left + x * this.unit, y: this.down - y * this.unit };
   }
 
   /** @param {ArrayLike<number>} numbers @param {number} at where the instance starts @returns {Spot} */
@@ -44,22 +28,21 @@ export class Plane {
     return this.flat ? this.spot(numbers[at], 0) : this.spot(numbers[at + 1], numbers[at]);
   }
 
-  /** How far layer `k` of `count` is moved, so that layers on one point show. @param {number} k @param {number} count */
-  shift(k, count) {
-    const step = count > 1 ? (k - (count - 1) / 2) * this.unit * this.apart : 0;
-    return { x: step, y: -step };
+  /** How far layer `k` is moved, so that layers on one point show. @param {number} k */
+  shift(k) {
+    const [x, y] = this.shifts[k];
+    return { x, y };
   }
 }
 
 /** Space: the first dimension goes up, the second to the right, the third towards the reader. */
 export class Orthographic {
-  /** @param {Shown} scene @param {number} width @param {number} height */
+  /** @param {Reach} scene @param {number} width @param {number} height */
   constructor(scene, width, height) {
     this.width = width;
     this.height = height;
     this.low = scene.low.map((v) => Math.min(v, 0));
     this.high = scene.high.map((v, k) => v + Math.max(1, (v - this.low[k]) * 0.15));
-    this.rings = true;
     this.middle = this.low.map((v, k) => (v + this.high[k]) / 2);
     // One scale for all angles, so that turning does not zoom.
     const reach = Math.hypot(...this.low.map((v, k) => this.high[k] - v));
@@ -129,12 +112,6 @@ export function hullOf(spots) {
     return chain.slice(0, -1);
   };
   return sorted.length < 3 ? sorted : [...half(sorted), ...half(sorted.reverse())];
-}
-
-/** Grid lines stand this many units apart. @param {number} unit */
-export function tickStep(unit) {
-  if (!(unit > 0)) return Infinity; // of a plane without any extent
-  for (let power = 1; ; power *= 10) for (const step of [power, 2 * power, 5 * power]) if (step * unit >= 14) return step;
 }
 
 /**

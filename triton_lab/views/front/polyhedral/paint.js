@@ -1,7 +1,7 @@
-/** Painting the still part of an iteration domain: grid, axes, points, polygon, borders, arrows. */
+/** Painting an iteration domain in space, and what is pointed at or visited in the plane. */
 
 import { STYLE } from "../drawing/style.js";
-import { hullOf, tickStep } from "./geometry.js";
+import { hullOf } from "./geometry.js";
 
 /** @typedef {CanvasRenderingContext2D} Pen */
 /** @typedef {import("./geometry.js").Spot} Spot */
@@ -18,6 +18,8 @@ const arrowColour = (look, kind) => /** @type {Record<string, string>} */ (look.
 /** The dashes of a kind of dependence: drawn, left out. @param {string} kind */
 const arrowDashes = (kind) => KINDS_OF_ARROWS.dashes[kind];
 
+const BORDER_NAME = 50 / 3; // pixels, of a border's name, as in `plane_plot.py`
+const SPACE_NAME = 44 / 3; // the same in space
 const SANS = "'DejaVu Sans', system-ui, sans-serif";
 
 /** @param {Pen} pen @param {Spot[]} spots */
@@ -67,12 +69,16 @@ export function paintDependence(pen, look, arrows, a, b, head, gap) {
   pen.setLineDash([]);
 }
 
-/** @param {Pen} pen @param {string} words @param {number} x @param {number} y @param {number} size @param {string} colour @param {CanvasTextAlign} align */
-export function paintWords(pen, words, x, y, size, colour, align = "center") {
+/** @param {Pen} pen @param {string} words @param {number} x @param {number} y @param {number} size @param {string} colour @param {CanvasTextAlign} align @param {string} halo the colour around letters, "" for none */
+export function paintWords(pen, words, x, y, size, colour, align = "center", halo = "") {
   pen.font = `${size}px ${SANS}`;
   pen.fillStyle = colour;
   pen.textAlign = align;
   pen.textBaseline = "middle";
+  if (halo) {
+    Object.assign(pen, { strokeStyle: halo, lineWidth: 4, lineJoin: "round" });
+    pen.strokeText(words, x, y);
+  }
   pen.fillText(words, x, y);
 }
 
@@ -92,104 +98,14 @@ export function paintCircle(pen, at, radius, fill, ring) {
 }
 
 /**
- * The plane with everything that does not move.
- * @param {Pen} pen @param {Scene} scene @param {import("./geometry.js").Plane} plane @param {Layer[]} layers @param {Look} look
+ * A border that is pointed at.
+ * @param {Pen} pen @param {import("./geometry.js").Plane} plane @param {import("../scenes.js").BorderLine} line @param {Look} look
  */
-export function paintPlane(pen, scene, plane, layers, look) {
-  const [left, bottom, right, top] = plane.box;
-  const step = tickStep(plane.unit);
-  pen.setLineDash([5, 4]);
-  for (let x = Math.ceil(left / step) * step; x < right; x += step) paintLine(pen, plane.spot(x, bottom), plane.spot(x, top), look.grid, 1);
-  for (let y = Math.ceil(bottom / step) * step; !plane.flat && y < top; y += step) paintLine(pen, plane.spot(left, y), plane.spot(right, y), look.grid, 1);
-  pen.setLineDash([]);
-  layers.forEach((layer, k) => {
-    const fill = plane.rings ? look.statements[k % look.statements.length] : look.faint;
-    const shift = plane.shift(k, layers.length);
-    for (let p = 0; p < layer.points.length; p += scene.dims.length) {
-      const at = plane.place(layer.points, p);
-      paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, plane.radius, fill, look.ring);
-    }
-  });
-  /** @type {Map<string, number[][]>} */
-  const polygons = new Map();
-  for (const layer of layers) for (const polygon of layer.polygons) polygons.set(JSON.stringify(polygon), polygon);
-  pen.globalAlpha = STYLE.domain.opacity;
-  for (const polygon of polygons.values()) {
-    const outline = hullOf(polygon.map((corner) => plane.place(corner, 0)));
-    trace(pen, outline);
-    pen.closePath();
-    pen.fillStyle = look.polygon;
-    pen.fill();
-    if (outline.length === 2) paintLine(pen, outline[0], outline[1], look.polygon, Math.max(2, plane.radius));
-  }
-  pen.globalAlpha = 1;
-  paintAxes(pen, scene, plane, look);
-  for (const tile of scene.tiles) {
-    const outline = tile.map(([up, right]) => plane.spot(right, up));
-    trace(pen, [...outline, outline[0]]);
-    pen.strokeStyle = look.tile;
-    pen.lineWidth = 1.4;
-    pen.stroke();
-  }
-  for (const line of scene.lines) paintBorder(pen, plane, line, look, false);
-}
-
-/**
- * A line through spots, from the left.
- * @param {Pen} pen @param {Spot[]} spots @param {string} colour
- */
-export function paintFront(pen, spots, colour) {
-  trace(pen, [...spots].sort((a, b) => a.x - b.x || a.y - b.y));
-  pen.globalAlpha = 0.75;
-  pen.strokeStyle = colour;
-  pen.lineWidth = 2.2;
-  pen.stroke();
-  pen.globalAlpha = 1;
-}
-
-/**
- * @param {Pen} pen @param {import("./geometry.js").Plane} plane @param {import("../scenes.js").BorderLine} line
- * @param {Look} look @param {boolean} lit
- */
-export function paintBorder(pen, plane, line, look, lit) {
+export function paintLit(pen, plane, line, look) {
   const [a, b] = line.ends.map(([x, y]) => plane.spot(x, y));
-  const colour = lit ? look.lit : look.border;
-  paintLine(pen, a, b, colour, lit ? 4 : 1.6);
+  paintLine(pen, a, b, look.lit, 4);
   const at = plane.spot(line.at[0], line.at[1]);
-  paintWords(pen, line.label, at.x, at.y, 16, colour);
-}
-
-/** @param {Pen} pen @param {Scene} scene @param {import("./geometry.js").Plane} plane @param {Look} look */
-function paintAxes(pen, scene, plane, look) {
-  const { dims } = scene;
-  const [left, bottom, right, top] = plane.box;
-  const [x0, y0] = [Math.max(left, 0), Math.max(bottom, 0)];
-  const corner = plane.spot(left, bottom);
-  const far = plane.spot(right, top);
-  const end = plane.spot(right, y0);
-  paintArrow(pen, plane.spot(left, y0), { x: end.x + 9, y: end.y }, look.axis, 1, 9, 0);
-  paintWords(pen, plane.flat ? dims[0] : dims[1], (corner.x + far.x) / 2, corner.y + 38, 19, look.ink);
-  const step = tickStep(plane.unit) * (plane.unit > 24 ? 1 : 2);
-  const named = (/** @type {Spot} */ at) =>
-    scene.lines.some((line) => {
-      const label = plane.spot(line.at[0], line.at[1]);
-      return Math.abs(label.x - at.x) < line.label.length * 4.7 + 6 && Math.abs(label.y - at.y) < 13;
-    });
-  for (let x = Math.ceil(left / step) * step; x < right - 0.5; x += step) {
-    const at = plane.spot(x, bottom);
-    const origin = x === 0 && left === 0;
-    at.y += 15;
-    if (!named(at)) paintWords(pen, String(x), at.x - (origin ? 10 : 0), at.y, origin ? 19 : 10, origin ? look.ink : look.faint);
-  }
-  if (plane.flat) return;
-  const up = plane.spot(x0, top);
-  paintArrow(pen, plane.spot(x0, bottom), { x: up.x, y: up.y - 9 }, look.axis, 1, 9, 0);
-  paintWords(pen, dims[0], corner.x - plane.aside, (corner.y + far.y) / 2, 19, look.ink);
-  for (let y = Math.ceil(bottom / step) * step; y < top - 0.5; y += step) {
-    const at = plane.spot(left, y);
-    at.x -= 13;
-    if ((y || bottom < 0) && !named(at)) paintWords(pen, String(y), at.x, at.y, 10, look.faint);
-  }
+  paintWords(pen, line.label, at.x, at.y, BORDER_NAME, look.lit);
 }
 
 /**
@@ -229,5 +145,30 @@ export function paintSpace(pen, scene, space, layers, look) {
       const at = space.place(layer.points, 3 * p);
       paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, space.radius, look.statements[k % look.statements.length], look.ring);
     }
+    paintNames(pen, space, layer.faces, look);
   });
+}
+
+/**
+ * The excluded side of each face, outside of the polyhedron, as in `space_plot.py`.
+ * @param {Pen} pen @param {import("./geometry.js").Orthographic} space @param {Layer["faces"]} faces @param {Look} look
+ */
+function paintNames(pen, space, faces, look) {
+  const outline = hullOf(faces.flatMap(([, corners]) => corners.map((corner) => space.place(corner))));
+  const middle = meanOf(outline);
+  for (const [name, corners] of faces) {
+    const { x, y } = meanOf(corners.map((corner) => space.place(corner)));
+    const long = Math.hypot(x - middle.x, y - middle.y);
+    if (long < 1) continue; // the face is seen from its middle
+    const along = { x: (x - middle.x) / long, y: (y - middle.y) / long };
+    const reach = Math.max(...outline.map((spot) => (spot.x - middle.x) * along.x + (spot.y - middle.y) * along.y));
+    const far = reach + space.radius + 12 + name.length * SPACE_NAME * 0.29 * Math.abs(along.x);
+    paintWords(pen, name, middle.x + along.x * far, middle.y + along.y * far, SPACE_NAME, look.border, "center", look.ground);
+  }
+}
+
+/** @param {Spot[]} spots @returns {Spot} */
+function meanOf(spots) {
+  const sum = spots.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }), { x: 0, y: 0 });
+  return { x: sum.x / spots.length, y: sum.y / spots.length };
 }

@@ -2,10 +2,11 @@
 
 import { numbers } from "../drawing/data.js";
 import { make, penOf, ratioOf, resize } from "../drawing/dom.js";
+import { svgOf } from "../drawing/drawing.js";
 import { STYLE } from "../drawing/style.js";
 import { countOf } from "../drawing/words.js";
 import { alongRamp, Orthographic, Plane } from "./geometry.js";
-import { paintBorder, paintCircle, paintDependence, paintFront, paintPlane, paintSpace } from "./paint.js";
+import { paintCircle, paintDependence, paintLit, paintSpace } from "./paint.js";
 import { Shelf } from "./shelf.js";
 
 /** @typedef {import("../scenes.js").PlaneScene & Pick<import("../scenes.js").IterationScene, "order" | "arrays" | "accesses">} Staged */
@@ -32,7 +33,8 @@ export class DomainStage {
     this.scene = scene;
     this.layers = layers;
     this.tell = tell;
-    /** The colours, until the theme is known: those of a light page. */
+    /** The theme, until it is known, and its colours. @type {"light" | "dark"} */
+    this.theme = "light";
     this.look = STYLE.themes.light.domain;
     this.visits = numbers(scene.visits);
     this.places = numbers(scene.places);
@@ -50,7 +52,7 @@ export class DomainStage {
     this.space = scene.dims.length === 3;
     this.view = this.space
       ? new Orthographic(scene, PLOT_WIDTH, PLOT_HEIGHT)
-      : new Plane(scene, PLOT_WIDTH, PLOT_HEIGHT);
+      : new Plane(scene);
     this.shelf = new Shelf(scene.arrays);
     this.width = this.height = 0;
     this.key = "";
@@ -59,6 +61,8 @@ export class DomainStage {
     /** @type {Set<string>} */
     this.written = new Set();
     this.node = make("div", { class: "tl-domain-stage", tabindex: 0, role: "img", "aria-label": named(scene) });
+    this.plane = make("div", { "aria-hidden": "true" });
+    this.node.append(this.plane);
     /** @type {CanvasRenderingContext2D[]} */
     this.pens = [0, 1, 2].map(() => {
       const canvas = make("canvas", {});
@@ -103,9 +107,10 @@ export class DomainStage {
     }
   }
 
-  /** Paint everything, for instance after a change of theme. @param {import("./paint.js").Look} look */
-  draw(look) {
-    this.look = look;
+  /** Paint everything, for instance after a change of theme. @param {"light" | "dark"} theme */
+  draw(theme) {
+    this.theme = theme;
+    this.look = STYLE.themes[theme].domain;
     if (!this.pens[0].canvas.width) this.resize();
     this.still();
     this.again();
@@ -157,10 +162,9 @@ export class DomainStage {
     const pen = this.pens[0];
     pen.clearRect(0, 0, this.width, this.height);
     if (this.view instanceof Orthographic) paintSpace(pen, this.scene, this.view, this.layers, this.look);
-    else paintPlane(pen, this.scene, this.view, this.layers, this.look);
+    if (this.scene.still) this.plane.replaceChildren(svgOf(this.scene.still, this.theme));
     const names = this.layers.map((layer) => layer.name);
     const size = this.scene.dims.length;
-    if (this.scene.fronts && !this.space) this.fronts(pen);
     for (const arrows of this.arrows) {
       const [from, to] = [arrows.source, arrows.target].map((name) => this.view.shift(names.indexOf(name), names.length));
       for (let k = 0; k < arrows.ends.length; k += 2 * size) {
@@ -170,20 +174,6 @@ export class DomainStage {
       }
     }
     this.shelf.paint(pen, this.look);
-  }
-
-  /** A line through the visits of each instant. @param {CanvasRenderingContext2D} pen */
-  fronts(pen) {
-    for (let first = 0, v = 1; v <= this.count; v++) {
-      if (v < this.count && this.instants[v] === this.instants[first]) continue;
-      if (v - first > 1) paintFront(pen, this.spots(first, v), this.look.axis);
-      first = v;
-    }
-  }
-
-  /** Where the visits from `first` up to `last` are. @param {number} first @param {number} last */
-  spots(first, last) {
-    return Array.from({ length: last - first }, (_, k) => this.centre(this.visits[2 * (first + k)], this.visits[2 * (first + k) + 1]));
   }
 
   /** How many visits are made once those of `instant` are. @param {number} instant */
@@ -283,7 +273,7 @@ export class DomainStage {
     if (echo && this.other) this.other.top(visits.flatMap((v) => this.other?.turns.get(this.places[v]) ?? []), false);
     const pen = this.pens[2];
     pen.clearRect(0, 0, this.width, this.height);
-    if (this.view instanceof Plane) for (const line of this.scene.lines) if (line.key === this.key) paintBorder(pen, this.view, line, this.look, true);
+    if (this.view instanceof Plane) for (const line of this.scene.lines) if (line.key === this.key) paintLit(pen, this.view, line, this.look);
     if (this.key.startsWith("access:")) {
       const access = this.accesses.find((a) => a.key === this.key);
       if (access) for (const cell of new Set(access.cells)) this.shelf.fill(pen, access.array, cell, this.cellColour(access));
@@ -386,6 +376,6 @@ export class DomainStage {
   drag(dx, dy) {
     const space = /** @type {Orthographic} */ (this.view);
     space.turn(space.azimuth - dx * 0.5, space.elevation + dy * 0.5);
-    this.draw(this.look);
+    this.draw(this.theme);
   }
 }

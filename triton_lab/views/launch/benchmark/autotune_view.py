@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from triton_lab import messages
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Rectangle
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
 from triton_lab.views.drawing.drawing_pieces import WIDTH, wrapped
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
@@ -135,15 +136,16 @@ class Autotune(View):
         found: list[Rectangle | DrawnText] = []
         if chosen:
             found.append(DrawnText(2, y, "→", colour="accent", bold=True))
-        long = self._length(one)
+        long = end = self._length(one)
         if long:
             hue = "accent" if chosen else "mark"
             found.append(Rectangle(x, y - 7, long, 14, hue, hue, 0.85, 0, 0))
             low, high = (self._scaled(each) for each in (one.low, one.high))
+            end = max(long, high)
             if high - low > 1:
                 found.append(Rectangle(x + low, y - 1, high - low, 2, "ink", "ink", 1, 0, 0))
         hue = "error" if one.failed else "ink"
-        found.append(DrawnText(x + long + 8, y, self._beside(one), colour=hue, bold=chosen))
+        found.append(DrawnText(x + end + 8, y, self._beside(one), colour=hue, bold=chosen))
         return found
 
     def _beside(self, one: Tried) -> str:

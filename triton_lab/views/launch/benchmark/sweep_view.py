@@ -12,8 +12,9 @@ from triton_lab import messages
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import seconds_text, si, three_digits
 from triton_lab.views.drawing import style
-from triton_lab.views.drawing.drawing import Drawing, DrawingScene, DrawnText, Line, Rectangle
+from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line, Rectangle
 from triton_lab.views.drawing.drawing_pieces import wrapped
+from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence
 from triton_lab.views.drawing.style import SMALL

@@ -132,7 +132,7 @@ class CarriedSums(ForwardAnalysis[int]):
         types = {name: function.types for name, function in self.launch.executable.plan.functions.items()}
 
         def through(op: Op) -> bool:
-            return op.name in _ROUND
+            return op.name in _ROUND or op.index in self._exchanges
 
         for value, op in flow.maker.items():
             type = types[value.function][value.number]
@@ -145,7 +145,7 @@ class CarriedSums(ForwardAnalysis[int]):
                 maker.index: maker
                 for each in behind
                 if (maker := flow.maker.get(each)) is not None
-                and maker.name in _ROUND
+                and through(maker)
                 and value in flow.behind([each], through)
             }
             narrow = [
@@ -182,7 +182,7 @@ class CarriedSums(ForwardAnalysis[int]):
     def transferred(self, frame: Frame, op: Op, operands: Sequence[Value], value: Any, result: int) -> dict[int, Array]:
         if op.index not in self._round:
             return {}
-        if op.name in _KEEPS:
+        if op.name in _KEEPS or op.index in self._exchanges:
             return self.inherited(frame, op, operands, result)
         exact = self._exact(frame, op, operands)
         if op.index in self._terms:

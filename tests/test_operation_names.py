@@ -17,7 +17,6 @@ ENGINES = ("interpreter/ops/", "native/lowering/")
 # Lists that are left: how many in each file, and why.
 LEFT = {
     "compiled/kernel_layouts.py": (1, "words for a buffer of shared memory, which has no effect in `ir.effects`"),
-    "interpreter/ops/warp_groups.py": (1, "what hands an accumulator on whose product is pending"),
     "compiled/lines/missing_instructions.py": (1, "instructions of all stages, PTX among them"),
     "launch/saving/admission.py": (1, "measured costs on NumPy"),
     "native/analysis/effect_order.py": (1, "the operands that the native engine guards"),

@@ -5,8 +5,9 @@ A block of an affine pointer under a mask box is one row of a few numbers, whate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from triton_lab.footprint.access_roles import Flags, Ints
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir.effects import Role
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +162,20 @@ def span_of(strides: Sequence[int], extents: Sequence[int], size: int) -> int | 
             return None
         span += stride * (extent - 1)
     return span
+
+
+def clusters(items: Iterable[Item], span: Callable[[Item], tuple[int, int]]) -> Iterator[list[Item]]:
+    """The items in groups without a byte in common; ``span`` bounds the bytes of one, high exclusive."""
+    group: list[Item] = []
+    end = 0
+    for low, high, item in sorted(((*span(item), item) for item in items), key=lambda each: each[:2]):
+        if group and low >= end:
+            yield group
+            group = []
+        group.append(item)
+        end = max(end, high)
+    if group:
+        yield group
 
 
 def together(blocks: Iterable[Blocks]) -> list[Blocks]:

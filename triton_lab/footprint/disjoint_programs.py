@@ -8,12 +8,12 @@ next, it is a box of digits. Two such blocks share a byte exactly if their boxes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from triton_lab.footprint.access_blocks import Blocks, together
+from triton_lab.footprint.access_blocks import Blocks, clusters, together
 from triton_lab.footprint.access_roles import Flags, Ints, Roles, contended
 from triton_lab.ir.effects import RIVALS, Role
 
@@ -32,22 +32,7 @@ def apart(accesses: Iterable[Blocks]) -> bool:
     if sum(map(len, found)) > _MOST:
         return False
     found = [tidy for each in found if len(tidy := each.tidy())]
-    return all(map(_apart, _clusters(found)))
-
-
-def _clusters(accesses: Sequence[Blocks]) -> Iterator[list[Blocks]]:
-    """The tidy footprints in groups without a byte in common."""
-    spans = [(each, int(each.bases.min()), int(each.stops().max())) for each in accesses]
-    group: list[Blocks] = []
-    end = 0
-    for each, low, high in sorted(spans, key=lambda span: span[1]):
-        if group and low >= end:
-            yield group
-            group = []
-        group.append(each)
-        end = max(end, high)
-    if group:
-        yield group
+    return all(map(_apart, clusters(found, lambda each: (int(each.bases.min()), int(each.stops().max())))))
 
 
 def _apart(accesses: Sequence[Blocks]) -> bool:

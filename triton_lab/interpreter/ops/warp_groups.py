@@ -18,14 +18,14 @@ from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.ops.dot import integer_product, product_sum
 from triton_lab.interpreter.ops.local_memory import truth
 from triton_lab.interpreter.runtime_values import Value
-from triton_lab.ir import Op
+from triton_lab.ir import Op, traits
 from triton_lab.localization import _
 
 Array = NDArray[Any]
 ACCUMULATOR_PENDING = "accumulator-pending"
 _FACTORS = 2
 # What may take an accumulator whose product is pending: the next product, the wait, and what only passes it on.
-_PASSES_ON = ("ttng.warp_group_dot", "ttng.warp_group_dot_wait", "scf.yield", "scf.for", "scf.while", "scf.if")
+_PASSES_ON = traits.names(lambda trait: trait.dialect == "scf" or trait.name.startswith("ttng.warp_group_dot"))
 
 
 @impl("ttng.warp_group_dot")

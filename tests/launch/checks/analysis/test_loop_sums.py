@@ -58,6 +58,8 @@ FORMS: dict[str, Step] = {
     "tl.reshape(tl.trans(tl.reshape(s, (2, 2))), (4,)) + x": lambda s, x, t: _turned(s) + x,
     "tl.flip(x, 0) + tl.reshape(tl.expand_dims(s, 1), (4,))": lambda s, x, t: s + _flipped(x),
     "x + s": lambda s, x, t: s + x,
+    "tl.flip(s, 0) + x": lambda s, x, t: _flipped(s) + x,
+    "tl.gather(s, 3 - tl.arange(0, 4), 0) + x": lambda s, x, t: _flipped(s) + x,
     "s - x": lambda s, x, t: s - x,
     "tl.where(t % 2 == 0, s + x, s)": lambda s, x, t: s + x if t % 2 == 0 else s,
     "tl.where(t % 4 == 3, s, s + x)": lambda s, x, t: s if t % 4 == 3 else s + x,
@@ -102,6 +104,40 @@ def test_what_a_sum_should_be_is_that_of_float64(update: str, dtype: torch.dtype
         assert loss.cost > COSTLY and stored[program, loss.lane] != exact[program, loss.lane]
         if not growing:
             assert loss.cost == pytest.approx(cost[program].max(), rel=1e-3) and loss.lane == cost[program].argmax()
+
+
+BRANCHES = {
+    "if (t + tl.program_id(0)) % 3 > 0:\n            s = s + x": lambda s, x, t, p: s + x if (t + p) % 3 else s,
+    "if tl.program_id(0) == 1:\n            s = s + x\n        else:\n            s = x + s": lambda s, x, t, p: s + x,
+    "if t % 2 == tl.program_id(0) % 2:\n            s = s + x\n        else:\n            s = tl.flip(s, 0)": (
+        lambda s, x, t, p: s + x if t % 2 == p % 2 else s[::-1]
+    ),
+    "if tl.sum(x, 0) > 1.4:\n            s = s + x": lambda s, x, t, p: s + x if x.sum() > 1.4 else s,
+}
+
+
+@pytest.mark.parametrize("body", BRANCHES)
+def test_a_sum_is_followed_where_programs_part(body: str) -> None:
+    kernel = kernel_from(
+        "@triton.jit\n"
+        "def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n"
+        "    k = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    s = tl.full((BLOCK,), 1100, tl.float16)\n"
+        "    for t in range(n):\n"
+        f"        x = tl.load(x_ptr + t * {PROGRAMS * LANES} + k)\n"
+        f"        {body}\n"
+        "    tl.store(out_ptr + k, s)\n"
+    )
+    terms = (0.2 + 0.3 * torch.rand(TERMS, PROGRAMS * LANES, generator=torch.Generator().manual_seed(5))).half()
+    with lab.record() as launches:
+        kernel[(PROGRAMS,)](terms, torch.zeros(PROGRAMS * LANES, dtype=torch.float16), TERMS, BLOCK=LANES)
+    found = losses(launches[0])
+    exact = np.full((PROGRAMS, LANES), 1100.0)
+    for t, x in enumerate(terms.double().numpy().reshape(TERMS, PROGRAMS, LANES)):
+        exact = np.stack([BRANCHES[body](exact[p], x[p], t, p) for p in range(PROGRAMS)])
+    assert 2 in found
+    for program, loss in found.items():
+        assert np.abs(exact[program] - loss.exact).min() < 1e-9
 
 
 @pytest.mark.parametrize("terms", [1, MANY - 1, MANY, 12])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import triton
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import triton_lab
+from triton_lab.ir.effects import RIVALS, Role
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.race import conflicts
 from triton_lab.launch.checks.race.conflicts import not_apart, relevant
@@ -88,3 +90,49 @@ def test_rows_that_two_axes_lead_to_are_all_of_a_tile(apart):
     with triton_lab.record() as launches:
         diagonals[(4,)](torch.zeros(4096), 64, apart, N=8)
     assert ("race" in [finding.kind for finding in launches[0].findings]) == (apart < 3)
+
+
+@triton.jit
+def scattered(x, first, second, third, N: tl.constexpr, B: tl.constexpr, WHICH: tl.constexpr):
+    """Each program loads, updates, loads atomically or stores at places of its own choice."""
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    if WHICH % 2:
+        tl.store(x + tl.load(first + at), at)
+    if WHICH // 2 % 2:
+        tl.atomic_add(x + tl.load(second + at), at)
+    if WHICH // 4 % 2:
+        tl.store(first + at, tl.load(x + tl.load(third + at)))
+    if WHICH // 8:
+        tl.store(second + at, tl.load(x + tl.load(third + at), volatile=True))
+
+
+ROLES = {1: Role.STORE, 2: Role.UPDATE, 4: Role.LOAD, 8: Role.ATOMIC_LOAD}
+
+
+@pytest.mark.parametrize("which", range(1, 16))
+def test_bytes_that_programs_contend_for_are_those_of_a_list(monkeypatch, which):
+    generator = torch.Generator().manual_seed(which)
+    x = torch.zeros(64, dtype=torch.int32)
+    places = [torch.randint(0, 64, (4 * 8,), generator=generator, dtype=torch.int32) for _ in range(3)]
+    where = {1: places[0].clone(), 2: places[1].clone(), 4: places[2].clone(), 8: places[2].clone()}
+    with triton_lab.record() as launches:
+        scattered[(4,)](x, *places, N=64, B=8, WHICH=which)
+    evidence = Evidence(launches[0], launches[0].tape)
+    found = []
+    for many in (-1, 1 << 14):
+        monkeypatch.setattr(conflicts, "_MANY", many)
+        shared = conflicts.shared_bytes(evidence, relevant(evidence))
+        found.append(set(np.flatnonzero(shared.covers(x.data_ptr() + 4 * np.arange(64))).tolist()))
+    touches = [
+        (int(element), role, lane // 8)
+        for bit, role in ROLES.items()
+        if which & bit
+        for lane, element in enumerate(where[bit].tolist())
+    ]
+    expected = {
+        place
+        for place, one, program in touches
+        for other, two, another in touches
+        if place == other and program != another and two in RIVALS[one]
+    }
+    assert found == [expected, expected]

@@ -14,7 +14,8 @@ from triton_lab.interpreter.dtypes import user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.number_conversion import widen
 from triton_lab.ir import Op, effects
-from triton_lab.launch.checks.analysis.loop_sums import COSTLY, FRACTION, MANY, Inexact
+from triton_lab.launch.checks.analysis.loop_sums import COSTLY, MANY, Inexact
+from triton_lab.launch.checks.analysis.sum_chains import FRACTION
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.tape import block_shape, brought

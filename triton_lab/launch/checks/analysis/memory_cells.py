@@ -6,12 +6,13 @@ their program into the cells that they touch, and a second pass finds the cells 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.ir.effects import Role
 from triton_lab.launch.access_footprint import ByteRuns
 from triton_lab.launch.byte_ranges import Flags, Ints, Ranges, true_ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
@@ -50,31 +51,26 @@ class MemoryCells:
             parts.append(Ranges.of(start + (low - first) * self.unit, start + (high - first) * self.unit))
         return Ranges.joined(parts)
 
-    def shared(self, evidence: Evidence, stores: Sequence[SeenAccess], others: Sequence[SeenAccess]) -> Ranges:
-        """The bytes that one program stores to and another one touches."""
-        owner = np.full(self.count, _NOBODY, np.int32)
-        for cell, program in self._touched(evidence, stores):
-            owner[cell] = program
-        # A cell holds the last program that stored to it. Of two programs, at least one finds the other there.
-        found = np.zeros(self.count, np.bool_)
-        for cell, program in self._touched(evidence, [*stores, *others]):
-            there = owner[cell]
-            found[cell[(there != program) & (there != _NOBODY)]] = True
-        return self.ranges(found)
-
-    def met(self, evidence: Evidence, updates: Sequence[SeenAccess], loads: Sequence[SeenAccess]) -> Ranges:
-        """The bytes that one program updates and another one loads; several updates alone do not count."""
+    def contended(self, evidence: Evidence, sights: Mapping[Role, Sequence[SeenAccess]]) -> Ranges:
+        """The bytes that two programs contend for: by a store, or by an update and a load alone."""
         owner = np.full(self.count, _NOBODY, np.int32)
         several = np.zeros(self.count, np.bool_)
-        for cell, program in self._touched(evidence, updates):
-            before = owner[cell]
-            owner[cell] = program
-            several[cell[(owner[cell] != program) | (before != program) & (before != _NOBODY)]] = True
-        found = np.zeros(self.count, np.bool_)
-        for cell, program in self._touched(evidence, loads):
-            there = owner[cell]
-            found[cell[several[cell] | (there != program) & (there != _NOBODY)]] = True
-        return self.ranges(found)
+        touched = {role: np.zeros(self.count, np.bool_) for role in sights}
+
+        def mark(role: Role) -> None:
+            # A cell holds the last program that touched it: of two in one access, the first one finds the other there.
+            for cell, program in self._touched(evidence, sights[role]):
+                before = owner[cell]
+                owner[cell] = program
+                several[cell[(owner[cell] != program) | (before != program) & (before != _NOBODY)]] = True
+                touched[role][cell] = True
+
+        mark(Role.UPDATE)
+        mark(Role.LOAD)
+        mixed = touched[Role.UPDATE] & touched[Role.LOAD] & several
+        mark(Role.ATOMIC_LOAD)
+        mark(Role.STORE)
+        return self.ranges(np.where(touched[Role.STORE], several, mixed))
 
     def _touched(self, evidence: Evidence, sights: Iterable[SeenAccess]) -> Iterator[tuple[Ints, Ints]]:
         """The cells that each sight touches, with the programs."""

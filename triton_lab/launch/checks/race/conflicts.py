@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
 
 import numpy as np
 
+from triton_lab.footprint.access_blocks import clusters
 from triton_lab.footprint.access_roles import Roles, contended, flags_of
 from triton_lab.footprint.disjoint_programs import apart
-from triton_lab.ir.effects import Role, role_of
+from triton_lab.ir.effects import RIVALS, Role, role_of
 from triton_lab.launch.access_footprint import ByteRuns, around
 from triton_lab.launch.byte_ranges import ALL, NOTHING, Flags, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
@@ -71,51 +71,29 @@ def role(sight: SeenAccess) -> Role:
 
 
 def relevant(evidence: Evidence) -> list[SeenAccess]:
-    """The plain stores and the accesses that may touch their bytes; the atomic updates and loads that may overlap."""
-    stores, updates, loads = (_of(evidence.in_order, one) for one in (Role.STORE, Role.UPDATE, Role.LOAD))
-    loads = _near(evidence, loads, updates)
-    updates = _near(evidence, updates, loads)
-    chosen = {sight.event.order for sight in (*updates, *loads)}
-    stored, written = {sight.event.order for sight in stores}, _hulls(evidence, stores)
-    others = [
-        sight
-        for sight in evidence.in_order
-        if sight.event.order not in stored and (sight.event.order in chosen or written.meets(*evidence.hull(sight)))
-    ]
-    return stores + others
+    """The accesses that may contend for a byte, as far as the bounds of their addresses tell; in order of execution."""
+    groups = clusters(evidence.in_order, evidence.hull)
+    return _in_order(sight for group in groups if _may_contend(group) for sight in group)
 
 
-def _of(sights: Iterable[SeenAccess], one: Role) -> list[SeenAccess]:
-    return [sight for sight in sights if role(sight) is one]
+def _may_contend(sights: Iterable[SeenAccess]) -> bool:
+    roles = {role(sight) for sight in sights}
+    return any(not roles.isdisjoint(RIVALS[one]) for one in roles)
 
 
-def _near(evidence: Evidence, sights: Iterable[SeenAccess], others: Iterable[SeenAccess]) -> list[SeenAccess]:
-    """The ``sights`` whose addresses may overlap those of the others."""
-    there = _hulls(evidence, others)
-    if not len(there):
-        return []
-    return [sight for sight in sights if there.meets(*evidence.hull(sight))]
-
-
-def _hulls(evidence: Evidence, sights: Iterable[SeenAccess]) -> Ranges:
-    hulls = [evidence.hull(sight) for sight in sights]
-    return Ranges.of([low for low, _ in hulls], [high for _, high in hulls])
+def _in_order(sights: Iterable[SeenAccess]) -> list[SeenAccess]:
+    return sorted(sights, key=lambda sight: sight.event.order)
 
 
 def not_apart(evidence: Evidence, sights: Sequence[SeenAccess]) -> list[SeenAccess]:
     """The ``sights`` that may touch a byte that two programs contend for, as far as their compact forms tell."""
-    ordered = sorted((*evidence.hull(sight), number) for number, sight in enumerate(sights))
-    highest = np.maximum.accumulate([high for _, high, _ in ordered])
-    # Groups that have no byte in common are looked at one by one.
-    heads = [k for k, (low, _, _) in enumerate(ordered) if not k or low >= highest[k - 1]]
-    left: list[int] = []
-    for first, last in pairwise((*heads, len(ordered))):
-        numbers = [number for _, _, number in ordered[first:last]]
-        blocks = [around(sights[k].event, role(sights[k]), sights[k].itemsize) for k in numbers]
+    left: list[SeenAccess] = []
+    for group in clusters(sights, evidence.hull):
+        blocks = [around(sight.event, role(sight), sight.itemsize) for sight in group]
         known = [each for each in blocks if each is not None]
         if len(known) < len(blocks) or not apart(known):
-            left += numbers
-    return [sights[k] for k in sorted(left)]
+            left += group
+    return _in_order(left)
 
 
 def shared_bytes(evidence: Evidence, sights: list[SeenAccess]) -> Ranges:
@@ -125,23 +103,13 @@ def shared_bytes(evidence: Evidence, sights: list[SeenAccess]) -> Ranges:
         return NOTHING
     runs = [evidence.runs(sight) for sight in sights]
     count, size = sum(len(one) for one in runs), sum(int((one.stop - one.start).sum()) for one in runs)
-    stores, updates = _of(sights, Role.STORE), _of(sights, Role.UPDATE)
-    unit = min(sight.itemsize for sight in sights)
-    cells = MemoryCells(evidence, stores + updates, unit)
+    by_role = {one: [sight for sight in sights if role(sight) is one] for one in Role}
+    written = by_role[Role.STORE] + by_role[Role.UPDATE]
+    cells = MemoryCells(evidence, written, min(sight.itemsize for sight in sights))
     # Long runs are few, and sorting is fast; short runs are marked quickly.
     if count > _MANY and size // cells.unit + cells.count < _SHORT * count:
-        return _painted(evidence, sights, stores, updates, unit)
+        return cells.contended(evidence, by_role)
     return Ranges.joined(contested(evidence, sights, ALL))
-
-
-def _painted(
-    evidence: Evidence, sights: list[SeenAccess], stores: list[SeenAccess], updates: list[SeenAccess], unit: int
-) -> Ranges:
-    others = [sight for sight in sights if role(sight) is not Role.STORE]
-    found = MemoryCells(evidence, stores, unit).shared(evidence, stores, others) if stores else NOTHING
-    if not updates:
-        return found
-    return found | MemoryCells(evidence, updates, unit).met(evidence, updates, _of(sights, Role.LOAD))
 
 
 def contested(evidence: Evidence, sights: list[SeenAccess], within: Ranges) -> Iterator[ConflictRows]:

@@ -14,7 +14,7 @@ from triton_lab.notebook.mistakes.type_names import constant, is_runtime, shape_
 
 def arange_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
     """``tl.arange`` with an end that is only known while the kernel runs."""
-    moving = [each for each in refusal.operands if is_runtime(each.value)]
+    moving = [each for each in refusal.operands if is_runtime(constant(each.value))]
     strange = [each for each in refusal.operands if shape_of(each.value) != []]
     floats = [each for each in refusal.operands if isinstance(getattr(each.value, "value", each.value), float)]
     if floats:
@@ -54,7 +54,7 @@ def shape_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
             _("the sizes of a block must be integers, but {told}").format(told=told),
             _("Use `//` instead of `/`, in the launch too. triton.cdiv rounds up."),
         )
-    moving = [each for each in sizes if is_runtime(each.value)]
+    moving = [each for each in sizes if is_runtime(constant(each.value))]
     return not_constant(refusal, moving, _("the shape of a block is fixed at compile time"))
 
 

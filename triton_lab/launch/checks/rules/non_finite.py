@@ -1,7 +1,7 @@
 """NaN and infinity that a program stores, or integers computed from them, if they arise in the kernel.
 
-If a program has loaded infinity, only NaN counts: ``inf - inf`` and ``inf * 0`` are never meant. Constants, arguments and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones
-arise.
+If a program has loaded infinity, only NaN counts: ``inf - inf`` and ``inf * 0`` are never meant. Constants, arguments
+and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones arise.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class NonFiniteRule(Rule):
     )
     intended = N_("If NaN or infinity is the right answer, such as the logarithm of 0.")
     blind = N_(
-        "Infinity that the kernel writes itself, as a constant, an argument or an `other=`, is meant. NaN that was loaded "
-        "is passed on and not reported. If a program loaded NaN or infinity, only NaN that arises is reported in it."
+        "Infinity that the kernel writes itself, as a constant, an argument or an `other=`, is meant. NaN that was "
+        "loaded is passed on and not reported. Of a program that loaded either, only NaN that arises is reported."
     )
     concerned = Concerned.ONE
     mark = N_("source of NaN or infinity")

@@ -94,6 +94,10 @@ def names(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
+# What takes a regular expression, for words of Triton's or torch's.
+PATTERNS = {"Rule", "says", *(f"re.{name}" for name in ("compile", "match", "fullmatch", "search", "findall", "sub"))}
+
+
 def outside(file: sources.Source) -> Iterator[tuple[int, str]]:
     """Strings of four words and more that are neither docstrings nor in the catalogue, each with its line."""
     inside: set[int] = set()
@@ -104,6 +108,8 @@ def outside(file: sources.Source) -> Iterator[tuple[int, str]]:
             inside |= {id(each) for each in ast.walk(node)} if isinstance(node, ast.Assert) else {id(node.value)}
         elif isinstance(node, ast.JoinedStr):
             inside |= {id(each) for each in node.values}
+        elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in PATTERNS:
+            inside |= {id(each) for each in ast.walk(node.args[0])}
     for node in file.nodes:
         if id(node) in inside:
             continue

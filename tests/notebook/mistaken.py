@@ -705,3 +705,79 @@ def helped_too_much(x_ptr, n, BLOCK: tl.constexpr):
 def torchs_relu(x_ptr, n, BLOCK: tl.constexpr):
     v = tl.load(x_ptr + tl.arange(0, BLOCK))
     tl.store(x_ptr + tl.arange(0, BLOCK), tl.relu(v))  # here
+
+
+@triton.jit
+def shape_of_a_pointer(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offs, 1.0, mask=offs < x_ptr.shape[0])  # here
+
+
+@triton.jit
+def elements_of_a_pointer(x_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offs, 1.0, mask=offs < x_ptr.numel())  # here
+
+
+@triton.jit
+def list_by_a_counter(x_ptr, n, BLOCK: tl.constexpr):
+    weights = [1.0, 2.0, 3.0]  # born
+    for k in range(3):
+        tl.store(x_ptr + k, weights[k])  # here
+
+
+@triton.jit
+def sum_of_a_list(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, sum([tl.load(x_ptr), 2.0]))  # here
+
+
+@triton.jit
+def choice_between_block_and_number(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    w = v if v > 0 else 0.0  # here
+    tl.store(x_ptr + tl.arange(0, BLOCK), w)
+
+
+@triton.jit
+def printed_two(x_ptr, n, BLOCK: tl.constexpr):
+    print(BLOCK, n)  # here
+
+
+@triton.jit
+def both_of_broadcast(x_ptr, n, BLOCK: tl.constexpr):
+    a = tl.arange(0, BLOCK)[:, None]
+    b = tl.arange(0, 2)[None, :]
+    tl.store(x_ptr + a * 2 + b, tl.broadcast(a, b))  # here
+
+
+@triton.jit
+def interleaved_with_a_pointer(x_ptr, n, BLOCK: tl.constexpr):
+    v = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, 32), tl.interleave(v, x_ptr))  # here
+
+
+@triton.jit
+def debugged(x_ptr, n, BLOCK: tl.constexpr):
+    breakpoint()  # here
+    tl.store(x_ptr, 1.0)
+
+
+@triton.jit
+def constant_of_run_time(x_ptr, n, BLOCK: tl.constexpr):
+    HALF: tl.constexpr = n // 2  # here
+    tl.store(x_ptr + tl.arange(0, HALF), 1.0)  # born
+
+
+@triton.jit
+def sized(SIZE: tl.constexpr):
+    return tl.arange(0, SIZE)  # here
+
+
+@triton.jit
+def constant_of_a_helper(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + sized(n), 1.0)
+
+
+@triton.jit
+def axis_of_run_time(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.sum(tl.arange(0, BLOCK), n))  # here

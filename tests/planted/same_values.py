@@ -104,3 +104,34 @@ def same_value_beside_a_counter(mended: bool) -> None:
     """Atomics elsewhere in the kernel that put these stores in some order, but not all."""
     count, version = torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
     counted_kernel[(4,)](torch.ones(4), count, version, torch.zeros(4), MENDED=mended)
+
+
+@triton.jit
+def read_back_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr, MENDED: tl.constexpr):
+    program, lane = tl.program_id(0), tl.arange(0, BLOCK)
+    place = x_ptr + lane
+    if MENDED:
+        place += program * BLOCK
+    tl.store(place, (lane + 1).to(tl.float32))  # BUG
+    tl.store(out_ptr + program * BLOCK + lane, tl.load(place))
+
+
+@plant(read_back_kernel, "same-value", "x_ptr", {0, 1, 2})
+def same_block_stored_and_read_back(mended: bool) -> None:
+    """Each program reads what it stored itself, which is what all others store."""
+    read_back_kernel[(3,)](torch.zeros(192), torch.zeros(192), BLOCK=64, MENDED=mended)
+
+
+@triton.jit
+def read_of_another_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr, MENDED: tl.constexpr):
+    program, lane = tl.program_id(0), tl.arange(0, BLOCK)
+    if MENDED:
+        x_ptr += program * BLOCK * 2
+    tl.store(x_ptr + lane, (lane + 1).to(tl.float32), mask=lane < BLOCK - program % 2)  # BUG
+    tl.store(out_ptr + program * BLOCK + lane, tl.load(x_ptr + lane))
+
+
+@plant(read_of_another_kernel, "race", "x_ptr")
+def same_block_of_which_one_program_stores_less(mended: bool) -> None:
+    """Program 1 reads an element that only the others store: it may come too early."""
+    read_of_another_kernel[(3,)](torch.zeros(384), torch.zeros(192), BLOCK=64, MENDED=mended)

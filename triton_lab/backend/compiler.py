@@ -96,11 +96,15 @@ class CPUBackend(BaseBackend):
         return functions | {"convert_custom_types": convert_custom_types}
 
     def get_module_map(self) -> dict[str, ModuleType]:
-        from triton_lab.backend.source import recursion_depth
+        from triton_lab.backend.source import printed_modules, recursion_depth
 
-        if reading is not None:  # Triton calls this last before it reads the kernel
+        modules = recursion_depth.watched(self._model.get_module_map())
+        # Triton calls this last before it reads the kernel.
+        if reading is not None:
             reading.begin()
-        return recursion_depth.watched(self._model.get_module_map())
+        else:
+            printed_modules.hold()
+        return modules
 
     def load_dialects(self, context: Any) -> None:
         self._model.load_dialects(context)

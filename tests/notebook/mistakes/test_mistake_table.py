@@ -21,10 +21,11 @@ from triton_lab.interpreter.kernel_errors import EndlessRecursion
 from triton_lab.notebook.cell.error_display import rendering
 from triton_lab.notebook.mistakes import type_mismatches, unknown_names
 from triton_lab.notebook.mistakes.assignments import reaching
+from triton_lab.notebook.mistakes.constant_sizes import shape_of_variables
 from triton_lab.notebook.mistakes.front_end_error import Operand
 from triton_lab.notebook.mistakes.mistake_table import RULES
 from triton_lab.notebook.mistakes.type_names import type_told
-from triton_lab.notebook.mistakes.unsupported_python import index_pointer, shape_of_variables
+from triton_lab.notebook.mistakes.unsupported_python import index_pointer
 
 FILE = str(Path(mistaken.__file__))
 SOURCE = Path(FILE).read_text().splitlines()
@@ -168,9 +169,10 @@ def test_an_argument_is_found_behind_a_few_assignments(steps: int, looping: bool
     call = kernel.body[-1].value
     assert isinstance(call, ast.Call) and isinstance(call.args[0], ast.Tuple)
     computed = tl.tensor.__new__(tl.tensor)
+    computed.type = tl.int32
     refusal: Any = SimpleNamespace(
         kernel=SimpleNamespace(arguments=kernel.args.args, tree=kernel, line=lambda node: node.lineno),
-        node=call, operands=[Operand("", call.args[0].elts[0], computed)], code=text,
+        node=call, operands=[Operand("", call.args[0].elts[0], computed)], code=text, scope={}, callers=(),
     )  # fmt: skip
     found = shape_of_variables(refusal, re.match("", ""))  # type: ignore[arg-type]
     known = "Declare `v0: tl.constexpr`" in found.advice

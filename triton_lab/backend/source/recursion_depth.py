@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
+from triton_lab.backend.source import printed_modules
+
 # The free stack, in frames, that a call in a kernel always has; and the deepest stack that we allow.
 _ROOM = 250
 _DEEPEST = 3000
@@ -60,8 +62,9 @@ def watched(modules: dict[str, ModuleType]) -> dict[str, ModuleType]:
 
 
 def ended() -> None:
-    """Restore Python's limit after a kernel was read."""
+    """Restore Python's limit and standard output after a kernel was read."""
     global _before
+    printed_modules.release()
     if _before is not None and sys.getrecursionlimit() == _DEEPEST:
         with contextlib.suppress(RecursionError):  # another kernel is being read, deep in this stack
             sys.setrecursionlimit(_before)

@@ -18,6 +18,7 @@ from typing import IO, Any
 from triton_lab import messages
 from triton_lab.backend import compiler
 from triton_lab.backend.source.kernel_source import is_tritons
+from triton_lab.backend.source.printed_modules import WithoutModules
 
 # The form of MLIR's messages; other output is not the compiler's.
 _DIAGNOSTIC = re.compile(r"^.*:\d+:\d+: (?:error|note|remark): .*\n?", re.MULTILINE)
@@ -63,7 +64,7 @@ class HeldOutput:
     """
 
     def __init__(self, modules: list[str]) -> None:
-        self._stdout = _WithoutModules(sys.stdout, modules)
+        self._stdout = WithoutModules(sys.stdout, modules)
         sys.stdout = self._stdout
         self._catching = warnings.catch_warnings(record=True)
         self._warnings: Any = self._catching.__enter__()
@@ -95,28 +96,6 @@ class HeldOutput:
                 sys.stderr.write(f"Triton says: {one.message}\n")
             else:
                 warnings.showwarning(one.message, one.category, one.filename, one.lineno, one.file, one.line)
-
-
-class _WithoutModules:
-    """A stream that passes everything on except the modules that Triton prints when it refuses them."""
-
-    def __init__(self, stream: Any, modules: list[str]) -> None:
-        self.stream, self._modules = stream, modules
-
-    def write(self, text: str) -> int:
-        if _prints_a_module(sys._getframe(1).f_code):
-            self._modules.append(text)
-            return len(text)
-        return int(self.stream.write(text))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-
-def _prints_a_module(code: Any) -> bool:
-    from triton.compiler.code_generator import ast_to_ttir
-
-    return code is ast_to_ttir.__code__
 
 
 def _write(text: str) -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from triton_lab.notebook.mistakes.diagnostic import Told
     from triton_lab.notebook.mistakes.front_end_error import KernelText, Refusal
 
-_SAYS_NOTHING = "error encountered during parsing"
 _PYTHON = os.path.dirname(ast.__file__) + os.sep
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -194,6 +193,8 @@ def _syntax_text(error: SyntaxError, filename: str) -> list[str]:
 
 def _compilation_text(error: BaseException, filename: str) -> str | None:
     """The text for a kernel that does not compile: what is wrong, the lines concerned, the advice, Triton's words."""
+    from triton_lab.notebook.mistakes.front_end_error import VERIFIER
+
     found = refused(error)
     if found is None:
         return None
@@ -205,7 +206,8 @@ def _compilation_text(error: BaseException, filename: str) -> str | None:
     lines.extend(f"  called from {_where(kernel, node, filename)}" for kernel, node in refusal.callers)
     if told.advice:
         lines.append(f"  {told.advice}")
-    if said and said != _SAYS_NOTHING and said not in told.message.replace("`", ""):
+    # What MLIR says of operations is of use only if we have no words for it.
+    if said and refusal.kind != VERIFIER and said not in told.message.replace("`", ""):
         lines.append(f"  \x1b[2mTriton says: {textwrap.shorten(said, 300, placeholder=' ...')}\x1b[22m")
     return "\n".join(lines)
 
@@ -214,21 +216,15 @@ def refused(error: BaseException) -> tuple[Refusal, Told] | None:
     """Why a kernel does not compile, and how we word it; None for any other error."""
     if "triton" not in sys.modules:
         return None
-    from triton.compiler.errors import CompilationError
-
-    from triton_lab.interpreter.kernel_errors import EndlessRecursion
-    from triton_lab.notebook.mistakes.diagnostic import Told
     from triton_lab.notebook.mistakes.front_end_error import refusal_of
-    from triton_lab.notebook.mistakes.mistake_table import explained
+    from triton_lab.notebook.mistakes.mistake_table import explained, unexplained
 
     try:
         refusal = refusal_of(error)
         told = explained(refusal) if refusal is not None else None
     except Exception:  # whatever fails in the explanation, the error itself is shown
         return None
-    if refusal is None or (told is None and not isinstance(error, (CompilationError, EndlessRecursion))):
-        return None
-    return refusal, told or Told(" ".join(refusal.text.split()) or refusal.kind)
+    return None if refusal is None else (refusal, told or unexplained(refusal))
 
 
 def places(refusal: Refusal, told: Told) -> Sequence[ast.AST]:

@@ -148,6 +148,11 @@ def _one_of(word: str, known: Sequence[str], what: str) -> str:
 
 def _unknown(word: str, known: Sequence[str], what: str) -> str:
     near = difflib.get_close_matches(word, known, n=len(known), cutoff=0.0)
+    meant = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
+    if meant:
+        return _("%%triton has no {what} {word}: did you mean {meant}? There is {near}").format(
+            what=what, word=repr(word), meant=meant[0], near=", ".join(near)
+        )
     return _("%%triton has no {what} {word}; there is {near}").format(what=what, word=repr(word), near=", ".join(near))
 
 

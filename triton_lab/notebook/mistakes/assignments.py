@@ -23,7 +23,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
     targets: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
         targets = statement.targets
-    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For)):
+    elif isinstance(statement, (ast.AugAssign, ast.For)) or (isinstance(statement, ast.AnnAssign) and statement.value):
         targets = [statement.target]
     for target in targets:
         yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))

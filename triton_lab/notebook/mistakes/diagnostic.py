@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from triton_lab.localization import translated
 from triton_lab.notebook.mistakes.front_end_error import Refusal
+from triton_lab.notebook.mistakes.operand_words import operands_told
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,13 @@ class Rule:
 
 
 def says(pattern: str, message: str, advice: str = "") -> Rule:
-    """A rule whose words are fixed, except for ``{code}`` and what the pattern found:
-    ``{first}``, ``{second}`` and ``{third}``. They are marked with `N_`."""
+    """A rule whose words are fixed, except for ``{code}``, ``{operands}`` and what the pattern found:
+    ``{first}``, ``{second}`` and ``{third}``. They are marked with `N_`. ``{operands}`` says what each operand is."""
 
     def tell(refusal: Refusal, found: re.Match[str]) -> Told:
         groups = dict(zip(("first", "second", "third"), found.groups(), strict=False))
-        said, what_to_do = (translated(text).format(code=refusal.code, **groups) for text in (message, advice))
-        return Told(said, what_to_do)
+        given = {"code": refusal.code, "operands": operands_told(refusal), **groups}
+        said, what_to_do = (translated(text).format(**given) for text in (message, advice))
+        return Told(said.replace(" ()", ""), what_to_do)
 
     return Rule(pattern, tell)

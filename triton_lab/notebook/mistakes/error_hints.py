@@ -15,6 +15,7 @@ from typing import Any
 
 from triton_lab.localization import _
 from triton_lab.messages import a, count
+from triton_lab.notebook.mistakes import declaration_hints
 
 
 def hint_for(error: BaseException) -> str:
@@ -281,6 +282,7 @@ def _changed_global(error: BaseException) -> str:
 
 
 _RULES: tuple[Callable[[BaseException], str], ...] = (
+    *declaration_hints.HINTS,
     _no_memory,
     _missing,
     _too_many,

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import inspect
-import io
 import textwrap
-import traceback
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from triton_lab.backend.source.kernel_source import is_tritons, python_function
+from triton_lab.notebook.mistakes import second_reading
+from triton_lab.notebook.mistakes.verifier_message import VerifierMessage, concerned, verifier_message
 
 if TYPE_CHECKING:
     from triton_lab.interpreter.kernel_errors import EndlessRecursion
@@ -75,8 +73,11 @@ class Refusal:
 
     @property
     def code(self) -> str:
-        """The user's text of the piece, on one line."""
-        return "" if self.node is None else written(self.node)
+        """The user's text of the piece, on one line; of a compound statement its first line."""
+        if self.node is None:
+            return ""
+        compound = isinstance(self.node, ast.stmt) and hasattr(self.node, "body")
+        return head(self.node) if compound else written(self.node)
 
 
 def written(node: ast.AST, most: int = 60) -> str:
@@ -84,8 +85,15 @@ def written(node: ast.AST, most: int = 60) -> str:
     return textwrap.shorten(ast.unparse(node), most, placeholder=" ...")
 
 
-# Errors that Triton raises before and after its code generator, without a place in the kernel.
-_BESIDE = ("Unsupported function referenced:", "error encountered during parsing")
+def head(node: ast.AST) -> str:
+    """The first line of a compound statement, without its colon."""
+    return textwrap.shorten(ast.unparse(node).partition("\n")[0].rstrip(":"), 60, placeholder=" ...")
+
+
+# What Triton raises before it reads the kernel, without a place in it, and after, for a module that does not verify.
+_BESIDE = ("Unsupported function referenced:", "Simultaneous multiple assignment is not supported")
+_UNVERIFIED = "error encountered during parsing"
+VERIFIER = "VerifierError"  # the kind of a refusal whose text is MLIR's
 
 
 def refusal_of(error: BaseException) -> Refusal | None:
@@ -102,21 +110,19 @@ def refusal_of(error: BaseException) -> Refusal | None:
         links.append(current)
         current = current.__cause__
     if not links:
-        # Other errors in a launch, such as that of a grid's function, do not concern the kernel.
-        if not isinstance(error, RuntimeError) or not str(error).startswith(_BESIDE):
-            return None
-        kernel = next((found for frame in reversed(list(_frames(error))) if (found := _looked_at(frame))), None)
-        return None if kernel is None else Refusal(type(error).__name__, str(error), kernel)
-    generators = [
-        (frame, frame.f_locals["self"]) for frame in _again(error) if _is_generator(frame.f_locals.get("self"))
-    ]
+        return _beside(error)
+    frames, said = second_reading.failure(error)
+    generators = _generators(frames)
     places = [(link, found) for link in links if (found := _generator(link.src, generators)) is not None]
     # An error in Triton's own library is reported at the user's call.
     own = [(link, generator) for link, generator in places if not is_tritons(generator.file_name)]
-    if not own:
-        return None
-    link, generator = own[-1]
     kind, text = _reason(links[-1])
+    if not text and (message := verifier_message(said)) is not None:  # Triton asserts that an operation verifies
+        kind, text = VERIFIER, message.text
+    text = text or second_reading.asserted(frames)
+    if not own:
+        return _where_it_stopped(kind, text, generators)
+    link, generator = own[-1]
     return Refusal(
         kind,
         text,
@@ -128,9 +134,63 @@ def refusal_of(error: BaseException) -> Refusal | None:
     )
 
 
+def _beside(error: BaseException) -> Refusal | None:
+    """A refusal that Triton reports without a place in the kernel; None for any other error."""
+    if not isinstance(error, RuntimeError | TypeError):
+        return None
+    if str(error) == _UNVERIFIED:
+        return _unverified(error)
+    if not str(error).startswith(_BESIDE):  # other errors in a launch, such as that of a grid's function
+        return None
+    kernel = next(
+        (found for frame in reversed(list(second_reading.frames(error))) if (found := _looked_at(frame))), None
+    )
+    return None if kernel is None else Refusal(type(error).__name__, str(error), kernel)
+
+
+def _unverified(error: BaseException) -> Refusal | None:
+    """The refusal of a module that Triton's front end has written and MLIR's verifier does not accept."""
+    frames, said = second_reading.failure(error)
+    read = next((values["generator"] for frame in reversed(frames) if "generator" in (values := frame.f_locals)), None)
+    if read is None:
+        return None
+    kernel = _compiled(read)
+    message = verifier_message(said) or VerifierMessage(_UNVERIFIED, "", 0, 0)
+    node = concerned(message, kernel.tree, kernel.before)
+    scope = dict(read.lscope)
+    operands: tuple[Operand, ...] = ()
+    if isinstance(node, ast.Call):
+        # Names have their last values here. An argument that is no name is shown without one.
+        named = [(each.arg or "", each.value) for each in node.keywords]
+        given = [("", each) for each in node.args] + named
+        operands = tuple(
+            Operand(name, each, scope[each.id])
+            for name, each in given
+            if isinstance(each, ast.Name) and _once(each, kernel, scope)
+        )
+    return Refusal(VERIFIER, message.text, kernel, node, scope, operands)
+
+
+def _once(node: ast.Name, kernel: KernelText, scope: Mapping[str, Any]) -> bool:
+    """Whether ``node`` is a name that has one value in the whole kernel."""
+    if node.id not in scope:
+        return False
+    stores = [each for each in ast.walk(kernel.tree) if isinstance(each, ast.Name) and each.id == node.id]
+    return sum(isinstance(each.ctx, ast.Store) for each in stores) <= 1
+
+
+def _where_it_stopped(kind: str, text: str, generators: Generators) -> Refusal | None:
+    """A refusal whose text is that of a function that was not yet being read: it is told at its call."""
+    for _unused, generator in reversed(generators):
+        node = generator.cur_node
+        if not is_tritons(generator.file_name) and hasattr(node, "lineno"):
+            return Refusal(kind, text, _compiled(generator), node, dict(generator.lscope), _operands(node, generators))
+    return None
+
+
 def _last_call(error: EndlessRecursion) -> Refusal | None:
     """The call that Triton was following when it was stopped."""
-    for frame in reversed(list(_frames(error))):
+    for frame in reversed(list(second_reading.frames(error))):
         generator: Any = frame.f_locals.get("self")
         node = frame.f_locals.get("node")
         if _is_generator(generator) and isinstance(node, ast.Call) and not is_tritons(generator.file_name):
@@ -138,39 +198,12 @@ def _last_call(error: EndlessRecursion) -> Refusal | None:
     return None
 
 
-def _frames(error: BaseException) -> Iterator[FrameType]:
-    """All frames that ``error`` and its causes passed through, the innermost last."""
-    current: BaseException | None = error
-    seen: set[int] = set()
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        for frame, _ in traceback.walk_tb(current.__traceback__):
-            yield frame
-        current = current.__cause__ or current.__context__
+# The frames of Triton's code generators at a failure, each with its generator, the innermost last.
+Generators = Sequence[tuple[FrameType, Any]]
 
 
-def _again(error: BaseException) -> list[FrameType]:
-    """The frames of Triton's code generator at the failure.
-
-    Triton removes them from its errors, so this compiles the kernel a second time, quietly, and keeps them.
-    """
-    from triton import knobs
-    from triton._C.libtriton import ir
-
-    asked = next((frame.f_locals for frame in _frames(error) if "codegen_fns" in frame.f_locals), None)
-    if asked is None or not {"src", "target", "options", "module_map", "backend"} <= set(asked):
-        return []
-    context = ir.context()
-    ir.load_dialects(context)
-    asked["backend"].load_dialects(context)
-    with knobs.compilation.scope(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        knobs.compilation.front_end_debugging = True
-        try:
-            asked["src"].make_ir(*(asked[name] for name in ("target", "options", "codegen_fns", "module_map")), context)
-        except Exception as failed:
-            return list(_frames(failed))
-    return []
+def _generators(frames: Sequence[FrameType]) -> Generators:
+    return [(frame, frame.f_locals["self"]) for frame in frames if _is_generator(frame.f_locals.get("self"))]
 
 
 def _reason(link: Any) -> tuple[str, str]:
@@ -188,7 +221,7 @@ def _is_generator(value: Any) -> bool:
     return isinstance(value, CodeGenerator)
 
 
-def _generator(source: str | None, generators: list[tuple[FrameType, Any]]) -> Any:
+def _generator(source: str | None, generators: Generators) -> Any:
     """Triton's code generator for the function with this text."""
     return next((each for _, each in reversed(generators) if each.jit_fn.src == source), None)
 
@@ -215,22 +248,41 @@ def _looked_at(frame: FrameType) -> KernelText | None:
     return KernelText(function.__name__, function.src, file, function.starting_line_number + define - 1, names)
 
 
-def _operands(node: ast.AST, generators: list[tuple[FrameType, Any]]) -> tuple[Operand, ...]:
-    """The operands of ``node``: the two sides of an operation, or the arguments of a call."""
+def _operands(node: ast.AST, generators: Generators) -> tuple[Operand, ...]:
+    """The operands of ``node``: the sides of an operation, the arguments of a call, the value of an assignment."""
     for frame, _ in reversed(generators):
         values = frame.f_locals
-        if not _same(values.get("node"), node):
-            continue
-        if isinstance(node, ast.Call) and isinstance(values.get("args"), list):
+        if _same(values.get("node"), node) and (found := _operands_in(node, values)):
+            return found
+        if isinstance(node, ast.Assign) and _same(values.get("target"), node.targets[0]) and "value" in values:
+            return (Operand("", node.value, values["value"]),)
+    return ()
+
+
+def _operands_in(node: ast.AST, values: Mapping[str, Any]) -> tuple[Operand, ...]:
+    """The operands of ``node`` among the local variables of the function of Triton's that was reading it."""
+    match node:
+        case ast.Call() if isinstance(values.get("args"), list):
             given = [Operand("", *pair) for pair in zip(node.args, values["args"], strict=False)]
             named = values.get("kws") or {}
+            owner = getattr(values.get("fn"), "__self__", None)
+            if isinstance(node.func, ast.Attribute) and hasattr(owner, "type"):  # a method of a block
+                given = [Operand("", node.func.value, owner), *given]
             return (*given, *(Operand(k.arg, k.value, named[k.arg]) for k in node.keywords if k.arg and k.arg in named))
-        if isinstance(node, ast.BinOp) and "rhs" in values:
+        case ast.BinOp() if "rhs" in values:
             return (Operand("", node.left, values["lhs"]), Operand("", node.right, values["rhs"]))
-        if isinstance(node, ast.Compare) and "rhs" in values and len(node.ops) == 1:
+        case ast.Compare() if "rhs" in values and len(node.ops) == 1:
             return (Operand("", node.left, values["lhs"]), Operand("", node.comparators[0], values["rhs"]))
-        if isinstance(node, ast.Subscript) and "lhs" in values:
+        case ast.Subscript() if "lhs" in values:
+            index = (Operand("", node.slice, values["slices"]),) if "slices" in values else ()
+            return (Operand("", node.value, values["lhs"]), *index)
+        case ast.Attribute() if "lhs" in values:
             return (Operand("", node.value, values["lhs"]),)
+        case ast.UnaryOp() if "operand" in values:
+            return (Operand("", node.operand, values["operand"]),)
+        case ast.IfExp() if "then_val" in values and "else_val" in values:
+            sides = Operand("", node.body, values["then_val"]), Operand("", node.orelse, values["else_val"])
+            return (Operand("", node.test, values["cond"]), *sides)
     return ()
 
 

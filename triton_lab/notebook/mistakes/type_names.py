@@ -21,6 +21,8 @@ def type_told(text: str) -> str:
     text = text.strip().removeprefix("triton.language.")
     if text.startswith("constexpr"):
         return "a constant"
+    if text.startswith("["):
+        return _("a tuple of {number}").format(number=text.count(",") + 1)
     if found := _BLOCK.fullmatch(text) or _TENSOR.fullmatch(text):
         shape = [int(size) for size in re.findall(r"\d+", found["shape"])]
         one, many = _element(found["of"])

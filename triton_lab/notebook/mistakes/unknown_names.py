@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import difflib
-import inspect
 import re
+import sys
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -15,48 +14,12 @@ from triton_lab.localization import N_, _, translated
 from triton_lab.messages import a, count
 from triton_lab.notebook.mistakes.assignments import around, bindings, bound_names, holds, reaching
 from triton_lab.notebook.mistakes.diagnostic import Told
-from triton_lab.notebook.mistakes.front_end_error import KernelText, Refusal, written
+from triton_lab.notebook.mistakes.front_end_error import Refusal, written
+from triton_lab.notebook.mistakes.operand_words import parameters, resolved
+from triton_lab.notebook.mistakes.replacements import instead_of
 from triton_lab.notebook.mistakes.type_names import value_told
 
-# Replacements of functions of Python and of other libraries, if Triton has another name for them.
-_INSTEAD = {
-    "enumerate": N_("write `for i in range(n)`"),
-    "zip": N_("write `for i in range(n)` and index by addresses"),
-    "round": N_("use tl.floor(x + 0.5)"),
-    "pow": N_("use x * x, or tl.exp2(y * tl.log2(x))"),
-    "bool": N_("use `x != 0`"),
-    "matmul": N_("use tl.dot"),
-    "mm": N_("use tl.dot"),
-    "concatenate": N_("use tl.cat or tl.join"),
-    "tensor": N_("use tl.full"),
-    "array": N_("use tl.full"),
-    "ones": N_("use tl.full(shape, 1, dtype)"),
-    "power": N_("use x * x, or tl.exp2(y * tl.log2(x))"),
-    "float": N_("use x.to(tl.float32)"),
-    "double": N_("use x.to(tl.float64)"),
-    "half": N_("use x.to(tl.float16)"),
-    "int": N_("use x.to(tl.int32)"),
-    "long": N_("use x.to(tl.int64)"),
-    "type": N_("use x.to(dtype)"),
-    "astype": N_("use x.to(dtype)"),
-    "view": N_("use x.reshape(...), or x.to(dtype, bitcast=True) for another type of the same bits"),
-    "size": N_("pass the size as an argument"),
-    "stride": N_("pass the stride as an argument"),
-    "numel": N_("pass the number of elements as an argument"),
-    "transpose": N_("use tl.trans(x)"),
-    "item": N_("reduce it: tl.sum(x)"),
-    "mean": N_("use tl.sum(x, axis) / n"),
-    "relu": N_("use tl.maximum(x, 0)"),
-    "data_ptr": N_("the argument itself is the pointer: add offsets to it"),
-}
-
-
 _MEMBERS = N_("Blocks have .to(dtype), .reshape(...), .sum(axis), .dtype and .shape. Most functions are in tl.")
-
-
-def _instead(name: str) -> str:
-    """What to use in place of a name; "" if the table has none."""
-    return translated(_INSTEAD.get(name, ""))
 
 
 def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -67,7 +30,7 @@ def undefined(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return _out_of_reach(name, assigned, refusal)
     builtin = __builtins__ if isinstance(__builtins__, dict) else vars(__builtins__)
     if name in builtin:
-        return _of_python(name)
+        return _of_list(name, refusal) or _of_python(name)
     if name in ("inf", "nan"):
         return Told(_("`{name}` is not defined").format(name=name), f'Write float("{name}").')
     near = _near(name, _reachable(refusal))
@@ -103,14 +66,41 @@ def _out_of_reach(name: str, assigned: list[ast.stmt], refusal: Refusal) -> Told
     )
 
 
-def _of_python(name: str) -> Told:
-    import triton.language as tl
+def _of_list(name: str, refusal: Refusal) -> Told | None:
+    """``sum([a, b])`` and the like of a list of the user's; None if no list is passed."""
+    calls = [each for each in ast.walk(refusal.kernel.tree) if isinstance(each, ast.Call) and refusal.node is not None]
+    call = next((each for each in calls if ast.dump(each.func) == ast.dump(refusal.node or each)), None)
+    given = call.args[0] if call is not None and call.args else None
+    if not isinstance(given, (ast.List, ast.Tuple)) or name not in _OF_MEMBERS:
+        return None
+    sides = _OF_MEMBERS[name].join(f"({one})" if " " in one else one for one in map(ast.unparse, given.elts))
+    return Told(
+        _("`{name}` is a Python function that kernels cannot call").format(name=name),
+        _("Write it out: {sides}. The elements of a block are added up by tl.sum(x, axis).").format(sides=sides)
+        if name == "sum"
+        else _("Write it out: {sides}.").format(sides=sides),
+    )
 
-    instead = _instead(name) or (_("use tl.{name}").format(name=name) if hasattr(tl, name) else "")
+
+# The operators that do the same with the members of a list.
+_OF_MEMBERS = {"sum": " + ", "any": " | ", "all": " & "}
+
+
+def _of_python(name: str) -> Told:
+    instead = instead_of(name) or _of_tl(name)
     return Told(
         _("`{name}` is a Python function that kernels cannot call").format(name=name),
         _sentence(instead) or _("Compute it outside of the kernel, and pass the result as an argument."),
     )
+
+
+def _of_tl(name: str) -> str:
+    """That ``tl`` has a function of this name; "" if it has none."""
+    import triton.language as tl
+
+    found = getattr(tl, name, None)
+    function = callable(found) and not isinstance(found, (type, types.ModuleType))
+    return _("use tl.{name}").format(name=name) if function else ""
 
 
 def _sentence(text: str) -> str:
@@ -121,22 +111,45 @@ def global_value(refusal: Refusal, found: re.Match[str]) -> Told:
     """A global of the module that is no ``tl.constexpr``."""
     name = found[1]
     value = refusal.kernel.globals.get(name)
+    if callable(value) and not isinstance(value, type):
+        return _not_compiled(name, value)
+    plain = isinstance(value, (bool, int, float, str))
+    shown = repr(value) if plain else type(value).__name__
+    return Told(
+        _("`{name}` is a Python global ({value}), which a kernel cannot read").format(name=name, value=shown),
+        _read_otherwise(name, value),
+    )
+
+
+def _read_otherwise(name: str, value: Any) -> str:
+    """How a kernel gets the value of a global."""
+    kind = type(value).__name__
     if isinstance(value, (bool, int, float, str)):
-        how = _(
+        return _(
             "Where it is defined, write `{name} = tl.constexpr({value})`, or pass it as a `tl.constexpr` argument."
         ).format(name=name, value=repr(value))
-        return Told(
-            _("`{name}` is a Python global ({value}), which a kernel cannot read").format(name=name, value=repr(value)),
-            how,
+    if isinstance(value, (list, tuple)):
+        made = f"{name} = tl.constexpr({name})" if isinstance(value, tuple) else f"{name} = tl.constexpr(tuple({name}))"
+        return _(
+            "Write `{made}` above the kernel and index it with constants (tl.static_range), or pass "
+            "torch.tensor({name}) and load from it: tl.load({name} + i)."
+        ).format(made=made, name=name)
+    if isinstance(value, dict):
+        return _("Pass the numbers as arguments, one by one: {name}[...] in the launch, not in the kernel.").format(
+            name=name
         )
-    if callable(value):
-        return _not_compiled(name, value)
-    return Told(
-        _("`{name}` is a Python global ({type}), which a kernel cannot read").format(
-            name=name, type=type(value).__name__
-        ),
-        _("Pass `{name}` as an argument of the kernel.").format(name=name),
-    )
+    if kind == "ndarray":
+        return _("Pass torch.from_numpy({name}) as an argument, and load from it: tl.load({name} + i).").format(
+            name=name
+        )
+    if kind in ("Tensor", "Parameter"):
+        return _("Pass `{name}` as an argument: the kernel gets a pointer to it.").format(name=name)
+    if kind == "dtype":
+        near = str(value).removeprefix("torch.")
+        return _("Write tl.{near} in the kernel, or pass `tl.{near}` as a `tl.constexpr` argument.").format(near=near)
+    return _(
+        "A kernel takes numbers, tensors and tuples of these. Pass what it needs of `{name}` as arguments."
+    ).format(name=name)
 
 
 def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -146,11 +159,12 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(node, ast.Attribute):
         return None
     if owner == "module":
-        module, _unused = _resolved(node.value, refusal.kernel)
+        module, _unused = resolved(node.value, refusal.kernel)
         short = written(node.value)
         near = _near(name, [each for each in dir(module) if not each.startswith("_")]) if module is not None else ""
-        instead = _instead(name)
-        if near and (not instead or "x.to(" in instead):  # the name may be a misspelt type
+        instead = instead_of(name)
+        misspelt = difflib.get_close_matches(name, [near], cutoff=0.85)  # a type may be: tl.flaot
+        if near and (not instead or misspelt):
             return Told(
                 _("{short} has no `{name}`: did you mean `{short}.{near}`?").format(short=short, name=name, near=near)
             )
@@ -160,7 +174,7 @@ def attribute(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
         if isinstance(node.value, ast.Name) and (hidden := _hidden_module(node.value.id, name, refusal)):
             return hidden
-        instead = _instead(name)
+        instead = instead_of(name)
         near = "" if instead else _near(name, [each for each in dir(tl.tensor) if not each.startswith("_")])
         whose = f"`{written(node.value)}`"
         if isinstance(node.value, ast.Name) and node.value.id in refusal.scope:
@@ -214,7 +228,7 @@ def foreign_call(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A call of another library's function, which needs a number and gets a block."""
     if not isinstance(refusal.node, ast.Call):
         return None
-    value, known = _resolved(refusal.node.func, refusal.kernel)
+    value, known = resolved(refusal.node.func, refusal.kernel)
     return _not_compiled(written(refusal.node.func), value) if known else None
 
 
@@ -224,7 +238,7 @@ def called_number(refusal: Refusal, found: re.Match[str]) -> Told | None:
         return None
     name = refusal.node.func.attr
     message = _("`{func}` is a number in a kernel, not a function").format(func=written(refusal.node.func))
-    return Told(message, _sentence(_instead(name)) or "Remove the parentheses.")
+    return Told(message, _sentence(instead_of(name)) or "Remove the parentheses.")
 
 
 # torch's names for arguments of functions that Triton has, too.
@@ -233,10 +247,11 @@ _TORCHS = {"dim": "axis", "keepdim": "keep_dims"}
 
 def keyword(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A keyword that the called function does not have."""
-    if not isinstance(refusal.node, ast.Call):
+    call = refusal.node.iter if isinstance(refusal.node, ast.For) else refusal.node
+    if not isinstance(call, ast.Call):
         return None
-    function, name = refusal.node.func, found[1]
-    known = _parameters(function, refusal.kernel)
+    function, name = call.func, found[1]
+    known = parameters(function, refusal)
     near = _TORCHS.get(name) or _near(name, known)
     message = _("{function} has no argument `{name}`").format(function=written(function), name=name) + (
         f": did you mean `{near}`?" if near else ""
@@ -248,7 +263,7 @@ def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A call of a helper with too many arguments."""
     if not isinstance(refusal.node, ast.Call):
         return None
-    known = _parameters(refusal.node.func, refusal.kernel)
+    known = parameters(refusal.node.func, refusal)
     takes = f"{written(refusal.node.func)} takes {', '.join(known) or 'none'}"
     return Told(
         _("the call passes {arguments}, but {takes}").format(
@@ -258,19 +273,11 @@ def too_many(refusal: Refusal, found: re.Match[str]) -> Told | None:
     )
 
 
-def _parameters(function: ast.expr, kernel: KernelText) -> list[str]:
-    """The names of the parameters of a function called in a kernel, without those that Triton fills."""
-    value, _ = _resolved(function, kernel)
-    with contextlib.suppress(TypeError, ValueError):
-        return [name for name in inspect.signature(getattr(value, "fn", value)).parameters if name[0] != "_"]
-    return []
-
-
 def not_compiled(refusal: Refusal, found: re.Match[str]) -> Told | None:
     """A function that Triton cannot compile, because it lacks ``@triton.jit`` or is not written in Python."""
     for node in ast.walk(refusal.kernel.tree):
         if isinstance(node, (ast.Name, ast.Attribute)):
-            value, known = _resolved(node, refusal.kernel)
+            value, known = resolved(node, refusal.kernel)
             if known and repr(value) == found[1]:
                 told = _not_compiled(written(node), value)
                 return Told(told.message, told.advice, (node,))
@@ -278,8 +285,6 @@ def not_compiled(refusal: Refusal, found: re.Match[str]) -> Told | None:
 
 
 def _not_compiled(name: str, value: Any) -> Told:
-    import triton.language as tl
-
     last = name.rsplit(".", 1)[-1]
     if isinstance(value, types.FunctionType) and not _is_of_a_library(value):
         return Told(
@@ -288,7 +293,7 @@ def _not_compiled(name: str, value: Any) -> Told:
             ),
             _("Write @triton.jit above `def {value}`.").format(value=value.__name__),
         )
-    instead = _instead(last) or (_("use tl.{name}").format(name=last) if hasattr(tl, last) else "")
+    instead = instead_of(name) or instead_of(last) or _of_tl(last)
     return Told(
         _("`{name}` works only outside of kernels, on tensors or numbers").format(name=name),
         _sentence(instead) or _("Compute it outside of the kernel, and pass the result as an argument."),
@@ -297,17 +302,7 @@ def _not_compiled(name: str, value: Any) -> Told:
 
 def _is_of_a_library(function: types.FunctionType) -> bool:
     root = (function.__module__ or "").split(".")[0]
-    return root in {"torch", "numpy", "math", "triton", "scipy"}
-
-
-def _resolved(node: ast.expr, kernel: KernelText) -> tuple[Any, bool]:
-    """The value of a dotted name among the kernel's globals, and whether it has one."""
-    if isinstance(node, ast.Name):
-        return kernel.globals.get(node.id), node.id in kernel.globals
-    if isinstance(node, ast.Attribute):
-        value, known = _resolved(node.value, kernel)
-        return getattr(value, node.attr, None), known and hasattr(value, node.attr)
-    return None, False
+    return root in {"torch", "numpy", "math", "triton", "scipy"} or root in sys.stdlib_module_names
 
 
 def _reachable(refusal: Refusal) -> list[str]:

@@ -10,8 +10,16 @@ from triton_lab.backend.source.operator_precedence import misread
 from triton_lab.localization import N_, _, translated
 from triton_lab.notebook.mistakes.assignments import around, bound_names, reaching
 from triton_lab.notebook.mistakes.diagnostic import Told
-from triton_lab.notebook.mistakes.front_end_error import Operand, Refusal, written
-from triton_lab.notebook.mistakes.type_names import is_pointer, is_runtime, shape_of, shape_told, type_told, value_told
+from triton_lab.notebook.mistakes.front_end_error import Refusal, written
+from triton_lab.notebook.mistakes.operand_words import members
+from triton_lab.notebook.mistakes.type_names import (
+    is_pointer,
+    is_runtime,
+    shape_of,
+    shape_told,
+    type_told,
+    value_told,
+)
 
 # Syntax that Python has and kernels do not, and its replacements.
 _SYNTAX = {
@@ -31,6 +39,8 @@ _SYNTAX = {
     "Delete": ("`del`", N_("Remove it. Triton frees what is no longer used.")),
     "Yield": ("`yield`", N_("Store results through a pointer, or return them.")),
     "Await": ("`await`", N_("A kernel calls functions one after another. Remove `async` and `await`.")),
+    "Starred": (N_("`*` in a list"), N_("Write the members one by one.")),
+    "With": ("`with`", N_("Write the body without it.")),
     "NamedExpr": ("`:=`", N_("Write the assignment on its own line.")),
     "ClassDef": (N_("a class"), N_("Define it outside of the kernel.")),
     "FunctionDef": (N_("a function in a function"), N_("Move it out of the kernel, with @triton.jit above it.")),
@@ -58,10 +68,21 @@ def syntax(refusal: Refusal, found: re.Match[str]) -> Told:
     return Told(_("a kernel cannot have {what}").format(what=translated(what)), translated(instead))
 
 
-def return_in_loop(refusal: Refusal, found: re.Match[str]) -> Told:
-    """``return`` in the body of a loop; Triton names the statement around it."""
+def return_in_loop(refusal: Refusal, found: re.Match[str]) -> Told | None:
+    """``return`` in the body of a loop; Triton names the statement around it, or the function."""
     inner = [] if refusal.node is None else [each for each in ast.walk(refusal.node) if isinstance(each, ast.Return)]
+    if isinstance(refusal.node, ast.FunctionDef):
+        loops = [each for each in ast.walk(refusal.node) if isinstance(each, (ast.For, ast.While))]
+        inner = [each for each in inner if any(each in ast.walk(loop) for loop in loops)]
+    if not inner and found[0].startswith(("assert", "op ")):
+        return None
     return Told(_("`return` cannot leave a loop"), translated(_SYNTAX["Break"][1]), tuple(inner[:1]))
+
+
+def several_targets(refusal: Refusal, found: re.Match[str]) -> Told:
+    """``a = b = value``, which Triton refuses before it reads the kernel."""
+    nodes = [each for each in ast.walk(refusal.kernel.tree) if isinstance(each, ast.Assign) and len(each.targets) > 1]
+    return Told(_("a kernel cannot have `a = b = value`"), _("Write two assignments."), tuple(nodes[:1]))
 
 
 def nested_function(refusal: Refusal, found: re.Match[str]) -> Told | None:
@@ -73,94 +94,13 @@ def nested_function(refusal: Refusal, found: re.Match[str]) -> Told | None:
     return Told(_("a kernel cannot have {what}").format(what=translated(what)), translated(instead))
 
 
-def arange_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
-    """``tl.arange`` with an end that is only known while the kernel runs."""
-    moving = [each for each in refusal.operands if is_runtime(each.value)]
-    strange = [each for each in refusal.operands if shape_of(each.value) != []]
-    floats = [each for each in refusal.operands if isinstance(getattr(each.value, "value", each.value), float)]
-    if floats:
-        given = " and ".join(f"`{written(each.node)}` is {value_told(each.value)}" for each in floats)
-        return Told(
-            _("the bounds of tl.arange must be integers, but {given}").format(given=given),
-            _("Use `//` instead of `/`, in the launch too. triton.cdiv rounds up."),
-        )
-    if strange and not moving:
-        told = f"`{written(strange[0].node)}` is {value_told(strange[0].value)}"
-        return Told(
-            _("the bounds of tl.arange must be integers, but {told}").format(told=told), _("Pass a number for it.")
-        )
-    if moving and all(_argument(refusal, each.node) for each in moving):
-        return _not_constant(refusal, moving, _("the size of a block is fixed at compile time"))
-    what = written(moving[0].node) if moving else refusal.code
-    return Told(
-        _("the bounds of tl.arange must be constants, but `{what}` is known only at run time").format(what=what),
-        _("Use tl.arange(0, BLOCK) and add the start: start + tl.arange(0, BLOCK)."),
-    )
-
-
-def shape_of_variables(refusal: Refusal, found: re.Match[str]) -> Told:
-    """A shape with a size that is only known while the kernel runs."""
-    sizes: list[Operand] = []
-    for operand in refusal.operands:
-        if isinstance(operand.node, (ast.Tuple, ast.List)):
-            values = getattr(operand.value, "values", ())
-            sizes.extend(Operand("", *pair) for pair in zip(operand.node.elts, values, strict=False))
-        else:
-            sizes.append(operand)
-    moving = [each for each in sizes if is_runtime(each.value)]
-    return _not_constant(refusal, moving, _("the shape of a block is fixed at compile time"))
-
-
-def _not_constant(refusal: Refusal, moving: list[Operand], why: str) -> Told:
-    names = list(dict.fromkeys(name for each in moving for name in _arguments(refusal, each.node)))
-    given = written(moving[0].node) if moving else refusal.code
-    at: tuple[ast.AST, ...] = () if refusal.node is None else (refusal.node,)
-    if names:
-        marked = ", ".join(f"`{name}: tl.constexpr`" for name in names)
-        declared = [each for each in refusal.kernel.arguments if each.arg in names]
-        line = f" (line {refusal.kernel.line(declared[0])})" if declared else ""
-        return Told(
-            _("{why}, but `{given}` is known only at run time").format(why=why, given=given),
-            _("Declare {marked} in the kernel's arguments{line}.").format(marked=marked, line=line),
-            at,
-        )
-    return Told(
-        _("{why}, but `{given}` is known only at run time").format(why=why, given=given),
-        _("Take the size from a `tl.constexpr` argument."),
-        at,
-    )
-
-
-def _argument(refusal: Refusal, node: ast.AST) -> bool:
-    return bool(_arguments(refusal, node)) and "program_id" not in ast.unparse(node)
-
-
-def _arguments(refusal: Refusal, node: ast.AST, depth: int = 3) -> list[str]:
-    """The arguments of the kernel from which ``node`` is computed and that are no constants."""
-    declared = {each.arg for each in refusal.kernel.arguments if "constexpr" not in _annotation(each)}
-    found: list[str] = []
-    for each in ast.walk(node):
-        if not isinstance(each, ast.Name):
-            continue
-        born = reaching(refusal.kernel.tree.body, each.id, refusal.node or node)
-        if born is None and each.id in declared:
-            found.append(each.id)
-        elif depth and isinstance(born, ast.Assign):
-            found.extend(_arguments(refusal, born.value, depth - 1))
-    return found
-
-
-def _annotation(argument: ast.arg) -> str:
-    return "" if argument.annotation is None else ast.unparse(argument.annotation)
-
-
 def range_of_floats(refusal: Refusal, found: re.Match[str]) -> Told:
     """``range(n / BLOCK)``: bounds that are not integers."""
     call = refusal.node.iter if isinstance(refusal.node, ast.For) else None
     given = call.args if isinstance(call, ast.Call) else []
     # Triton names the types of begin, end and step, whether they were written or not.
     types = found[1].split(", ")[1 if len(given) == 1 else 0 :]
-    wrong = [(node, kind) for node, kind in zip(given, types, strict=False) if "int" not in kind]
+    wrong = [(node, kind) for node, kind in zip(given, types, strict=False) if not re.match(r"u?int\d", kind)]
     told = " and ".join(f"`{written(node)}` is {type_told(kind)}" for node, kind in wrong)
     return Told(
         _("`range` takes integers, but {told}").format(told=told or _("its bounds are not")),
@@ -194,8 +134,14 @@ def late_block_condition(refusal: Refusal, found: re.Match[str]) -> Told | None:
     for node in ast.walk(refusal.kernel.tree):
         if isinstance(node, (ast.IfExp, ast.While)) and _makes_block(node.test, blocks):
             told = block_condition(replace(refusal, node=node, text=""), found)
-            return Told(told.message, told.advice, (node.test,))
+            return Told(told.message, chosen(node) if isinstance(node, ast.IfExp) else told.advice, (node.test,))
     return None
+
+
+def chosen(node: ast.IfExp) -> str:
+    """How a conditional expression is written for each lane."""
+    sides = ", ".join(map(written, (node.test, node.body, node.orelse)))
+    return _("Choose for each lane: tl.where({sides}).").format(sides=sides)
 
 
 def _blocks(tree: ast.FunctionDef) -> set[str]:
@@ -223,6 +169,14 @@ def index(refusal: Refusal, found: re.Match[str]) -> Told:
         return Told(
             _("`{code}` indexes a pointer, which is an address, not an array").format(code=refusal.code),
             _("Add offsets to it and load: tl.load({value} + tl.arange(0, BLOCK)).").format(value=written(node.value)),
+        )
+    single = [each for each in refusal.operands[:1] if is_runtime(each.value) and not shape_of(each.value)]
+    if single:
+        return Told(
+            _("`{code}`: `{node}` is {value}, which has no elements").format(
+                code=refusal.code, node=written(single[0].node), value=value_told(single[0].value)
+            ),
+            _("Use it as it is. A block is made by tl.arange, tl.full or tl.load."),
         )
     what = f"`{written(node.value)}`" if isinstance(node, ast.Subscript) else "a block"
     return Told(
@@ -260,6 +214,11 @@ def assign_item(refusal: Refusal, found: re.Match[str]) -> Told | None:
     if not isinstance(target, ast.Subscript):
         return None
     name = target.value.id if isinstance(target.value, ast.Name) else ""
+    if members(refusal.scope.get(name)):
+        return Told(
+            _("`{target}` cannot be assigned: a list in a kernel does not change").format(target=written(target)),
+            _("Use a variable for each member, or a block (tl.where) or memory (tl.store) for many."),
+        )
     if is_pointer(refusal.scope.get(name)):
         how = f"Write tl.store({name} + {written(target.slice)}, {written(node.value)})."
     else:

@@ -37,6 +37,11 @@ class Births(ForwardAnalysis[Birth]):
     def __init__(self, launch: Recorded) -> None:
         super().__init__(launch.executable.plan)
         self._casts = False
+        self._nan: set[int] = set()  # operations at which NaN has arisen
+
+    def makes_nan(self, birth: Birth) -> bool:
+        """Whether NaN, and not only infinity, has arisen at the operation of a birth."""
+        return birth[0] in self._nan
 
     def of_operand(self, frame: Frame, number: int) -> dict[Birth, Array]:
         """The marks of a live value."""
@@ -112,6 +117,8 @@ class Births(ForwardAnalysis[Birth]):
             bad = bad & ~mark
         if bad.any():
             found[op.index, None] = bad
+            if (bad & nan).any():
+                self._nan.add(op.index)
 
     def _meant(
         self, frame: Frame, op: Op, operands: Sequence[Value], value: Array, nan: Array, result: int

@@ -138,9 +138,16 @@ def _two(races: Races, rows: ConflictRows, op: int) -> tuple[int, int]:
 
 
 def _same_value(evidence: Evidence, races: Races, lanes: Mapping[int, EvidenceLanes], where: Ranges) -> bool:
-    """Whether all racing accesses on ``where`` are stores, and all stores to a byte have the same value."""
+    """Whether all stores to a byte of ``where`` have the same value, and only programs that stored it load it.
+
+    A load then gives this value, whichever program stored last.
+    """
+    loads = {number: some for number, some in lanes.items() if races.sights[number].kind == "load"}
+    lanes = {number: some for number, some in lanes.items() if number not in loads}
     sights = [races.sights[number] for number in lanes]
-    if not all(sight.kind == "store" for sight in sights):
+    if not sights or not all(sight.kind == "store" for sight in sights):
+        return False
+    if not all(_stored_before(races, lanes, number, some) for number, some in loads.items()):
         return False
     try:
         values = recall(evidence.launch, {sight.op.index for sight in sights})
@@ -153,3 +160,18 @@ def _same_value(evidence: Evidence, races: Races, lanes: Mapping[int, EvidenceLa
         row = np.searchsorted(event.programs, some.program)
         stored.append((some, block.reshape(len(event.programs), -1)[row, some.lane]))
     return MemoryCells(evidence, sights, min(sight.itemsize for sight in sights)).all_same(stored, where)
+
+
+def _stored_before(races: Races, stores: Mapping[int, EvidenceLanes], load: int, loaded: EvidenceLanes) -> bool:
+    """Whether each lane of a load has an element that its own program has stored before, by one of ``stores``."""
+    size = races.sights[load].itemsize
+    earlier = [
+        some
+        for number, some in stores.items()
+        if races.sights[number].itemsize == size and races.sights[number].event.order < races.sights[load].event.order
+    ]
+    addresses = np.concatenate([some.address for some in (loaded, *earlier)])
+    programs = np.concatenate([some.program for some in (loaded, *earlier)])
+    _, places = np.unique(addresses, return_inverse=True)
+    pairs = places.reshape(-1) * (int(programs.max(initial=0)) + 1) + programs
+    return bool(np.isin(pairs[: len(loaded)], pairs[len(loaded) :]).all())

@@ -1,7 +1,7 @@
-"""NaN and infinity that a program stores, or integers computed from them, if all that it loaded was finite.
+"""NaN and infinity that a program stores, or integers computed from them, if they arise in the kernel.
 
-Constants, arguments and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones
-arise.
+If a program has loaded infinity, only NaN counts: ``inf - inf`` and ``inf * 0`` are never meant. Constants, arguments
+and ``other`` values (``float("-inf")``) are intended. `nonfinite_origin` finds where other ones arise.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _NARROWING = traits.names(lambda trait: trait.kind is Kind.CASTS and trait.round
 
 
 class NonFiniteRule(Rule):
-    """A program stores NaN or infinity, although every value that it loaded was finite."""
+    """A program stores NaN or infinity that arises in the kernel."""
 
     kind = "non-finite"
     severity = WARNING
     subject = N_("NaN and infinity")
-    summary = N_("A program stores NaN or infinity, although every value that it loaded was finite.")
+    summary = N_("A program stores NaN or infinity that arises in the kernel, and that it did not load.")
     why = N_(
         "NaN spreads: one lane of a row makes its sum and its softmax NaN, and one such gradient ruins a training run. "
         "The place where it arises is hard to find afterwards."
@@ -60,8 +60,8 @@ class NonFiniteRule(Rule):
     )
     intended = N_("If NaN or infinity is the right answer, such as the logarithm of 0.")
     blind = N_(
-        "Infinity that the kernel writes itself, as a constant, an argument or an `other=`, is meant. A program that "
-        "loaded NaN or infinity passes it on and is not reported."
+        "Infinity that the kernel writes itself, as a constant, an argument or an `other=`, is meant. NaN that was "
+        "loaded is passed on and not reported. Of a program that loaded either, only NaN that arises is reported."
     )
     concerned = Concerned.ONE
     mark = N_("source of NaN or infinity")
@@ -81,10 +81,15 @@ class NonFiniteRule(Rule):
         for op, lanes, count in looked.found:
             argument = evidence.owner(op)
             what, birth = looked.examples[op.index]
+            text = (
+                _("{program} stores {what} to {element}, which arises in the kernel: it loaded infinity or NaN{others}")
+                if looked.spoilt[lanes.program[0]]
+                else _("{program} stores {what} to {element}, although all values that it loaded are finite{others}")
+            )
             yield finding(
                 launch,
                 self.kind,
-                _("{program} stores {what} to {element}, although all values that it loaded are finite{others}").format(
+                text.format(
                     program=program(launch, int(lanes.program[0])),
                     what=what,
                     element=element(argument, int(lanes.address[0])),
@@ -174,15 +179,18 @@ class _Watcher(Watcher):
         event = AccessEvent(time, frame.programs, pointer, mask, block_shape(frame, op, pointer))
         sight = SeenAccess(op, kind, values.dtype.itemsize, event)
         whole = (frame.count, *event.shape)
-        on = event.active() & ~self.spoilt[frame.programs].reshape(-1, *(1,) * len(event.shape))
+        on = event.active()
+        spoilt = self.spoilt[frame.programs].reshape(-1, *(1,) * len(event.shape))
+        shown = np.broadcast_to(values.reshape(-1, *event.shape) if values.ndim == 1 else values, whole)
         shape = frame.type(number).shape
         for birth, mark in marks.items():
             spread = np.broadcast_to(mark, (mark.shape[0], *shape)).reshape(mark.shape[0], *event.shape)
-            chosen = np.flatnonzero(np.broadcast_to(spread & on, whole))
+            # Infinity may come from infinity that was loaded, also through memory. NaN that arises does not.
+            told = ~spoilt | (np.isnan(shown) if self.births.makes_nan(birth) and birth[1] is None else False)
+            chosen = np.flatnonzero(np.broadcast_to(spread & on & told, whole))
             if not len(chosen):
                 continue
             on = on & ~spread
-            shown = np.broadcast_to(values.reshape(-1, *event.shape) if values.ndim == 1 else values, whole)
             self.examples.setdefault(op.index, (_shown(shown.reshape(-1)[chosen[0]], birth), birth[0]))
             size = max(1, int(np.prod(event.shape)))
             address = event.addresses().reshape(-1)[chosen]

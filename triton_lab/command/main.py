@@ -164,6 +164,13 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
 @option("--format", "form", type=FORMS, default="text", help=N_("text; json; or sarif, which code hosts read."))
 @option("--output", type=FILE, metavar="FILE", help=N_("Write the findings to FILE."))
 @option("--baseline", type=FILE, metavar="FILE", help=N_("Leave out the findings in FILE, which --format json wrote."))
+@option(
+    "--passes",
+    metavar="TARGET",
+    help=N_(
+        "Run each kernel after each pass of the compiler for TARGET, such as sm_90, and name a pass that changes it."
+    ),
+)
 @option("--strict", is_flag=True, help=N_("Treat warnings and unchecked launches as errors."))
 def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
     """Run a script and say what is wrong with its kernels: races, accesses out of bounds, uninitialised reads ...

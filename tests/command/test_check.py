@@ -52,6 +52,13 @@ def test_a_fine_script_ends_with_0(folder: Path, call: Call, wording: Wording) -
     wording(told, launches="6 launches", kernels="1 kernel")
 
 
+def test_the_compiler_s_passes_are_run_on_request(folder: Path, call: Call) -> None:
+    written(folder, FINE)
+    done = call("check", "script.py", "--strict", "--passes", "sm_90")
+    assert done.exit_code == 0
+    assert call("check", "script.py", "--passes", "sm90").exit_code == 2
+
+
 def test_what_stops_a_launch_is_a_finding_and_another_error_is_the_scripts(
     folder: Path, call: Call, wording: Wording
 ) -> None:

@@ -63,6 +63,8 @@ def test_a_pass_that_changes_the_result_is_named_with_its_first_element() -> Non
     # 0 + 0 and 2 + 2 are as 0 * 0 and 2 * 2: the first lane that differs is the second.
     assert (compared.name, index, compared.a[index], compared.b[index]) == ("out", (1,), 2.0, 1.0)
     assert compared.count == 62
+    (found,) = runs.findings(launch)
+    assert (found.kind, found.severity, found.argument) == ("miscompiled", "error", "out")
     # The next pass begins with the right module again: seen from the altered one, it differs, too.
     assert [one.verdict for one in runs].count(DIFFERENT) == 2
 

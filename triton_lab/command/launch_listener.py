@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
@@ -18,6 +18,7 @@ from triton_lab import messages
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
 from triton_lab.command.launch_journal import Journal
 from triton_lab.command.session_log import FindingText
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.launch import Launch
 from triton_lab.launch.recording.launch_list import Launches
 from triton_lab.launch.recording.record import record
@@ -46,8 +47,9 @@ class ListeningProcess:
 class _Listener(Recorder):
     """Takes each launch from the record when it ends, checks it and writes its entries."""
 
-    def __init__(self, launches: Launches, here: ListeningProcess, journal: Journal, draw: bool) -> None:
+    def __init__(self, launches: Launches, here: ListeningProcess, journal: Journal, draw: bool, passes: str) -> None:
         self._launches, self._here, self._journal, self._draw = launches, here, journal, draw
+        self._passes = passes
         self._process = os.getpid()
         self._begin()
 
@@ -57,6 +59,7 @@ class _Listener(Recorder):
         self._bytes = self._count = 0
         self._numbers: dict[int, int] = {}  # by the identity of the call
         self._texts: dict[tuple[str, str, int, int], tuple[str, int]] = {}  # a finding's name and number of launches
+        self._compiled: set[int] = set()  # kernels whose passes were run, by the identity of what was launched
         self._of_kernel: Counter[tuple[str, str]] = Counter()
 
     def before(self, call: LaunchCall) -> Watch:
@@ -79,9 +82,14 @@ class _Listener(Recorder):
             taken = None if call.trial else self._taken(call)
         if taken is not None:
             with recorders.unrecorded():
-                taken.findings  # noqa: B018  (computed now, outside of the lock: it takes longest)
+                # Computed now, outside of the lock: it takes longest.
+                found, unchecked = list(taken.findings), list(map(str, taken.unchecked))
+                if self._passes and id(taken.executable) not in self._compiled:
+                    self._compiled.add(id(taken.executable))
+                    more, left = _of_passes(taken, self._passes)
+                    found, unchecked = found + more, unchecked + left
             with self._lock:
-                self._keep(taken, number)
+                self._keep(taken, number, found, unchecked)
         elif not call.trial:
             self._journal.write("passed", launch=number)
         self._here.running = ""
@@ -98,10 +106,10 @@ class _Listener(Recorder):
                 return self._launches.pop(at)
         return self._launches.pop(0) if self._launches else None
 
-    def _keep(self, launch: Launch, number: int) -> None:
+    def _keep(self, launch: Launch, number: int, findings: Sequence[Finding], unchecked: Sequence[str]) -> None:
         here = self._here
         names, new = [], False
-        for finding in launch.findings:
+        for finding in findings:
             text = FindingText.of(finding, launch.file, launch.first_line)
             key = (text.fingerprint, text.file, text.line, text.column or 0)
             name, met = self._texts.get(key, (str(len(self._texts)), 0))
@@ -126,7 +134,7 @@ class _Listener(Recorder):
             seconds=launch.seconds,
             failed=launch.error is not None,
             findings=names,
-            unchecked=list(dict.fromkeys(map(str, launch.unchecked))),
+            unchecked=list(dict.fromkeys(unchecked)),
         )
         here.ended += 1
 
@@ -138,11 +146,28 @@ class _Listener(Recorder):
         return True
 
 
+def _of_passes(launch: Launch, target: str) -> tuple[list[Finding], list[str]]:
+    """The findings of the compiler's passes for ``target``, and what could not be checked of them."""
+    from triton_lab.compiled.compile_failure import CompileError
+    from triton_lab.launch.recording.replay_error import CannotReplay
+
+    try:
+        runs = launch.compile(target).run()
+    except (CompileError, CannotReplay, ValueError) as error:
+        return [], [_("passes of the compiler: {error}").format(error=str(error).split("\n", 1)[0])]
+    left = [
+        _("passes of the compiler: {name}: {told}").format(name=one.changed.name, told=one.told())
+        for one in runs.unknown
+    ]
+    return runs.findings(launch), left
+
+
 @contextmanager
-def listening(journal: Journal, draw: bool = False, time: bool = False) -> Iterator[ListeningProcess]:
+def listening(journal: Journal, draw: bool = False, time: bool = False, passes: str = "") -> Iterator[ListeningProcess]:
     """Record, check and journal all launches inside, of this process and of those that it forks.
 
-    With ``draw`` some launches are kept whole.
+    With ``draw`` some launches are kept whole. With ``passes``, the name of a target, the first launch of each kernel
+    is run after each pass of the compiler, too.
 
     ``time`` is that of `record`.
 
@@ -151,7 +176,7 @@ def listening(journal: Journal, draw: bool = False, time: bool = False) -> Itera
     here = ListeningProcess()
     with (
         record(max_total_bytes=sys.maxsize, time=time) as launches,
-        recorders.listening(_Listener(launches, here, journal, draw)),
+        recorders.listening(_Listener(launches, here, journal, draw, passes)),
     ):
         launches.elsewhere = None  # a fork journals its own launches
         yield here

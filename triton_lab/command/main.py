@@ -166,6 +166,13 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
 @option("--baseline", type=FILE, metavar="FILE", help=N_("Leave out the findings in FILE, which --format json wrote."))
 @option("--select", multiple=True, metavar="KINDS", help=N_("Report these kinds of findings alone: race,overflow."))
 @option("--ignore", multiple=True, metavar="KINDS", help=N_("Leave these kinds of findings out."))
+@option(
+    "--passes",
+    metavar="TARGET",
+    help=N_(
+        "Run each kernel after each pass of the compiler for TARGET, such as sm_90, and name a pass that changes it."
+    ),
+)
 @option("--strict", is_flag=True, help=N_("Treat warnings and unchecked launches as errors."))
 def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:
     """Run a script and say what is wrong with its kernels: races, accesses out of bounds, uninitialised reads ...

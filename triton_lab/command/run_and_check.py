@@ -44,15 +44,17 @@ class ScriptOutcome:
     undrawn: str = ""
 
 
-def ran(script: Script, target: str, *, draw: bool, time: bool, apart: bool = False) -> tuple[Heard, ScriptOutcome]:
+def ran(
+    script: Script, target: str, *, draw: bool, time: bool, apart: bool = False, passes: str = ""
+) -> tuple[Heard, ScriptOutcome]:
     """Run a script in a process of its own, with all launches recorded; Python prints its error there.
 
-    ``apart``: its output goes to standard error. Raises UsageError if it cannot be run, or if its launches cannot be
-    recorded.
+    ``apart``: its output goes to standard error. ``passes``: the compiler's passes for this target are run, too. Raises
+    UsageError if it cannot be run, or if its launches cannot be recorded.
     """
     settings = {
         **{"name": script.name, "arguments": list(script.arguments), "module": script.module, "target": target},
-        **{"draw": draw, "time": time, "apart": apart, "supervisor": os.getpid()},
+        **{"draw": draw, "time": time, "apart": apart, "passes": passes, "supervisor": os.getpid()},
     }
     sys.stdout.flush()
     left = supervised(settings)
@@ -163,12 +165,16 @@ def check(
     baseline: Path | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    passes: str | None = None,
 ) -> int:
     """Run `triton-lab check`; returns 1 if something was found, 2 if the script failed by itself, else 0.
 
     With ``strict``, warnings count as errors, and so does everything that could not be checked. Findings in the
-    ``baseline``, of kinds that are not in ``select``, and of kinds in ``ignore`` do not count. Raises UsageError.
+    ``baseline``, of kinds that are not in ``select``, and of kinds in ``ignore`` do not count. ``passes`` is the
+    target whose compiler's passes are run, too. Raises UsageError.
     """
+    if passes is not None:
+        _check_target(passes)
     output, known = _writable(output), _known(baseline)
     try:
         kinds = KindFilter.of(select, ignore)
@@ -176,7 +182,7 @@ def check(
         raise click.UsageError(str(error)) from None
     # With a format for machines, standard output has nothing else.
     apart = form != "text" and output is None
-    heard, outcome = ran(script, target, draw=False, time=False, apart=apart)
+    heard, outcome = ran(script, target, draw=False, time=False, apart=apart, passes=passes or "")
     heard.leave(kinds)
     for found in heard.found.values():
         found.known = found.finding.fingerprint in known
@@ -209,6 +215,16 @@ def check(
         return FAILED
     warn(f"{console_report.summary(heard)}; wrote {console_report.path(str(output))}")
     return code
+
+
+def _check_target(name: str) -> None:
+    """Raise UsageError for a name that is no GPU's instruction set."""
+    from triton_lab.compiled.architecture import architectures
+
+    try:
+        architectures(name)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _known(baseline: Path | None) -> Collection[str]:

@@ -27,9 +27,11 @@ from triton_lab.ir import parse_plan
 from triton_lab.ir.parse import ParseError
 from triton_lab.ir.short_calls import without_short_calls
 from triton_lab.ir.verify import InvalidPlan
+from triton_lab.launch.checks.analysis.finding_text import finding
 from triton_lab.launch.comparison.argument_difference import DIFFERENT, EQUAL, NEAR, UNKNOWN, Compared
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
 from triton_lab.launch.comparison.launch_results import of_launch, read
+from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
@@ -132,6 +134,17 @@ class PassRuns(list[PassRun]):
         return _("{kernel} for {target}: no pass changes the result ({ran} run on the launch's inputs)").format(
             kernel=self.kernel, target=self.target, ran=ran
         )
+
+    def findings(self, launch: Recorded) -> list[Finding]:
+        """The finding for the first pass that changes the result of ``launch``; none if no pass is known to."""
+        if self.first is None:
+            return []
+        message = _("for {target}, {name} changes the result: {told}").format(
+            target=self.target, name=self.first.names, told=self.first.told()
+        )
+        mend = _("Try the kernel without the option that asks for this pass, and report it to Triton's developers.")
+        argument = None if self.first.first is None else launch.argument(self.first.first[0].name)
+        return [finding(launch, "miscompiled", message, mend, argument=argument)]
 
     def __str__(self) -> str:
         rows = [("", _("pass"), _("result"))]

@@ -70,4 +70,4 @@ def some_of(shown: int | None, programs: int) -> str:
 
 def nobody(shown: int | None) -> str:
     """The words for a place where no program was seen."""
-    return "touched by nobody" if shown is None else _("touched by none of these")
+    return _("not accessed") if shown is None else _("not accessed by these")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from triton_lab.launch.element_index import Ints
 from triton_lab.launch.maps.lane_positions import Flags
 from triton_lab.launch.membership_classes import distinct
+from triton_lab.localization import _
 from triton_lab.messages import count, mark
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
@@ -174,9 +175,9 @@ def _numbers_of(levels: Ints, numbers: Ints) -> dict[int, int]:
 def _fixed_keys(levels: Ints) -> list[Key]:
     """The legend of the used levels that have no number."""
     keys = (
-        (MASKED_ONLY, "masked lanes only"),
-        (NOBODY, "touched by nobody"),
-        (OUTSIDE_TOUCHED, "outside the argument"),
+        (MASKED_ONLY, _("masked lanes only")),
+        (NOBODY, _("not accessed")),
+        (OUTSIDE_TOUCHED, _("outside the argument")),
     )
     used = set(distinct(levels).tolist())
     return [Key(FIXED[level], text) for level, text in keys if level in used]

@@ -14,13 +14,26 @@ nothing else of the package, and `gettext` only if there is a folder of translat
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
-__all__ = ["N_", "_", "browser_texts", "follow", "language", "languages", "ngettext", "nouns", "translated", "use"]
+__all__ = [
+    "N_",
+    "_",
+    "all_translated",
+    "browser_texts",
+    "follow",
+    "language",
+    "languages",
+    "ngettext",
+    "nouns",
+    "translated",
+    "use",
+]
 
 DOMAIN = "triton_lab"
 FOLDER = Path(os.environ.get("TRITON_LAB_LOCALE") or Path(__file__).with_name("locale"))
@@ -124,6 +137,11 @@ def translated(text: str) -> str:
     if not _loaded:
         use()
     return text if _catalogue is None or not text else _catalogue.gettext(text)
+
+
+def all_translated(texts: Iterable[str]) -> tuple[str, ...]:
+    """`translated` for each of several texts, such as the headings of a table."""
+    return tuple(translated(text) for text in texts)
 
 
 def nouns(one: str, many: str, count: int) -> str:

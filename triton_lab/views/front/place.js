@@ -92,7 +92,7 @@ export function notePicked(place, { source }, { program, iteration, step, line }
 }
 
 /** A label without its line numbers, which editing changes. @param {string} label */
-const stemOf = (label) => label.replace(/\bline \d+/g, "line");
+const stemOf = (label) => label.replace(/ \d+\b/g, "");
 
 /**
  * Which of a choice's items was chosen; null where none was, or it is gone.

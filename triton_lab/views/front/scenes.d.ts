@@ -1088,7 +1088,6 @@ export interface TilingScene {
   program: number | null;
   layer: string;
   layers: Record<string, DressedPlace>;
-  verbs: Record<string, string>;
   cells: Buffer;
   classOf: Buffer;
   starts: Buffer;

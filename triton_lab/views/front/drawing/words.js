@@ -93,3 +93,9 @@ export function listPrograms(programs, grid) {
   if (runs.length > 6) words.push("…");
   return tr("{programs}: numbers {numbers}", { programs: countOf(programs.length, "program"), numbers: words.join(", ") });
 }
+
+/** A kind of access in the language of the page. @param {string} kind as scenes have it: `load`, `store`, `atomic` or another */
+export function accessWord(kind) {
+  const words = { load: tr("load"), store: tr("store"), atomic: tr("atomic") };
+  return Object.hasOwn(words, kind) ? words[/** @type {keyof typeof words} */ (kind)] : kind;
+}

@@ -5,7 +5,7 @@ import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
-import { bytesFrom, countOf, elsewhereOf, listPrograms, markOf } from "../drawing/words.js";
+import { accessWord, bytesFrom, countOf, elsewhereOf, listPrograms, markOf } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
 import { goToOne, linesIn } from "../linked.js";
@@ -217,7 +217,7 @@ export class TouchedArgument extends Touched {
       const iterations = [...new Set(told.map(([iteration]) => iteration))].sort((a, b) => a - b);
       if (this.iterations > 1) parts.push(spanOf(iterations));
       told.sort((a, b) => (a[1] ?? 0) - (b[1] ?? 0));
-      const kinds = told.map(([, line, kind]) => (line === null ? kind : tr("{kind} in line {line}", { kind, line })));
+      const kinds = told.map(([, line, kind]) => (line === null ? accessWord(kind) : tr("{kind} in line {line}", { kind: accessWord(kind), line })));
       parts.push([...new Set(kinds)].join(", "));
     } else parts.push(this.scene.nobody ?? "");
     if (masked.length) parts.push(tr("masked lanes of {programs}", { programs: listPrograms(masked, this.scene.grid) }));

@@ -2,6 +2,7 @@
 
 import { codeOf } from "../drawing/code.js";
 import { make } from "../drawing/dom.js";
+import { accessWord } from "../drawing/words.js";
 import { tr } from "../localization.js";
 
 /**
@@ -30,7 +31,7 @@ export function sourceOf(source, selection, linked) {
         onclick: () => pick(k),
       },
       make("span", { class: "tl-number" }, String(lineOfRow(k))),
-      make("span", { class: "tl-marks", title: kinds.join(", ") }, kinds.map((kind) => kind[0].toUpperCase()).join("")),
+      make("span", { class: "tl-marks", title: kinds.map(accessWord).join(", ") }, kinds.map((kind) => kind[0].toUpperCase()).join("")),
       codeOf(text),
     ),
   );

@@ -6,7 +6,7 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { detailOf, finerOf } from "./finer.js";
 import { programPicker, radioOf } from "./pickers.js";
-import { countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
+import { accessWord, countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
 import { goToOne, linesIn } from "../linked.js";
 import { lineOf } from "../selection.js";
 import { tr } from "../localization.js";
@@ -233,7 +233,7 @@ class Layer extends Members {
     const { active, masked, accesses } = this.membersAt(cell);
     const parts = [outside ? tr("{element}, outside the argument", { element: where }) : `${where} · ${tr("storage offset {offset}", { offset })}`];
     parts.push(active.length ? listPrograms(active, grid) : this.scene.nobody);
-    const words = accesses.map(([line, kind]) => (line === null ? kind : tr("{kind} in line {line}", { kind, line })));
+    const words = accesses.map(([line, kind]) => (line === null ? accessWord(kind) : tr("{kind} in line {line}", { kind: accessWord(kind), line })));
     if (words.length) parts.push([...new Set(words)].join(", "));
     if (masked.length) parts.push(tr("masked lanes of {programs}", { programs: listPrograms(masked, grid) }));
     return parts.join(" · ");

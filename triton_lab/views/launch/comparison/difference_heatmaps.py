@@ -187,7 +187,6 @@ class ComparedPicture:
         there, at = self._shown()
         low, high = self._seen.ends or (0.0, 0.0)
         most, titles = self._seen.most, self.titles
-        unit = f", in {self.unit}" if self.unit else ""
         a, b = self._at(at)
         error = _("error, in {unit}").format(unit=self.unit) if self.unit else _("error")
         pick = [number_formats.wide(a), number_formats.wide(b), self.errors(a, b)]

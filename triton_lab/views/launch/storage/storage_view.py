@@ -404,7 +404,12 @@ class StorageView(View):
         looks = [(*(style.tensor_colour(number, 11),) * 3, style.PLAIN) for number in range(len(self.tensors))]
         strips = [piece for strip in self.strips for piece in side_by_side([strip])]
         notes = paragraphs(self.overlaps()[:MOST_NOTES])
-        return [table([all_translated(self.HEADINGS), *self.table()], looks), *notes, *strips, *side_by_side(self.grids)]
+        return [
+            table([all_translated(self.HEADINGS), *self.table()], looks),
+            *notes,
+            *strips,
+            *side_by_side(self.grids),
+        ]
 
 
 def _numbers(shown: CellLayout, numbers: Callable[[], Ints], room: tuple[float, float]) -> list[Label]:

@@ -1,15 +1,18 @@
 """The texts for users as a gettext catalogue: ``python -m tests.catalogue``, or ``make catalogue``.
 
-It collects the literals of `_`, `N_` and `ngettext`, and the nouns that `messages.count` and its like are given. It
-writes the template ``triton_lab/locale/triton_lab.pot`` (not committed), brings each ``triton_lab.po`` up to it, and
-compiles that to the ``.mo`` which the package reads. ``--new zh_CN`` begins a translation. It prints how many texts are
-translated, and how many strings of four words and more in each room stand outside of the catalogue.
+It collects the literals of `_`, `N_` and `ngettext`, the nouns that `messages.count` and its like are given, and the
+same of the browser's scripts (`tests.scripts`). It writes the template ``triton_lab/locale/triton_lab.pot`` (not
+committed), brings each ``triton_lab.po`` up to it, and compiles that to the ``.mo`` which the package reads and the
+``.json`` for the browser. ``--new zh_CN`` begins a translation. It prints how many texts are translated, and how many
+strings of four words and more in each room stand outside of the catalogue.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import gettext
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +24,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from tests import sources
+from tests import scripts, sources
 from triton_lab.localization import DOMAIN, FOLDER
 
 MARKS = {"_": 1, "N_": 1, "ngettext": 2}  # how many of the first arguments are texts
@@ -78,8 +81,8 @@ def texts(file: sources.Source) -> Iterator[Text]:
 def template() -> Catalog:
     """All texts of the package."""
     catalogue = Catalog(project="triton-lab", msgid_bugs_address="the repository", charset="utf-8")
-    for file in sources.python():
-        for text in texts(file):
+    for each in [*map(texts, sources.python()), script_texts()]:
+        for text in each:
             known = catalogue.get(text.ids[0])
             # A noun that one place counts and another has alone: the plural wins.
             ids = text.ids if known is None or isinstance(known.id, str) else known.id
@@ -87,6 +90,33 @@ def template() -> Catalog:
                 catalogue.delete(text.ids[0])
             catalogue.add(ids if len(ids) > 1 else ids[0], locations=[(text.file, text.line)])
     return catalogue
+
+
+def script_texts() -> Iterator[Text]:
+    """The texts of the browser's scripts, and the labels of JupyterLab's settings."""
+    for name, script in scripts.files():
+        for found in scripts.texts(script):
+            yield Text(name, found.line, found.ids)
+    for name, label in scripts.labels():
+        yield Text(name, 1, (label,))
+
+
+def for_browser(translation: Catalog) -> dict[str, object]:
+    """What the browser gets of a translation: the texts of its scripts, and those that the glossary explains."""
+    from triton_lab.views.drawing.glossary import GLOSSARY
+
+    own = {each.ids[0] for each in script_texts()} | set(GLOSSARY.values())
+    words = {word for key in GLOSSARY for word in key.split(":")}
+    found: dict[str, list[str]] = {}
+    for message in translation:
+        one = message.id[0] if isinstance(message.id, tuple) else message.id
+        if one and not message.fuzzy and (one in own or one.lower() in words):
+            strings = message.string if isinstance(message.string, tuple) else (message.string,)
+            if all(strings):
+                found[one] = list(strings)
+    plural = gettext.c2py(translation.plural_expr)
+    forms = "".join(str(plural(count)) for count in range(200))
+    return {"language": str(translation.locale_identifier), "forms": forms, "texts": found}
 
 
 def names(text: str) -> set[str]:
@@ -121,6 +151,11 @@ def outside(file: sources.Source) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 0), text
 
 
+def outside_of_script(script: str) -> Iterator[tuple[int, str]]:
+    """Strings and templates of four words and more that a script does not mark, each with its line."""
+    return ((line, text) for line, text in scripts.unmarked(script) if PROSE.search(text))
+
+
 def room(file: sources.Source) -> str:
     """The room of a file; pictures of launches count by themselves."""
     parts = file.name.split("/")
@@ -134,6 +169,10 @@ def rooms() -> tuple[Counter[str], Counter[str]]:
     for file in sources.python():
         inside[room(file)] += sum(1 for _ in texts(file))
         left[room(file)] += sum(1 for _ in outside(file))
+    for name, script in scripts.files():
+        inside[scripts.room(name)] += sum(1 for _ in scripts.texts(script))
+        left[scripts.room(name)] += sum(1 for _ in outside_of_script(script))
+    inside["labextension"] += sum(1 for _ in scripts.labels())
     return inside, left
 
 
@@ -146,6 +185,7 @@ def compiled(place: Path) -> Catalog:
         write_po(file, catalogue, width=120, sort_output=True, include_lineno=False)
     with place.with_suffix(".mo").open("wb") as file:
         write_mo(file, catalogue)
+    place.with_suffix(".json").write_text(json.dumps(for_browser(catalogue), ensure_ascii=False), encoding="utf-8")
     return catalogue
 
 
@@ -158,6 +198,9 @@ def main() -> None:
         for file in sources.python():
             for line, text in outside(file) if room(file) == asked.left else ():
                 print(f"{file.name}:{line}: {text!r}")
+        for name, script in scripts.files():
+            for line, text in outside_of_script(script) if scripts.room(name) == asked.left else ():
+                print(f"{name}:{line}: {text!r}")
         return
     FOLDER.mkdir(exist_ok=True)
     if asked.new:

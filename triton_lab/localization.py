@@ -4,47 +4,117 @@ A text for users is a literal inside `_`, with a name for each place that is fil
 
     _("{access} of {argument} is out of bounds").format(access=access, argument=name)
 
-``tests/catalogue.py`` collects these literals into ``locale/triton_lab.pot``; a translation is
-``locale/<language>/LC_MESSAGES/triton_lab.mo``. The language is the one given to `use`, else the environment's
+``tests/catalogue.py`` collects these literals, and those of the browser (``views/front/localization.js``), into
+``locale/triton_lab.pot``. A translation is ``locale/<language>/LC_MESSAGES/triton_lab.mo``, with the browser's texts
+beside it in ``triton_lab.json``. The language is the one given to `language`, else JupyterLab's, else the environment's
 (``LANGUAGE``, ``LC_ALL``, ``LC_MESSAGES``, ``LANG``). A text without a translation stays English. This module imports
 nothing else of the package, and `gettext` only if there is a folder of translations.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
-__all__ = ["N_", "_", "languages", "ngettext", "nouns", "translated", "use"]
+__all__ = [
+    "N_",
+    "_",
+    "all_translated",
+    "browser_texts",
+    "follow",
+    "language",
+    "languages",
+    "ngettext",
+    "nouns",
+    "translated",
+    "use",
+]
 
 DOMAIN = "triton_lab"
-FOLDER = Path(__file__).with_name("locale")
+FOLDER = Path(os.environ.get("TRITON_LAB_LOCALE") or Path(__file__).with_name("locale"))
+ENGLISH = "en"
 
 _loaded = False
+_by_user = False  # whether `language` has chosen
 _catalogue: NullTranslations | None = None  # None is English
+_place: Path | None = None  # the .mo file of the catalogue
 
 
-def use(language: str | None = None, folder: Path = FOLDER) -> bool:
+def language(name: str | None = None) -> str:
+    """Choose the language of all texts from now on, such as ``"zh_CN"`` or ``"en"``. Returns the one in use.
+
+    Without a name it only returns it. Pictures that are drawn already keep their language. Raises ValueError if there
+    is no translation into the language.
+
+        >>> lab.language()
+        'en'
+    """
+    global _by_user
+    if name is not None:
+        if not use(name) and name != ENGLISH:
+            known = ", ".join([ENGLISH, *languages()])
+            raise ValueError(
+                _("there is no translation into {name}. Languages: {known}").format(name=name, known=known)
+            )
+        _by_user = True
+    elif not _loaded:
+        use()
+    return ENGLISH if _place is None else _place.parts[-3]
+
+
+def follow(name: str) -> None:
+    """Take over JupyterLab's language, such as ``zh-CN``, unless the user has chosen one, or it is English."""
+    if not _by_user and not name.lower().startswith(ENGLISH):
+        use(name.replace("-", "_"))
+
+
+def use(language: str | None = None, folder: Path | None = None) -> bool:
     """Choose the language of all texts from now on, such as ``zh_CN``; None asks the environment.
 
     Returns whether there is a catalogue for it. Without one the texts are English.
     """
-    global _loaded, _catalogue
-    _loaded, _catalogue = True, None
-    if folder.is_dir():
+    global _loaded, _catalogue, _place
+    _loaded, _catalogue, _place = True, None, None
+    where = FOLDER if folder is None else folder
+    if where.is_dir():
         import gettext
 
-        if gettext.find(DOMAIN, str(folder), None if language is None else [language]):
-            _catalogue = gettext.translation(DOMAIN, str(folder), None if language is None else [language])
+        asked = None if language is None else [language]
+        if found := gettext.find(DOMAIN, str(where), asked):
+            _catalogue, _place = gettext.translation(DOMAIN, str(where), asked), Path(found)
     return _catalogue is not None
 
 
-def languages(folder: Path = FOLDER) -> list[str]:
+def browser_texts(name: str | None = None) -> dict[str, Any]:
+    """The catalogue of the browser's texts, in the chosen language or in one by its name; empty for English.
+
+    ``language`` is its name, ``texts`` has the translations of each text, and ``forms`` the number of the plural form
+    of each count from 0 to 199 (see ``views/front/localization.js``).
+    """
+    if not _loaded:
+        use()
+    place = _place
+    if name is not None:
+        wanted = name.replace("-", "_").lower()
+        own = next((each for each in languages() if each.lower() == wanted), None)
+        place = None if own is None else FOLDER / own / "LC_MESSAGES" / f"{DOMAIN}.mo"
+    if not place or not place.with_suffix(".json").is_file():
+        return {}
+    import json
+
+    found: dict[str, Any] = json.loads(place.with_suffix(".json").read_text(encoding="utf-8"))
+    return found
+
+
+def languages(folder: Path | None = None) -> list[str]:
     """The languages that have a catalogue, besides English."""
-    return sorted(path.parts[-3] for path in folder.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
+    where = FOLDER if folder is None else folder
+    return sorted(path.parts[-3] for path in where.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
 
 
 def _(text: str) -> str:
@@ -67,6 +137,11 @@ def translated(text: str) -> str:
     if not _loaded:
         use()
     return text if _catalogue is None or not text else _catalogue.gettext(text)
+
+
+def all_translated(texts: Iterable[str]) -> tuple[str, ...]:
+    """`translated` for each of several texts, such as the headings of a table."""
+    return tuple(translated(text) for text in texts)
 
 
 def nouns(one: str, many: str, count: int) -> str:

@@ -13,8 +13,9 @@ import type { FindingNote, LineNote, NotedSource } from '../../triton_lab/views/
 import type { CellNotes } from './annotations.ts';
 import { placed } from './linktext.ts';
 import { magicLine } from './magic.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
-export const EDITED = 'The cell was edited after its run. Run it again.';
+export const edited = () => tr('The cell was edited after its run. Run it again.');
 const MOST_NAME = 72;
 
 interface IAt<Told> {
@@ -133,7 +134,7 @@ class Beside extends GutterMarker {
     icon.textContent = finding ? ICONS[finding.severity] : '';
     icon.dataset['severity'] = finding?.severity ?? '';
     node.append(note?.text ?? '');
-    node.title = [finding?.message, note?.told, this.aged ? EDITED : ''].filter(Boolean).join('\n');
+    node.title = [finding?.message, note?.told, this.aged ? edited() : ''].filter(Boolean).join('\n');
     node.style.setProperty('--share', `${Math.min(100, Math.max(0, (note?.share ?? 0) * 100))}%`);
     return node;
   }
@@ -235,7 +236,7 @@ function buttonOf({ name, apply }: Action, view: EditorView, from: number, to: n
 function messageOf({ message, hint }: FindingNote, aged: boolean, fix: HTMLElement | string): HTMLElement {
   const node = document.createElement('div');
   node.className = 'triton-lab-finding-message';
-  for (const [words, kind] of [[message, 'what'], [hint, 'hint'], [fix, 'fix'], [aged ? EDITED : '', 'aged']] as const) {
+  for (const [words, kind] of [[message, 'what'], [hint, 'hint'], [fix, 'fix'], [aged ? edited() : '', 'aged']] as const) {
     if (words) {
       const part = node.appendChild(document.createElement('div'));
       part.dataset['part'] = kind;
@@ -254,7 +255,7 @@ function fixOf(state: EditorState, finding: FindingNote, edits: readonly (number
   }
   const written = fix.map(([, , after]) => after.trim()).join(' ⏎ ');
   return {
-    name: `Fix: ${written.length > MOST_NAME ? `${written.slice(0, MOST_NAME - 1)}…` : written}`,
+    name: tr('Fix: {code}', { code: written.length > MOST_NAME ? `${written.slice(0, MOST_NAME - 1)}…` : written }),
     apply: view => {
       // Edits may have come between.
       const now = view.state.field(toldField, false)?.findings.find(one => one.told.finding === finding)?.told.edits;

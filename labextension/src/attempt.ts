@@ -2,9 +2,7 @@
  * A picture is drawn, or it is told in a sentence why not: whoever shows outputs shows what else they have.
  */
 
-const NOT_LOADED = 'The code that draws pictures could not be loaded. Reload the page to see it live.';
-const NOT_DRAWN = 'This output could not be drawn.';
-const AGAIN = 'Run the cell again to see it live.';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
 /** What draws, and the errors that it throws on purpose: their words are for readers. */
 interface IDraws {
@@ -21,7 +19,7 @@ export async function attempt<T extends IDraws>(
     front = await load();
   } catch (error) {
     console.warn('triton-lab:', error);
-    return NOT_LOADED;
+    return tr('The code that draws pictures could not be loaded. Reload the page to see it live.');
   }
   try {
     await draw(front);
@@ -34,8 +32,8 @@ export async function attempt<T extends IDraws>(
 /** Why something could not be drawn, and what to do. */
 export function whyNot(error: unknown, { CannotDraw }: IDraws): string {
   if (error instanceof CannotDraw) {
-    return `${error.message} ${AGAIN}`;
+    return tr('{reason} Run the cell again to see it live.', { reason: error.message });
   }
   console.warn('triton-lab:', error);
-  return `${NOT_DRAWN} ${AGAIN}`;
+  return tr('This output could not be drawn. Run the cell again to see it live.');
 }

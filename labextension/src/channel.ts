@@ -8,10 +8,11 @@ import { unpacked } from '../../triton_lab/views/front/supply.js';
 import type { Channel, Heard } from '../../triton_lab/views/front/supply.js';
 import { WHOLE } from './kernel.ts';
 import type { Answer, Line } from './kernel.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
 /** What stands where a picture would. */
-export const UNOPENED =
-  'Run the cell again to see this. It was not open when the notebook was saved, and the kernel that ran the cell is gone.';
+export const unopened = () =>
+  tr('Run the cell again to see this. It was not open when the notebook was saved, and the kernel that ran the cell is gone.');
 
 /** What becomes of answers besides being drawn. */
 export interface IKeeper {
@@ -120,7 +121,7 @@ export class ViewChannel implements Channel {
       if (part === WHOLE) {
         this.#keeper.unanswered(null);
       } else {
-        this.#hear({ part, scene: { kind: 'words', text: UNOPENED } }, []);
+        this.#hear({ part, scene: { kind: 'words', text: unopened() } }, []);
       }
     }
   }

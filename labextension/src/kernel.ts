@@ -23,6 +23,13 @@ type KernelConnection = Pick<
 /** After these nothing that was asked is answered. */
 const GONE: ReadonlySet<Kernel.Status> = new Set(['restarting', 'autorestarting', 'terminating', 'dead']);
 
+let language = 'en';
+
+/** From now on, kernels hear that their texts are to be in this language, such as `zh-CN`. */
+export function speak(code: string): void {
+  language = code;
+}
+
 /** The line to one kernel. */
 export class Line {
   readonly #kernel: KernelConnection;
@@ -83,7 +90,7 @@ export class Line {
     };
     // A kernel that has not shown a picture since it started knows of no such comm, and closes it.
     comm.onClose = () => this.#hangUp();
-    void comm.open().done.catch(() => undefined);
+    void comm.open({ language }).done.catch(() => undefined);
     return comm;
   }
 

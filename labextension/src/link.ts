@@ -14,11 +14,13 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { annotations, applyFix } from './annotate.ts';
 import { keepNotes, notesOf } from './annotations.ts';
 import { isCodeCell } from './cell.ts';
+import { ILanguage } from './language.ts';
 import { editorView, linkNotebook, linksIn, linksOf, show } from './linked.ts';
 import type { LinkedNotebook } from './linked.ts';
 import { linkEditor } from './linkeditor.ts';
 import { filesOf } from './linkfile.ts';
 import { readLine, reading } from './read.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
 const CATEGORY = 'Triton';
 
@@ -48,13 +50,14 @@ export const links: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:links',
   description: 'Links the lines of a kernel in an editor with the pictures of its launches.',
   autoStart: true,
-  requires: [IEditorExtensionRegistry, IDocumentManager, JupyterFrontEnd.IPaths],
+  requires: [IEditorExtensionRegistry, IDocumentManager, JupyterFrontEnd.IPaths, ILanguage],
   optional: [ICommandPalette],
   activate: (
     app: JupyterFrontEnd,
     editors: IEditorExtensionRegistry,
     documents: IDocumentManager,
     paths: JupyterFrontEnd.IPaths,
+    _language: string,
     palette: ICommandPalette | null
   ) => {
     const ofEditor = linkEditor({
@@ -78,7 +81,7 @@ function addCommands({ commands, shell }: JupyterFrontEnd, palette: ICommandPale
   const notebook = () => shell.currentWidget as NotebookPanel | null;
   const here = () => linksIn(notebook() ?? undefined);
   const editor = () => editorView(notebook()?.content?.activeCell?.editor);
-  const add = (name: string, label: string, caption: string, run: (view: EditorView, links: LinkedNotebook) => unknown) => {
+  const add = (name: string, label: () => string, caption: () => string, run: (view: EditorView, links: LinkedNotebook) => unknown) => {
     const command = `triton-lab:${name}`;
     commands.addCommand(command, {
       label,
@@ -91,19 +94,19 @@ function addCommands({ commands, shell }: JupyterFrontEnd, palette: ICommandPale
     });
     palette?.addItem({ command, category: CATEGORY });
   };
-  add('list-findings', 'List the Findings of the Cell', 'The findings in the kernels of the cell, below it', view =>
+  add('list-findings', () => tr('List the Findings of the Cell'), () => tr('The findings in the kernels of the cell, below it'), view =>
     view.dom.querySelector('.cm-panel-lint') ? closeLintPanel(view) : openLintPanel(view)
   );
-  add('next-finding', 'Go to the Next Finding', 'Put the caret at the next line with a finding', view => {
+  add('next-finding', () => tr('Go to the Next Finding'), () => tr('Put the caret at the next line with a finding'), view => {
     view.focus();
     nextDiagnostic(view);
   });
-  add('read-line', 'Read the Note Beside the Line at the Caret', 'What the line did, and its findings', readLine);
-  add('apply-fix', 'Apply the Fix of the Finding at the Caret', 'Edit the lines as the finding says', view => applyFix(view));
-  add('show-line', 'Show What the Line at the Caret Accesses', 'Pick the line in the cards of the kernel', (view, links) =>
+  add('read-line', () => tr('Read the Note Beside the Line at the Caret'), () => tr('What the line did, and its findings'), readLine);
+  add('apply-fix', () => tr('Apply the Fix of the Finding at the Caret'), () => tr('Edit the lines as the finding says'), view => applyFix(view));
+  add('show-line', () => tr('Show What the Line at the Caret Accesses'), () => tr('Pick the line in the cards of the kernel'), (view, links) =>
     links.pick(view, view.state.doc.lineAt(view.state.selection.main.head).number)
   );
-  add('go-to-line', 'Go to the Line Picked in the Card', 'Put the caret at the line that is picked in a card', (_, links) => {
+  add('go-to-line', () => tr('Go to the Line Picked in the Card'), () => tr('Put the caret at the line that is picked in a card'), (_, links) => {
     const picked = links.picked();
     if (picked) {
       show(picked.view, picked.line);

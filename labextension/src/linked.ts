@@ -16,6 +16,7 @@ import { cellWith, codeCells } from './cells.ts';
 import { light, valuesChanged } from './linkeditor.ts';
 import { placed } from './linktext.ts';
 import type { ISource } from './linktext.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
 /** Opens files for a card whose kernel is in none of the notebook's cells. */
 export interface IFiles {
@@ -118,8 +119,8 @@ export function told(
   const text = which === one.count - 1 ? one.last : one.texts[which];
   const place = [
     program,
-    ...(several ? [`iteration ${which} of ${one.count}`] : []),
-    ...(one.line === line ? [] : [`line ${one.line}`])
+    ...(several ? [tr('iteration {number} of {count}', { number: which, count: one.count })] : []),
+    ...(one.line === line ? [] : [tr('line {number}', { number: one.line })])
   ].join(', ');
   return text === undefined ? null : `${name} = ${text}   ${place}`;
 }

@@ -9,6 +9,7 @@ import type { IDocumentManager } from '@jupyterlab/docmanager';
 import { editorView } from './linked.ts';
 import type { IFiles } from './linked.ts';
 import { mayBe, pathsOf } from './linktext.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
 /** The files that the server shows, by what a notebook's cards call them. */
 export function filesOf(shell: JupyterFrontEnd.IShell, documents: IDocumentManager, root: string): IFiles {
@@ -31,7 +32,7 @@ export function filesOf(shell: JupyterFrontEnd.IShell, documents: IDocumentManag
           return editors(file, from)[0] ?? null;
         }
       }
-      Notification.info(`The kernel is in ${file}, line ${line}: outside of the folder that this server shows.`);
+      Notification.info(tr('The kernel is in {file}, line {line}: outside of the folder that this server shows.', { file, line }));
       return null;
     }
   };

@@ -24,6 +24,7 @@ import { extractor } from './help/extractor.ts';
 import { hover } from './help/hover.ts';
 import { keepMistakes, mistakeMarks } from './help/marks.ts';
 import { placeFactory } from './help/place.ts';
+import { ILanguage, language, translated } from './language.ts';
 import { addSessionCommands } from './session/commands.ts';
 import { SessionPanel } from './session/panel.ts';
 import { openChooser } from './switch/chooser.ts';
@@ -32,6 +33,7 @@ import { chooseButton } from './switch/inline.ts';
 import { TargetButton } from './switch/toolbar.ts';
 import { addCourse } from './welcome/course.ts';
 import { TargetStatus } from './welcome/status.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
 /** As in `schema/lab.json`. */
 const SETTINGS = 'triton-lab:lab';
@@ -50,12 +52,13 @@ const current: JupyterFrontEndPlugin<Current> = {
   id: SETTINGS,
   description: 'Asks the kernel of the current notebook for its launches and targets.',
   autoStart: true,
-  requires: [INotebookTracker],
+  requires: [INotebookTracker, ILanguage],
   optional: [ISettingRegistry],
   provides: ICurrent,
-  activate: (_: JupyterFrontEnd, tracker: INotebookTracker, registry: ISettingRegistry | null) => {
+  activate: (_: JupyterFrontEnd, tracker: INotebookTracker, _language: string, registry: ISettingRegistry | null) => {
     const made = new Current(tracker);
     void registry?.load(SETTINGS).then(settings => {
+      Object.assign(settings.schema, translated(settings.schema));
       const update = () => {
         const first = settings.get('first').composite;
         made.first = typeof first === 'string' ? first : '';
@@ -71,12 +74,13 @@ const targets: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:targets',
   description: 'Chooses where %%triton cells run.',
   autoStart: true,
-  requires: [ICurrent, IEditorExtensionRegistry],
+  requires: [ICurrent, IEditorExtensionRegistry, ILanguage],
   optional: [IToolbarWidgetRegistry, ICommandPalette],
   activate: (
     { commands }: JupyterFrontEnd,
     front: Current,
     editors: IEditorExtensionRegistry,
+    _language: string,
     toolbars: IToolbarWidgetRegistry | null,
     palette: ICommandPalette | null
   ) => {
@@ -88,7 +92,7 @@ const targets: JupyterFrontEndPlugin<void> = {
         isCodeCell(model) ? EditorExtensionRegistry.createImmutableExtension(chooseButton(open)) : null
     });
     toolbars?.addFactory<NotebookPanel>('Notebook', 'triton-target', panel => new TargetButton(panel, open));
-    for (const [target] of RUNS) {
+    for (const target of RUNS) {
       palette?.addItem({ command: RUN_ON, args: { target }, category: CATEGORY });
     }
     for (const name of ['elementwise', 'rows', 'matmul']) {
@@ -102,19 +106,20 @@ const session: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:session',
   description: "Lists the session's launches and opens their cards beside the notebook.",
   autoStart: true,
-  requires: [ICurrent, IRenderMimeRegistry],
+  requires: [ICurrent, IRenderMimeRegistry, ILanguage],
   optional: [ILabShell, ILayoutRestorer, ICommandPalette],
   activate: (
     { commands, shell }: JupyterFrontEnd,
     front: Current,
     rendermime: IRenderMimeRegistry,
+    _language: string,
     lab: ILabShell | null,
     restorer: ILayoutRestorer | null,
     palette: ICommandPalette | null
   ) => {
     const panel = new SessionPanel(front, commands);
     panel.title.icon = icon;
-    panel.title.caption = 'Launches of this session';
+    panel.title.caption = tr('Launches of this session');
     shell.add(panel, 'right', { rank: 600, type: 'Triton' });
     restorer?.add(panel, panel.id);
     let before: Widget | null = null;
@@ -146,8 +151,9 @@ const welcome: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:welcome',
   description: 'Opens the course.',
   autoStart: true,
+  requires: [ILanguage],
   optional: [ILauncher, ICommandPalette],
-  activate: ({ commands }: JupyterFrontEnd, launcher: ILauncher | null, palette: ICommandPalette | null) => {
+  activate: ({ commands }: JupyterFrontEnd, _language: string, launcher: ILauncher | null, palette: ICommandPalette | null) => {
     addCourse(commands, icon);
     launcher?.add({ command: OPEN_COURSE, args: { launcher: true }, category: CATEGORY, rank: 1 });
     palette?.addItem({ command: OPEN_COURSE, category: CATEGORY });
@@ -158,9 +164,9 @@ const status: JupyterFrontEndPlugin<void> = {
   id: 'triton-lab:status',
   description: 'Shows target, version and GPU in the status bar.',
   autoStart: true,
-  requires: [ICurrent],
+  requires: [ICurrent, ILanguage],
   optional: [IStatusBar],
-  activate: (_: JupyterFrontEnd, front: Current, bar: IStatusBar | null) => {
+  activate: (_: JupyterFrontEnd, front: Current, _language: string, bar: IStatusBar | null) => {
     const item = bar && new TargetStatus(front);
     if (item) {
       bar.registerStatusItem('triton-lab:status', {
@@ -207,4 +213,4 @@ const help: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export const plugins = [current, targets, session, help, welcome, status];
+export const plugins = [language, current, targets, session, help, welcome, status];

@@ -7,7 +7,12 @@ import type { EditorState, Extension } from '@codemirror/state';
 import { EditorView, showTooltip } from '@codemirror/view';
 import type { Tooltip } from '@codemirror/view';
 
-import { EDITED, toldField, worstFirst } from './annotate.ts';
+import { edited, toldField, worstFirst } from './annotate.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
+import type { FindingNote } from '../../triton_lab/views/front/scenes.d.ts';
+
+const severityWord = (severity: FindingNote['severity']) =>
+  ({ error: tr('error'), warning: tr('warning'), note: tr('note') })[severity];
 
 const setRead = StateEffect.define<Tooltip | null>();
 
@@ -28,10 +33,10 @@ export function saidOfLine(state: EditorState): string[] {
   const here = ({ at }: { readonly at: number }) => at >= line.from && at <= line.to;
   const findings = worstFirst((told?.findings ?? []).filter(here).map(one => one.told.finding));
   const said = [
-    ...findings.flatMap(({ severity, message, hint }) => [`${severity}: ${message}`, hint]),
+    ...findings.flatMap(({ severity, message, hint }) => [`${severityWord(severity)}: ${message}`, hint]),
     ...(told?.notes ?? []).filter(here).map(one => one.told.told)
   ].filter(Boolean);
-  return said.length ? [...said, ...(told?.aged ? [EDITED] : [])] : [`Nothing is known about line ${line.number}.`];
+  return said.length ? [...said, ...(told?.aged ? [edited()] : [])] : [tr('Nothing is known about line {number}.', { number: line.number })];
 }
 
 /** Show what is told of the caret's line there, and announce it to readers of screens. */

@@ -8,6 +8,8 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { JSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
+import type { Catalogue } from '../../triton_lab/views/front/localization.js';
+import { tr } from '../../triton_lab/views/front/localization.js';
 import type { Link, Linked } from '../../triton_lab/views/front/linked.js';
 import type { Place } from '../../triton_lab/views/front/place.js';
 import type { Picked, Saved, Scene } from '../../triton_lab/views/front/scenes.d.ts';
@@ -17,6 +19,7 @@ import { ViewChannel } from './channel.ts';
 import type { IKeeper } from './channel.ts';
 import { Keeping } from './keeping.ts';
 import { lineTo } from './kernel.ts';
+import { catalogueOf } from './language.ts';
 import { linksIn } from './linked.ts';
 import type { Line } from './kernel.ts';
 import { SCENE, WIDGET } from './output.ts';
@@ -29,9 +32,7 @@ type Front = Awaited<ReturnType<typeof front>>;
 const CLASS = 'triton-lab-scene';
 
 const WIDEST = 4096; // pixels of a still picture, whatever the output says
-const TOO_LARGE = 'This picture was too large to be saved with the notebook. Run the cell again to see it live.';
-const NO_SLIDERS = 'Run the cell again to move the sliders. The kernel that ran it is gone.';
-const NO_CHANGE = 'Run the cell again to change this picture. The kernel that ran it is gone.';
+const noSliders = () => tr('Run the cell again to move the sliders. The kernel that ran it is gone.');
 
 /** Renders one output. */
 export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
@@ -74,10 +75,11 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     }
     const why = await attempt(front, async drawing => {
       const saved = drawing.savedOf(model.data[SCENE]);
+      const texts = await catalogueOf(saved.language ?? 'en');
       const { scene, why } = await startOf(saved, drawing);
       if (isShown() && !(scene && drawn?.grow(saved, scene))) {
         this.#clear();
-        this.#draw(model, saved, scene, why, drawing);
+        this.#draw(model, saved, scene, why, drawing, texts);
       }
     });
     if (why !== null && isShown()) {
@@ -115,7 +117,9 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
     this.#note.textContent = '';
   }
 
-  #draw(model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, why: string, drawing: Front): void {
+  #draw(
+    model: IRenderMime.IMimeModel, saved: Saved, start: Scene | null, why: string, drawing: Front, texts: Catalogue | null
+  ): void {
     const selection = drawing.createSelection({});
     let remove: () => void = () => undefined;
     let kept = this.#shown;
@@ -142,7 +146,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
       }
       this.#place.replaceChildren();
       const place = drawing.leftBehind(this.#placeOf(drawing.placeName(scene)));
-      remove = drawing.showSaved(scene, this.#place, selection, channel, place, this.#link);
+      remove = drawing.showSaved(scene, this.#place, selection, channel, place, this.#link, texts);
     };
     const keeper: IKeeper = {
       part: (name, scene) => {
@@ -152,7 +156,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         if (saved.panel) {
           this.#panel = id === null ? null : this.#panelOf(id);
           this.#showPanel();
-          this.#note.textContent = this.#panel ? '' : NO_SLIDERS;
+          this.#note.textContent = this.#panel ? '' : noSliders();
           return;
         }
         this.#note.textContent = '';
@@ -166,7 +170,7 @@ export class SceneRenderer extends Widget implements IRenderMime.IRenderer {
         keeping.keep(() => drawing.packedOf(scene));
       },
       unanswered: reason => {
-        this.#note.textContent = start === null ? why : saved.panel ? NO_SLIDERS : (reason ?? NO_CHANGE);
+        this.#note.textContent = start === null ? why : saved.panel ? noSliders() : (reason ?? tr('Run the cell again to change this picture. The kernel that ran it is gone.'));
       }
     };
     const channel = saved.view === undefined ? null : new ViewChannel(saved.view, () => this.#line(), keeper);
@@ -291,7 +295,7 @@ interface IDrawn {
 /** What was saved; where it is too large, why, and the kernel is asked for it. */
 async function startOf(saved: Saved, drawing: Front): Promise<{ scene: Scene | null; why: string }> {
   if (saved.scene === undefined) {
-    return { scene: null, why: TOO_LARGE };
+    return { scene: null, why: tr('This picture was too large to be saved with the notebook. Run the cell again to see it live.') };
   }
   try {
     return { scene: await drawing.sceneOf(saved.scene), why: '' };

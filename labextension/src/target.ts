@@ -6,6 +6,7 @@
  */
 
 import type { Ran } from '../../triton_lab/views/front/scenes.d.ts';
+import { tr } from '../../triton_lab/views/front/localization.js';
 
 export type Target = Ran['target'];
 
@@ -18,14 +19,13 @@ export interface IBadgeText {
   readonly label: string;
 }
 
-const TEXTS: Readonly<Record<Target, IBadgeText>> = {
-  cpu: { text: 'CPU', label: 'Last run on the CPU' },
-  gpu: { text: 'GPU', label: 'Last run on the GPU' },
-  both: { text: 'CPU + GPU', label: 'Last run on both the CPU and the GPU' }
-};
-
 export function badgeText(target: Target): IBadgeText {
-  return TEXTS[target];
+  const texts: Readonly<Record<Target, IBadgeText>> = {
+    cpu: { text: tr('CPU'), label: tr('Last run on the CPU') },
+    gpu: { text: tr('GPU'), label: tr('Last run on the GPU') },
+    both: { text: tr('CPU + GPU'), label: tr('Last run on both the CPU and the GPU') }
+  };
+  return texts[target];
 }
 
 /**

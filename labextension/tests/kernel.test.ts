@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { UNOPENED, ViewChannel } from '../src/channel.ts';
+import { unopened, ViewChannel } from '../src/channel.ts';
 import { Line, WHOLE, answerOf } from '../src/kernel.ts';
 import type { Scene } from '../../triton_lab/views/front/scenes.d.ts';
 
@@ -127,7 +127,7 @@ test('with no kernel each part says what to do', async () => {
   channel.send({ part: 'grid' });
   channel.whole();
   await turn();
-  assert.deepEqual(log, [['grid', 'words', UNOPENED], 'unanswered']);
+  assert.deepEqual(log, [['grid', 'words', unopened()], 'unanswered']);
 });
 
 test('a kernel that knows no such comm closes it, and asks nothing of the next question', async () => {
@@ -136,7 +136,7 @@ test('a kernel that knows no such comm closes it, and asks nothing of the next q
   channel.send({ part: 'grid' });
   await turn();
   opened[0]!.onClose();
-  assert.deepEqual(log, [['grid', 'words', UNOPENED]]);
+  assert.deepEqual(log, [['grid', 'words', unopened()]]);
   channel.send({ part: 'steps@0' });
   await turn();
   assert.equal(opened.length, 2);
@@ -153,10 +153,10 @@ test('a restart answers what was asked before it', async () => {
     kernel.become('busy');
     assert.deepEqual(log, []);
     kernel.become(status);
-    assert.deepEqual(log, [['grid', 'words', UNOPENED]]);
+    assert.deepEqual(log, [['grid', 'words', unopened()]]);
     channel.send({ part: 'steps@0' });
     await turn();
-    assert.deepEqual(log.at(-1), ['steps@0', 'words', UNOPENED]);
+    assert.deepEqual(log.at(-1), ['steps@0', 'words', unopened()]);
   }
 });
 

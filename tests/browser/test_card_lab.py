@@ -102,8 +102,8 @@ def test_every_tab_is_fetched_when_opened_and_follows_the_selection(lab: Lab) ->
     lab.screenshot("card-values", cell)
     card.get_by_role("tab", name="Steps").click()
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("sums, program (1, 0, 0)")
-    visible(card, ".tl-steps").get_by_text("on ▶").click()
-    visible(card, ".tl-steps").get_by_text("on ▶").click()
+    visible(card, ".tl-steps").get_by_text("forward ▶").click()
+    visible(card, ".tl-steps").get_by_text("forward ▶").click()
     expect(visible(card, ".tl-steps .tl-told").last).to_contain_text("step 7 of")
     lab.screenshot("card-steps", cell)
     lab.page.keyboard.press("]")
@@ -177,7 +177,7 @@ def test_odd_launches_make_cards_and_a_clean_console(lab: Lab) -> None:
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program (0, 0, 0)")
     visible(card, ".tl-steps").get_by_label("program").fill("1")
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program (1, 0, 0)")
-    cell.get_by_role("button", name="on ▶").first.click()
+    cell.get_by_role("button", name="forward ▶").first.click()
     expect(cell.get_by_label("number of the launch")).to_have_value("138")
     expect(visible(card, ".tl-steps .tl-title").first).to_have_text("one, program (0, 0, 0)")  # the open tab stays
     assert lab.console_errors == []

@@ -23,7 +23,7 @@ from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.launch.card.findings_text import ICONS
 from triton_lab.views.launch.card.launch_table import INTERPRETED
-from triton_lab.views.script_bundle import PAGE, script, stylesheet
+from triton_lab.views.script_bundle import PAGE, carried_texts, page_language, script, stylesheet
 
 ROWS = 1000  # of the list
 FINDINGS = 200
@@ -34,10 +34,10 @@ def page(heard: Heard, ran: Script, failure: str) -> str:
     title = f"Launches of {ran}"
     body = "".join([*_head(heard, ran, failure), *_findings(heard), *_list(heard), *_cards(heard)])
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{_escaped(title)}</title>'
+        f'<!doctype html><html lang="{page_language()}"><head><meta charset="utf-8"><title>{_escaped(title)}</title>'
         '<meta name="viewport" content="width=device-width"><style>'
         f"{_colours()}{_RULES}{stylesheet()}</style></head>"
-        f'<body><main>{body}</main><script type="module">{script(PAGE)}</script></body></html>\n'
+        f'<body><main>{body}</main>{carried_texts()}<script type="module">{script(PAGE)}</script></body></html>\n'
     )
 
 

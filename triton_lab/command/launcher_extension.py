@@ -1,6 +1,6 @@
-"""The course in JupyterLab's launcher: an extension of the Jupyter server, which knows the folder that it serves.
+"""The extension of the Jupyter server: the course for the launcher, and the texts of JupyterLab's language.
 
-A kernel may run on another machine, with other files, and takes seconds to start; the server only copies files.
+A kernel may run on another machine, with other files, and takes seconds to start; the server copies and reads files.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from triton_lab.command.copy_course import FIRST, put
+from triton_lab.localization import ENGLISH, browser_texts
 
 FOLDER = "triton-lab-course"  # in the folder that the server serves
 URL = "triton-lab/course"
+TEXTS_URL = "triton-lab/texts"
 
 
 class CourseHandler(APIHandler):
@@ -34,15 +36,25 @@ class CourseHandler(APIHandler):
         self.finish(json.dumps({"path": f"{FOLDER}/{FIRST}", "kept": [path.name for path in done.kept]}))
 
 
+class TextsHandler(APIHandler):
+    """``GET ?language=zh-CN`` answers with the catalogue of the browser's texts; an empty one for English."""
+
+    @web.authenticated
+    def get(self) -> None:
+        self.finish(json.dumps(browser_texts(self.get_query_argument("language", ENGLISH))))
+
+
 def points() -> Sequence[dict[str, str]]:
     """The entry points where Jupyter's server finds the extension."""
     return [{"module": __name__}]
 
 
 def load(server: Any) -> None:
-    """Add the handler to the server."""
+    """Add the handlers to the server."""
     base = server.web_app.settings["base_url"]
-    server.web_app.add_handlers(".*$", [(f"{base.rstrip('/')}/{URL}", CourseHandler)])
+    server.web_app.add_handlers(
+        ".*$", [(f"{base.rstrip('/')}/{URL}", CourseHandler), (f"{base.rstrip('/')}/{TEXTS_URL}", TextsHandler)]
+    )
 
 
 _jupyter_server_extension_points = points

@@ -16,7 +16,7 @@ from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
 from triton_lab.compiled.layouts.layout_parser import Typed, types_of
 from triton_lab.compiled.lines.source_trail import Trail
 from triton_lab.ir import traits
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, all_translated
 from triton_lab.messages import count
 from triton_lab.providers import provided
 
@@ -105,7 +105,7 @@ class LaidOut:
         )
 
 
-HEADINGS = ("line", "variable", "operation", "type", "layout", "moves")
+HEADINGS = (N_("line"), N_("variable"), N_("operation"), N_("type"), N_("layout"), N_("moves"))
 
 
 class KernelLayouts(Sequence[LaidOut]):
@@ -166,7 +166,7 @@ class KernelLayouts(Sequence[LaidOut]):
     def __str__(self) -> str:
         if not self:
             return _("{kernel} has no tensors in registers or shared memory").format(kernel=self.kernel)
-        return "\n".join(aligned([HEADINGS, *(each.row() for each in self)]))
+        return "\n".join(aligned([all_translated(HEADINGS), *(each.row() for each in self)]))
 
     def __repr__(self) -> str:
         return str(self)

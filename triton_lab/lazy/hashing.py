@@ -62,11 +62,7 @@ def ingredients(graph: Graph, donors: tuple[int, ...], target: str) -> Ingredien
             constants.append(f"%{number}: {op.attribute.text}")
         elif op.attribute is not None:
             along = f" {op.attribute}"
-        ops.append(
-            _("{name}({operands}{along})").format(
-                name=op.name, operands=", ".join(f"%{operand}" for operand in op.operands), along=along
-            )
-        )
+        ops.append(f"{op.name}({', '.join(f'%{operand}' for operand in op.operands)}{along})")
     ops.append("return " + ", ".join(f"%{output}" for output in graph.outputs))
     return Ingredients(
         ops="; ".join(ops),

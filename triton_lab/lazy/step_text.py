@@ -80,20 +80,21 @@ def fate(step: Step, index: int) -> str:
     seen_by = step.before[index].seen_by
     overwritten = index in step.executable.overwritten
     into = [f"out{output}" for output, donor in step.executable.aliases.items() if donor == index]
-    where = f"now holds {', '.join(into)}" if into else _("was used for a temporary")
+    where = _("now holds {outputs}").format(outputs=", ".join(into)) if into else _("was used for a temporary")
     if seen_by:
         told = _("kept, still in use by {seen_by}").format(seen_by=_listed(list(seen_by)))
         return _("{told}; yet it was overwritten and {where}").format(told=told, where=where) if overwritten else told
     if index not in step.donors:
         return _("no longer in use, but no output has its size and dtype: freed")
     if overwritten:
-        return f"donated, {where}"
-    return f"offered, not used ({step.executable.placement.refused.get(index, 'compiled without it')}): freed"
+        return _("donated, {where}").format(where=where)
+    reason = step.executable.placement.refused.get(index) or _("compiled without it")
+    return _("offered, not used ({reason}): freed").format(reason=reason)
 
 
 def _seen(sight: BufferState) -> str:
     values = f" = {list(sight.values)}" if sight.values else ""
-    seen = f", seen by {_listed(list(sight.seen_by))}" if sight.seen_by else ""
+    seen = _(", seen by {names}").format(names=_listed(list(sight.seen_by))) if sight.seen_by else ""
     return _("{role}{called} in memory {place}: {dtype} x {numel}{values}{seen}").format(
         role=sight.role,
         called=_called(sight),

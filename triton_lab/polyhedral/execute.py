@@ -62,7 +62,7 @@ class _Executable(PythonPrinter):
         return {"/": "_c_divide", "%": "_c_remainder"} if self.language == "c" else {}
 
     def header(self, node: For) -> str:
-        return _("for {safe} in {range}:").format(safe=_safe(node.iterator), range=self.range(node))
+        return f"for {_safe(node.iterator)} in {self.range(node)}:"
 
     def load(self, load: Load) -> str:
         return f"{_safe(load.array)}[{', '.join(self.text(i) for i in load.indices) or '()'}]"

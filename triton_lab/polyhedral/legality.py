@@ -75,7 +75,7 @@ class Legality:
             return self._broken_text()
 
     def _broken_text(self) -> str:
-        return "\n".join(["illegal:", *(f"  {violation}" for violation in self.violations)])
+        return "\n".join([_("illegal:"), *(f"  {violation}" for violation in self.violations)])
 
     def __repr__(self) -> str:
         try:

@@ -75,9 +75,7 @@ class Schedule(Pictured):
         tree = loop_transforms.split(self.tree, self._find(loop, statement), factor, *names)
         return self._next(
             tree,
-            _("split({loop}, {factor}, {names}, {names2})").format(
-                loop=loop, factor=factor, names=names[0], names2=names[1]
-            ),
+            f"split({loop}, {factor}, {names[0]}, {names[1]})",
         )
 
     def reorder(self, *loops: str, statement: str | None = None) -> Schedule:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from triton_lab.localization import follow
+
 TARGET = "triton_lab.views"  # of the comm that JupyterLab's extension opens, one for each kernel
 
 _announced = False  # whether a front end that draws scenes by itself has opened the comm
@@ -38,13 +40,16 @@ def listen(shell: Any = None, then: Callable[[], None] = lambda: None) -> None:
     shell = get_ipython() if shell is None else shell
     comms = getattr(getattr(shell, "kernel", None), "comm_manager", None)
     if comms is not None and TARGET not in comms.targets:
-        comms.register_target(TARGET, lambda comm, _: _opened(comm, then))
+        comms.register_target(TARGET, lambda comm, opened: _opened(comm, opened, then))
 
 
-def _opened(comm: Any, then: Callable[[], None]) -> None:
+def _opened(comm: Any, opened: Mapping[str, Any] | None, then: Callable[[], None]) -> None:
     global _announced
     _announced = True
     _lines.append(comm)
+    language = (opened or {}).get("content", {}).get("data", {}).get("language")
+    if isinstance(language, str):
+        follow(language)
 
     def answer(message: Any) -> None:
         data = message["content"]["data"]

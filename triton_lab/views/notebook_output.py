@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from triton_lab.localization import ENGLISH, language
 from triton_lab.views.comm_handlers import keep
 from triton_lab.views.frontend_presence import announced, listen, widgets_are_shown
 from triton_lab.views.missing_picture import attempt
@@ -74,6 +75,8 @@ def saved(view: View, scene: Scene | None = None) -> Saved:
     if text is None or view.has_parts or view.follows or found["panel"]:
         found["view"] = keep(view)
         listen()
+    if (own := language()) != ENGLISH:
+        found["language"] = own
     annotations = attempt(view.annotations, lambda _: [])
     if annotations:
         found["annotations"] = annotations

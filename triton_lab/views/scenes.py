@@ -120,12 +120,14 @@ class Saved(_Saved, total=False):
 
     ``scene`` is packed (see `scene_packing`), and missing if it was too large. ``view`` is the id by which the kernel
     is asked for more. ``follows``: whether the kernel wants to know what is picked. ``panel``: whether widgets stand
-    around the picture. ``annotations`` are shown by the editor beside the lines of kernels.
+    around the picture. ``annotations`` are shown by the editor beside the lines of kernels. ``language`` is that of its
+    texts, if that is not English.
     """
 
     scene: str
     view: str
     annotations: list[NotedSource]
+    language: str
 
 
 class Ran(TypedDict):

@@ -7,10 +7,13 @@ extension) take them as they are. `script` joins an entry module with everything
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from functools import cache
 from pathlib import Path
+
+from triton_lab.localization import browser_texts, language
 
 FRONT = Path(__file__).parent / "front"
 # The entry modules. ``widget.js`` draws the scene of a widget, ``page.js`` that of its page, ``saved.js`` that of a
@@ -43,6 +46,20 @@ def script(entry: str, folder: Path | None = None) -> str:
 def stylesheet(folder: Path | None = None) -> str:
     """The style sheet of all views: the colours of the themes, then the rules."""
     return "".join(((folder or FRONT) / name).read_text(encoding="utf-8") for name in ("theme.css", "view.css"))
+
+
+def carried_texts() -> str:
+    """The element of a page that carries the texts of the chosen language; "" for English."""
+    texts = browser_texts()
+    if not texts:
+        return ""
+    data = json.dumps(texts, ensure_ascii=False).replace("<", "\\u003c")  # no text ends the element
+    return f'<script type="application/json" class="tl-texts">{data}</script>'
+
+
+def page_language() -> str:
+    """The ``lang`` of a page: ``zh-CN``."""
+    return language().replace("_", "-")
 
 
 def needs(name: str, text: str) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from triton_lab.localization import browser_texts
 from triton_lab.views.comm_handlers import Answering, keep, part
 from triton_lab.views.frontend_presence import listen
 from triton_lab.views.scene_packing import beside
@@ -19,12 +20,14 @@ from triton_lab.views.script_bundle import WIDGET, script, stylesheet
 
 class SceneWidget(anywidget.AnyWidget):
     """The widget of a scene. ``scene``: what to draw. ``selection``: what is picked in it, such as ``{"program": 3}``.
+    ``texts``: the catalogue of the language (`browser_texts`).
 
     The browser requests further scenes with a `scenes.Question` and gets a `scenes.Answer` back.
     """
 
     scene = traitlets.Dict().tag(sync=True)
     selection = traitlets.Dict().tag(sync=True)
+    texts = traitlets.Dict().tag(sync=True)
     view = ""
 
     def __repr__(self) -> str:
@@ -58,7 +61,7 @@ def _widget_class() -> type[SceneWidget]:
 
 def scene_widget(scene: Scene, view: Answering | None = None) -> SceneWidget:
     """A widget that draws ``scene``; ``view`` makes the parts that it requests."""
-    widget = _widget_class()(scene=dict(scene))
+    widget = _widget_class()(scene=dict(scene), texts=browser_texts())
     if view is not None:
         widget.answers(view)
     return widget

@@ -12,11 +12,12 @@ import type { SessionLaunches, SessionTargets, WordsScene } from '../../../trito
 import { lineTo } from '../kernel.ts';
 import type { Answer, Line } from '../kernel.ts';
 import { NEW } from '../notebook.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 /** As in `desk.py`. */
 export const DESK = 'triton-lab.desk';
 
-export const NO_DESK = 'There is no triton-lab in this kernel, or the kernel is gone.';
+export const noDesk = () => tr('There is no triton-lab in this kernel, or the kernel is gone.');
 
 /** The kernel says, in words for the reader, why it does not give what was asked for. */
 export class Refused extends Error {}
@@ -115,7 +116,7 @@ export class Desk {
     this.launches = this.targets = null;
     const waiting = [...this.#waiting.values()].flat();
     this.#waiting.clear();
-    waiting.forEach(({ reject }) => reject(new Refused(NO_DESK)));
+    waiting.forEach(({ reject }) => reject(new Refused(noDesk())));
     this.#changed.emit();
   }
 }

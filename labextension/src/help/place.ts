@@ -8,6 +8,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { Mistake } from '../../../triton_lab/views/front/scenes.d.ts';
 import { MISTAKE, mistakeOf } from './mistake.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 type Go = (mistake: Mistake, from: Node) => void;
 
@@ -27,8 +28,11 @@ class PlaceRenderer extends Widget implements IRenderMime.IRenderer {
     if (mistake) {
       const button = document.createElement('button');
       button.type = 'button';
-      const where = mistake.execution === null ? '' : `cell [${mistake.execution}], `;
-      button.textContent = `Does not compile: go to ${where}line ${mistake.line}, column ${mistake.start + 1}`;
+      const place = { line: mistake.line, column: mistake.start + 1, number: mistake.execution ?? 0 };
+      button.textContent =
+        mistake.execution === null
+          ? tr('Does not compile: go to line {line}, column {column}', place)
+          : tr('Does not compile: go to cell [{number}], line {line}, column {column}', place);
       button.onclick = () => this.#go(mistake, this.node);
       this.node.append(button);
     }

@@ -9,14 +9,12 @@ import type { Widget } from '@lumino/widgets';
 
 import type { SessionCard, SessionLaunch, SessionLaunches, SessionText } from '../../../triton_lab/views/front/scenes.d.ts';
 import type { Current } from '../desk/current.ts';
-import { NO_DESK, Refused } from '../desk/desk.ts';
+import { Refused, noDesk } from '../desk/desk.ts';
 import type { Desk } from '../desk/desk.ts';
 import { COMPARE, COPY_HTML, OPEN_CARD, PIN, SHOW_LAUNCHES } from '../ids.ts';
 import { Beside } from './beside.ts';
 import { lastOf, pairOf } from './rows.ts';
-
-const NO_LAUNCH = 'No launch of this cell is listed. Run the cell, or choose a launch from the list.';
-const NO_PAIR = 'Pin a launch first, to compare another one with it.';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 let shown = 0;
 
@@ -39,7 +37,7 @@ export function addSessionCommands(
     try {
       const { desk } = current;
       if (!desk) {
-        throw new Refused(NO_DESK);
+        throw new Refused(noDesk());
       }
       await then(desk);
     } catch (error) {
@@ -52,7 +50,7 @@ export function addSessionCommands(
   const launch = (number: unknown): SessionLaunch => {
     const found = chosen(number);
     if (!found) {
-      throw new Refused(NO_LAUNCH);
+      throw new Refused(tr('No launch of this cell is listed. Run the cell, or choose a launch from the list.'));
     }
     return found;
   };
@@ -72,10 +70,10 @@ export function addSessionCommands(
     add(widget, panel.id);
   };
 
-  commands.addCommand(SHOW_LAUNCHES, { label: 'Show the Launches of this Session', execute: reveal });
+  commands.addCommand(SHOW_LAUNCHES, { label: () => tr('Show the Launches of this Session'), execute: reveal });
 
   commands.addCommand(OPEN_CARD, {
-    label: "Open the Cell's Card beside the Notebook",
+    label: () => tr("Open the Cell's Card beside the Notebook"),
     isEnabled: () => current.panel !== null,
     execute: ({ number }) =>
       attempt(async desk => {
@@ -85,7 +83,7 @@ export function addSessionCommands(
   });
 
   commands.addCommand(PIN, {
-    label: "Pin the Cell's Launch, or Unpin It",
+    label: () => tr("Pin the Cell's Launch, or Unpin It"),
     isEnabled: () => current.panel !== null,
     execute: ({ number }) =>
       attempt(async desk => {
@@ -94,26 +92,26 @@ export function addSessionCommands(
   });
 
   commands.addCommand(COMPARE, {
-    label: 'Compare with the Pinned Launch',
+    label: () => tr('Compare with the Pinned Launch'),
     isEnabled: () => current.panel !== null,
     execute: ({ number, pinned }) =>
       attempt(async desk => {
         const pair = pairOf(listed(), pinned ? null : chosen(number));
         if (!pair) {
-          throw new Refused(NO_PAIR);
+          throw new Refused(tr('Pin a launch first, to compare another one with it.'));
         }
-        await show(desk, `compare ${pair.join(' ')}`, `Launches ${pair.join(' and ')}`);
+        await show(desk, `compare ${pair.join(' ')}`, tr('Launches {first} and {second}', { first: pair[0], second: pair[1] }));
       })
   });
 
   commands.addCommand(COPY_HTML, {
-    label: "Copy the Cell's Card as HTML",
+    label: () => tr("Copy the Cell's Card as HTML"),
     isEnabled: () => current.panel !== null,
     execute: ({ number }) =>
       attempt(async desk => {
         const { content } = await desk.ask<SessionText>(`page ${launch(number).number}`);
         Clipboard.copyToSystem(content);
-        Notification.success('The card is copied as an HTML page. Paste it into a file, and open the file.', {
+        Notification.success(tr('The card is copied as an HTML page. Paste it into a file, and open the file.'), {
           autoClose: 4000
         });
       })

@@ -4,6 +4,7 @@
 
 import type { SessionLaunch } from '../../../triton_lab/views/front/scenes.d.ts';
 import { factsOf, findingsOf } from './rows.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 export interface IActions {
   open(number: number): void;
@@ -62,21 +63,21 @@ function item(row: SessionLaunch, actions: IActions): HTMLLIElement {
   open.append(name, found);
   open.disabled = !row.kept;
   open.title = row.kept
-    ? `Open the card of launch ${row.number} beside the notebook`
-    : 'No longer stored, because many launches followed it. Run its cell again.';
+    ? tr('Open the card of launch {number} beside the notebook', { number: row.number })
+    : tr('No longer stored, because many launches followed it. Run its cell again.');
   const foot = document.createElement('div');
   foot.append(span('triton-lab-facts', factsOf(row)));
   const go = row.cell === null ? null : actions.cell(row.cell);
   if (go) {
-    const to = button('triton-lab-cell', go, 'cell');
-    to.title = `Go to the cell of launch ${row.number}`;
+    const to = button('triton-lab-cell', go, tr('cell'));
+    to.title = tr('Go to the cell of launch {number}', { number: row.number });
     to.setAttribute('aria-label', to.title);
     foot.append(to);
   }
-  const pin = button('triton-lab-pin', () => actions.pin(row.number), row.pinned ? 'pinned' : 'pin');
+  const pin = button('triton-lab-pin', () => actions.pin(row.number), row.pinned ? tr('pinned') : tr('pin'));
   pin.setAttribute('aria-pressed', String(row.pinned));
-  pin.setAttribute('aria-label', `Pin launch ${row.number}, ${row.kernel}`);
-  pin.title = row.pinned ? 'Unpin the launch' : 'Pin the launch, to compare it with another';
+  pin.setAttribute('aria-label', tr('Pin launch {number}, {kernel}', { number: row.number, kernel: row.kernel }));
+  pin.title = row.pinned ? tr('Unpin the launch') : tr('Pin the launch, to compare it with another');
   pin.disabled = !row.kept;
   foot.append(pin);
   node.append(open, foot);

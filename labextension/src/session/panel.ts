@@ -10,11 +10,7 @@ import type { Current } from '../desk/current.ts';
 import { COMPARE, OPEN_CARD, PIN } from '../ids.ts';
 import { draw } from './list.ts';
 import { filtered, pairOf } from './rows.ts';
-
-const NO_NOTEBOOK = 'Open a notebook to see its launches here.';
-const NONE = 'No launches yet. Run a cell that begins with %%triton.';
-const NO_LAB = 'The kernel of this notebook reports no launches. It is not running, or has no triton-lab.';
-const NO_MATCH = 'No launch matches the filter.';
+import { tr, trn } from '../../../triton_lab/views/front/localization.js';
 
 export class SessionPanel extends Widget {
   readonly #current: Current;
@@ -31,17 +27,17 @@ export class SessionPanel extends Widget {
     this.id = 'triton-lab-launches';
     this.addClass('triton-lab-session');
     const title = document.createElement('h2');
-    title.textContent = 'Launches';
+    title.textContent = tr('Launches');
     this.#filter.type = 'search';
-    this.#filter.placeholder = 'Filter: kernel, target, findings …';
-    this.#filter.setAttribute('aria-label', 'Filter the launches');
+    this.#filter.placeholder = tr('Filter: kernel, target, findings …');
+    this.#filter.setAttribute('aria-label', tr('Filter the launches'));
     this.#filter.oninput = () => this.update();
     this.#compare.type = 'button';
     this.#compare.className = 'triton-lab-compare';
-    this.#compare.textContent = 'Compare';
-    this.#compare.title = 'Pin two launches to compare them';
+    this.#compare.textContent = tr('Compare');
+    this.#compare.title = tr('Pin two launches to compare them');
     this.#compare.onclick = () => void commands.execute(COMPARE, { pinned: true });
-    this.#list.setAttribute('aria-label', 'Launches, newest first');
+    this.#list.setAttribute('aria-label', tr('Launches, newest first'));
     this.#note.setAttribute('role', 'status');
     const bar = document.createElement('div');
     bar.className = 'triton-lab-bar';
@@ -58,15 +54,17 @@ export class SessionPanel extends Widget {
     const rows = filtered(launches, this.#filter.value);
     this.#compare.disabled = pairOf(launches, null) === null;
     if (!panel) {
-      this.#note.textContent = NO_NOTEBOOK;
+      this.#note.textContent = tr('Open a notebook to see its launches here.');
     } else if (desk && !told) {
-      this.#note.textContent = NO_LAB;
+      this.#note.textContent = tr('The kernel of this notebook reports no launches. It is not running, or has no triton-lab.');
     } else if (launches.length === 0) {
-      this.#note.textContent = NONE;
+      this.#note.textContent = tr('No launches yet. Run a cell that begins with %%triton.');
     } else if (rows.length === 0) {
-      this.#note.textContent = NO_MATCH;
+      this.#note.textContent = tr('No launch matches the filter.');
     } else {
-      this.#note.textContent = told?.dropped ? `The first ${told.dropped} are no longer listed.` : '';
+      this.#note.textContent = told?.dropped
+        ? trn('The first launch is no longer listed.', 'The first {count} launches are no longer listed.', told.dropped, { count: told.dropped })
+        : '';
     }
     draw(this.#list, rows, {
       open: number => void this.#commands.execute(OPEN_CARD, { number }),

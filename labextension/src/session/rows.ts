@@ -3,6 +3,7 @@
  */
 
 import type { SessionLaunch } from '../../../triton_lab/views/front/scenes.d.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 /** Those in which every word stands somewhere, newest first. */
 export function filtered(launches: readonly SessionLaunch[], words: string): SessionLaunch[] {
@@ -16,12 +17,12 @@ export function textOf(launch: SessionLaunch): string {
 }
 
 export function factsOf({ execution, target, time }: SessionLaunch): string {
-  const where = { cpu: 'CPU', gpu: 'GPU', both: 'GPU and CPU' }[target];
-  return [execution === null ? '' : `cell [${execution}]`, where, time].filter(Boolean).join(' · ');
+  const where = { cpu: tr('CPU'), gpu: tr('GPU'), both: tr('GPU and CPU') }[target];
+  return [execution === null ? '' : tr('cell [{number}]', { number: execution }), where, time].filter(Boolean).join(' · ');
 }
 
 export function findingsOf({ findings }: SessionLaunch): string {
-  return findings === 'none' ? 'no findings' : findings;
+  return findings === 'none' ? tr('no findings') : findings;
 }
 
 /** The last launch of a cell, if it is listed. */

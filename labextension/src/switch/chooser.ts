@@ -8,6 +8,7 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { SessionTarget, SessionTargets } from '../../../triton_lab/views/front/scenes.d.ts';
 import { SET_ALL, SET_COMPILE, SET_TARGET } from '../ids.ts';
 import { TARGETS } from './line.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 /** What can be chosen: as the kernel tells it, else all that there could be. */
 export function targetsOf(told: SessionTargets | null): readonly SessionTarget[] {
@@ -16,7 +17,7 @@ export function targetsOf(told: SessionTargets | null): readonly SessionTarget[]
 
 /** A target as a menu shows it: what it means, or why it is not there. */
 export function labelOf({ name, help, why }: SessionTarget): string {
-  const label = { auto: 'Auto', cpu: 'CPU', gpu: 'GPU', both: 'GPU and CPU' }[name] ?? name;
+  const label = { auto: tr('Auto'), cpu: tr('CPU'), gpu: tr('GPU'), both: tr('GPU and CPU') }[name] ?? name;
   const words = why || help.replace(/\s*\(the default\)$/, '');
   return words ? `${label}: ${words}` : label;
 }
@@ -33,7 +34,7 @@ export function openChooser(commands: CommandRegistry, told: SessionTargets | nu
     menu.addItem({ type: 'separator' });
     const compile = new MenuSvg({ commands });
     compile.addClass('triton-lab-menu');
-    compile.title.label = 'Compile for';
+    compile.title.label = tr('Compile for');
     for (const { name } of told.compile) {
       compile.addItem({ command: SET_COMPILE, args: { name } });
     }
@@ -42,7 +43,7 @@ export function openChooser(commands: CommandRegistry, told: SessionTargets | nu
   menu.addItem({ type: 'separator' });
   const all = new MenuSvg({ commands });
   all.addClass('triton-lab-menu');
-  all.title.label = 'All %%triton cells';
+  all.title.label = tr('All %%triton cells');
   for (const { name } of targets) {
     all.addItem({ command: SET_ALL, args: { target: name } });
   }

@@ -6,20 +6,27 @@ import { Notification } from '@jupyterlab/apputils';
 import type { CommandRegistry } from '@lumino/commands';
 
 import type { Current } from '../desk/current.ts';
-import { NO_DESK } from '../desk/desk.ts';
+import { noDesk } from '../desk/desk.ts';
 import { CHOOSE, INSERT_TEMPLATE, RUN_ON, SET_ALL, SET_COMPILE, SET_TARGET } from '../ids.ts';
 import type { SessionTarget, SessionText } from '../../../triton_lab/views/front/scenes.d.ts';
 import { labelOf, openChooser, targetsOf } from './chooser.ts';
 import { TARGETS, asked, withCompile, withTarget } from './line.ts';
 import type { TargetName } from './line.ts';
 import { canBeOurs, changeLine, lineOf } from './source.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
-/** What each runs, for the palette. */
-export const RUNS: readonly (readonly [TargetName, string])[] = [
-  ['cpu', 'Run Cell on CPU'],
-  ['gpu', 'Run Cell on GPU'],
-  ['both', 'Run Cell on GPU and CPU, and Compare']
-];
+/** The targets that a cell is run on by a command of the palette. */
+export const RUNS: readonly TargetName[] = ['cpu', 'gpu', 'both'];
+
+function runLabel(target: unknown): string {
+  if (target === 'cpu') {
+    return tr('Run Cell on CPU');
+  }
+  if (target === 'gpu') {
+    return tr('Run Cell on GPU');
+  }
+  return target === 'both' ? tr('Run Cell on GPU and CPU, and Compare') : tr('Run Cell on …');
+}
 
 export function addSwitchCommands(commands: CommandRegistry, current: Current): void {
   const told = () => current.desk?.targets ?? null;
@@ -83,7 +90,7 @@ export function addSwitchCommands(commands: CommandRegistry, current: Current): 
 
   commands.addCommand(RUN_ON, {
     label: ({ target }) => {
-      const label = RUNS.find(([name]) => name === target)?.[1] ?? 'Run Cell on …';
+      const label = runLabel(target);
       const { why } = targetNamed(target);
       return why ? `${label} (${why})` : label;
     },
@@ -95,7 +102,7 @@ export function addSwitchCommands(commands: CommandRegistry, current: Current): 
   });
 
   commands.addCommand(CHOOSE, {
-    label: 'Choose the Target of the Cell …',
+    label: () => tr('Choose the Target of the Cell …'),
     isEnabled: () => source() !== null,
     execute: () => {
       const cell = current.panel?.content.activeCell?.node;
@@ -107,14 +114,14 @@ export function addSwitchCommands(commands: CommandRegistry, current: Current): 
   });
 
   commands.addCommand(INSERT_TEMPLATE, {
-    label: ({ name }) => `Insert a Kernel: ${String(name ?? 'elementwise')}`,
+    label: ({ name }) => tr('Insert a Kernel: {name}', { name: String(name ?? 'elementwise') }),
     isEnabled: () => current.panel !== null,
     execute: async ({ name }) => {
       const { panel } = current;
       try {
         const desk = panel && current.anyDesk(panel);
         if (!panel || !desk) {
-          throw new Error(NO_DESK);
+          throw new Error(noDesk());
         }
         const { content } = await desk.ask<SessionText>(`template ${String(name ?? 'elementwise')}`);
         await commands.execute('notebook:insert-cell-below');

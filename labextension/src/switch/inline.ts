@@ -8,6 +8,7 @@ import type { DecorationSet } from '@codemirror/view';
 
 import { magicLine } from '../magic.ts';
 import { asked } from './line.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 /** Opens the choice below a button; the button's cell is the active one by then. */
 export type Open = (button: HTMLElement) => void;
@@ -30,7 +31,7 @@ class Button extends WidgetType {
     const node = document.createElement('button');
     node.type = 'button';
     node.className = 'triton-lab-choose';
-    node.textContent = 'target';
+    node.textContent = tr('target');
     this.updateDOM(node);
     node.setAttribute('aria-haspopup', 'menu');
     node.onclick = () => this.open(node);
@@ -45,7 +46,7 @@ class Button extends WidgetType {
 
   // The same button, which may have the focus.
   override updateDOM(node: HTMLElement): boolean {
-    node.title = `Runs on: ${this.target}. Choose another target.`;
+    node.title = tr('Runs on: {target}. Choose another target.', { target: this.target });
     node.setAttribute('aria-label', node.title);
     return true;
   }

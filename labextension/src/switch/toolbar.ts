@@ -8,6 +8,7 @@ import { Widget } from '@lumino/widgets';
 import { hasTriton } from '../notebook.ts';
 import { asked } from './line.ts';
 import { lineOf } from './source.ts';
+import { tr } from '../../../triton_lab/views/front/localization.js';
 
 /** So long a text has been left alone before the button looks at it, in ms: nobody waits for it who types. */
 const CALM = 200;
@@ -54,7 +55,7 @@ export class TargetButton extends Widget {
     this.#button.textContent = `Triton: ${target ?? '–'}`;
     this.#button.title =
       target === null
-        ? 'Select a cell that begins with %%triton to choose where it runs.'
-        : `Where the selected cell runs: ${target}. Choose another target.`;
+        ? tr('Select a cell that begins with %%triton to choose where it runs.')
+        : tr('Where the selected cell runs: {target}. Choose another target.', { target });
   }
 }

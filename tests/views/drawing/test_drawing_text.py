@@ -66,7 +66,7 @@ def test_shapes_and_slices() -> None:
     ]
     assert (some_of(None, 9), some_of(105, 1221)) == ("", ", 105 of 1,221 programs shown")
     assert some_of(0, 1) == ", 0 of 1 program shown"
-    assert (nobody(None), nobody(0)) == ("touched by nobody", "touched by none of these")
+    assert (nobody(None), nobody(0)) == ("not accessed", "not accessed by these")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ test('things are called by their first and last number, both included', () => {
 
 test('lanes that no picture has a cell for are told by what they do', () => {
   assert.deepEqual(elsewhereOf([0, 0], 'x'), []);
-  assert.deepEqual(elsewhereOf([1, 1], 'x'), ['1 masked lane stands outside x', '1 lane touches memory outside x']);
-  assert.deepEqual(elsewhereOf([2000, 0], 'x'), ['2,000 lanes touch memory outside x']);
-  assert.deepEqual(elsewhereOf([0, 2], 'x'), ['2 masked lanes stand outside x']);
+  assert.deepEqual(elsewhereOf([1, 1], 'x'), ['1 masked lane is outside x', '1 lane accesses memory outside x']);
+  assert.deepEqual(elsewhereOf([2000, 0], 'x'), ['2,000 lanes access memory outside x']);
+  assert.deepEqual(elsewhereOf([0, 2], 'x'), ['2 masked lanes are outside x']);
 });

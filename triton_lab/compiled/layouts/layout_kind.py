@@ -8,6 +8,7 @@ from typing import ClassVar, TypeAlias
 
 from triton_lab.compiled.layouts import attribute_rules
 from triton_lab.compiled.layouts.linear_layout import Linear
+from triton_lab.localization import _
 
 Padding: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -53,7 +54,7 @@ class LayoutKind:
             for field in dataclasses.fields(self)  # type: ignore[arg-type]  # each kind is a dataclass
             if getattr(self, field.name) != field.default
         ]
-        return f"{self.name} layout, {', '.join(told)}"
+        return _("{kind} layout, {parameters}").format(kind=self.name, parameters=", ".join(told))
 
 
 class Distributed(LayoutKind):

@@ -11,7 +11,7 @@ from triton_lab.localization import N_, _, translated
 REMOVES, ROUNDING = N_("removes the difference"), N_("yes, up to rounding")
 EXPLAINS, MOSTLY, NO = N_("explains the rest"), N_("most of it"), N_("no")
 TELLING = (REMOVES, ROUNDING, EXPLAINS, MOSTLY)
-HEADINGS = ("tried", "on", "bit-equal", "ulp left", "removes the difference?")
+HEADINGS = (N_("tried"), N_("on"), N_("bit-equal"), N_("ulp left"), N_("removes the difference?"))
 # By which factor an error must shrink for a change to have removed most of it.
 _MOST = 4.0
 

@@ -113,7 +113,7 @@ class Finding:
         """The place of ``line`` as text: ``this cell, line 5``, or ``line 5`` if the kernel is in a real file."""
         if self.line is None:
             return ""
-        return messages.place(self.file, self.line) if self.file else f"line {self.line}"
+        return messages.place(self.file, self.line) if self.file else _("line {number}").format(number=self.line)
 
     @property
     def severity(self) -> str:

@@ -113,9 +113,9 @@ def traits(tensor: StridedLike) -> list[str]:
     """Notable properties of a tensor's strides, in a few words each; ``["contiguous"]`` if there are none."""
     count = elements(tensor)
     if not count:
-        return ["no elements"]
+        return [_("no elements")]
     if is_contiguous(tensor):
-        return ["contiguous"]
+        return [_("contiguous")]
     moving = [(stride, size) for stride, size in zip(tensor.strides, tensor.shape, strict=True) if size > 1]
     found = []
     repeats = math.prod(size for stride, size in moving if stride == 0)
@@ -123,7 +123,7 @@ def traits(tensor: StridedLike) -> list[str]:
         found.append(_("expanded: each place read {times}").format(times=messages.count(repeats, "time")))
     kept = [(stride, size) for stride, size in moving if stride != 0]
     if kept != sorted(kept, key=lambda pair: -pair[0]):
-        found.append("transposed")
+        found.append(_("transposed"))
     kept.sort()
     sizes, strides = tuple(size for _unused, size in kept), tuple(stride for stride, _unused in kept)
     if digits(sizes, strides) is None:
@@ -133,7 +133,7 @@ def traits(tensor: StridedLike) -> list[str]:
         distinct = math.prod(sizes)
         span = sum((size - 1) * max(0, stride) for stride, size in kept) + 1
     if distinct < math.prod(sizes):
-        found.append("overlaps itself")
+        found.append(_("overlaps itself"))
     if distinct < span:
         found.append(
             _("gaps: {distinct} of {places} used").format(

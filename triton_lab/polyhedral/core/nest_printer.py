@@ -193,7 +193,7 @@ class PythonPrinter(Printer):
 
     def header(self, node: For) -> str:
         mark = f"  # {node.mark}" if node.mark else ""
-        return _("for {iterator} in {range}:{mark}").format(iterator=node.iterator, range=self.range(node), mark=mark)
+        return f"for {node.iterator} in {self.range(node)}:{mark}"
 
     def body(self, nodes: tuple[Node, ...], indent: int) -> list[str]:
         return self.statement_lines(nodes, indent + 1) or [f"{'    ' * (indent + 1)}pass"]
@@ -216,7 +216,7 @@ class PythonPrinter(Printer):
 
     def choose(self, expression: Choose) -> str:
         yes, condition, no = (self.text(e, 1) for e in (expression.yes, expression.condition, expression.no))
-        return _("{yes} if {condition} else {no}").format(yes=yes, condition=condition, no=no)
+        return f"{yes} if {condition} else {no}"
 
 
 def _stop(iterator: str, condition: Compare) -> Expr:

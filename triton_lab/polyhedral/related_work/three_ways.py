@@ -87,7 +87,7 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     legal, found = automatic.is_legal, time.perf_counter() - start
     result, seconds = _timed(lambda: automatic.run(arrays)["C"])
     polyhedral = Way(
-        "Polyhedral compilation",
+        _("Polyhedral compilation"),
         automatic.program(),
         (_("every order that a matrix can say"), _("a proof for all n that an order computes the same")),
         (_("bounds or subscripts that depend on data"), _("the best of its many orders without a search")),
@@ -109,7 +109,7 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     halide = halide_matmul(n, block)
     result, seconds = _timed(lambda: halide.run(arrays)["C"])
     scheduling = Way(
-        "Scheduling language",
+        _("Scheduling language"),
         "\n".join(f".{step}" for step in halide.steps),
         (_("the algorithm once, separate from its order"), _("splits, vectors and threads by name")),
         (_("loops whose bounds depend on data"), _("a good order without a person or a search to find it")),
@@ -133,7 +133,7 @@ def matmul_ways(n: int = 32, block: int = 16, seed: int = 0) -> Ways:
     launch = recorded(lambda: kernel.run(arrays))
     grid = launch.grid[: len(kernel.grid(nest))]
     blocks = Way(
-        "Block program (Triton)",
+        _("Block program (Triton)"),
         kernel.text,
         (_("what one block does, in whole tiles"), _("any control flow around blocks, also data-dependent")),
         (
@@ -192,10 +192,10 @@ def ragged_ways(ragged: Ragged = PAGE_RAGGED, columns: int = 4, block_k: int = 2
     except NotAScop as refused:
         refusal = str(refused)
     polyhedral = Way(
-        "Polyhedral compilation",
+        _("Polyhedral compilation"),
         PAGE_SPARSE,
         (_("nothing here: K[i] is not an affine bound, col[i, k] not an affine subscript"),),
-        ("this nest",),
+        (_("this nest"),),
         tuple(refusal.splitlines()[:1]),
         None,
     )
@@ -220,7 +220,7 @@ def _padded_way(
     schedule = nest.schedule.reorder("i", "k", "j").parallel("i").vectorize("j")
     result, seconds = _timed(lambda: schedule.run(arrays)["C"])
     return Way(
-        "Scheduling language",
+        _("Scheduling language"),
         PADDED + "\n" + "\n".join(f".{step}" for step in schedule.steps),
         (_("the nest with constant bounds, once its rows are padded"), _("a good order for that one")),
         (_("K[i] as a bound of k"), _("the gather of B's rows, which must be done before")),
@@ -262,7 +262,7 @@ def _block_way(
     record = recorded(launch)
     issued, on = lanes(record, "B")
     return Way(
-        "Block program (Triton)",
+        _("Block program (Triton)"),
         RAGGED_KERNEL,
         (_("the nest as it is: each row's loop ends with its row"), _("the gather, lane by lane")),
         (_("which lanes are idle: masks decide it at run time"),),

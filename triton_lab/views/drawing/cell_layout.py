@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from triton_lab import messages
 from triton_lab.launch.maps.tile_groups import Along
 from triton_lab.localization import _
 from triton_lab.views.drawing import cell_scenes, style
@@ -224,6 +225,6 @@ def wrapped_words(shown: CellLayout, one: str = "element") -> str:
     if len(shown.shape) != 1 or shown.rows < 2:
         return ""
     wide = shown.columns * shown.right
-    return _("wrapped: {wide} {one}s a row; {one} {wide2} continues the 1st row").format(
-        wide=f"{wide:,}", one=one, wide2=f"{wide - shown.origin[0]:,}"
+    return _("wrapped: {elements} a row; {element} {next} continues the 1st row").format(
+        elements=messages.count(wide, one), element=messages.noun(1, one), next=f"{wide - shown.origin[0]:,}"
     )

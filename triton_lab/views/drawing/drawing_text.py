@@ -13,7 +13,7 @@ from triton_lab.localization import _
 
 def shape_text(shape: Sequence[int]) -> str:
     """``(4, 6)`` as ``4×6``."""
-    return "×".join(map(str, shape)) if shape else "scalar"
+    return "×".join(map(str, shape)) if shape else _("scalar")
 
 
 def panel_names(drawn: Sequence[int], origin: Sequence[int], panels: int) -> list[str]:
@@ -44,9 +44,12 @@ def time_text(launch: Any) -> list[str]:
     """
     time = getattr(launch, "time", None)
     if time is None:
-        where = " in the interpreter" if launch.target == "cpu" else ""
-        return [f"{messages.seconds_text(launch.seconds)}{where}"]
-    return [str(time), *([] if time.compile is None else [f"compiled in {messages.seconds_text(time.compile)}"])]
+        seconds = messages.seconds_text(launch.seconds)
+        return [_("{time} in the interpreter").format(time=seconds) if launch.target == "cpu" else seconds]
+    compiled = (
+        [] if time.compile is None else [_("compiled in {time}").format(time=messages.seconds_text(time.compile))]
+    )
+    return [str(time), *compiled]
 
 
 def bytes_text(count: int) -> str:
@@ -70,4 +73,4 @@ def some_of(shown: int | None, programs: int) -> str:
 
 def nobody(shown: int | None) -> str:
     """The words for a place where no program was seen."""
-    return "touched by nobody" if shown is None else _("touched by none of these")
+    return _("not accessed") if shown is None else _("not accessed by these")

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from triton_lab.launch.maps.value_histogram import Histogram, as_float, histogram
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.cell_scenes import BlockScene, Painting
@@ -87,10 +88,10 @@ def summary(block: npt.NDArray[Any], touched: npt.NDArray[np.bool_] | None = Non
     """
     left_out = touched is not None and not touched.all()
     if block.shape == ():
-        return f"{'not touched' if left_out else number_text(as_float(block))} ({block.dtype})"
+        return f"{_('not accessed') if left_out else number_text(as_float(block))} ({block.dtype})"
     told = f"{shape_text(block.shape)} {block.dtype}"
     if touched is not None and left_out:
-        told = f"{touched.sum()} of {told}"
+        told = _("{count} of {things}").format(count=touched.sum(), things=told)
         block = block[touched]
     found: Histogram = histogram(block)
     odd = ((found.nan, "NaN"), (found.plus_infinity, "+∞"), (found.minus_infinity, "-∞"))
@@ -99,5 +100,6 @@ def summary(block: npt.NDArray[Any], touched: npt.NDArray[np.bool_] | None = Non
         return ", ".join([told, *odd_told])
     low, high = finite_range(as_float(block))
     if high != low:
-        return ", ".join([told, f"{number_text(low)} to {number_text(high)}", *odd_told])
-    return ", ".join([told, *odd_told, f"{number_text(low)} {'elsewhere' if odd_told else 'everywhere'}"])
+        return ", ".join([told, _("{low} to {high}").format(low=number_text(low), high=number_text(high)), *odd_told])
+    where = _("{value} elsewhere") if odd_told else _("{value} everywhere")
+    return ", ".join([told, *odd_told, where.format(value=number_text(low))])

@@ -3,6 +3,7 @@
 import { numbers } from "./drawing/data.js";
 import { frameOf } from "./drawing/frame.js";
 import { SHAPES } from "./shapes.js";
+import { tr } from "./localization.js";
 
 /**
  * A type as data, with its bounds: a plain one by name, "scene" for any scene, `of` a record by name, `is` one of these
@@ -59,7 +60,7 @@ class Check {
    */
   more(what, count) {
     this.has[what] += count;
-    return this.has[what] > SHAPES.most[what] ? large(`the picture has more than ${told(SHAPES.most[what])} ${what}`) : null;
+    return this.has[what] > SHAPES.most[what] ? large(tr("the picture has more than {most} {things}", { most: told(SHAPES.most[what]), things: thingsOf(what) })) : null;
   }
 
   /**
@@ -70,45 +71,45 @@ class Check {
    * @returns {Wrong | null}
    */
   wrong(value, shape, at, deep) {
-    if (deep > DEEPEST) return large(`${at} is too deep`);
+    if (deep > DEEPEST) return large(tr("{place} is too deep", { place: at }));
     if (typeof shape === "string") return this.plain(value, shape, at, deep);
-    if ("whole" in shape) return this.number(value, shape.whole, at, Number.isInteger(value), "whole number");
-    if ("number" in shape) return this.number(value, shape.number, at, Number.isFinite(value), "number");
+    if ("whole" in shape) return this.number(value, shape.whole, at, Number.isInteger(value), true);
+    if ("number" in shape) return this.number(value, shape.number, at, Number.isFinite(value), false);
     if ("text" in shape) {
-      if (typeof value !== "string") return odd(`${at} is not text`);
-      return within(value.length, shape.text, `${at} has`, "letters") ?? this.more(shape.rows ? "code" : "letters", value.length) ?? this.more("values", 1);
+      if (typeof value !== "string") return odd(tr("{place} is not text", { place: at }));
+      return within(value.length, shape.text, at, "letters") ?? this.more(shape.rows ? "code" : "letters", value.length) ?? this.more("values", 1);
     }
     if ("bytes" in shape) return this.bytes(value, shape, at);
-    if ("is" in shape) return shape.is.includes(/** @type {string} */ (value)) ? null : odd(`${at} is none of ${shape.is}`);
+    if ("is" in shape) return shape.is.includes(/** @type {string} */ (value)) ? null : odd(tr("{place} is none of {values}", { place: at, values: shape.is.join(",") }));
     if ("any" in shape) return this.any(value, shape.any, at, deep);
-    if ("of" in shape) return isRecord(value) ? this.record(value, shape, at, deep) : odd(`${at} is not ${shape.of}`);
-    if ("map" in shape) return isRecord(value) ? this.map(value, shape, at, deep) : odd(`${at} is not a map`);
-    if (!Array.isArray(value)) return odd(`${at} is not a list`);
+    if ("of" in shape) return isRecord(value) ? this.record(value, shape, at, deep) : odd(tr("{place} is not {type}", { place: at, type: shape.of }));
+    if ("map" in shape) return isRecord(value) ? this.map(value, shape, at, deep) : odd(tr("{place} is not a map", { place: at }));
+    if (!Array.isArray(value)) return odd(tr("{place} is not a list", { place: at }));
     const items = /** @type {unknown[]} */ (value);
     if ("list" in shape) return this.list(items, shape, at, deep);
-    if (items.length !== shape.tuple.length) return odd(`${at} does not have ${shape.tuple.length} values`);
+    if (items.length !== shape.tuple.length) return odd(tr("{place} does not have {count} values", { place: at, count: shape.tuple.length }));
     return first(items, (item, k) => this.wrong(item, shape.tuple[k], `${at}.${k}`, deep + 1));
   }
 
   /** @param {unknown} value @param {string} shape @param {string} at @param {number} deep @returns {Wrong | null} */
   plain(value, shape, at, deep) {
-    if (shape === "boolean") return typeof value === "boolean" ? this.more("values", 1) : odd(`${at} is not a boolean`);
-    if (shape === "null") return value === null ? null : odd(`${at} is not null`);
+    if (shape === "boolean") return typeof value === "boolean" ? this.more("values", 1) : odd(tr("{place} is not a boolean", { place: at }));
+    if (shape === "null") return value === null ? null : odd(tr("{place} is not null", { place: at }));
     const kind = isRecord(value) && typeof value.kind === "string" ? value.kind : "";
-    if (!Object.hasOwn(SHAPES.kinds, kind)) return odd(`${at} is of no known kind`);
+    if (!Object.hasOwn(SHAPES.kinds, kind)) return odd(tr("{place} is of no known kind", { place: at }));
     return this.more("scenes", 1) ?? this.wrong(value, { of: SHAPES.kinds[kind] }, at, deep + 1);
   }
 
-  /** @param {unknown} value @param {number[]} ends @param {string} at @param {boolean} is @param {string} what @returns {Wrong | null} */
-  number(value, [low, high], at, is, what) {
-    if (typeof value !== "number" || !is) return odd(`${at} is not a ${what}`);
-    return value < low || value > high ? large(`${at} is ${told(value)}, but must be from ${told(low)} to ${told(high)}`) : this.more("values", 1);
+  /** @param {unknown} value @param {number[]} ends @param {string} at @param {boolean} is @param {boolean} whole @returns {Wrong | null} */
+  number(value, [low, high], at, is, whole) {
+    if (typeof value !== "number" || !is) return odd(whole ? tr("{place} is not a whole number", { place: at }) : tr("{place} is not a number", { place: at }));
+    return value < low || value > high ? large(tr("{place} is {value}, but must be from {low} to {high}", { place: at, value: told(value), low: told(low), high: told(high) })) : this.more("values", 1);
   }
 
   /** @param {unknown} value @param {Further & {bytes: number}} shape @param {string} at @returns {Wrong | null} */
   bytes(value, shape, at) {
-    if (!(value instanceof Uint8Array || value instanceof DataView)) return odd(`${at} is not bytes`);
-    return within(value.byteLength, shape.bytes, `${at} has`, "bytes") ?? this.more("values", 1);
+    if (!(value instanceof Uint8Array || value instanceof DataView)) return odd(tr("{place} is not bytes", { place: at }));
+    return within(value.byteLength, shape.bytes, at, "bytes") ?? this.more("values", 1);
   }
 
   /** Of several wrongs, one that says which bound was passed. @param {unknown} value @param {Shape[]} shapes @param {string} at @param {number} deep */
@@ -137,43 +138,43 @@ class Check {
   /** Numbers are whole numbers of their type. @param {Buffer} buffer @param {Further} shape @param {string} at @returns {Wrong | null} */
   buffer({ type, bytes }, shape, at) {
     const count = bytes.byteLength / WIDTHS[type];
-    if (!Number.isInteger(count)) return odd(`${at} ends within a number`);
+    if (!Number.isInteger(count)) return odd(tr("{place} ends within a number", { place: at }));
     const wrong = this.more("numbers", count);
-    return wrong || shape.numbers === undefined ? wrong : within(count, shape.numbers, `${at} has`, "numbers") ?? this.more("points", count);
+    return wrong || shape.numbers === undefined ? wrong : within(count, shape.numbers, at, "numbers") ?? this.more("points", count);
   }
 
   /** What a field is together with the others of its record. @param {Record<string, unknown>} value @param {string} name @param {Further} shape @param {string} at @returns {Wrong | null} */
   among(value, name, shape, at) {
     if (shape.times && shape.area !== undefined) {
       const product = shape.times.reduce((all, other) => all * Number(value[other]), Number(value[name]));
-      if (product > shape.area) return large(`${at}: ${[...shape.times, name].join(" times ")} is ${told(product)}, but at most ${told(shape.area)} is allowed`);
+      if (product > shape.area) return large(tr("{place}: {product} is {count}, but at most {most} is allowed", { place: at, product: [...shape.times, name].join(" × "), count: told(product), most: told(shape.area) }));
     }
     const buffer = (/** @type {string} */ one) => numbers(/** @type {Buffer} */ (value[one]));
-    if (shape.runs && !ascends(buffer(name), buffer(shape.runs).length)) return odd(`${at}.${name} does not ascend to the end of ${shape.runs}`);
+    if (shape.runs && !ascends(buffer(name), buffer(shape.runs).length)) return odd(tr("{place} does not ascend to the end of {runs}", { place: `${at}.${name}`, runs: shape.runs }));
     if (!shape.canvas) return null;
     const { width, height } = frameOf(/** @type {Layout} */ (value.layout), /** @type {[number, number]} */ (value[name]));
     const painted = width * height;
-    return within(Math.max(width, height), SHAPES.most.side, `${at} is wide or high`, "pixels")
-      ?? within(painted, SHAPES.most.pixels, `${at} has`, "pixels") ?? this.more("painted", painted);
+    return within(Math.max(width, height), SHAPES.most.side, at, "side")
+      ?? within(painted, SHAPES.most.pixels, at, "pixels") ?? this.more("painted", painted);
   }
 
   /** @param {unknown[]} items @param {Further & {list: Shape, most: number, least?: number}} shape @param {string} at @param {number} deep @returns {Wrong | null} */
   list(items, shape, at, deep) {
     const { least = 0, most, product, field } = shape;
-    if (items.length < least) return odd(`${at} has fewer than ${least} items`);
-    const wrong = within(items.length, most, `${at} has`, "items") ?? this.more("values", 1)
+    if (items.length < least) return odd(tr("{place} has fewer than {least} items", { place: at, least }));
+    const wrong = within(items.length, most, at, "items") ?? this.more("values", 1)
       ?? first(items, (item, k) => this.wrong(item, shape.list, `${at}.${k}`, deep + 1));
     if (wrong || product === undefined) return wrong;
     const all = items.reduce((/** @type {number} */ so, item) => so * Number(field ? /** @type {Record<string, unknown>} */ (item)[field] : item), 1);
-    return all > product ? large(`${at} holds ${told(all)} in total, but at most ${told(product)} are allowed`) : null;
+    return all > product ? large(tr("{place} holds {count} in total, but at most {most} are allowed", { place: at, count: told(all), most: told(product) })) : null;
   }
 
   /** Scenes in a map are drawn one at a time, each with what is around it. @param {Record<string, unknown>} value @param {{map: Shape, most: number}} shape @param {string} at @param {number} deep @returns {Wrong | null} */
   map(value, shape, at, deep) {
     const entries = Object.entries(value);
     const scenes = shape.map === "scene" || (typeof shape.map === "object" && "of" in shape.map && KINDS_OF_RECORDS.has(shape.map.of));
-    return within(entries.length, shape.most, `${at} has`, "entries") ?? first(entries, ([key, item]) => {
-      if (key.length > LONGEST_KEY) return large(`${at} has a key of ${told(key.length)} letters`);
+    return within(entries.length, shape.most, at, "entries") ?? first(entries, ([key, item]) => {
+      if (key.length > LONGEST_KEY) return large(tr("{place} has a key of {count} letters", { place: at, count: told(key.length) }));
       const check = scenes ? this.copy() : this;
       return check.more("values", 1) ?? check.wrong(item, shape.map, `${at}.${key}`, deep + 1);
     });
@@ -186,8 +187,23 @@ class Check {
   }
 }
 
-/** @param {number} count @param {number} most @param {string} lead @param {string} what @returns {Wrong | null} */
-const within = (count, most, lead, what) => (count <= most ? null : large(`${lead} ${told(count)} ${what}, but at most ${told(most)} are allowed`));
+/** @param {number} count @param {number} most @param {string} at @param {string} what "side" for the longer side in pixels @returns {Wrong | null} */
+function within(count, most, at, what) {
+  if (count <= most) return null;
+  const values = { place: at, count: told(count), things: thingsOf(what), most: told(most) };
+  return large(what === "side"
+    ? tr("{place} is {count} pixels wide or high, but at most {most} are allowed", values)
+    : tr("{place} has {count} {things}, but at most {most} are allowed", values));
+}
+
+/** Things that are counted, in the language of the page. @param {string} what */
+function thingsOf(what) {
+  const words = {
+    letters: tr("letters"), bytes: tr("bytes"), numbers: tr("numbers"), pixels: tr("pixels"), items: tr("items"), entries: tr("entries"),
+    values: tr("values"), code: tr("letters of code"), painted: tr("painted pixels"), points: tr("points"), scenes: tr("scenes"),
+  };
+  return Object.hasOwn(words, what) ? words[/** @type {keyof typeof words} */ (what)] : what;
+}
 
 /** Whether runs begin one after the other, and none beyond the end. @param {import("./drawing/data.js").Numbers} starts @param {number} end */
 function ascends(starts, end) {

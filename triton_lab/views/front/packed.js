@@ -1,5 +1,7 @@
 /** Scenes as text: base64 of gzip of JSON, in which bytes are base64 once more. See `packing.py`. */
 
+import { tr } from "./localization.js";
+
 const MOST_CARRIED = 1 << 30; // bytes: such a page is our own
 const MOST_ITEMS = 1 << 18; // lists, maps and what is in them: each takes many times the memory of its text
 const DEEPEST_TEXT = 128; // brackets in brackets
@@ -33,11 +35,11 @@ export async function unzipped(text, most, items = MOST_ITEMS) {
     size += read.value.length;
     if (size > most) {
       await reader.cancel();
-      throw new RangeError(`it is larger than ${most} bytes`);
+      throw new RangeError(tr("it is larger than {most} bytes", { most }));
     }
     if (!count(read.value)) {
       await reader.cancel();
-      throw new RangeError(`it has more than ${items} items, or is nested deeper than ${DEEPEST_TEXT}`);
+      throw new RangeError(tr("it has more than {items} items, or is nested deeper than {depth}", { items, depth: DEEPEST_TEXT }));
     }
     json += decoder.decode(read.value, { stream: true });
   }

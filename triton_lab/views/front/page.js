@@ -1,8 +1,11 @@
 /** A page that stands alone: draws the scenes that it carries, one that is folded away when it is opened. */
 
+import { catalogueFrom, useCatalogue } from "./localization.js";
 import { carriedBy } from "./packed.js";
 import { createSelection } from "./selection.js";
 import { show } from "./view.js";
+
+useCatalogue(catalogueFrom(JSON.parse(document.querySelector("script.tl-texts")?.textContent ?? "null")));
 
 /** @param {Element} carried */
 async function drawCarried(carried) {

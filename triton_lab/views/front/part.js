@@ -5,6 +5,7 @@ import { tabsOf } from "./drawing/tabs.js";
 import { chosenAgain, noteChosen } from "./place.js";
 import { leadsTo, previewOf } from "./preview.js";
 import { scoped } from "./selection.js";
+import { tr } from "./localization.js";
 
 /**
  * @typedef {import("./selection.js").Selection} Selection
@@ -65,7 +66,7 @@ export function partOf({ name, window: wide }, selection, context) {
     const note = make("div", { class: "tl-note" }, "");
     if (!part) node.replaceChildren(note);
     const timer = setTimeout(() => {
-      note.textContent = "Waiting for the kernel, which is busy, or is not the one that ran this launch: then run the cell again.";
+      note.textContent = tr("Waiting for the kernel. It may be busy. If it was restarted, run the cell again.");
     }, PATIENCE);
     context.ask(full, (scene) => {
       clearTimeout(timer);
@@ -73,7 +74,7 @@ export function partOf({ name, window: wide }, selection, context) {
       if (wide && scene.kind === "words" && part && drawn) {
         // The picture stays, and with it the control that picks another program.
         node.removeAttribute("aria-busy");
-        node.replaceChildren(make("div", { class: "tl-words", role: "status" }, `${scene.text} Below is the last one that was there.`), part.node);
+        node.replaceChildren(make("div", { class: "tl-words", role: "status" }, tr("{reason} Below is the last picture that was shown.", { reason: scene.text })), part.node);
       } else place(scene);
     });
   };
@@ -175,7 +176,7 @@ function menuOf(items, selection, context, start, onpick) {
     show(Number(menu.value));
   };
   const menu = make(
-    "select", { class: "tl-menu", "aria-label": "what to show", onchange },
+    "select", { class: "tl-menu", "aria-label": tr("what to show"), onchange },
     ...items.map((item, k) => make("option", { value: k }, item.label)),
   );
   return {

@@ -1,5 +1,7 @@
 /** Where somebody was in a card, so that the card which takes its place opens there. */
 
+import { tr } from "./localization.js";
+
 /**
  * `asked` is what the cell asked for by `--show`; `chosen` has, for each choice, the label and which it is of those
  * that differ in their lines alone; `said` is what the picked line
@@ -90,7 +92,7 @@ export function notePicked(place, { source }, { program, iteration, step, line }
 }
 
 /** A label without its line numbers, which editing changes. @param {string} label */
-const stemOf = (label) => label.replace(/\bline \d+/g, "line");
+const stemOf = (label) => label.replace(/ \d+\b/g, "");
 
 /**
  * Which of a choice's items was chosen; null where none was, or it is gone.
@@ -119,9 +121,9 @@ const choiceName = (items) => items[0].name.split("/")[0];
  */
 export function placeWords(place, scene, callProgram) {
   const { program, line } = pickedAgain(place, scene);
-  const tab = place.tab === "findings" ? "Findings" : scene.tabs.find(({ name }) => name === place.tab)?.label;
+  const tab = place.tab === "findings" ? tr("Findings") : scene.tabs.find(({ name }) => name === place.tab)?.label;
   const first = place.tab === undefined ? undefined : place.chosen?.[place.tab]?.label;
-  const told = [tab, first, program == null ? "" : callProgram(program, scene.grid), line == null ? "" : `line ${line}`];
+  const told = [tab, first, program == null ? "" : callProgram(program, scene.grid), line == null ? "" : tr("line {number}", { number: line })];
   return told.filter(Boolean).join(" · ");
 }
 

@@ -3,6 +3,7 @@
 import { wrongOf } from "./check.js";
 import { decoded, encoded, unzipped, zippedText } from "./packed.js";
 import { show } from "./view.js";
+import { tr } from "./localization.js";
 
 /** @typedef {import("./scenes.js").Saved} Saved */
 /** @typedef {import("./scenes.js").Scene} Scene */
@@ -10,8 +11,7 @@ import { show } from "./view.js";
 export const MOST_CHARACTERS = 256 * 1024; // of a packed scene, as in `notebook_output.py`
 const MOST_UNPACKED = 16 * 1024 * 1024; // bytes
 
-const DAMAGED_PART = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";
-const TOO_LARGE_PART = "This picture is too large to be drawn from a saved notebook. Run the cell again to see it.";
+const LANGUAGE = /^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8}){0,2}$/;
 const MOST_TOLD = 200; // letters
 const MOST_NOTED = 64; // kernels of one cell
 
@@ -27,17 +27,18 @@ export class TooLarge extends CannotDraw {}
  * @returns {Saved}
  */
 export function savedOf(data) {
-  if (data === null || typeof data !== "object" || !("version" in data)) throw new CannotDraw("This output is damaged.");
+  if (data === null || typeof data !== "object" || !("version" in data)) throw new CannotDraw(tr("This output is damaged."));
   const { version, ...rest } = data;
-  if (version !== 1) throw new CannotDraw("This output was saved by another version of triton-lab.");
-  const { scene, view, follows, panel } = /** @type {Record<string, unknown>} */ (rest);
+  if (version !== 1) throw new CannotDraw(tr("This output was saved by another version of triton-lab."));
+  const { scene, view, follows, panel, language } = /** @type {Record<string, unknown>} */ (rest);
   /** @type {Saved} */
   const saved = { version, follows: follows === true, panel: panel === true };
   if (typeof view === "string") saved.view = view;
+  if (typeof language === "string" && LANGUAGE.test(language)) saved.language = language;
   const annotations = annotationsOf(data);
   if (annotations.length) saved.annotations = annotations;
   if (typeof scene === "string") saved.scene = scene;
-  else if (scene !== undefined) throw new CannotDraw("This output is damaged.");
+  else if (scene !== undefined) throw new CannotDraw(tr("This output is damaged."));
   return saved;
 }
 
@@ -61,19 +62,20 @@ export async function sceneOf(text) {
   const scene = await readFrom(text);
   if (scene !== null && typeof scene === "object" && "parts" in scene) scene.parts = soundParts(scene.parts);
   const wrong = wrongOf(scene);
-  if (wrong?.large) throw new TooLarge(`This picture is too large to be drawn (${wrong.told.slice(0, MOST_TOLD)}).`);
-  if (wrong) throw new CannotDraw(`This output was saved by another version of triton-lab, or is damaged (${wrong.told.slice(0, MOST_TOLD)}).`);
+  if (wrong?.large) throw new TooLarge(tr("This picture is too large to be drawn ({reason}).", { reason: wrong.told.slice(0, MOST_TOLD) }));
+  if (wrong) throw new CannotDraw(tr("This output was saved by another version of triton-lab, or is damaged ({reason}).", { reason: wrong.told.slice(0, MOST_TOLD) }));
   return /** @type {Scene} */ (scene);
 }
 
 /** @param {string} text @returns {Promise<unknown>} */
 async function readFrom(text) {
-  const large = "This picture is too large to be drawn";
-  if (text.length > MOST_CHARACTERS) throw new TooLarge(`${large} (${text.length} letters; at most ${MOST_CHARACTERS} are allowed).`);
+  if (text.length > MOST_CHARACTERS) {
+    throw new TooLarge(tr("This picture is too large to be drawn ({count} letters; at most {most} are allowed).", { count: text.length, most: MOST_CHARACTERS }));
+  }
   try {
     return decoded(await unzipped(text, MOST_UNPACKED));
   } catch (error) {
-    throw error instanceof RangeError ? new TooLarge(`${large} (${error.message}).`) : new CannotDraw("This output is damaged.");
+    throw error instanceof RangeError ? new TooLarge(tr("This picture is too large to be drawn ({reason}).", { reason: error.message })) : new CannotDraw(tr("This output is damaged."));
   }
 }
 
@@ -83,7 +85,9 @@ function soundParts(parts) {
   const entries = Object.entries(/** @type {Record<string, unknown>} */ (parts));
   return Object.fromEntries(entries.map(([name, part]) => {
     const wrong = wrongOf(part);
-    return [name, wrong ? { kind: "words", text: (wrong.large ? TOO_LARGE_PART : DAMAGED_PART) } : part];
+    return [name, wrong ? { kind: "words", text: wrong.large
+      ? tr("This picture is too large to be drawn from a saved notebook. Run the cell again to see it.")
+      : tr("This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.") } : part];
   }));
 }
 
@@ -173,13 +177,14 @@ export async function packedOf(scene) {
  * @param {import("./supply.js").Channel | null} channel
  * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
  * @param {import("./linked.js").Link} [link] what shows the lines of kernels
+ * @param {import("./localization.js").Catalogue | null} [texts] the language that it was saved in
  * @returns {() => void} how to take it out again
  */
-export function showSaved(scene, place, selection, channel, open = {}, link = undefined) {
+export function showSaved(scene, place, selection, channel, open = {}, link = undefined, texts = undefined) {
   try {
-    return show(scene, place, selection, channel, true, open, link);
+    return show(scene, place, selection, channel, true, open, link, texts);
   } catch {
     place.replaceChildren();
-    throw new CannotDraw("This output is damaged.");
+    throw new CannotDraw(tr("This output is damaged."));
   }
 }

@@ -836,7 +836,7 @@ export interface RoofScene {
   source: string;
 }
 
-/** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `scene_packing`), and missing if it was too large. ``view`` is the id by which the kernel is asked for more. ``follows``: whether the kernel wants to know what is picked. ``panel``: whether widgets stand around the picture. ``annotations`` are shown by the editor beside the lines of kernels. */
+/** A notebook's output of type ``application/vnd.triton-lab.scene.v1+json``. ``scene`` is packed (see `scene_packing`), and missing if it was too large. ``view`` is the id by which the kernel is asked for more. ``follows``: whether the kernel wants to know what is picked. ``panel``: whether widgets stand around the picture. ``annotations`` are shown by the editor beside the lines of kernels. ``language`` is that of its texts, if that is not English. */
 export interface Saved {
   version: 1;
   follows: boolean;
@@ -844,6 +844,7 @@ export interface Saved {
   scene?: string;
   view?: string;
   annotations?: NotedSource[];
+  language?: string;
 }
 
 /** Straight lines. ``dashes``: how much is drawn and how much is left out, in turns. */
@@ -1087,7 +1088,6 @@ export interface TilingScene {
   program: number | null;
   layer: string;
   layers: Record<string, DressedPlace>;
-  verbs: Record<string, string>;
   cells: Buffer;
   classOf: Buffer;
   starts: Buffer;

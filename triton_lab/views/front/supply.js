@@ -1,5 +1,7 @@
 /** Scenes by name: some came along, the others Python makes when they are first asked for. */
 
+import { tr } from "./localization.js";
+
 /** @typedef {import("./scenes.js").Scene} Scene */
 /** @typedef {(name: string, then: (scene: Scene) => void) => void} Supply */
 /** @typedef {(message: import("./scenes.js").Answer, buffers: DataView[]) => void} Heard */
@@ -13,7 +15,6 @@
  * }} Channel
  */
 
-const NOT_ON_PAGE = "This page does not keep that picture: a running kernel makes it.";
 const KEPT = 24; // fetched scenes; those that are shown are held by their pictures anyway
 
 /**
@@ -22,7 +23,7 @@ const KEPT = 24; // fetched scenes; those that are shown are held by their pictu
  * @param {string} missing what stands in place of a picture that nobody can make
  * @returns {{ask: Supply, has: (name: string) => boolean, stop: () => void}}
  */
-export function createSupply(known, model, missing = NOT_ON_PAGE) {
+export function createSupply(known, model, missing = tr("This page does not keep that picture: a running kernel makes it.")) {
   /** @type {Map<string, Scene>} */
   const fetched = new Map();
   /** @type {Map<string, ((scene: Scene) => void)[]>} */

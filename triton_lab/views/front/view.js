@@ -6,6 +6,7 @@ import { KINDS } from "./kinds.js";
 import { wordsOf } from "./part.js";
 import { keyboardAgain, noteKeyboard } from "./place.js";
 import { createSupply } from "./supply.js";
+import { catalogueInUse, inLanguage, keepLanguage, tr } from "./localization.js";
 
 /** @typedef {import("./scenes.js").Scene} Scene */
 
@@ -21,15 +22,14 @@ function drawn(scene, selection, context) {
  */
 function drawnIfSound(scene, selection, context) {
   const part = attempt(() => drawn(scene, selection, context));
-  if (!part) return wordsOf({ kind: "words", text: DAMAGED });
+  if (!part) return wordsOf({ kind: "words", text: damaged() });
   const draw = () => {
-    if (!attempt(() => [part.draw()])) part.node.replaceChildren(DAMAGED);
+    if (!attempt(() => [part.draw()])) part.node.replaceChildren(damaged());
   };
   return { ...part, draw };
 }
 
-const NOT_SAVED = "Run the cell again to see this: it was not saved with the notebook.";
-const DAMAGED = "This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.";
+const damaged = () => tr("This picture is damaged, or was saved by another version of triton-lab. Run the cell again to see it.");
 
 /**
  * @template Made
@@ -53,18 +53,28 @@ function attempt(make) {
  * @param {boolean} wary whether the scene may be anybody's
  * @param {import("./place.js").Place} open where somebody was in what stood here before, and is now
  * @param {import("./linked.js").Link} [link] what shows the lines of kernels
+ * @param {import("./localization.js").Catalogue | null} texts the language of the scene
  * @returns {() => void}
  */
-export function show(scene, place, selection, model = null, wary = false, open = {}, link = undefined) {
-  const supply = createSupply("parts" in scene ? scene.parts : {}, model, wary ? NOT_SAVED : undefined);
-  const context = { open, link, ask: supply.ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
+export function show(scene, place, selection, model = null, wary = false, open = {}, link = undefined, texts = catalogueInUse()) {
+  return inLanguage(texts, () => shown(scene, place, selection, model, wary, open, link));
+}
+
+/** @type {(...all: [...Parameters<typeof show>]) => () => void} */
+function shown(scene, place, selection, model = null, wary = false, open = {}, link = undefined) {
+  const own = catalogueInUse();
+  const supply = createSupply("parts" in scene ? scene.parts : {}, model, wary ? tr("Run the cell again to see this: it was not saved with the notebook.") : undefined);
+  /** @type {import("./supply.js").Supply} */
+  const ask = (name, then) => supply.ask(name, (part) => inLanguage(own, () => then(part)));
+  const context = { open, link, ask, has: supply.has, live: model !== null, draw: wary ? drawnIfSound : drawn };
   const root = make("div", { class: "tl-view" });
+  keepLanguage(root, own);
   /** @type {import("./part.js").Part | null} */
   let part = null;
-  const again = () => {
+  const again = () => inLanguage(own, () => {
     root.dataset.theme = themeOf(root);
     part?.draw();
-  };
+  });
   try {
     // What this throws is for who shows it: there may be a still picture.
     part = drawn(scene, selection, context);

@@ -1,5 +1,6 @@
 /** The widget: draws the scene that Python sends, and shares the selection with Python. */
 
+import { catalogueFrom } from "./localization.js";
 import { leftBehind } from "./place.js";
 import { createSelection } from "./selection.js";
 import { show } from "./view.js";
@@ -10,7 +11,7 @@ import { show } from "./view.js";
 /**
  * A widget's state, as anywidget hands it over.
  * @typedef {import("./supply.js").Channel & {
- *   get: {(name: "scene"): Scene, (name: "selection"): Picked},
+ *   get: {(name: "scene"): Scene, (name: "selection"): Picked, (name: "texts"): unknown},
  *   set: (name: "selection", value: Picked) => void,
  *   save_changes: () => void,
  *   on: (name: "change:scene" | "change:selection", then: () => void) => void,
@@ -32,12 +33,13 @@ function render({ model, el }) {
   model.on("change:selection", follow);
   /** @type {import("./place.js").Place} */
   const open = {}; // a scene that takes the place of another opens where that one was
-  let remove = show(model.get("scene"), el, selection, model, false, open);
+  const texts = catalogueFrom(model.get("texts"));
+  let remove = show(model.get("scene"), el, selection, model, false, open, undefined, texts);
   const replace = () => {
     remove();
     selection.clear();
     stop = selection.subscribe(tell);
-    remove = show(model.get("scene"), el, selection, model, false, leftBehind(open));
+    remove = show(model.get("scene"), el, selection, model, false, leftBehind(open), undefined, texts);
   };
   model.on("change:scene", replace);
   return () => {

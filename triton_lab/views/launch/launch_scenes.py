@@ -92,7 +92,6 @@ class TilingScene(Finer):
     program: Whole | None
     layer: Sentence
     layers: Annotated[dict[str, DressedPlace], Most(16)]
-    verbs: Named[Sentence]
     cells: Buffer
     classOf: Buffer
     starts: Annotated[Buffer, Runs("items")]

@@ -139,7 +139,7 @@ class ConversionView(View):
             )
         return [
             *found,
-            *(f"{when}: {kind}" for when, kind in zip(("before", "after"), self.conversion.kinds, strict=True)),
+            *(f"{when}: {kind}" for when, kind in zip((_("before"), _("after")), self.conversion.kinds, strict=True)),
         ]
 
     def text(self) -> str:
@@ -161,9 +161,9 @@ class ConversionView(View):
             told = (
                 _("from {here} to {place}, {way}").format(here=here, place=place, way=way)
                 if far
-                else f"stays in {place}"
+                else _("stays in {place}").format(place=place)
             )
-            found.append(f"element {list(self.element)}: {told}")
+            found.append(_("element {index}: {text}").format(index=list(self.element), text=told))
         return found
 
     def pieces(self) -> list[Drawing]:

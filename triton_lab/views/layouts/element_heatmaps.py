@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from triton_lab.localization import N_, translated
+from triton_lab import messages
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.cell_frame import frame
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.drawing_text import panel_names, shape_text
@@ -26,15 +27,16 @@ _ROW = N_("the row of each element")
 _TOLD = {"registers": N_("which thread holds each element"), "shared memory": N_("the bank of each element")}
 
 
-def tensor_picture(places: LayoutPositions, name: str = "tensor") -> Heatmap:
+def tensor_picture(places: LayoutPositions, name: str = "") -> Heatmap:
     """The heatmap of the tensor; each element has the colour of the warp and lane that hold it."""
     asked = places.layout
     shown = layout(asked.shape, room=ROOM)
+    name = name or _("tensor")
     title = f"{name} {shape_text(asked.shape)}: {translated(_TOLD.get(asked.where, _ROW))}"
     names = panel_names(asked.shape, shown.origin, shown.panels)
     made = positions_picture(title, shown, layout_colors.of_elements(places), names, _warps(places))
     registers = asked.where == "registers" and any(label.text.startswith("r") for label in made.labels)
-    return replace(made, title=f"{made.title} (r: the register)") if registers else made
+    return replace(made, title=_("{title} (r: the register)").format(title=made.title)) if registers else made
 
 
 MOST_NAMED = 4  # warps that hold the same elements and are named in one label
@@ -48,8 +50,9 @@ def _warps(places: LayoutPositions) -> Sequence[str]:
     every = places.holders
     if every.shape[1] > 1:
         for row in every[np.unique(every[:, 0], return_index=True)[1]].tolist():
-            short = "warps " + ", ".join(map(str, row)) if places.size("block") == 1 else f"{len(row)} warps"
-            names[row[0]] = short if len(row) <= MOST_NAMED else f"{len(row)} warps"
+            named = places.size("block") == 1 and len(row) <= MOST_NAMED
+            numbers = ", ".join(map(str, row))
+            names[row[0]] = _("warps {numbers}").format(numbers=numbers) if named else messages.count(len(row), "warp")
     return names
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_lab.compiled.kernel_layouts import HEADINGS, KernelLayouts, LaidOut
 from triton_lab.compiled.layouts import Conversion, LayoutError
-from triton_lab.localization import _
+from triton_lab.localization import _, all_translated
 from triton_lab.messages import count
 from triton_lab.views.layouts.conversion_view import ConversionView
 from triton_lab.views.layouts.layout_scenes import LaidOutScene, LayoutsScene
@@ -112,7 +112,7 @@ class KernelLayoutsView(View):
         return {
             "kind": "layouts",
             "title": self.title(),
-            "headings": list(HEADINGS),
+            "headings": list(all_translated(HEADINGS)),
             "rows": rows,
             "first": f"{self.name}/{self.first}",
             "parts": fitting(self.others(), self.part, room) if room else {},
@@ -129,10 +129,9 @@ class KernelLayoutsView(View):
             return [pieces.title(self.title())]
         rows = [each.row() for each in self.rows[:MOST_ROWS]]
         left = len(self.layouts) - len(rows)
-        more = pieces.paragraphs([f"and {left} more"] if left > 0 else [])
-        return [
-            pieces.title(self.title()), pieces.table([HEADINGS, *rows]), *more, *self.view(self.first).pieces()
-        ]  # fmt: skip
+        more = pieces.paragraphs([_("and {count} more").format(count=left)] if left > 0 else [])
+        listed = pieces.table([all_translated(HEADINGS), *rows])
+        return [pieces.title(self.title()), listed, *more, *self.view(self.first).pieces()]
 
 
 def _key(each: LaidOut) -> Any:

@@ -42,7 +42,7 @@ def of_elements(places: LayoutPositions) -> Looks:
         return _held(places)
     if places.layout.where == "shared memory":
         banks = banks_of(places, places.first)
-        return _ramp(banks, int(banks.max()), "bank", lambda: list(map(str, banks.tolist())))
+        return _ramp(banks, int(banks.max()), _("bank"), lambda: list(map(str, banks.tolist())))
     rows = places.part("row", places.first)
     return _ramp(rows, places.size("row") - 1, "row", lambda: [f"r{row}" for row in rows.tolist()])
 
@@ -54,7 +54,7 @@ def of_places(places: LayoutPositions) -> Looks:
     """
     if places.layout.where != "registers":
         last = places.layout.shape[-1]
-        found = _ramp(places.held % last, last - 1, "last index", lambda: _coordinates(places))
+        found = _ramp(places.held % last, last - 1, _("last index"), lambda: _coordinates(places))
         found.levels[places.held < 0] = 0
         return found
     every = np.arange(len(places.held))
@@ -72,7 +72,8 @@ def banks_of(places: LayoutPositions, positions: Ints) -> Ints:
 def warp_name(places: LayoutPositions, number: int) -> str:
     """``warp 2``; in a cluster ``CTA 1, warp 2``."""
     block, warp = divmod(number, places.size("warp"))
-    return _("CTA {block}, warp {warp}").format(block=block, warp=warp) if places.size("block") > 1 else f"warp {warp}"
+    name = _("CTA {block}, warp {warp}") if places.size("block") > 1 else _("warp {warp}")
+    return name.format(block=block, warp=warp)
 
 
 def _held(places: LayoutPositions) -> Looks:
@@ -93,7 +94,7 @@ def _held(places: LayoutPositions) -> Looks:
         holders[:, 0] * places.size("lane") + lane,
         legend=_legend(places),
         ramp=(style.tensor_colour(0, PALEST), style.TENSOR_LEVELS - PALEST, 0, places.size("lane") - 1),
-        ramp_name="lane",
+        ramp_name=_("lane"),
         words=lambda: [f"r{number}" for number in register.tolist()],
     )
 
@@ -105,7 +106,7 @@ def _legend(places: LayoutPositions) -> list[Key]:
     if warps <= MOST_KEYS:
         names = [warp_name(places, number) for number in range(warps)]
     else:
-        names = [f"warps {number}, {number + HUES}, …" for number in range(HUES)]
+        names = [_("warps {first}, {second}, …").format(first=one, second=one + HUES) for one in range(HUES)]
     looks = [(hues[number % HUES],) * 3 + (style.PLAIN,) for number in range(len(names))]
     found = [Key(look, name) for look, name in zip(looks, names, strict=True)]
     if places.holders.shape[1] > 1:

@@ -109,7 +109,8 @@ class LayoutView(View):
         lines = [self.title(), str(asked.kind), *str(asked.linear).splitlines()]
         if self.element is not None:
             held = "; ".join(map(str, self.owners[:TOLD])) + self._more(len(self.owners))
-            return "\n".join([*lines, f"element {list(self.element)} is held by {held}"])
+            held = _("element {index} is held by {threads}").format(index=list(self.element), threads=held)
+            return "\n".join([*lines, held])
         if asked.where == "registers" and not self.parts:
             shown = [{"warp": 0, "lane": lane} for lane in range(min(2, asked.linear.size("lane")))]
         else:
@@ -123,7 +124,7 @@ class LayoutView(View):
 
     @staticmethod
     def _more(found: int, told: int = TOLD) -> str:
-        return f" and {number(found - told)} more" if found > told else ""
+        return _(" and {count} more").format(count=number(found - told)) if found > told else ""
 
     @property
     def says(self) -> list[str]:

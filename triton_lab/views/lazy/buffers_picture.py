@@ -31,14 +31,14 @@ def draw_buffers(step: Step) -> Drawing:
     left, second = 116.0, 116.0 + widths[0] + 56
     third = second + widths[1] + 30
     drawing = Drawing(third, height=26 + ROW * len(rows))
-    for x, title in ((left, "before"), (second, "after")):
+    for x, title in ((left, _("before")), (second, _("after"))):
         drawing.add(DrawnText(x, 8, title, style.TEXT, "faint", bold=True))
     for row, (place, (before, after)) in enumerate(rows.items()):
         y = 34 + ROW * row
         shown = (before or after)[0]
         colour = memory_colour(_slot(step, shown.role))
         drawing.add(
-            DrawnText(0, y + 6, f"memory {place}", style.SMALL, "faint"),
+            DrawnText(0, y + 6, _("memory {place}").format(place=place), style.SMALL, "faint"),
             DrawnText(0, y + 20, f"{short(shown.dtype)} x {shown.numel}", style.SMALL, "faint"),
         )
         outputs = [sight for sight in after if sight.role.startswith("out")]
@@ -46,7 +46,7 @@ def draw_buffers(step: Step) -> Drawing:
         if before:
             _cells(drawing, left, y, before[0], colour, before[0].name, None)
         if after:
-            names = " and ".join(dict.fromkeys(sight.name or sight.role for sight in after))
+            names = ", ".join(dict.fromkeys(sight.name or sight.role for sight in after))
             was = before[0].values if before else None
             _cells(drawing, second, y, after[-1], colour, names, was, wrong=shared)
         if before and after:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from triton_lab.lazy.step import Step
 from triton_lab.lazy.step_text import describe, verdict
+from triton_lab.localization import _
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
@@ -31,14 +32,14 @@ class StepView(View):
         """Graph and hash, side by side if there is room, and the buffers below."""
         graph, card, buffers = draw_graph(self.step), draw_card(self.step), draw_buffers(self.step)
         page = Drawing()
-        page.add(DrawnText(MARGIN, 22, f"Step {self.step.number}", style.TITLE, bold=True))
+        page.add(DrawnText(MARGIN, 22, _("Step {number}").format(number=self.step.number), style.TITLE, bold=True))
         page.place(graph, MARGIN, 44)
         if MARGIN + graph.width + GUTTER + card.width <= WIDE:
             page.place(card, MARGIN + graph.width + GUTTER, 48)
         else:
             page.place(card, MARGIN, page.height + GUTTER)
         y = page.height + 26
-        page.add(DrawnText(MARGIN, y, "Buffers", style.TITLE, bold=True))
+        page.add(DrawnText(MARGIN, y, _("Buffers"), style.TITLE, bold=True))
         page.place(buffers, MARGIN, y + 20)
         page.width += MARGIN
         page.height += 4

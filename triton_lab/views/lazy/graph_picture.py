@@ -210,7 +210,7 @@ class _Graph:
         number = self.graph.outputs[index]
         names = [sight.name for sight in self.step.after if sight.role == f"out{index}" and sight.name]
         donor = self.step.executable.aliases.get(index)
-        where = "new memory" if donor is None else _("in place of in{donor}").format(donor=donor)
+        where = _("new memory") if donor is None else _("in place of in{donor}").format(donor=donor)
         if number in self.inputs:
             where = _("in{inputs} as it is").format(inputs=self.inputs[number])
         return f"out{index}  {' '.join(names)}", f"%{number}: {where}"

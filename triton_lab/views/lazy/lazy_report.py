@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triton_lab import messages
 from triton_lab.lazy.compile_cache import Totals, Use
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, all_translated
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing.drawing import Drawing
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
@@ -18,7 +18,7 @@ NAMES = 3  # kernels named in a row
 class LazyReport(View):
     """The cost of steps. `totals` holds the numbers."""
 
-    HEADINGS = ("graph", "kernels", "runs", "compiling", "running", "a run")
+    HEADINGS = (N_("graph"), N_("kernels"), N_("runs"), N_("compiling"), N_("running"), N_("a run"))
 
     def __init__(self, totals: Totals):
         self.totals = totals
@@ -53,7 +53,7 @@ class LazyReport(View):
         return [_row(use) for use in longest[:ROWS]]
 
     def text(self) -> str:
-        rows = [self.HEADINGS, *self.table()] if self.totals.uses else []
+        rows = [all_translated(self.HEADINGS), *self.table()] if self.totals.uses else []
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))] if rows else []
         lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([self.title(), *(f"  {line}".rstrip() for line in [*self.remarks(), *lines])])
@@ -61,7 +61,11 @@ class LazyReport(View):
     def pieces(self) -> list[Drawing]:
         from triton_lab.views.drawing.drawing_pieces import paragraphs, table, title
 
-        return [title(self.title()), *paragraphs(self.remarks(), "ink"), table([self.HEADINGS, *self.table()])]
+        return [
+            title(self.title()),
+            *paragraphs(self.remarks(), "ink"),
+            table([all_translated(self.HEADINGS), *self.table()]),
+        ]
 
     def scene(self) -> DrawingScene:
         return self.drawing().scene("", self.title())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.heatmap import buffer
@@ -64,7 +65,7 @@ def scene(view: IterationView) -> IterationScene:
 def _legend(view: IterationView, arrays: bool) -> DrawingScene:
     """The legend, whose label says the same in words."""
     signs = live_signs(view.picture, None if view.time is None else view.time.picture, arrays)
-    label = f"legend: {', '.join(sign.text for sign in signs)}"
+    label = _("legend: {entries}").format(entries=", ".join(sign.text for sign in signs))
     return legend_drawing(signs).framed(1).scene("", label)
 
 

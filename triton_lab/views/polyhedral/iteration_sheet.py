@@ -13,7 +13,7 @@ from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral.array_panels import Shelf
 from triton_lab.views.polyhedral.formula_figure import formula_drawing, program_drawing
 from triton_lab.views.polyhedral.formulas import Formula
-from triton_lab.views.polyhedral.legend_box import TOUCHED, legend_drawing, signs
+from triton_lab.views.polyhedral.legend_box import legend_drawing, signs, touched
 from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.polyhedral_style import BOTH, Note
 from triton_lab.views.polyhedral.space_plot import SpacePlot
@@ -69,7 +69,7 @@ class IterationSheet:
         """The legend, and the formulas below it."""
         time = self.time.picture if self.time else None
         found = signs(self.plot.picture, time, self.plot.coloured)
-        made = legend_drawing((*found, *(TOUCHED if self.links else ())))
+        made = legend_drawing((*found, *(touched() if self.links else ())))
         made.height += 10
         for formula in self.formulas:
             made.place(formula_drawing(formula), 0, made.height)

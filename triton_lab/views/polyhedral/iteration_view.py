@@ -103,7 +103,7 @@ class IterationView(View):
         violations = self.schedule.legality.violations
         if not violations:
             return (*out, (_("legal: every dependence is kept"), "legal"))
-        return (*out, ("illegal:", "violated"), *((str(v), "violated") for v in violations[:4]))
+        return (*out, (_("illegal:"), "violated"), *((str(v), "violated") for v in violations[:4]))
 
     def drawing(self) -> Drawing:
         from triton_lab.views.polyhedral.iteration_sheet import IterationSheet

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.drawing import Circles, Drawing, DrawnItem, DrawnText, Line, Rectangle
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.polyhedral.dependence_arrows import arrows
@@ -33,8 +33,17 @@ class LegendEntry:
     dashes: tuple[float, ...] = ()
 
 
-VISITED = LegendEntry("ramp", "", "first to last visit")
-TOUCHED = LegendEntry("square", BOTH.read, "read"), LegendEntry("square", BOTH.written, "written")
+DEPENDENCES = {"flow": N_("flow dependence"), "anti": N_("anti dependence"), "output": N_("output dependence")}
+
+
+def visited() -> LegendEntry:
+    """The entry of instances that are coloured by the order of their visits."""
+    return LegendEntry("ramp", "", _("first to last visit"))
+
+
+def touched() -> tuple[LegendEntry, ...]:
+    """The entries of elements that have been accessed."""
+    return LegendEntry("square", BOTH.read, _("read")), LegendEntry("square", BOTH.written, _("written"))
 
 
 def signs(domain: Picture, time: Picture | None, coloured: bool) -> tuple[LegendEntry, ...]:
@@ -51,7 +60,7 @@ def live_signs(domain: Picture, time: Picture | None, arrays: bool) -> tuple[Leg
     found = signs(domain, time, False)
     circles = [entry for entry in found if entry.sign == "circle"]
     rest = [entry for entry in found if entry.sign != "circle"]
-    return (*circles, VISITED, *rest, *(TOUCHED if arrays else ()))
+    return (*circles, visited(), *rest, *(touched() if arrays else ()))
 
 
 def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
@@ -59,23 +68,22 @@ def entries(picture: Picture, coloured: bool) -> tuple[LegendEntry, ...]:
     layers = picture.layers
     found: list[LegendEntry] = []
     if coloured:
-        found.append(VISITED)
+        found.append(visited())
     elif len(layers) == 1:
-        found.append(LegendEntry("circle", BOTH.statement, "statement"))
+        found.append(LegendEntry("circle", BOTH.statement, _("statement")))
     else:
         for k, layer in enumerate(layers):
-            found.append(
-                LegendEntry("circle", BOTH.statements[k % len(BOTH.statements)], f"statement {layer.statement}")
-            )
+            name = _("statement {name}").format(name=layer.statement)
+            found.append(LegendEntry("circle", BOTH.statements[k % len(BOTH.statements)], name))
     for kind, colour in BOTH.arrows.items():
         if any(a.kind == kind and not a.violated for a in picture.arrows):
-            found.append(LegendEntry("arrow", colour, f"{kind} dependence", DASHES[kind]))
-    for text in dict.fromkeys("race" if a.kind == "race" else "violated" for a in picture.arrows if a.violated):
+            found.append(LegendEntry("arrow", colour, translated(DEPENDENCES.get(kind, kind)), DASHES[kind]))
+    for text in dict.fromkeys(_("race") if a.kind == "race" else _("violated") for a in picture.arrows if a.violated):
         found.append(LegendEntry("arrow", BOTH.violated, text))
     if picture.tiles:
-        found.append(LegendEntry("line", BOTH.tile, "tile"))
+        found.append(LegendEntry("line", BOTH.tile, _("tile")))
     if picture.fronts and len(picture.dims) < 3 and len(picture.visits) <= MOST_STEPS:
-        found.append(LegendEntry("line", BOTH.axis, "one instant"))
+        found.append(LegendEntry("line", BOTH.axis, _("one instant")))
     hidden = sum(a.total - len(a.ends) for a in picture.arrows)
     if hidden:
         found.append(LegendEntry("arrow", BOTH.grid, _("{hidden} more not drawn").format(hidden=hidden)))
@@ -86,10 +94,11 @@ def legend_drawing(signs: Sequence[LegendEntry]) -> Drawing:
     """The legend in its box."""
     made = Drawing(max(width_of(entry.text, SIZE) for entry in signs) + 60, ROW * (len(signs) + 1) + 12)
     middle = made.width / 2
-    half = width_of("legend", SIZE + 1) * 0.56
+    heading = _("legend")
+    half = width_of(heading, SIZE + 1) * 0.56
     made.add(
         Rectangle(0, 0, made.width, made.height, "ground", BOTH.axis, line=1.5, radius=0),
-        DrawnText(middle, 6 + ROW / 2, "legend", SIZE + 1, BOTH.strong, "center", bold=True),
+        DrawnText(middle, 6 + ROW / 2, heading, SIZE + 1, BOTH.strong, "center", bold=True),
         Line(((middle - half, 24), (middle + half, 24)), BOTH.strong, 1.3, arrow=False),
     )
     for k, entry in enumerate(signs):

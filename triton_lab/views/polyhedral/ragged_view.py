@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from triton_lab import messages
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work.page_nests import PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
@@ -20,7 +20,7 @@ from triton_lab.views.view import View
 MARGIN, GAP = 16.0, 56.0
 DENSE_COLUMNS = 4
 NAME = 28.0  # CSS pixels above A
-KEYS = "A with rows of different lengths, times B; arrow keys step through the visits, Escape clears the choice"
+KEYS = N_("A with rows of different lengths, times B; arrow keys step through the visits, Escape clears the choice")
 
 
 class RaggedScene(TypedDict):
@@ -128,7 +128,7 @@ class RaggedView(View):
         return {
             "kind": "ragged",
             "title": self.title(),
-            "matrices": self.matrices().framed(10).scene("", f"{self.title()}: {KEYS}"),
+            "matrices": self.matrices().framed(10).scene("", f"{self.title()}: {translated(KEYS)}"),
             "visits": [
                 (
                     _("i = {i}, k = {k}: A[{i}][{column}] times row {column} of B").format(i=i, k=k, column=column),

@@ -6,6 +6,7 @@ import { themeOf } from "../drawing/theme.js";
 import { countOf } from "../drawing/words.js";
 import { foldsOf } from "./folds.js";
 import { tokensOf } from "./tokens.js";
+import { tr } from "../localization.js";
 
 export const ROW_HEIGHT = 18; // CSS pixels, as .tl-codelist has it
 const BEYOND = 8; // lines drawn above and below those in sight
@@ -56,7 +57,7 @@ export class CodeList {
     this.list = make(
       "div",
       {
-        class: "tl-codelist", role: "listbox", tabindex: 0, "aria-label": `${label}: Enter picks a line, left and right fold`,
+        class: "tl-codelist", role: "listbox", tabindex: 0, "aria-label": tr("{label}: Enter picks a line, left and right fold", { label }),
         onscroll: () => this.draw(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.onkey(event),
         onfocus: () => this.list.matches(":focus-visible") && this.point(this.cursor), onblur: () => this.hint(null),
         // By where the pointer is: the row that it went down on may have been drawn anew since.

@@ -2,6 +2,7 @@
 
 import { codeOf } from "../drawing/code.js";
 import { make } from "../drawing/dom.js";
+import { tr } from "../localization.js";
 
 /** @type {import("../part.js").Draw<import("../scenes.js").CostScene>} */
 export function costOf(scene, selection, context) {
@@ -11,7 +12,7 @@ export function costOf(scene, selection, context) {
   const told = make("div", { class: "tl-words", "aria-live": "polite" });
   const source = make("div", { class: "tl-note" });
   const menu = make(
-    "select", { class: "tl-menu", "aria-label": "GPU", onchange: () => show() },
+    "select", { class: "tl-menu", "aria-label": tr("GPU"), onchange: () => show() },
     ...scene.roofs.map((roof, k) => make("option", { value: k }, roof.name)),
   );
   menu.value = String(scene.shown);
@@ -40,7 +41,7 @@ export function costOf(scene, selection, context) {
   const head = make(
     "div", { class: "tl-line tl-costline tl-costhead" },
     ...scene.shares.map((name, k) => make("span", { class: "tl-share", title: scene.totals[k] }, name)),
-    make("span", { class: "tl-number" }, "line"),
+    make("span", { class: "tl-number" }, tr("line")),
   );
   const move = (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -62,10 +63,10 @@ export function costOf(scene, selection, context) {
   const node = make(
     "div", { class: "tl-cost" },
     make("div", { class: "tl-title" }, scene.title), facts,
-    make("div", { class: "tl-controls" }, make("label", {}, "under the roof of ", menu)),
+    make("div", { class: "tl-controls" }, make("label", {}, `${tr("roofline of")} `, menu)),
     picture, told, source,
-    make("div", { class: "tl-title" }, "Which lines do it"),
-    make("div", { class: "tl-source tl-pickable", role: "listbox", "aria-label": "lines with their shares: Enter picks a line", onkeydown: move }, head, ...lines),
+    make("div", { class: "tl-title" }, tr("Work by line")),
+    make("div", { class: "tl-source tl-pickable", role: "listbox", "aria-label": tr("lines with their shares: Enter picks a line"), onkeydown: move }, head, ...lines),
     make("div", { class: "tl-note" }, totals),
     ...(scene.problem ? [make("div", { class: "tl-note" }, scene.problem)] : []),
   );

@@ -4,6 +4,7 @@ import { make } from "../drawing/dom.js";
 import { wordOf } from "../drawing/explained.js";
 import { countOf } from "../drawing/words.js";
 import { CodeList } from "./codelist.js";
+import { tr, trParts } from "../localization.js";
 
 const ANY = "";
 const MOST_GROWN = 3;
@@ -49,7 +50,7 @@ export function passesOf({ title, headline, passes, introduced, note }) {
     });
     told.textContent = wordsFor(one);
     list = one.diff ? diffOf(one) : null;
-    place.replaceChildren(list ? list.node : make("div", { class: "tl-words" }, one.argument ? "This pass changed nothing." : "Here the compiler begins: there is nothing to compare with."));
+    place.replaceChildren(list ? list.node : make("div", { class: "tl-words" }, one.argument ? tr("This pass changed nothing.") : tr("The compiler begins here. There is nothing to compare with.")));
     list?.update();
   }
   /** @param {KeyboardEvent} event */
@@ -67,11 +68,11 @@ export function passesOf({ title, headline, passes, introduced, note }) {
   const menu = make(
     "select",
     {
-      class: "tl-menu", "aria-label": "which pass introduced this operation",
+      class: "tl-menu", "aria-label": tr("which pass introduced this operation"),
       onchange: () => {
         const one = introduced.find(([name]) => name === menu.value);
         rows.forEach((row, k) => row.classList.toggle("tl-passbrings", Boolean(one?.[2].includes(k))));
-        found.textContent = one ? one[2].map((k) => passes[k].name).join(", then ") : "";
+        found.textContent = one ? one[2].map((k) => passes[k].name).join(" → ") : "";
         explained.textContent = one ? one[1] : "";
         if (one) {
           show(one[2][0]);
@@ -79,22 +80,24 @@ export function passesOf({ title, headline, passes, introduced, note }) {
         }
       },
     },
-    make("option", { value: ANY }, "operation …"),
+    make("option", { value: ANY }, tr("operation …")),
     ...introduced.map(([name]) => make("option", { value: name }, name)),
   );
   const changing = passes.filter((one) => one.changed && one.argument).length;
   const head = make(
     "div", { class: "tl-controls" },
-    make("span", {}, `${countOf(passes.length - 1, "pass", "passes")}, of which ${changing} changed something`),
-    make("label", {}, "Who introduced ", menu), found,
+    make("span", {}, tr("{passes}, of which {count} changed something", { passes: countOf(passes.length - 1, "pass", "passes"), count: changing })),
+    make("label", {}, `${tr("Which pass introduced")} `, menu), found,
   );
-  const listing = make("div", { class: "tl-passlist", role: "listbox", "aria-label": "passes in their order", onkeydown }, ...rows);
+  const listing = make("div", { class: "tl-passlist", role: "listbox", "aria-label": tr("passes in their order"), onkeydown }, ...rows);
   const node = make(
     "div", { class: "tl-stages" },
     make("div", { class: "tl-title" }, title), headline ? make("div", {}, headline) : "", head, explained,
     make("div", { class: "tl-passes" }, listing, make("div", {}, told, place)),
     note ? make("div", { class: "tl-note" }, note) : "",
-    make("div", { class: "tl-note" }, "Grey passes changed nothing. ", wordOf("−", "A line that was there before the pass."), " before, ", wordOf("+", "A line that is there after it."), " after; a value's number does not count.", headline ? " Each module was run on the launch's inputs: = same result, ≈ equal up to rounding, ≠ different, ? not known." : ""),
+    make("div", { class: "tl-note" }, ...trParts("Grey passes changed nothing. {minus} is a line before the pass, {plus} a line after it. Numbers of values are not compared.", {
+      minus: wordOf("−", tr("A line that was there before the pass.")), plus: wordOf("+", tr("A line that is there after the pass.")),
+    }), headline ? ` ${tr("Each module was run on the launch's inputs: = same result, ≈ equal up to rounding, ≠ different, ? not known.")}` : ""),
   );
   if (passes.length) show(shown);
   const resized = new ResizeObserver(() => list?.update());
@@ -105,8 +108,8 @@ export function passesOf({ title, headline, passes, introduced, note }) {
 /** What a pass did, in words. @param {PassScene} one */
 function wordsFor({ name, argument, seconds, changed, ops, result }) {
   const grown = ops.slice(0, MOST_GROWN).map(([op, before, after]) => `${op} ${before} → ${after}`);
-  const more = ops.length > MOST_GROWN ? [`${ops.length - MOST_GROWN} more`] : [];
-  const what = changed ? [...grown, ...more].join(", ") || "order, attributes or operands" : "nothing changed";
+  const more = ops.length > MOST_GROWN ? [tr("{count} more", { count: ops.length - MOST_GROWN })] : [];
+  const what = changed ? [...grown, ...more].join(", ") || tr("order, attributes or operands") : tr("nothing changed");
   return [argument ? `${name} (${argument})` : name, seconds === null ? "" : `${(1000 * seconds).toFixed(1)} ms`, what, result].filter(Boolean).join(" · ");
 }
 
@@ -117,5 +120,5 @@ function diffOf({ name, diff }) {
     const look = sign === "-" ? "tl-codeless" : sign === "+" ? "tl-codemore" : line.startsWith("@@") ? "tl-codewhere" : "";
     return { number: sign === "-" ? "−" : sign, text: line.startsWith("@@") || line.startsWith("…") ? line : line.slice(1), tint: null, op: "", explained: "", look };
   });
-  return new CodeList("ttgir", `what ${name} changed`, lines);
+  return new CodeList("ttgir", tr("what {pass} changed", { pass: name }), lines);
 }

@@ -5,9 +5,9 @@ import { make } from "../drawing/dom.js";
 import { readoutOf } from "../drawing/readout.js";
 import { countOf } from "../drawing/words.js";
 import { CodeList, ROW_HEIGHT } from "./codelist.js";
+import { tr } from "../localization.js";
 
 const NONE = "none";
-const CONTROL = "Before each instruction of SASS: what it waits for, the barriers that it sets when its operands are read and its result is there, Y where another warp may go first, and the cycles until the next.";
 
 /** @typedef {import("../scenes.js").StageScene} StageScene */
 /** @typedef {import("../scenes.js").StagesScene} StagesScene */
@@ -44,7 +44,7 @@ export function stagesOf(scene, selection) {
   let under = null;
 
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
-  const rest = scene.note || "Pick a line, or point at it: what it became, or where it comes from, lights up.";
+  const rest = scene.note || tr("Pick a line or point at it: the lines that it became, or comes from, light up.");
   const readout = readoutOf(() => under && under[0].boxOf(under[1]) && aboutOf(under[0], under[1]));
 
   /** @param {Column} column */
@@ -89,9 +89,9 @@ export function stagesOf(scene, selection) {
     const [line, , reason] = scene.source[row];
     const counts = columns.slice(1).map((column) => {
       const count = column.list.lines.filter(({ op }, k) => op !== "" && column.rowsOf(k).includes(row)).length;
-      return `${countOf(count, "instruction")} of ${column.label}`;
+      return tr("{instructions} of {stage}", { instructions: countOf(count, "instruction"), stage: column.label });
     });
-    return [`line ${line}: ${counts.join(", ")}`, reason].filter(Boolean).join(" · ");
+    return [tr("line {line}: {counts}", { line, counts: counts.join(", ") }), reason].filter(Boolean).join(" · ");
   }
 
   /** @param {Column | null} column @param {number | null} line */
@@ -113,13 +113,13 @@ export function stagesOf(scene, selection) {
     make(
       "select",
       {
-        class: "tl-menu", "aria-label": place ? "the third column" : "the second column",
+        class: "tl-menu", "aria-label": place ? tr("the third column") : tr("the second column"),
         onchange: (/** @type {Event} */ event) => {
           chosen[place] = /** @type {HTMLSelectElement} */ (event.target).value;
           arrange();
         },
       },
-      ...[...scene.stages.map(({ name, label }) => [name, label]), ...(place ? [[NONE, "nothing"]] : [])].map(([name, label]) =>
+      ...[...scene.stages.map(({ name, label }) => [name, label]), ...(place ? [[NONE, tr("nothing")]] : [])].map(([name, label]) =>
         make("option", { value: name, selected: name === chosen[place] }, label),
       ),
     );
@@ -129,17 +129,17 @@ export function stagesOf(scene, selection) {
   function framed(column, head) {
     const { list } = column;
     let away = false;
-    const fold = make("button", { type: "button", class: "tl-step", "aria-label": `fold all of ${column.label}`, onclick: () => {
+    const fold = make("button", { type: "button", class: "tl-step", "aria-label": tr("fold all of {stage}", { stage: column.label }), onclick: () => {
       away = !away;
       list.foldAll(away);
-      fold.textContent = away ? "unfold" : "fold";
-    } }, "fold");
-    const copy = make("button", { type: "button", class: "tl-step", "aria-label": `copy ${column.label}`, onclick: () => {
+      fold.textContent = away ? tr("unfold") : tr("fold");
+    } }, tr("fold"));
+    const copy = make("button", { type: "button", class: "tl-step", "aria-label": tr("copy {stage}", { stage: column.label }), onclick: () => {
       const lit = list.litLines();
       const lines = lit.length ? lit.map((k) => list.lines[k]) : list.lines;
       void copyText(lines.map(({ text }) => text).join("\n"), copy);
-      status.textContent = `copied ${countOf(lines.length, "line")} of ${column.label}`;
-    } }, "copy");
+      status.textContent = tr("copied {lines} of {stage}", { lines: countOf(lines.length, "line"), stage: column.label });
+    } }, tr("copy"));
     return make("div", { class: "tl-stagecolumn" }, make("div", { class: "tl-stagehead" }, head, fold, copy), list.node);
   }
 
@@ -149,8 +149,8 @@ export function stagesOf(scene, selection) {
     body.style.setProperty("--tl-columns", String(columns.length));
     const heads = columns.map((column, k) => (k ? chosen.indexOf(column.name) : -1));
     const spare = menus[1] && !heads.includes(1) ? menus[1] : "";
-    body.replaceChildren(...columns.map((column, k) => framed(column, k ? make("span", { class: "tl-stagepick" }, menus[heads[k]]) : make("span", { class: "tl-title" }, "Source"))));
-    extra.replaceChildren(...(spare ? [make("span", { class: "tl-note" }, "and beside it "), spare] : []));
+    body.replaceChildren(...columns.map((column, k) => framed(column, k ? make("span", { class: "tl-stagepick" }, menus[heads[k]]) : make("span", { class: "tl-title" }, tr("Source")))));
+    extra.replaceChildren(...(spare ? [make("span", { class: "tl-note" }, `${tr("and beside it")} `), spare] : []));
     seek(false);
     if (picked !== null) columns.forEach(({ list }) => list.revealLit());
     update();
@@ -162,7 +162,7 @@ export function stagesOf(scene, selection) {
   let hit = -1;
   const found = make("span", { class: "tl-told" });
   const search = make("input", {
-    type: "search", class: "tl-count tl-typed", "aria-label": "search in all columns", placeholder: "search",
+    type: "search", class: "tl-count tl-typed", "aria-label": tr("search in all columns"), placeholder: tr("search"),
     oninput: () => seek(true),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== "Enter") return;
@@ -190,23 +190,23 @@ export function stagesOf(scene, selection) {
     tellHits();
   }
   function tellHits() {
-    const where = hit >= 0 ? `${hit + 1} of ${countOf(hits.length, "line")}, in ${hits[hit][0].label}` : countOf(hits.length, "line");
+    const where = hit >= 0 ? tr("{number} of {lines}, in {stage}", { number: hit + 1, lines: countOf(hits.length, "line"), stage: hits[hit][0].label }) : countOf(hits.length, "line");
     found.textContent = search.value ? where : "";
   }
   const step = (/** @type {number} */ by, /** @type {string} */ sign, /** @type {string} */ label) =>
     make("button", { type: "button", class: "tl-step", "aria-label": label, onclick: () => go(by) }, sign);
   const extra = make("span", { class: "tl-stagepick" });
   const controls = make(
-    "div", { class: "tl-controls" }, search, step(-1, "↑", "the line found before"), step(1, "↓", "the next line found"), found, extra,
+    "div", { class: "tl-controls" }, search, step(-1, "↑", tr("the line found before")), step(1, "↓", tr("the next line found")), found, extra,
   );
-  const left = scene.stages.filter((stage) => stage.left).map((stage) => `${countOf(stage.left, "line")} of ${stage.label}`);
+  const left = scene.stages.filter((stage) => stage.left).map((stage) => tr("{lines} of {stage}", { lines: countOf(stage.left, "line"), stage: stage.label }));
   wire(source);
   const node = make(
     "div", { class: "tl-stages" },
     make("div", { class: "tl-title" }, scene.title),
     controls, body, status, readout.node,
-    scene.stages.some(({ name }) => name === "sass") ? make("div", { class: "tl-note" }, CONTROL) : "",
-    left.length ? make("div", { class: "tl-note" }, `Left out, for lack of room: ${left.join(", ")}. compiled.stages has all.`) : "",
+    scene.stages.some(({ name }) => name === "sass") ? make("div", { class: "tl-note" }, tr("Before each instruction of SASS: the barriers that it waits for, the barriers that it sets once its operands are read and its result is there, Y if another warp may go first, and the cycles until the next instruction.")) : "",
+    left.length ? make("div", { class: "tl-note" }, tr("Left out for lack of room: {stages}. compiled.stages has all lines.", { stages: left.join(", ") })) : "",
   );
   arrange();
   // Below the parameters, where the work begins.
@@ -257,7 +257,7 @@ function sourceColumn({ source, stages }) {
     number: line ? String(line) : "", text: line ? text : `── ${text}`, tint: busy.has(row) ? row : null, op: "", explained: "",
   }));
   const rowsOf = (/** @type {number} */ line) => (source[line][0] ? [line] : []);
-  return { name: "source", label: "the source", list: new CodeList("source", "source", lines), rowsOf, told: () => "" };
+  return { name: "source", label: tr("the source"), list: new CodeList("source", tr("source"), lines), rowsOf, told: () => "" };
 }
 
 /** @param {StageScene} stage @returns {Column} */
@@ -272,8 +272,8 @@ function stageColumn(stage) {
     return { number: String(own[k] ?? ""), text: text.replaceAll("\t", "    "), tint: rowsOf(k)[0] ?? null, op: name, explained };
   });
   const told = (/** @type {number} */ line) => {
-    const from = trail[line] ? `from ${stage.trails[trail[line] - 1][1]}` : "";
-    return [`${stage.label}, line ${lines[line].number}`, from || (lines[line].op ? "the compiler does not say from where" : "")].filter(Boolean).join(" · ");
+    const from = trail[line] ? tr("from {place}", { place: stage.trails[trail[line] - 1][1] }) : "";
+    return [tr("{stage}, line {line}", { stage: stage.label, line: lines[line].number }), from || (lines[line].op ? tr("the compiler gives no source line") : "")].filter(Boolean).join(" · ");
   };
   return { name: stage.name, label: stage.label, list: new CodeList(stage.name, stage.label, lines), rowsOf, told };
 }

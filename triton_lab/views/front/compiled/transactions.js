@@ -5,6 +5,7 @@ import { make } from "../drawing/dom.js";
 import { explanationOf, wordOf } from "../drawing/explained.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { callProgram, countOf } from "../drawing/words.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").TransactionsScene} scene
@@ -72,7 +73,7 @@ export function transactionsOf(scene, selection, context) {
     make(
       "tr", { class: "tl-choice", "aria-selected": "false", onclick: () => choose(k) },
       ...words.map((word, column) =>
-        column ? make("td", {}, word) : make("th", { scope: "row" }, make("button", { class: "tl-step", title: `show line ${word}` }, word)),
+        column ? make("td", {}, word) : make("th", { scope: "row" }, make("button", { class: "tl-step", title: tr("show line {line}", { line: word }) }, word)),
       ),
     ),
   );
@@ -82,7 +83,7 @@ export function transactionsOf(scene, selection, context) {
   const told = make("output", { class: "tl-told" });
   const take = () => selection.set({ program: Math.min(count - 1, Math.max(0, Math.round(Number(field.value)) || 0)) });
   const field = make("input", {
-    type: "number", class: "tl-count", min: 0, max: count - 1, "aria-label": "program", onchange: take,
+    type: "number", class: "tl-count", min: 0, max: count - 1, "aria-label": tr("program"), onchange: take,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== "Enter") return;
       take();
@@ -95,10 +96,10 @@ export function transactionsOf(scene, selection, context) {
     "div", { class: "tl-transactions" },
     make("div", { class: "tl-title" }, scene.title),
     ...(scene.worst ? [make("div", { class: "tl-worst" }, scene.worst)] : []),
-    ...(rows.length ? [make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.title }, table)] : [make("div", { class: "tl-note" }, "It accesses no memory.")]),
+    ...(rows.length ? [make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.title }, table)] : [make("div", { class: "tl-note" }, tr("The kernel accesses no memory."))]),
     ...scene.problems.map((problem) => make("div", { class: "tl-note" }, problem)),
     // Without a kernel behind it there is one program alone.
-    ...(rows.length && context.live && count > 1 ? [make("div", { class: "tl-controls" }, make("label", {}, "program ", field), told)] : []),
+    ...(rows.length && context.live && count > 1 ? [make("div", { class: "tl-controls" }, make("label", {}, `${tr("program")} `, field), told)] : []),
     place, status,
   );
   return {
@@ -119,7 +120,7 @@ export function trafficOf(scene) {
   const note = make("div", { class: "tl-note" }, scene.note);
   if (!scene.heatmap) return { node: make("div", {}, title, note), draw: () => {} };
   const counts = numbers(scene.counts);
-  const rest = "Point at the picture.";
+  const rest = tr("Point at the picture.");
   const status = make("div", { class: "tl-status", "aria-live": "polite" }, rest);
   const heatmap = new Heatmap(scene.heatmap);
   heatmap.onpoint = (cell) => {
@@ -127,7 +128,7 @@ export function trafficOf(scene) {
     if (!cell) return (status.textContent = rest);
     const [, row, column] = cell;
     const count = counts[row * scene.columns.length + column];
-    const told = count ? countOf(count, scene.unit) : `no ${scene.unit}`;
+    const told = scene.unit === "word" ? countOf(count, "word") : countOf(count, "byte");
     return (status.textContent = `${scene.rows[row]} · ${scene.columns[column]} · ${told}`);
   };
   return { node: make("div", {}, title, heatmap.node, status, note), draw: () => heatmap.draw() };

@@ -5,6 +5,8 @@ import { indexOf, ticksOf } from "./frame.js";
 import { CHARACTER, inkOn, LINE } from "./labels.js";
 import { boxOf, inSight, isWhole, panelCorner } from "./lens.js";
 import { STYLE } from "./style.js";
+import { countOf } from "./words.js";
+import { tr, trn } from "../localization.js";
 
 /** @typedef {import("./heatmap.js").Heatmap} Heatmap */
 /** @typedef {import("./lens.js").Window} Window */
@@ -21,7 +23,7 @@ export function drawWords(context, heatmap) {
   context.font = `${STYLE.small}px ${getComputedStyle(heatmap.node).fontFamily}`;
   context.textBaseline = "middle";
   context.fillStyle = theme.faint;
-  if (!frame.width || !frame.height) return context.fillText("no elements", LEFT, heatmap.top + 8);
+  if (!frame.width || !frame.height) return context.fillText(tr("no elements"), LEFT, heatmap.top + 8);
   if (isWhole(heatmap.lens)) numberWhole(context, heatmap);
   else numberSeen(context, heatmap);
   context.save();
@@ -54,7 +56,9 @@ export function wrappedWords({ shape, origin, rows, columns, right }, one = "ele
   if (shape.length !== 1 || rows < 2) return "";
   const wide = columns * right;
   const next = (wide - origin[0]).toLocaleString("en-US");
-  return `wrapped: ${wide.toLocaleString("en-US")} ${one}s a row; ${one} ${next} continues the 1st row`;
+  return tr("wrapped: {elements} a row; {element} {next} continues the 1st row", {
+    elements: countOf(wide, one), element: trn(one, `${one}s`, 1), next,
+  });
 }
 
 /** Indices along the first panel, and the names of all. @param {CanvasRenderingContext2D} context @param {Heatmap} heatmap */

@@ -8,6 +8,7 @@ import { boxOf } from "./lens.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 import { countOf } from "./words.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("./heatmap.js").Heatmap} Heatmap */
 /** @typedef {import("./heatmap.js").Cell} Cell */
@@ -48,9 +49,11 @@ export function showChanges(heatmap, picture, values, before, since, flashes) {
   const { count, cells } = changesOf(picture, values, before);
   heatmap.changed = cells;
   if (flashes) flash(heatmap);
-  const told = values.length === 1 ? `it was ${numberText(before[0])} in ${since}` : `${count} of ${countOf(values.length, "element")} changed since ${since}`;
+  const told = values.length === 1
+    ? tr("it was {value} in {since}", { value: numberText(before[0]), since })
+    : tr("{count} of {elements} changed since {since}", { count, elements: countOf(values.length, "element"), since });
   const sign = cells.length && cornered(heatmap.frame) ? " ◥" : "";
-  return make("div", { class: "tl-changed" }, count || values.length > 1 ? told + sign : `the same as in ${since}`);
+  return make("div", { class: "tl-changed" }, count || values.length > 1 ? told + sign : tr("the same as in {since}", { since }));
 }
 
 /** Whether a cell has room for a mark in its corner. @param {import("./frame.js").Frame} frame */

@@ -5,6 +5,7 @@ import { make, passage, shape } from "./dom.js";
 import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
+import { tr } from "../localization.js";
 
 const HALO = 0.4; // pixels around letters for each point of their size, as in `drawing_figure.py`
 const LEAST = 0.7; // of its size, at which a picture's words can be read
@@ -134,9 +135,10 @@ export function svgOf(scene, theme) {
  */
 export function drawingOf(scene, selection) {
   const tags = [...new Set(scene.items.flatMap((item) => (item.what === "box" && item.tag ? [item.tag] : [])))];
-  const keys = tags.length ? `; arrow keys go through its ${scene.source ? "operations" : "parts"}, Escape clears the choice` : "";
-  const plot = make("div", {
-    class: "tl-scroll", tabindex: 0, role: "group", "aria-label": scene.label + keys,
+    const plot = make("div", {
+    class: "tl-scroll", tabindex: 0, role: "group", "aria-label": !tags.length ? scene.label : scene.source
+      ? tr("{label}; arrow keys go through its operations, Escape clears the choice", { label: scene.label })
+      : tr("{label}; arrow keys go through its parts, Escape clears the choice", { label: scene.label }),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (!tags.length || (step === undefined && event.key !== "Escape")) return;
@@ -149,9 +151,9 @@ export function drawingOf(scene, selection) {
   const told = make("div", { class: "tl-note", role: "status" });
   const lines = scene.source.split("\n").map((line) => make("div", {}, line || " "));
   const kernels = make(
-    "details", { class: "tl-kernels" }, make("summary", {}, "The generated kernels"), passage({}, "the kernels", ...lines),
+    "details", { class: "tl-kernels" }, make("summary", {}, tr("The generated kernels")), passage({}, tr("the kernels"), ...lines),
   );
-  const node = make("div", {}, plot, goesOn(plot, "The drawing"), tags.length ? told : "", ...(scene.source ? [kernels] : []));
+  const node = make("div", {}, plot, goesOn(plot, tr("The drawing")), tags.length ? told : "", ...(scene.source ? [kernels] : []));
 
   /** @param {string} tag */
   const light = (tag) => {

@@ -1,5 +1,6 @@
 /** Words that are explained when they are pointed at or come to with the Tab key: the explanations are `glossary.py`'s. */
 
+import { englishOf, tr } from "../localization.js";
 import { make } from "./dom.js";
 import { GLOSSARY } from "./glossary.js";
 import { placeBeside } from "./readout.js";
@@ -9,9 +10,9 @@ import { placeBeside } from "./readout.js";
  * @param {string} word as it is shown @param {string} kind where one word means several things
  */
 export function explanationOf(word, kind = "") {
-  const key = word.toLowerCase();
+  const key = englishOf(word);
   const known = /** @type {Record<string, string>} */ (GLOSSARY);
-  return (kind && known[`${key}:${kind}`]) || (kind && known[`${kind}:${key}`]) || known[key] || "";
+  return tr((kind && known[`${key}:${kind}`]) || (kind && known[`${kind}:${key}`]) || known[key] || "");
 }
 
 /**

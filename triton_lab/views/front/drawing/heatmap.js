@@ -16,6 +16,7 @@ import { goesOn, reveal } from "./scroller.js";
 import { STYLE } from "./style.js";
 import { themeOf } from "./theme.js";
 import { zoomOf } from "./zoom.js";
+import { tr } from "../localization.js";
 
 /** @typedef {[number, number, number] | [number, number, number, true]} Cell panel, row, column; true: of single positions where a cell of the picture has several */
 /** @typedef {import("./magnified.js").Detail} Detail */
@@ -71,7 +72,7 @@ export class Heatmap {
     this.canvas = this.sheet({ class: "tl-cells" });
     this.overlay = this.sheet({
       class: "tl-overlay", tabindex: 0, role: "img",
-      "aria-label": `${scene.title || "heatmap"}: arrow keys move from cell to cell, Enter picks, plus and minus zoom, 0 shows the whole`,
+      "aria-label": tr("{title}: arrow keys move from cell to cell, Enter picks, plus and minus zoom, 0 shows the whole", { title: scene.title || tr("heatmap") }),
       onpointermove: (/** @type {PointerEvent} */ event) => this._point(this._under(event)),
       onpointerleave: () => {
         this.pointer = null;
@@ -93,7 +94,7 @@ export class Heatmap {
     // Not at once: what an observer changes of its own box is not observed.
     const resized = () => this.canvas.isConnected && this._fits() && this.draw();
     new ResizeObserver(() => requestAnimationFrame(resized)).observe(this.box);
-    this.node.append(this.box, goesOn(this.box, "The picture"));
+    this.node.append(this.box, goesOn(this.box, tr("The picture")));
     this.legend = legendOf(scene);
     this.readout = readoutOf(() => (this.cursor ? this._boxOf(this.cursor) : null));
     this.zoom = zoomOf(this);

@@ -1,6 +1,7 @@
 /** What may be larger than its place: it scrolls there, and words say where it goes on. */
 
 import { make } from "./dom.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {HTMLElement} box with `overflow: auto`
@@ -12,10 +13,10 @@ export function goesOn(box, what) {
   const update = () => {
     const [right, below] = [box.scrollWidth - box.clientWidth - box.scrollLeft, box.scrollHeight - box.clientHeight - box.scrollTop];
     const [left, above] = [box.scrollLeft, box.scrollTop];
-    const sides = Object.entries({ above, below, "to the left": left, "to the right": right });
+    const sides = Object.entries({ [tr("above")]: above, [tr("below")]: below, [tr("to the left")]: left, [tr("to the right")]: right });
     const cut = sides.filter(([, pixels]) => pixels >= 2).map(([side]) => side);
     words.hidden = !cut.length;
-    words.textContent = cut.length ? `${what} continues ${cut.join(" and ")}. Scroll, or use the arrow keys.` : "";
+    words.textContent = cut.length ? tr("{what} continues {sides}. Scroll, or use the arrow keys.", { what, sides: cut.join(", ") }) : "";
   };
   box.addEventListener("scroll", update, { passive: true });
   new ResizeObserver(update).observe(box);

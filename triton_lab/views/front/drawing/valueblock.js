@@ -8,6 +8,7 @@ import { cellLabels, numberText } from "./labels.js";
 import { short } from "./legend.js";
 import { countOf } from "./words.js";
 import { STYLE } from "./style.js";
+import { tr } from "../localization.js";
 
 /**
  * How the numbers of a block look: the class of each, and the styles of the classes.
@@ -60,7 +61,7 @@ export function blockScene(picture, painting, values, [low, high], mask = null) 
     return Number.isFinite(value) ? numberText(value) : "";
   });
   const legend = painting.marks.filter((_, k) => seen.has(k));
-  if (seen.has(painting.marks.length)) legend.push([painting.unknown, "not touched"]);
+  if (seen.has(painting.marks.length)) legend.push([painting.unknown, tr("not touched")]);
   return {
     layout: picture.layout, room: picture.room, panelNames: picture.panelNames, title: "", labels, groups: null,
     right: "", down: "", rules: [0, 0], legend, rampName: "", ramp: low < high ? [start, levels, low, high] : null,
@@ -149,10 +150,10 @@ export function barsOf(values, whole) {
   const canvas = make("canvas", { width, height, class: "tl-bars", role: "img" });
   const odd = [[nan, "NaN"], [plus, "+∞"], [minus, "-∞"]].filter(([count]) => count).map(([count, name]) => `${count} ${name}`);
   const words = [countOf(finite, "number"), ...odd].join(", ");
-  canvas.setAttribute("aria-label", `histogram of ${words}`);
+  canvas.setAttribute("aria-label", tr("histogram of {values}", { values: words }));
   const node = make(
     "div", { class: "tl-histogram" },
-    make("div", { class: "tl-note" }, finite ? `highest bar: ${most}` : ""),
+    make("div", { class: "tl-note" }, finite ? tr("highest bar: {count}", { count: most }) : ""),
     canvas,
     make("div", { class: "tl-ends" }, make("span", {}, finite ? short(low) : ""), make("span", {}, finite ? short(high) : "")),
     make("div", {}, words),

@@ -1,5 +1,7 @@
 /** Programs and counts in words, as Python's `words` has them. */
 
+import { tr, trn } from "../localization.js";
+
 /**
  * `program (3, 0, 0)`; with its number where that is another one: `program (2, 1, 0), number 5`.
  * @param {number} program
@@ -7,7 +9,8 @@
  */
 export function callProgram(program, [x, y, z]) {
   const at = [program % x, Math.floor(program / x) % y, Math.floor(program / (x * y))];
-  return `program (${at.join(", ")})${y > 1 || z > 1 ? `, number ${program}` : ""}`;
+  const coordinates = `(${at.join(", ")})`;
+  return y > 1 || z > 1 ? tr("program {coordinates}, number {number}", { coordinates, number: program }) : tr("program {coordinates}", { coordinates });
 }
 
 /**
@@ -36,7 +39,7 @@ export const programsMark = (programs, grid) =>
  * @param {string} [many]
  */
 export function countOf(number, one, many = `${one}s`) {
-  return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
+  return tr("{count} {noun}", { count: number.toLocaleString("en-US"), noun: trn(one, many, number) });
 }
 
 /**
@@ -46,8 +49,8 @@ export function countOf(number, one, many = `${one}s`) {
  */
 export function elsewhereOf([outside, masked], name) {
   return [
-    masked ? `${countOf(masked, "masked lane stands", "masked lanes stand")} outside ${name}` : "",
-    outside ? `${countOf(outside, "lane touches", "lanes touch")} memory outside ${name}` : "",
+    masked ? trn("{count} masked lane is outside {name}", "{count} masked lanes are outside {name}", masked, { count: masked.toLocaleString("en-US"), name }) : "",
+    outside ? trn("{count} lane accesses memory outside {name}", "{count} lanes access memory outside {name}", outside, { count: outside.toLocaleString("en-US"), name }) : "",
   ].filter(Boolean);
 }
 
@@ -58,7 +61,9 @@ export function elsewhereOf([outside, masked], name) {
  * @param {string} one
  */
 export function numbered(first, last, one) {
-  return first === last ? `${one} ${first}` : `${one}s ${first} to ${last}`;
+  return first === last
+    ? tr("{noun} {number}", { noun: trn(one, `${one}s`, 1), number: first })
+    : tr("{nouns} {first} to {last}", { nouns: trn(one, `${one}s`, 2), first, last });
 }
 
 /**
@@ -67,7 +72,7 @@ export function numbered(first, last, one) {
  * @param {number} length
  */
 export function bytesFrom(first, length) {
-  return length === 1 ? `byte ${first}` : `bytes ${first}–${first + length - 1}`;
+  return length === 1 ? tr("byte {number}", { number: first }) : tr("bytes {first}–{last}", { first, last: first + length - 1 });
 }
 
 /**
@@ -86,5 +91,11 @@ export function listPrograms(programs, grid) {
   }
   const words = runs.slice(0, 6).map(([first, last]) => (first === last ? String(first) : `${first}–${last}`));
   if (runs.length > 6) words.push("…");
-  return `${countOf(programs.length, "program")}: numbers ${words.join(", ")}`;
+  return tr("{programs}: numbers {numbers}", { programs: countOf(programs.length, "program"), numbers: words.join(", ") });
+}
+
+/** A kind of access in the language of the page. @param {string} kind as scenes have it: `load`, `store`, `atomic` or another */
+export function accessWord(kind) {
+  const words = { load: tr("load"), store: tr("store"), atomic: tr("atomic") };
+  return Object.hasOwn(words, kind) ? words[/** @type {keyof typeof words} */ (kind)] : kind;
 }

@@ -4,6 +4,7 @@ import { make } from "./dom.js";
 import { boxOf, covers, inSight, isClosest, isWhole, panned, showing, stepped, wantedOf, wholeLens, zoomed } from "./lens.js";
 import { EMPHASIS } from "./raster.js";
 import { STYLE } from "./style.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("./heatmap.js").Heatmap} Heatmap */
 /** @typedef {import("./magnified.js").Detail} Detail */
@@ -41,13 +42,13 @@ class Zoom {
     const button = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ onclick) =>
       make("button", { type: "button", "aria-label": label, title: label, onclick }, sign);
     this.buttons = {
-      closer: button("+", "zoom in (+)", () => this.step(1)),
-      farther: button("−", "zoom out (-)", () => this.step(-1)),
-      whole: button("whole", "show the whole (0)", () => this.set(wholeLens(heatmap.frame))),
+      closer: button("+", tr("zoom in (+)"), () => this.step(1)),
+      farther: button("−", tr("zoom out (-)"), () => this.step(-1)),
+      whole: button(tr("whole"), tr("show the whole (0)"), () => this.set(wholeLens(heatmap.frame))),
     };
     const small = several || Math.min(cellWidth, cellHeight) < STYLE.largestCell;
     this.node = make(
-      "div", { class: "tl-zoom", role: "group", "aria-label": "zoom", hidden: !this.able || !small },
+      "div", { class: "tl-zoom", role: "group", "aria-label": tr("zoom"), hidden: !this.able || !small },
       ...Object.values(this.buttons), this.told,
     );
     /** @type {Map<number, [number, number]>} where fingers are */
@@ -207,7 +208,7 @@ class Zoom {
     this.trouble = "";
     const timer = setTimeout(() => {
       if (!this.asked.includes(wanted)) return;
-      this.trouble = "Waiting for the kernel. It may be busy. If it was restarted, run the cell again.";
+      this.trouble = tr("Waiting for the kernel. It may be busy. If it was restarted, run the cell again.");
       this.update();
     }, PATIENCE_ZOOMED);
     finer(wanted, (answer) => {
@@ -253,9 +254,9 @@ class Zoom {
     const count = layout.down * layout.right;
     const each = layout.down > 1 && layout.right > 1 ? `${layout.down}×${layout.right} = ${count}` : `${count}`;
     this.told.textContent = this.trouble
-      || (busy ? "Single elements are loading. Until then a cell stands for several elements." : "")
-      || (this.several && !known ? `A cell stands for ${each} places.${this.asks ? " Zoom in to see each." : ""}` : "")
-      || (whole ? "" : "Drag to move; 0 shows the whole.");
+      || (busy ? tr("Single elements are loading. Until then a cell stands for several elements.") : "")
+      || (this.several && !known ? (this.asks ? tr("A cell stands for {count} places. Zoom in to see each.", { count: each }) : tr("A cell stands for {count} places.", { count: each })) : "")
+      || (whole ? "" : tr("Drag to move; 0 shows the whole."));
     this.told.classList.toggle("tl-working", busy && !this.trouble);
   }
 }

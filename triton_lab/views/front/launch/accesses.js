@@ -5,11 +5,12 @@ import { make } from "../drawing/dom.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { iterationPicker, layerPicker, programPicker } from "./pickers.js";
-import { bytesFrom, countOf, elsewhereOf, listPrograms, markOf } from "../drawing/words.js";
+import { accessWord, bytesFrom, countOf, elsewhereOf, listPrograms, markOf } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
 import { goToOne, linesIn } from "../linked.js";
 import { lineOf } from "../selection.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").AccessesScene} scene
@@ -73,10 +74,10 @@ export function accessesOf(scene, selection, context) {
   /** What the status line says while the pointer is elsewhere. */
   const rest = () => {
     const { name } = scene.argument;
-    if (!scene.moments.length) return `Nothing touches ${name}.`;
+    if (!scene.moments.length) return tr("No program accesses {name}.", { name });
     const picked = selection.get().program == null;
     return [
-      picked ? "Point at an element; click it to pick its program." : "Escape clears the selection.",
+      picked ? tr("Point at an element; click it to pick its program.") : tr("Escape clears the selection."),
       ...elsewhereOf(scene.elsewhere, name),
     ].join(" · ");
   };
@@ -100,7 +101,8 @@ export function accessesOf(scene, selection, context) {
     shown = name;
     place.replaceChildren(layer().node);
     layer().zoom.follow(lens);
-    title.textContent = `${scene.title}: ${scene.says[name]}${scene.over === "storage" ? ", over its storage" : ""}`;
+    const values = { title: scene.title, what: scene.says[name] };
+    title.textContent = scene.over === "storage" ? tr("{title}: {what}, over its storage", values) : `${scene.title}: ${scene.says[name]}`;
   };
   const radios = layerPicker(Object.keys(scene.layers), shown, (name) => {
     show(name);
@@ -209,16 +211,16 @@ export class TouchedArgument extends Touched {
     const parts = [this.where(heatmap.indexAt(cell))];
     if (active.length) {
       const count = own.counts[number];
-      const most = heatmap.isSingle(cell) ? "" : "at most ";
-      parts.push(`${most}${count === 1 ? "once" : countOf(count, "time")}`, listPrograms(active, this.scene.grid));
+      const times = count === 1 ? tr("once") : countOf(count, "time");
+      parts.push(heatmap.isSingle(cell) ? times : tr("at most {times}", { times }), listPrograms(active, this.scene.grid));
       const told = moments.map((moment) => this.scene.moments[moment]);
       const iterations = [...new Set(told.map(([iteration]) => iteration))].sort((a, b) => a - b);
-      if (this.iterations > 1) parts.push(spanOf("iteration", iterations));
+      if (this.iterations > 1) parts.push(spanOf(iterations));
       told.sort((a, b) => (a[1] ?? 0) - (b[1] ?? 0));
-      const kinds = told.map(([, line, kind]) => (line === null ? kind : `${kind} in line ${line}`));
+      const kinds = told.map(([, line, kind]) => (line === null ? accessWord(kind) : tr("{kind} in line {line}", { kind: accessWord(kind), line })));
       parts.push([...new Set(kinds)].join(", "));
     } else parts.push(this.scene.nobody ?? "");
-    if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, this.scene.grid)}`);
+    if (masked.length) parts.push(tr("masked lanes of {programs}", { programs: listPrograms(masked, this.scene.grid) }));
     return parts.join(" · ");
   }
 
@@ -242,7 +244,7 @@ export class TouchedArgument extends Touched {
       const offset = Math.floor(byte / argument.itemsize) - argument.offset;
       const [first] = right === 1 ? elementsAt(argument, offset, 1) : [];
       const element = first ? ` · ${argument.name}[${first.join(", ")}]` : "";
-      return `storage ${bytes}, line ${Math.floor(byte / 128)}, sector ${Math.floor((byte % 128) / 32)}${element}`;
+      return tr("storage {bytes}, line {line}, sector {sector}", { bytes, line: Math.floor(byte / 128), sector: Math.floor((byte % 128) / 32) }) + element;
     }
     const last = index.length - 1;
     /** @param {number} value @param {number} axis */
@@ -251,17 +253,18 @@ export class TouchedArgument extends Touched {
       return extent > 1 ? `${value}:${value + extent}` : String(value);
     };
     const outside = index.some((value, axis) => value < 0 || value >= argument.shape[axis]);
-    return `${argument.name}[${index.map(span).join(", ")}]${outside ? ", outside the argument" : ""}`;
+    const element = `${argument.name}[${index.map(span).join(", ")}]`;
+    return outside ? tr("{element}, outside the argument", { element }) : element;
   }
 }
 
 /**
  * `iteration 3`, `iterations 0–4` or `iterations 0, 2, 5`.
- * @param {string} name @param {number[]} list ascending
+ * @param {number[]} list ascending
  */
-function spanOf(name, list) {
-  if (list.length === 1) return `${name} ${list[0]}`;
+function spanOf(list) {
+  if (list.length === 1) return tr("iteration {number}", { number: list[0] });
   const whole = list[list.length - 1] - list[0] === list.length - 1;
   const some = list.slice(0, 6).join(", ") + (list.length > 6 ? " …" : "");
-  return `${name}s ${whole ? `${list[0]}–${list[list.length - 1]}` : some}`;
+  return tr("iterations {numbers}", { numbers: whole ? `${list[0]}–${list[list.length - 1]}` : some });
 }

@@ -10,6 +10,7 @@ import { tableOf } from "../drawing/table.js";
 import { partOf } from "../part.js";
 import { fitPlace, isFaulty, notePicked, pickedAgain, placeWords } from "../place.js";
 import { scoped } from "../selection.js";
+import { tr } from "../localization.js";
 
 const ON_TOP = 2; // findings that stand above the tabs, if they are errors or warnings
 
@@ -37,7 +38,7 @@ export function cardOf(scene, selection, context) {
     part.draw();
     /** @type {HTMLElement | null} */ (node.querySelector("[role=tab][aria-selected=true]"))?.focus();
   };
-  const back = make("button", { type: "button", class: "tl-link", title: "where you were before the cell ran again", onclick: goBack }, `back to ${words}`);
+  const back = make("button", { type: "button", class: "tl-link", title: tr("where you were before the cell ran again"), onclick: goBack }, tr("back to {place}", { place: words }));
   // What is picked at the fault is of this launch alone.
   let part = bodyOf(scene, own.selection, { ...context, open: {} }, back);
   node.append(part.node);
@@ -70,7 +71,7 @@ function bodyOf(scene, selection, context, back = "") {
   let first = Math.max(0, scene.tabs.findIndex((tab) => tab.name === scene.opened));
   const top = scene.findings.filter((one) => one.severity !== "note").slice(0, ON_TOP);
   if (scene.tabs.length && scene.findings.length > top.length) {
-    tabs.push({ name: `Findings (${scene.findings.length})`, make: () => listOf(scene.findings, selection, linked) });
+    tabs.push({ name: tr("Findings ({count})", { count: scene.findings.length }), make: () => listOf(scene.findings, selection, linked) });
     if (scene.show[0] === "findings") first = tabs.length - 1;
   }
   const names = [...scene.tabs.map((tab) => tab.name), "findings"].slice(0, tabs.length);
@@ -88,7 +89,7 @@ function bodyOf(scene, selection, context, back = "") {
     : "";
   const source = scene.tabs.length && scene.source.lines.length ? sectionOf(scene, selection, open, linked) : null;
   const raised = scene.failure && scene.told
-    ? make("details", { class: "tl-section" }, make("summary", {}, "The error as it was raised"), passage({ class: "tl-failure" }, "the error", scene.failure))
+    ? make("details", { class: "tl-section" }, make("summary", {}, tr("The error as it was raised")), passage({ class: "tl-failure" }, tr("the error"), scene.failure))
     : "";
   const node = make(
     "div", { class: "tl-card", onkeydown: picked.onkeydown },
@@ -100,7 +101,7 @@ function bodyOf(scene, selection, context, back = "") {
     ),
     scene.table.length ? tableOf(scene.headings, scene.table) : "",
     scene.scalars.length ? make("div", { class: "tl-note" }, scene.scalars.join(" · ")) : "",
-    scene.failure && !scene.told ? passage({ class: "tl-failure" }, "the error", scene.failure) : "",
+    scene.failure && !scene.told ? passage({ class: "tl-failure" }, tr("the error"), scene.failure) : "",
     ...(scene.tabs.length ? top : scene.findings).map((one) => findingOf(one, selection, linked)),
     more,
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
@@ -132,12 +133,12 @@ function sectionOf(scene, selection, place, linked) {
   const source = sourceOf(scene.source, selection, linked);
   const file = scene.source.place?.path.split("/").pop();
   const opens = linked && file
-    ? make("button", { type: "button", class: "tl-link", onclick: () => linked.go(scene.source.first, true) }, `open ${file} at line ${scene.source.first}`)
+    ? make("button", { type: "button", class: "tl-link", onclick: () => linked.go(scene.source.first, true) }, tr("open {file} at line {line}", { file, line: scene.source.first }))
     : "";
   const node = make(
     "details",
     { class: "tl-section", open: place.source ?? scene.show.includes("source"), ontoggle: () => (place.source = node.open) },
-    make("summary", {}, "Source"), opens, source.node,
+    make("summary", {}, tr("Source")), opens, source.node,
   );
   // A finding's line is to be seen; where the source stands beside the stages of the compiler, it is.
   selection.subscribe(({ line }) => line != null && !node.closest(".tl-card")?.querySelector(".tl-stages") && (node.open = true));

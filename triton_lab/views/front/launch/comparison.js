@@ -8,6 +8,7 @@ import { tabsOf } from "../drawing/tabs.js";
 import { foldedTable, tableOf } from "../drawing/table.js";
 import { callProgram, countOf } from "../drawing/words.js";
 import { partOf } from "../part.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").ComparisonScene} scene
@@ -28,7 +29,7 @@ export function comparisonOf(scene, selection, context) {
     scene.cause ? make("div", { class: "tl-cause" }, scene.cause) : "",
     ...scene.lines.map((line) => make("div", { class: "tl-note" }, line)),
     // What came of it stands in the lines above.
-    ...(scene.causes.length ? [foldedTable(`What was tried: ${countOf(scene.causes.length, "experiment")}`, scene.tried, scene.causes)] : []),
+    ...(scene.causes.length ? [foldedTable(tr("What was tried: {experiments}", { experiments: countOf(scene.causes.length, "experiment") }), scene.tried, scene.causes)] : []),
     why?.node ?? "",
     pictures.node,
   );
@@ -44,7 +45,7 @@ export function comparisonOf(scene, selection, context) {
 function whyOf({ later }, selection, context) {
   if (!later) return null;
   if (!context.live && !context.has(later)) {
-    const node = make("div", { class: "tl-note" }, "Nothing was tried to find out why. A running kernel tries it.");
+    const node = make("div", { class: "tl-note" }, tr("The reason was not searched for. A running kernel can search for it."));
     return { node, stop: () => {} };
   }
   const part = partOf({ name: later }, selection, context);
@@ -53,8 +54,8 @@ function whyOf({ later }, selection, context) {
     part.draw();
   };
   const button = make(
-    "button", { type: "button", class: "tl-link", title: "run the launch again, with one thing changed each time", onclick: ask },
-    "why do they differ? try it",
+    "button", { type: "button", class: "tl-link", title: tr("run the launch again, with one thing changed each time"), onclick: ask },
+    tr("find the reason"),
   );
   const node = make("div", {}, button);
   return { node, stop: () => part.stop?.() };
@@ -90,11 +91,11 @@ function comparedOf(argument, scene) {
   status.textContent = rest;
   const wordsFor = (/** @type {number} */ at) => {
     const element = `${argument.name}[${unravel(worst[at], layout.shape).join(", ")}]`;
-    const of = layout.down * layout.right > 1 ? ", the worst of its cell" : "";
+    const where = layout.down * layout.right > 1 ? tr("{element}, the worst of its cell", { element }) : element;
     const values = `${scene.titles[0]} ${first[at]} · ${scene.titles[1]} ${second[at]}`;
-    const apart = errors[at] === 0 ? "no error" : `error ${errors[at]}${argument.unit ? ` ${argument.unit}` : ""}`;
-    const who = programs[at] < 0 ? "" : ` · stored by ${callProgram(programs[at], scene.grid)}`;
-    return `${element}${of} · ${values} · ${apart}${who}`;
+    const apart = errors[at] === 0 ? tr("no error") : tr("error {size}", { size: [errors[at], argument.unit].filter(Boolean).join(" ") });
+    const who = programs[at] < 0 ? "" : tr("stored by {program}", { program: callProgram(programs[at], scene.grid) });
+    return [where, values, apart, who].filter(Boolean).join(" · ");
   };
   for (const heatmap of heatmaps) {
     heatmap.onpoint = (cell) => {

@@ -2,6 +2,7 @@
 
 import { make, passage } from "../drawing/dom.js";
 import { countOf } from "../drawing/words.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").FindingScene} finding
@@ -14,23 +15,23 @@ export function findingOf(finding, selection, linked) {
     : make(
       "button",
       {
-        type: "button", class: "tl-link", title: "show this line and the first program concerned",
+        type: "button", class: "tl-link", title: tr("show this line and the first program concerned"),
         onclick: () => {
           selection.set({ line: finding.line, program: finding.program });
           if (finding.line !== null) linked?.go(finding.line, true);
         },
       },
-      `${finding.where ?? `line ${finding.line}`}:`,
+      `${finding.where ?? tr("line {number}", { number: finding.line ?? "" })}:`,
     );
   return make(
     "div", { class: `tl-finding tl-${finding.severity}` },
     make("span", { class: "tl-icon", "aria-hidden": "true" }, finding.icon),
     make(
       "div", {},
-      make("div", {}, make("b", {}, `${finding.severity}: `), where, where ? " " : "", finding.message),
-      finding.excerpt.length ? passage({ class: "tl-excerpt" }, "where", finding.excerpt.join("\n")) : "",
+      make("div", {}, make("b", {}, `${severityOf(finding.severity)}: `), where, where ? " " : "", finding.message),
+      finding.excerpt.length ? passage({ class: "tl-excerpt" }, tr("where"), finding.excerpt.join("\n")) : "",
       ...finding.orders.map((line) => make("div", {}, line)),
-      make("div", { class: "tl-note" }, finding.hint, finding.fix ? " A fix, tried on copies:" : ""),
+      make("div", { class: "tl-note" }, finding.hint, finding.fix ? ` ${tr("A fix, tried on copies:")}` : ""),
       ...(finding.fix ?? []).map(fixOf),
     ),
   );
@@ -45,8 +46,9 @@ export function countedOf(rest, told) {
   const severities = ["error", "warning", "note"];
   return severities.map((severity) => {
     const number = rest.filter((one) => one.severity === severity).length;
-    const more = told.some((one) => one.severity === severity) ? "more " : "";
-    return number ? countOf(number, `${more}${severity}`) : "";
+    if (!number) return "";
+    const more = told.some((one) => one.severity === severity);
+    return severitiesOf(number, severity, more);
   }).filter(Boolean).join(", ");
 }
 
@@ -56,11 +58,21 @@ export function countedOf(rest, told) {
  */
 function fixOf([line, before, after]) {
   const copy = make("button", {
-    type: "button", class: "tl-link", title: `instead of ${before.trim()}`,
-    onclick: () => navigator.clipboard?.writeText(after).then(() => (copy.textContent = "Copied")),
-  }, "Copy");
+    type: "button", class: "tl-link", title: tr("instead of {code}", { code: before.trim() }),
+    onclick: () => navigator.clipboard?.writeText(after).then(() => (copy.textContent = tr("Copied"))),
+  }, tr("Copy"));
   return make(
     "div", { class: "tl-fix" },
-    make("span", { class: "tl-note" }, `line ${line}`), passage({ class: "tl-excerpt" }, "the fix", after), copy,
+    make("span", { class: "tl-note" }, tr("line {number}", { number: line })), passage({ class: "tl-excerpt" }, tr("the fix"), after), copy,
   );
+}
+
+/** A severity in the language of the page. @param {string} severity */
+const severityOf = (severity) => (severity === "error" ? tr("error") : severity === "warning" ? tr("warning") : tr("note"));
+
+/** `2 errors`, `2 more errors`. @param {number} count @param {string} severity @param {boolean} more */
+function severitiesOf(count, severity, more) {
+  if (severity === "error") return more ? countOf(count, "more error") : countOf(count, "error");
+  if (severity === "warning") return more ? countOf(count, "more warning") : countOf(count, "warning");
+  return more ? countOf(count, "more note") : countOf(count, "note");
 }

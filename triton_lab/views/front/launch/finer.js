@@ -3,12 +3,11 @@
 import { numbers } from "../drawing/data.js";
 import { make } from "../drawing/dom.js";
 import { spreadStyles } from "../drawing/heatmap.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("../drawing/magnified.js").Detail} Detail */
 /** @typedef {import("../scenes.js").Scene} Scene */
 /** @typedef {Pick<import("../scenes.js").Dress, "styles" | "groups" | "marks"> & {levels?: import("../scenes.js").Buffer | null}} Looks */
-
-const NO_KERNEL = "Single elements are not kept here: a running kernel makes them. Run the cell, then zoom in.";
 
 /**
  * How a heatmap asks for single positions; null where its cells are such already.
@@ -20,10 +19,10 @@ const NO_KERNEL = "Single elements are not kept here: a running kernel makes the
 export function finerOf(context, name, detail) {
   if (!name) return null;
   return ({ panel, row, column, rows, columns }, then) => {
-    if (!context.live) return then(NO_KERNEL);
+    if (!context.live) return then(tr("Single elements are not saved here: a running kernel makes them. Run the cell, then zoom in."));
     context.ask(`${name}/window/${[panel, row, column, rows, columns].join(".")}`, (scene) => {
       if (scene.kind === "words") then(scene.text);
-      else then(detail(scene) ?? "The kernel answered with another picture: run the cell again.");
+      else then(detail(scene) ?? tr("The kernel answered with another picture. Run the cell again."));
     });
   };
 }
@@ -48,5 +47,5 @@ export function detailOf(at, cells, { styles, levels, groups, marks }, [thin, st
 
 /** A window by itself is no picture. @returns {import("../part.js").Part} */
 export function windowOf() {
-  return { node: make("div", { class: "tl-words" }, "This is seen by zooming into its picture."), draw: () => {} };
+  return { node: make("div", { class: "tl-words" }, tr("Zoom into the picture to see this.")), draw: () => {} };
 }

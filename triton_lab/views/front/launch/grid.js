@@ -11,13 +11,13 @@ import { STYLE } from "../drawing/style.js";
 import { TouchedArgument, touchedAt } from "./accesses.js";
 import { detailOf, finerOf } from "./finer.js";
 import { goToOne } from "../linked.js";
-import { layerPicker, programPicker } from "./pickers.js";
+import { layerPicker, layerWord, programPicker } from "./pickers.js";
 import { Sharing } from "./sharing.js";
 import { callProgram, countOf, listPrograms } from "../drawing/words.js";
+import { tr } from "../localization.js";
 
 const GRID_LAYERS = ["order", "wave", "lanes", "bytes", "iterations", "shared"];
 const FIRST_LEVEL = 4; // after: no cell, nobody, masked, outside
-const LEVEL_NAMES = /** @type {Record<string, string>} */ ({ shared: "bytes shared" });
 
 /**
  * @param {import("../scenes.js").GridScene} scene
@@ -71,7 +71,7 @@ export function gridOf(scene, selection, context) {
     /** @type {Omit<import("../scenes.js").Dress, "labels" | "groups">} */
     const dress = {
       styles, legend: few ? scene.ramp.programs : [],
-      ramp: programs && !few ? [start, levels, low, high] : null, rampName: coloured ? scene.ramp.name : LEVEL_NAMES[shown] ?? shown,
+      ramp: programs && !few ? [start, levels, low, high] : null, rampName: coloured ? scene.ramp.name : layerWord(shown === "shared" ? "bytes shared" : shown),
       ticks: coloured ? ticks : [],
     };
     // The keyboard stays where it was.
@@ -121,7 +121,7 @@ export function gridOf(scene, selection, context) {
         goToOne(context.linked, linesAt(cell), selection);
         pick(programAt(beside, cell));
       };
-      heatmaps[1].overlay.setAttribute("aria-label", `${name}: arrow keys move from cell to cell, Enter picks its program`);
+      heatmaps[1].overlay.setAttribute("aria-label", tr("{name}: arrow keys move from cell to cell, Enter picks its program", { name }));
     }
     heatmaps[0].onword = (cell) => String(now[heatmaps[0].classAt(cell) - 1]);
     heatmaps[0].zoom.offer(scene.heatmap.layout.down * scene.heatmap.layout.right > 1 ? programsIn : null);
@@ -166,19 +166,20 @@ export function gridOf(scene, selection, context) {
     const stopped = scene.stopped ? scene.stopped.says[states[program]] : "";
     if (stopped && !facts.lanes[program]) return `${callProgram(program, scene.grid)} ${stopped}`;
     const others = Array.from(sharing.with(program)).filter((other) => other !== program);
-    const lanes = countOf(facts.lanes[program], "lane") + (masked[program] ? ` and ${masked[program]} masked` : "");
+    const active = countOf(facts.lanes[program], "lane");
+    const lanes = masked[program] ? tr("{lanes} and {count} masked", { lanes: active, count: masked[program] }) : active;
     return [
-      `${callProgram(program, scene.grid)} · wave ${Math.floor(program / sms)}`,
-      ...(stopped ? [`${stopped}; before that`] : []),
+      callProgram(program, scene.grid), tr("wave {number}", { number: Math.floor(program / sms) }),
+      ...(stopped ? [tr("{stopped}; before that", { stopped })] : []),
       countOf(facts.iterations[program], "iteration"), lanes,
-      `loads ${countOf(loaded[program], "byte")}, stores ${stored[program]}`,
-      others.length ? `shares inputs with ${listPrograms(others, scene.grid)}` : "shares no input",
+      tr("loads {bytes}, stores {count}", { bytes: countOf(loaded[program], "byte"), count: stored[program] }),
+      others.length ? tr("shares inputs with {programs}", { programs: listPrograms(others, scene.grid) }) : tr("shares no input"),
     ].join(" · ");
   };
   const rest = () => {
-    if (!programs) return "The grid has no programs.";
+    if (!programs) return tr("The grid has no programs.");
     const { program } = selection.get();
-    return program == null ? "Point at a program; click it to see with whom it shares its inputs." : words(program);
+    return program == null ? tr("Point at a program; click it to see the programs that load the same inputs.") : words(program);
   };
 
   const slider = programPicker(scene.grid, selection);
@@ -207,14 +208,14 @@ export function gridOf(scene, selection, context) {
   };
   if (scene.program !== null && selection.get().program === undefined) selection.set({ program: scene.program });
   const count = make("input", {
-    type: "number", min: 1, value: sms, class: "tl-count", "aria-label": "multiprocessors",
+    type: "number", min: 1, value: sms, class: "tl-count", "aria-label": tr("multiprocessors"),
     oninput: () => {
       sms = Math.max(1, Math.floor(Number(count.value)) || 1);
       build();
       update();
     },
   });
-  const sized = make("label", { class: "tl-word" }, "SMs ", count);
+  const sized = make("label", { class: "tl-word" }, `${tr("SMs")} `, count);
   explain(sized, explanationOf("SMs"), count);
   const radios = layerPicker(GRID_LAYERS, shown, (name) => {
     shown = name;

@@ -4,6 +4,7 @@ import { make } from "../drawing/dom.js";
 import { tableOf } from "../drawing/table.js";
 import { partOf } from "../part.js";
 import { createSelection } from "../selection.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").LaunchesScene} scene
@@ -33,15 +34,15 @@ export function launchesOf(scene, _, context) {
   };
   /** @type {HTMLInputElement} */
   const slider = make("input", {
-    type: "range", min: 0, max: scene.count - 1, step: 1, "aria-label": "launch", onchange: () => show(Number(slider.value)),
+    type: "range", min: 0, max: scene.count - 1, step: 1, "aria-label": tr("launch"), onchange: () => show(Number(slider.value)),
     oninput: () => (field.value = slider.value),
   });
   const field = make("input", {
-    type: "number", class: "tl-count", min: 0, max: scene.count - 1, "aria-label": "number of the launch",
+    type: "number", class: "tl-count", min: 0, max: scene.count - 1, "aria-label": tr("number of the launch"),
     oninput: () => field.value !== "" && show(Number(field.value)),
   });
-  const back = make("button", { type: "button", class: "tl-step", onclick: () => show(shown - 1) }, "◀ back");
-  const on = make("button", { type: "button", class: "tl-step", onclick: () => show(shown + 1) }, "on ▶");
+  const back = make("button", { type: "button", class: "tl-step", onclick: () => show(shown - 1) }, tr("◀ back"));
+  const on = make("button", { type: "button", class: "tl-step", onclick: () => show(shown + 1) }, tr("forward ▶"));
   const table = tableOf(scene.headings, scene.table);
   // A kernel's name leads to its first launch.
   table.querySelectorAll("tbody th").forEach((head, k) => {
@@ -55,7 +56,7 @@ export function launchesOf(scene, _, context) {
     ...scene.remarks.map((words) => make("div", { class: "tl-note" }, words)),
     make(
       "div", { class: "tl-controls" },
-      back, make("label", { class: "tl-slide" }, "launch ", slider), field, on, make("span", { class: "tl-note" }, `of ${scene.count}, from 0 on`),
+      back, make("label", { class: "tl-slide" }, `${tr("launch")} `, slider), field, on, make("span", { class: "tl-note" }, tr("of {count}, counted from 0", { count: scene.count })),
     ),
     place,
   );

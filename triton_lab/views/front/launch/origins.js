@@ -8,6 +8,7 @@ import { oneProgramPicker } from "./pickers.js";
 import { callProgram } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { goToOne, linesIn } from "../linked.js";
+import { tr } from "../localization.js";
 
 const NOT_NEEDED = 1;
 const STORED_HERE = 2;
@@ -36,7 +37,7 @@ export function originsOf(scene, selection, context) {
   /** @type {Heatmap[]} */
   let heatmaps = [];
 
-  const rest = () => (status.textContent = stored ? "Click an element of the store to see where it came from." : "");
+  const rest = () => (status.textContent = stored ? tr("Click a stored element to see the loads that it comes from.") : "");
 
   /** @param {number} element */
   const ask = (element) => {
@@ -87,18 +88,22 @@ export function originsOf(scene, selection, context) {
       heatmap.onpoint = (cell) => {
         context.linked?.point(cell ? linesAt(cell) : []);
         if (!cell) return rest();
-        return (status.textContent = `${at(heatmap, cell)} ${heatmap.classAt(cell) >= FIRST ? "is part of it" : "is not needed"}`);
+        return (status.textContent = heatmap.classAt(cell) >= FIRST
+          ? tr("{element} is part of it", { element: at(heatmap, cell) })
+          : tr("{element} is not needed", { element: at(heatmap, cell) }));
       };
     }
     if (stored && elements) {
-      const own = markedOf({ ...stored, title: `stored: ${shown.stored}` }, scene.looks, elements, shown.element ?? -1);
+      const own = markedOf({ ...stored, title: tr("stored: {value}", { value: shown.stored }) }, scene.looks, elements, shown.element ?? -1);
       /** @param {import("../drawing/heatmap.js").Cell} cell */
       const linesAt = (cell) => (own.classAt(cell) === NOT_NEEDED ? [] : linesIn([stored.line]));
       own.onpoint = (cell) => {
         context.linked?.point(cell ? linesAt(cell) : []);
         if (!cell) return rest();
-        const here = own.classAt(cell) === NOT_NEEDED ? "has no origins to show" : "click to see where it came from";
-        return (status.textContent = `${stored.argument}${at(own, cell)} ${here}`);
+        const element = `${stored.argument}${at(own, cell)}`;
+        return (status.textContent = own.classAt(cell) === NOT_NEEDED
+          ? tr("{element} has no origins to show", { element })
+          : tr("{element}: click to see its origins", { element }));
       };
       finest(own, stored.finer, shown.element ?? -1);
       own.onpick = (cell) => {
@@ -112,7 +117,7 @@ export function originsOf(scene, selection, context) {
         const element = elements[(panel * own.layout.rows + down) * own.layout.columns + right];
         if (element) ask(element - 1);
       };
-      own.overlay.setAttribute("aria-label", `${stored.argument}: arrow keys move from cell to cell, Enter shows where it came from`);
+      own.overlay.setAttribute("aria-label", tr("{name}: arrow keys move from cell to cell, Enter shows the origins", { name: stored.argument }));
       heatmaps.unshift(own);
       // What was looked at closely stays so.
       if (lens) own.zoom.follow(lens);
@@ -121,7 +126,7 @@ export function originsOf(scene, selection, context) {
     row.replaceChildren(...heatmaps.map((heatmap) => heatmap.node));
     if (focused) heatmaps[0].overlay.focus();
     words.replaceChildren(
-      make("summary", {}, "The same in words"),
+      make("summary", {}, tr("The same in words")),
       ...shown.lines.map((line) => make("div", { class: "tl-note" }, line)),
     );
     rest();
@@ -132,7 +137,7 @@ export function originsOf(scene, selection, context) {
     const program = selection.get().program ?? null;
     if (program === null || !firstOf || !stored || program === shown.program) return;
     if (firstOf[program]) ask(firstOf[program] - 1);
-    else status.textContent = `${callProgram(program, stored.grid)} stored nothing here.`;
+    else status.textContent = tr("{program} stored nothing here.", { program: callProgram(program, stored.grid) });
   };
   build();
   selection.subscribe(update);
@@ -194,13 +199,13 @@ function markedOf(picture, looks, elements = null, element = -1) {
     for (let cell = 0; cell < cells.length; cell++) if (elements[cell]) cells[cell] = STORED_HERE;
     const here = element < 0 ? null : cellOf(layout, unravel(element, layout.shape));
     if (here) cells[(here[0] * layout.rows + here[1]) * layout.columns + here[2]] = middle;
-    legend.push([looks[middle], "picked"], [looks[STORED_HERE], "click to pick"]);
+    legend.push([looks[middle], tr("picked")], [looks[STORED_HERE], tr("click to pick")]);
   }
   const [places, levels] = [numbers(picture.cells), numbers(picture.levels)];
   for (let k = 0; k < places.length; k++) cells[places[k]] = Math.max(cells[places[k]], levels[k]);
   return new Heatmap({
     layout, room: picture.room, title: picture.title, panelNames: picture.panelNames, legend, labels: [], right: "", down: "",
-    rules: [0, 0], ramp: picture.ramp, rampName: "iteration",
+    rules: [0, 0], ramp: picture.ramp, rampName: tr("iteration"),
     cells: { type: "u1", bytes: cells },
     styles: { type: "u2", bytes: new Uint8Array(Uint16Array.from(looks.flat()).buffer) },
     groups: { type: "u1", bytes: Uint8Array.from(looks, (_, k) => Math.min(k, FIRST)) },

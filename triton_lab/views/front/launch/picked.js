@@ -2,6 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { callProgram } from "../drawing/words.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {number[]} grid
@@ -11,16 +12,16 @@ export function pickedOf(grid, selection) {
   const programs = grid[0] * grid[1] * grid[2];
   const words = make("span", { class: "tl-chosen", "aria-live": "polite" });
   const clear = () => selection.set({ program: null, line: null, iteration: null, pointed: null });
-  const free = make("button", { type: "button", class: "tl-link", onclick: clear }, "clear");
+  const free = make("button", { type: "button", class: "tl-link", onclick: clear }, tr("clear"));
   const node = make("div", { class: "tl-picked" }, words, free);
   const update = () => {
     const { program, line, iteration } = selection.get();
     const told = [
       program == null ? "" : callProgram(program, grid),
-      iteration == null ? "" : `iteration ${iteration}`,
-      line == null ? "" : `line ${line}`,
+      iteration == null ? "" : tr("iteration {number}", { number: iteration }),
+      line == null ? "" : tr("line {number}", { number: line }),
     ].filter(Boolean);
-    words.textContent = told.length ? told.join(" · ") : programs > 1 ? "[ and ] pick a program" : "";
+    words.textContent = told.length ? told.join(" · ") : programs > 1 ? tr("[ and ] pick a program") : "";
     free.hidden = !told.length;
   };
   selection.subscribe(update);

@@ -4,6 +4,7 @@ import { make } from "../drawing/dom.js";
 import { explain, explanationOf } from "../drawing/explained.js";
 import { callProgram, countOf } from "../drawing/words.js";
 import { notKept, programIn, programPaint, writtenProgram } from "./programs.js";
+import { tr } from "../localization.js";
 
 /** @typedef {{nodes: HTMLElement[], update: () => void}} Picker */
 
@@ -44,7 +45,7 @@ function programControl(grid, selection, shown, kept) {
   const swatch = make("span", { class: "tl-swatch tl-of-program", "aria-hidden": "true" });
   const told = make("output", { class: "tl-told" });
   const slider = make("input", {
-    type: "range", min: shown ? 0 : -1, max: steps - 1, step: 1, "aria-label": "program",
+    type: "range", min: shown ? 0 : -1, max: steps - 1, step: 1, "aria-label": tr("program"),
     oninput: () => {
       const at = Number(slider.value);
       selection.set({ program: at < 0 ? null : kept?.[at] ?? at });
@@ -53,8 +54,8 @@ function programControl(grid, selection, shown, kept) {
   });
   // By its own name, so that nobody takes it for the slider.
   const field = make("input", {
-    type: "text", class: "tl-count tl-typed", "aria-label": "number or place", "aria-invalid": "false", autocomplete: "off", spellcheck: "false",
-    placeholder: grid[1] > 1 || grid[2] > 1 ? "number or x, y, z" : "number", title: "a number, such as 5, or a place, such as (3, 0, 0); then Enter",
+    type: "text", class: "tl-count tl-typed", "aria-label": tr("number or place"), "aria-invalid": "false", autocomplete: "off", spellcheck: "false",
+    placeholder: grid[1] > 1 || grid[2] > 1 ? tr("number or x, y, z") : tr("number"), title: tr("a number, such as 5, or a place, such as (3, 0, 0); then Enter"),
     onchange: () => take(),
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return; // the notebook's
@@ -87,11 +88,11 @@ function programControl(grid, selection, shown, kept) {
     const program = picked();
     const at = program === null ? -1 : kept ? kept.indexOf(program) : program;
     slider.value = String(at);
-    told.textContent = program === null ? `all ${countOf(count, "program")}` : callProgram(program, grid);
+    told.textContent = program === null ? tr("all {count}", { count: countOf(count, "program") }) : callProgram(program, grid);
     swatch.setAttribute("style", program === null ? "display:none" : `background:${programPaint(program, count)}`);
     if (program !== seen) write(); // what is being typed stays when something else is picked
   };
-  const nodes = steps > 1 ? [make("label", { class: "tl-slide" }, "program ", slider), field, swatch, told, wrong] : [];
+  const nodes = steps > 1 ? [make("label", { class: "tl-slide" }, `${tr("program")} `, slider), field, swatch, told, wrong] : [];
   return { nodes, update };
 }
 
@@ -103,7 +104,7 @@ function programControl(grid, selection, shown, kept) {
 export function iterationPicker(count, selection) {
   return picker(
     count, selection,
-    (iteration) => (iteration === null ? `all ${countOf(count, "iteration")}` : `iteration ${iteration}`),
+    (iteration) => (iteration === null ? tr("all {count}", { count: countOf(count, "iteration") }) : tr("iteration {number}", { number: iteration })),
   );
 }
 
@@ -115,11 +116,11 @@ export function iterationPicker(count, selection) {
  */
 function picker(count, selection, words) {
   const slider = make("input", {
-    type: "range", min: -1, max: count - 1, step: 1, "aria-label": "iteration",
+    type: "range", min: -1, max: count - 1, step: 1, "aria-label": tr("iteration"),
     oninput: () => selection.set({ iteration: Number(slider.value) < 0 ? null : Number(slider.value) }),
   });
   const told = make("output", { class: "tl-told" });
-  const nodes = count > 1 ? [make("label", { class: "tl-slide" }, "iteration ", slider), told] : [];
+  const nodes = count > 1 ? [make("label", { class: "tl-slide" }, `${tr("iteration")} `, slider), told] : [];
   return {
     nodes,
     update() {
@@ -145,13 +146,23 @@ export function layerPicker(names, shown, onchange) {
   });
 }
 
+/** The name of a picture's layer in the language of the page. @param {string} name */
+export function layerWord(name) {
+  const words = {
+    count: tr("count"), program: tr("program"), iteration: tr("iteration"), reuse: tr("reuse"), order: tr("order"), wave: tr("wave"),
+    lanes: tr("lanes"), bytes: tr("bytes"), iterations: tr("iterations"), shared: tr("shared"), "bytes shared": tr("bytes shared"),
+    loads: tr("loads"), stores: tr("stores"), both: tr("both"),
+  };
+  return Object.hasOwn(words, name) ? words[/** @type {keyof typeof words} */ (name)] : name;
+}
+
 /**
  * A radio button whose word is explained.
  * @param {string} group @param {string} name @param {boolean} checked @param {() => void} onchange
  */
 export function radioOf(group, name, checked, onchange) {
-  const radio = make("input", { type: "radio", name: group, checked, onchange, "aria-label": name });
-  const label = make("label", { class: "tl-word" }, radio, name);
+  const radio = make("input", { type: "radio", name: group, checked, onchange, "aria-label": layerWord(name) });
+  const label = make("label", { class: "tl-word" }, radio, layerWord(name));
   explain(label, explanationOf(name), radio);
   return label;
 }

@@ -2,6 +2,7 @@
 
 import { STYLE } from "../drawing/style.js";
 import { callProgram, countOf } from "../drawing/words.js";
+import { tr } from "../localization.js";
 
 /**
  * The palette index of a program: as `program_colours` of `style.py` has it.
@@ -43,19 +44,21 @@ export function programIn(text, grid) {
   const parts = inner.split(/\s*,\s*|\s+/).filter((part, k, all) => part !== "" || k < all.length - 1); // (3,) is a tuple of Python
   const several = grid[1] > 1 || grid[2] > 1;
   if (open !== words.endsWith(")") || !parts.length || parts.length > 3 || !parts.every((part) => /^-?\d{1,15}$/.test(part))) {
-    return { wrong: `Write a program's number, such as ${several ? 1 : 0}, or its place, such as (0, 0, 0).` };
+    return { wrong: tr("Write a program's number, such as {number}, or its place, such as (0, 0, 0).", { number: several ? 1 : 0 }) };
   }
   const at = parts.map(Number);
   if (at.length === 1 && !open) {
     const count = grid[0] * grid[1] * grid[2];
     if (at[0] >= 0 && at[0] < count) return { program: at[0] };
-    return { wrong: `No program has number ${at[0]}: the grid (${grid.join(", ")}) has ${countOf(count, "program")}, counted from 0.` };
+    return { wrong: tr("No program has number {number}: the grid {grid} has {programs}, counted from 0.", { number: at[0], grid: `(${grid.join(", ")})`, programs: countOf(count, "program") }) };
   }
   const place = [at[0], at[1] ?? 0, at[2] ?? 0];
   const axis = place.findIndex((value, k) => value < 0 || value >= grid[k]);
   if (axis >= 0) {
-    const to = grid[axis] === 1 ? "is always 0" : `goes from 0 to ${grid[axis] - 1}`;
-    return { wrong: `There is no program (${place.join(", ")}): ${"xyz"[axis]} ${to} in the grid (${grid.join(", ")}).` };
+    const values = { coordinates: `(${place.join(", ")})`, axis: "xyz"[axis], last: grid[axis] - 1, grid: `(${grid.join(", ")})` };
+    return { wrong: grid[axis] === 1
+      ? tr("There is no program {coordinates}: {axis} is always 0 in the grid {grid}.", values)
+      : tr("There is no program {coordinates}: {axis} goes from 0 to {last} in the grid {grid}.", values) };
   }
   return { program: place[0] + grid[0] * (place[1] + grid[1] * place[2]) };
 }
@@ -67,6 +70,7 @@ export function programIn(text, grid) {
  * @param {number} kept how many are in the picture
  */
 export function notKept(program, grid, kept) {
-  const told = callProgram(program, grid);
-  return `P${told.slice(1)} is not in this picture, which keeps ${countOf(kept, "program")}: ask for values(..., programs=[${program}]).`;
+  return tr("This picture has {programs}, not {program}. Ask for values(..., programs=[{number}]).", {
+    program: callProgram(program, grid), programs: countOf(kept, "program"), number: program,
+  });
 }

@@ -2,6 +2,8 @@
 
 import { codeOf } from "../drawing/code.js";
 import { make } from "../drawing/dom.js";
+import { accessWord } from "../drawing/words.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").MarkedSource} source
@@ -29,7 +31,7 @@ export function sourceOf(source, selection, linked) {
         onclick: () => pick(k),
       },
       make("span", { class: "tl-number" }, String(lineOfRow(k))),
-      make("span", { class: "tl-marks", title: kinds.join(", ") }, kinds.map((kind) => kind[0].toUpperCase()).join("")),
+      make("span", { class: "tl-marks", title: kinds.map(accessWord).join(", ") }, kinds.map((kind) => kind[0].toUpperCase()).join("")),
       codeOf(text),
     ),
   );
@@ -56,13 +58,13 @@ export function sourceOf(source, selection, linked) {
   const list = make(
     "div",
     {
-      class: "tl-source tl-pickable", role: "listbox", "aria-label": "source: Enter picks a line", onkeydown,
+      class: "tl-source tl-pickable", role: "listbox", "aria-label": tr("source: Enter picks a line"), onkeydown,
       onfocusout: leave,
     },
     ...rows,
   );
   const key = make(
-    "div", { class: "tl-note" }, "L load · S store · A atomic: point at a line to see what it touches, click to keep it",
+    "div", { class: "tl-note" }, tr("L load · S store · A atomic: point at a line to see what it accesses, click to keep it picked"),
   );
   return { node: make("div", {}, list, key), draw: update };
 }

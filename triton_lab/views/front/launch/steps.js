@@ -8,6 +8,7 @@ import { blockHeatmap, tell } from "../drawing/valueblock.js";
 import { goesOn, reveal } from "../drawing/scroller.js";
 import { goToOne, linesIn } from "../linked.js";
 import { oneProgramPicker } from "./pickers.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").StepsScene} scene
@@ -19,7 +20,7 @@ export function stepsOf(scene, selection, { linked } = {}) {
   const { steps } = scene;
   const programs = oneProgramPicker(scene.grid, selection, () => scene.program);
   if (!steps.length) {
-    const told = make("div", {}, `${scene.title}: no step was recorded`);
+    const told = make("div", {}, tr("{title}: no step was recorded", { title: scene.title }));
     return { node: make("div", { class: "tl-steps" }, make("div", { class: "tl-controls" }, ...programs.nodes), told), draw: programs.update };
   }
   let at = scene.step;
@@ -33,18 +34,18 @@ export function stepsOf(scene, selection, { linked } = {}) {
     make("span", { class: "tl-number" }, String(scene.source.first + k)), make("span", { class: "tl-marks" }),
     codeOf(text),
   ));
-  const source = make("div", { class: "tl-source", tabindex: 0, role: "region", "aria-label": "source" }, ...rows);
+  const source = make("div", { class: "tl-source", tabindex: 0, role: "region", "aria-label": tr("source") }, ...rows);
   const body = make("tbody");
   const table = make(
     "table", { class: "tl-table" },
-    make("thead", {}, make("tr", {}, ...["variable", "line", "value"].map((word) => make("th", { scope: "col" }, word)))), body,
+    make("thead", {}, make("tr", {}, ...[tr("variable"), tr("line"), tr("value")].map((word) => make("th", { scope: "col" }, word)))), body,
   );
   const go = (/** @type {number} */ step) => selection.set({ step: Math.min(steps.length - 1, Math.max(0, step)) });
   const slider = make("input", {
-    type: "range", min: 0, max: steps.length - 1, step: 1, "aria-label": "step", oninput: () => go(Number(slider.value)),
+    type: "range", min: 0, max: steps.length - 1, step: 1, "aria-label": tr("step"), oninput: () => go(Number(slider.value)),
   });
-  const back = make("button", { type: "button", class: "tl-step", onclick: () => go(at - 1) }, "◀ back");
-  const on = make("button", { type: "button", class: "tl-step", onclick: () => go(at + 1) }, "on ▶");
+  const back = make("button", { type: "button", class: "tl-step", onclick: () => go(at - 1) }, tr("◀ back"));
+  const on = make("button", { type: "button", class: "tl-step", onclick: () => go(at + 1) }, tr("forward ▶"));
 
   /** @type {number | null} the step that was seen last */
   let seen = null;
@@ -72,7 +73,7 @@ export function stepsOf(scene, selection, { linked } = {}) {
     if (picked != null) at = Math.min(picked, steps.length - 1);
     const step = steps[at];
     slider.value = String(at);
-    told.textContent = `step ${at} of ${steps.length - 1}: line ${step.line ?? "?"}, ${step.words} ${step.value}`;
+    told.textContent = tr("step {number} of {last}: line {line}, {text}", { number: at, last: steps.length - 1, line: step.line ?? "?", text: `${step.words} ${step.value}` });
     rows.forEach((row, k) => {
       const here = scene.source.first + k === step.line;
       row.classList.toggle("tl-here", here);
@@ -104,7 +105,7 @@ export function stepsOf(scene, selection, { linked } = {}) {
     const shown = watched === null ? step : steps[now.get(watched) ?? at];
     status.textContent = "";
     if (!shown.block) {
-      place.replaceChildren(make("div", { class: "tl-note" }, "the numbers of this step are not kept in the picture"));
+      place.replaceChildren(make("div", { class: "tl-note" }, tr("The picture does not keep the numbers of this step.")));
       return;
     }
     const block = numbers(shown.block);
@@ -112,14 +113,14 @@ export function stepsOf(scene, selection, { linked } = {}) {
     const heatmap = blockHeatmap(scene.pictures[shown.shape], scene.painting, block, shown.ends, mask, (index, position) => {
       linked?.point(index && shown.line !== null ? [shown.line] : []);
       if (!index) return (status.textContent = "");
-      if (mask && !mask[position]) return (status.textContent = `[${index.join(", ")}] is masked`);
-      return (status.textContent = `${shown.name ?? "memory"}[${index.join(", ")}] = ${tell(block[position])}`);
+      if (mask && !mask[position]) return (status.textContent = tr("{element} is masked", { element: `[${index.join(", ")}]` }));
+      return (status.textContent = `${shown.name ?? tr("memory")}[${index.join(", ")}] = ${tell(block[position])}`);
     });
     heatmap.onpick = () => goToOne(linked, linesIn([shown.line]), selection);
     place.replaceChildren(make("div", { class: "tl-title" }, `${shown.words} ${shown.value}`));
     if (block.length !== 1) place.append(heatmap.node);
     const old = shown === step ? before(at) : null;
-    if (old) place.append(showChanges(heatmap, scene.pictures[shown.shape], block, numbers(old.block), `step ${old.step}`, moved));
+    if (old) place.append(showChanges(heatmap, scene.pictures[shown.shape], block, numbers(old.block), tr("step {number}", { number: old.step }), moved));
     heatmap.draw();
   };
   selection.subscribe(update);
@@ -135,8 +136,8 @@ export function stepsOf(scene, selection, { linked } = {}) {
     "div", { class: "tl-steps", onkeydown }, make("div", { class: "tl-title" }, scene.title),
     make("div", { class: "tl-controls" }, ...programs.nodes),
     make("div", { class: "tl-controls" }, back, make("label", { class: "tl-slide" }, slider), on, told),
-    make("div", { class: "tl-row" }, make("div", { class: "tl-beside" }, source, goesOn(source, "The source")), make("div", {}, place, table)),
-    status, make("div", { class: "tl-note" }, ", and . go a step back and on; click a variable to keep looking at it"),
+    make("div", { class: "tl-row" }, make("div", { class: "tl-beside" }, source, goesOn(source, tr("The source"))), make("div", {}, place, table)),
+    status, make("div", { class: "tl-note" }, tr("The keys , and . go a step back and forward. Click a variable to keep watching it.")),
   );
   return { node, draw: update };
 }

@@ -11,6 +11,7 @@ import { detailOf, finerOf } from "./finer.js";
 import { elementsAt } from "./strides.js";
 import { goToOne } from "../linked.js";
 import { lineOf } from "../selection.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("./strides.js").Tensor} Tensor */
 
@@ -91,7 +92,9 @@ export function storageOf(scene, selection, context) {
   const clear = () => {
     for (const heatmap of all) heatmap.mark([]);
     context.linked?.point([]);
-    return (status.textContent = `Point at an element or at a place in storage${scene.launchGrid ? "; click it to pick its program" : ""}.`);
+    return (status.textContent = scene.launchGrid
+      ? tr("Point at an element or at a place in storage; click it to pick its program.")
+      : tr("Point at an element or at a place in storage."));
   };
   all.forEach((heatmap, k) => {
     heatmap.onpick = (/** @type {import("../drawing/heatmap.js").Cell} */ cell) => {
@@ -130,7 +133,7 @@ export function storageOf(scene, selection, context) {
       if (!cell) return clear();
       context.linked?.point(linesAt(strip, cell));
       const { index, right } = strip.indexAt(cell);
-      return point(memory, index[0] * unit, unit * right, strip, `storage ${letter}, ${bytesFrom(index[0] * unit, unit * right)}`, touchers(strip, cell));
+      return point(memory, index[0] * unit, unit * right, strip, tr("storage {letter}, {bytes}", { letter, bytes: bytesFrom(index[0] * unit, unit * right) }), touchers(strip, cell));
     };
   });
   grids.forEach((picture, k) => {
@@ -143,7 +146,7 @@ export function storageOf(scene, selection, context) {
       const { index } = picture.indexAt(cell);
       const offset = offsetOf(tensor, index);
       const byte = tensor.start + offset * tensor.itemsize;
-      const where = `storage ${scene.memories[tensor.memory].letter}, ${bytesFrom(byte, tensor.itemsize)}`;
+      const where = tr("storage {letter}, {bytes}", { letter: scene.memories[tensor.memory].letter, bytes: bytesFrom(byte, tensor.itemsize) });
       return point(tensor.memory, byte, tensor.itemsize, picture, `${arithmeticOf(tensor, index)} · ${where}`, touchers(picture, cell));
     };
   });
@@ -206,7 +209,7 @@ const offsetOf = (tensor, index) => index.reduce((sum, value, axis) => sum + val
 export function arithmeticOf(tensor, index) {
   const terms = [tensor.offset, ...index.map((value, axis) => `${value}·${tensor.strides[axis]}`)];
   const total = offsetOf(tensor, index);
-  return `${tensor.name}[${index.join(", ")}] is at ${terms.join(" + ")} = ${total}`;
+  return tr("{element} is at {sum} = {total}", { element: `${tensor.name}[${index.join(", ")}]`, sum: terms.join(" + "), total });
 }
 
 /** @param {Tensor} tensor @param {number[][]} marked */
@@ -214,5 +217,7 @@ function sentence(tensor, marked) {
   if (marked.length === 1) return arithmeticOf(tensor, marked[0]);
   const some = marked.slice(0, 3).map((index) => `[${index.join(", ")}]`);
   const more = marked.length > 3 ? " …" : "";
-  return `${tensor.name} ${some.join(", ")}${more} (${marked.length === MOST_MARKED ? "at least " : ""}${countOf(marked.length, "element")})`;
+  const elements = countOf(marked.length, "element");
+  const counted = marked.length === MOST_MARKED ? tr("at least {elements}", { elements }) : elements;
+  return `${tensor.name} ${some.join(", ")}${more} (${counted})`;
 }

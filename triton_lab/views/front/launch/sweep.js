@@ -2,6 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { foldedTable } from "../drawing/table.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").SweepScene} scene
@@ -14,7 +15,7 @@ export function sweepOf(scene, selection, context) {
   const node = make(
     "div", {},
     figure.node,
-    foldedTable("All measurements", scene.headings, scene.table),
+    foldedTable(tr("All measurements"), scene.headings, scene.table),
   );
   return { ...figure, node };
 }

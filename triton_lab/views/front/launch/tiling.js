@@ -6,9 +6,10 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { detailOf, finerOf } from "./finer.js";
 import { programPicker, radioOf } from "./pickers.js";
-import { countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
+import { accessWord, countOf, elsewhereOf, listPrograms, programsMark } from "../drawing/words.js";
 import { goToOne, linesIn } from "../linked.js";
 import { lineOf } from "../selection.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").TilingScene} scene
@@ -67,7 +68,7 @@ export function tilingOf(scene, selection, context) {
   /** What the status line says while the pointer is elsewhere. */
   const rest = () => {
     const { program } = selection.get();
-    const picked = program == null ? "Point at an element; click it to pick its program." : "Escape clears the selection.";
+    const picked = program == null ? tr("Point at an element; click it to pick its program.") : tr("Escape clears the selection.");
     return [picked, ...elsewhereOf(scene.elsewhere, scene.argument.name)].join(" · ");
   };
 
@@ -84,13 +85,20 @@ export function tilingOf(scene, selection, context) {
     status.textContent = now.heatmap.cursor ? now.words(now.heatmap.cursor) : rest();
   };
 
+  /** @param {string} name a layer */
+  const titleOf = (name) => {
+    const { title } = scene;
+    if (name === "loads") return tr("{subject}: which program loads each element", { subject: title });
+    if (name === "stores") return tr("{subject}: which program stores each element", { subject: title });
+    return tr("{subject}: which program accesses each element", { subject: title });
+  };
   /** @param {string} name */
   const show = (name) => {
     const { lens } = layer(shown).heatmap;
     shown = name;
     place.replaceChildren(layer(name).heatmap.node);
     layer(name).heatmap.zoom.follow(lens);
-    title.textContent = `${scene.title}: which program ${scene.verbs[name]} each element`;
+    title.textContent = titleOf(name);
     update();
   };
   if (names.length > 1) {
@@ -104,7 +112,7 @@ export function tilingOf(scene, selection, context) {
   const astray = scene.astray.length ? make("div", { class: "tl-astray" }, ...scene.astray.map((line) => make("div", {}, line))) : "";
   const node = make("div", { class: "tl-tiling" }, title, controls, astray, place, status);
   place.append(layer(shown).heatmap.node);
-  title.textContent = `${scene.title}: which program ${scene.verbs[shown]} each element`;
+  title.textContent = titleOf(shown);
   return { node, draw: update };
 }
 
@@ -223,11 +231,11 @@ class Layer extends Members {
     const where = `${argument.name}[${index.map(span).join(", ")}]`;
     const offset = index.reduce((total, value, axis) => total + value * argument.strides[axis], argument.offset);
     const { active, masked, accesses } = this.membersAt(cell);
-    const parts = [outside ? `${where}, outside the argument` : `${where} · storage offset ${offset}`];
+    const parts = [outside ? tr("{element}, outside the argument", { element: where }) : `${where} · ${tr("storage offset {offset}", { offset })}`];
     parts.push(active.length ? listPrograms(active, grid) : this.scene.nobody);
-    const words = accesses.map(([line, kind]) => (line === null ? kind : `${kind} in line ${line}`));
+    const words = accesses.map(([line, kind]) => (line === null ? accessWord(kind) : tr("{kind} in line {line}", { kind: accessWord(kind), line })));
     if (words.length) parts.push([...new Set(words)].join(", "));
-    if (masked.length) parts.push(`masked lanes of ${listPrograms(masked, grid)}`);
+    if (masked.length) parts.push(tr("masked lanes of {programs}", { programs: listPrograms(masked, grid) }));
     return parts.join(" · ");
   }
 }

@@ -6,6 +6,7 @@ import { Heatmap } from "../drawing/heatmap.js";
 import { countOf, numbered } from "../drawing/words.js";
 import { detailOf, finerOf } from "./finer.js";
 import { goToOne } from "../linked.js";
+import { tr } from "../localization.js";
 
 /** @typedef {{moments: string[], lines: number[][], columns: [number, number][], counts: ArrayLike<number>}} Touched */
 
@@ -17,9 +18,9 @@ import { goToOne } from "../linked.js";
  */
 export function timelineOf(scene, selection, context) {
   const title = make("div", { class: "tl-title" }, scene.title);
-  if (!scene.heatmap) return { node: make("div", {}, title, make("div", { class: "tl-note" }, scene.nobody ?? "nobody touches it")), draw: () => {} };
+  if (!scene.heatmap) return { node: make("div", {}, title, make("div", { class: "tl-note" }, scene.nobody ?? tr("No program accesses it."))), draw: () => {} };
   const whole = { moments: scene.moments, lines: scene.lines ?? [], columns: scene.columns, counts: numbers(scene.counts) };
-  const rest = "Point at the picture: time runs down, elements run across.";
+  const rest = tr("Point at the picture: time runs down, elements run across.");
   const status = make("div", { class: "tl-status", "aria-live": "polite" }, rest);
   const heatmap = new Heatmap(scene.heatmap);
   heatmap.zoom.offer(finerOf(context, scene.finer, (answer) => {

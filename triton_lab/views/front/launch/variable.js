@@ -9,6 +9,7 @@ import { callProgram, countOf } from "../drawing/words.js";
 import { goToOne } from "../linked.js";
 import { oneProgramPicker } from "./pickers.js";
 import { notKept } from "./programs.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").VariableScene} scene
@@ -41,10 +42,10 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
   };
   // A part that follows the picked program is another one for others.
   const program = oneProgramPicker(grid, selection, () => programs[row], windowed ? null : programs);
-  const turn = slider("iteration", values.length, (k) => selection.set({ iteration: k }));
+  const turn = slider(tr("iteration"), values.length, (k) => selection.set({ iteration: k }));
 
   const rest = () =>
-    scene.dropped ? `${countOf(scene.dropped, "more program")} not kept in this picture: ask for values(..., programs=[…]).` : "";
+    scene.dropped ? tr("This picture does not keep {programs} more. Ask for values(..., programs=[…]).", { programs: countOf(scene.dropped, "program") }) : "";
   /** @type {ReturnType<typeof barsOf> | null} */
   let bars = null;
   /** @type {import("../drawing/heatmap.js").Heatmap | null} */
@@ -56,14 +57,14 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
     if (picked.iteration != null && picked.iteration < values.length) iteration = picked.iteration;
     program.update();
     turn.input.value = String(iteration);
-    turn.told.textContent = `iteration ${iteration} of ${values.length}`;
+    turn.told.textContent = tr("iteration {number} of {count}", { number: iteration, count: values.length });
     heatmap = bars = null;
     if (picked.program != null && !programs.includes(picked.program) && (windowed || programs.length > 1)) {
       place.replaceChildren(make("div", { class: "tl-note" }, notKept(picked.program, grid, programs.length)));
       return;
     }
     if (!reached[iteration][row]) {
-      place.replaceChildren(make("div", { class: "tl-note" }, `${callProgram(programs[row], grid)} does not get here`));
+      place.replaceChildren(make("div", { class: "tl-note" }, tr("{program} does not run this line", { program: callProgram(programs[row], grid) })));
       return;
     }
     const block = values[iteration].subarray(row * size, (row + 1) * size);
@@ -71,8 +72,9 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
       linked?.point(index && scene.line ? [scene.line] : []);
       if (!index) return (status.textContent = rest());
       const at = index.length ? `[${index.join(", ")}]` : "";
-      const value = scene.mask && !numbers(scene.mask)[position] ? "was not touched" : `= ${tell(block[position])}`;
-      return (status.textContent = `${scene.name}${at} ${value}`);
+      const element = `${scene.name}${at}`;
+      const untouched = scene.mask && !numbers(scene.mask)[position];
+      return (status.textContent = untouched ? tr("{element} was not accessed", { element }) : `${element} = ${tell(block[position])}`);
     });
     heatmap.onpick = () => goToOne(linked, scene.line ? [scene.line] : [], selection);
     /** @type {HTMLElement[]} */
@@ -85,7 +87,7 @@ export function variableOf(scene, selection, { windowed, linked } = {}) {
     if (iteration > 0 && reached[iteration - 1][row]) {
       const before = values[iteration - 1].subarray(row * size, (row + 1) * size);
       const flashes = row === seen[0] && iteration !== seen[1];
-      place.append(showChanges(heatmap, scene.picture, block, before, `iteration ${iteration - 1}`, flashes));
+      place.append(showChanges(heatmap, scene.picture, block, before, tr("iteration {number}", { number: iteration - 1 }), flashes));
     }
     heatmap.draw();
     bars?.draw(themeOf(place));

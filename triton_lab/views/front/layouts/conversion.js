@@ -3,12 +3,12 @@
 import { make } from "../drawing/dom.js";
 import { unravel } from "../drawing/frame.js";
 import { bitsIn, copiesOf, heldOf } from "./held.js";
-import { indexText } from "./matrix.js";
+import { indexText, partWord } from "./matrix.js";
 import { PositionsPicture } from "./picture.js";
 import { fieldsOf, shortText } from "./fields.js";
+import { tr } from "../localization.js";
 
 const MOST_WAYS = 4; // written out
-const HINT = "Pick an element to see where it moves, or a register to see where its value comes from.";
 
 /** @type {import("../part.js").Draw<import("../scenes.js").ConversionScene>} */
 export function conversionOf(scene) {
@@ -17,13 +17,13 @@ export function conversionOf(scene) {
   const sides = [scene.before, scene.after].map((side, k) => {
     const { held, place, bits } = heldOf(side);
     const fields = fieldsOf({ ...side, where: "registers", bits: 0 });
-    const picture = new PositionsPicture(side.tensor, k ? "the tensor after" : "the tensor before");
+    const picture = new PositionsPicture(side.tensor, k ? tr("the tensor after") : tr("the tensor before"));
     const copies = copiesOf(held, elements);
     picture.heatmap.onword = (cell) => shortText("registers", fields, copies(picture.at(cell))[0]);
     return { held, place, bits, fields, picture, copies };
   });
   const [before, after] = sides;
-  const flow = new PositionsPicture(scene.flow, "the registers after");
+  const flow = new PositionsPicture(scene.flow, tr("the registers after"));
   flow.heatmap.onword = (cell) => unravel(after.held[flow.at(cell)], shape).join(",");
   /** The position before of each packed place. */
   const known = new Int32Array(1 << before.bits.length);
@@ -42,20 +42,20 @@ export function conversionOf(scene) {
     // From the outermost part on: how far apart the two are is told by the first that differs.
     const names = after.fields.map(({ name }) => name);
     const apart = names.findIndex((name, k) => here[before.fields.findIndex((one) => one.name === name)] !== there[k]);
-    const told = (/** @type {import("./fields.js").Field[]} */ fields, /** @type {number} */ at) => fields.map(({ name, of }) => `${name} ${of(at)}`).join(", ");
-    if (apart < 0) return `stays in ${told(after.fields, position)}`;
+    const told = (/** @type {import("./fields.js").Field[]} */ fields, /** @type {number} */ at) => fields.map(({ name, of }) => `${partWord(name)} ${of(at)}`).join(", ");
+    if (apart < 0) return tr("stays in {place}", { place: told(after.fields, position) });
     const level = ["register", "lane", "warp", "CTA"].indexOf(names[apart]) + 1;
-    return `from ${told(before.fields, from)} to ${told(after.fields, position)}, ${ways[level]}`;
+    return tr("from {before} to {after}, {way}", { before: told(before.fields, from), after: told(after.fields, position), way: ways[level] });
   };
   /** @param {number} element */
   const elementText = (element) => {
     const wanted = Array.from(after.copies(element));
     const told = wanted.slice(0, MOST_WAYS).map(wayText);
-    if (wanted.length > MOST_WAYS) told.push(`${wanted.length - MOST_WAYS} more`);
-    return [`element ${index(element)}`, ...told].join(" · ");
+    if (wanted.length > MOST_WAYS) told.push(tr("{count} more", { count: wanted.length - MOST_WAYS }));
+    return [tr("element {index}", { index: index(element) }), ...told].join(" · ");
   };
-  const placeText = (/** @type {number} */ position) => `element ${index(after.held[position])} · ${wayText(position)}`;
-  const rest = () => (!picked ? HINT : "element" in picked ? elementText(picked.element) : placeText(picked.position));
+  const placeText = (/** @type {number} */ position) => `${tr("element {index}", { index: index(after.held[position]) })} · ${wayText(position)}`;
+  const rest = () => (!picked ? tr("Pick an element to see where it moves, or a register to see where its value comes from.") : "element" in picked ? elementText(picked.element) : placeText(picked.position));
 
   const update = () => {
     const element = !picked ? null : "element" in picked ? picked.element : after.held[picked.position];

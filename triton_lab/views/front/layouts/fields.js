@@ -1,6 +1,7 @@
 /** The parts of a place as they are picked and told: CTA, warp, lane, register; line and bank; row and column. */
 
 import { calledPart } from "./matrix.js";
+import { tr } from "../localization.js";
 
 /** @typedef {{name: string, size: number, of: (position: number) => number}} Field a part of a place that can be picked */
 
@@ -22,5 +23,5 @@ export function fieldsOf({ axes, where, bits }) {
 export function shortText(where, fields, position) {
   const [before, last] = fields.slice(-2).map(({ of }) => of(position));
   if (where === "registers") return `L${before} r${last}`;
-  return where === "shared memory" ? `bank ${last}` : `${before},${last}`;
+  return where === "shared memory" ? tr("bank {number}", { number: last }) : `${before},${last}`;
 }

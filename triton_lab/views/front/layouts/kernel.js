@@ -2,6 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { partOf } from "../part.js";
+import { tr } from "../localization.js";
 
 /**
  * @param {import("../scenes.js").LayoutsScene} scene
@@ -86,8 +87,8 @@ export function layoutsOf(scene, selection, context) {
   const stop = selection.subscribe(follow);
   const node = make(
     "div", { class: "tl-layouts" }, make("div", { class: "tl-title" }, scene.title),
-    ...(scene.rows.length ? [make("div", { class: "tl-note" }, "Pick a value to see its layout; arrow keys go through the list, Enter picks.")] : []),
-    ...(several ? [make("div", { class: "tl-controls" }, make("label", {}, box, "addresses, masks and indices, too"))] : []),
+    ...(scene.rows.length ? [make("div", { class: "tl-note" }, tr("Pick a value to see its layout; arrow keys go through the list, Enter picks."))] : []),
+    ...(several ? [make("div", { class: "tl-controls" }, make("label", {}, box, tr("addresses, masks and indices, too")))] : []),
     ...(scene.rows.length ? [list] : []), place,
   );
   return {

@@ -5,12 +5,12 @@ import { unravel } from "../drawing/frame.js";
 import { countOf } from "../drawing/words.js";
 import { fieldsOf, shortText } from "./fields.js";
 import { bitsIn, copiesOf, heldOf } from "./held.js";
-import { calledPart, indexText, matrixOf } from "./matrix.js";
+import { calledPart, indexText, matrixOf, partWord } from "./matrix.js";
 import { PositionsPicture } from "./picture.js";
+import { tr, trn } from "../localization.js";
 
 const MOST_COPIES = 4; // written out
 const MOST_HELD = 8;
-const REST = "Pick an element to see which threads hold it. Pick a place, a part of the hardware or a bit to see what it holds.";
 
 /** @typedef {import("../scenes.js").LayoutScene} LayoutScene */
 /** @typedef {import("./fields.js").Field} Field */
@@ -24,8 +24,8 @@ export function layoutOf(scene) {
   const { held, place, bits } = heldOf(scene);
   const copies = copiesOf(held, shape.reduce((product, size) => product * size, 1));
   const fields = fieldsOf(scene);
-  const tensor = new PositionsPicture(scene.tensor, "the tensor");
-  const hardware = new PositionsPicture(scene.hardware, "the hardware");
+  const tensor = new PositionsPicture(scene.tensor, tr("the tensor"));
+  const hardware = new PositionsPicture(scene.hardware, tr("the hardware"));
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const sum = make("div", { class: "tl-sum" });
   /** @type {LayoutPick} */
@@ -33,18 +33,18 @@ export function layoutOf(scene) {
 
   const index = (/** @type {number} */ element) => indexText(unravel(element, shape));
   const placeText = (/** @type {number} */ position) => {
-    const words = fields.map(({ name, of }) => `${name} ${of(position)}`);
-    if (scene.where === "shared memory") words.push(`byte ${byteOf(scene, position)}`);
+    const words = fields.map(({ name, of }) => `${partWord(name)} ${of(position)}`);
+    if (scene.where === "shared memory") words.push(tr("byte {number}", { number: byteOf(scene, position) }));
     return words.join(", ");
   };
   const elementText = (/** @type {number} */ element) => {
     const own = copies(element);
     const told = Array.from(own.subarray(0, MOST_COPIES), placeText);
-    if (own.length > MOST_COPIES) told.push(`${own.length - MOST_COPIES} more`);
-    return [`element ${index(element)}`, ...(own.length > 1 ? [`held ${own.length} times`] : []), ...told].join(" · ");
+    if (own.length > MOST_COPIES) told.push(tr("{count} more", { count: own.length - MOST_COPIES }));
+    return [tr("element {index}", { index: index(element) }), ...(own.length > 1 ? [tr("held {count} times", { count: own.length })] : []), ...told].join(" · ");
   };
   const heldText = (/** @type {number} */ position) =>
-    `${placeText(position)} · ${held[position] < 0 ? "holds nothing" : `holds element ${index(held[position])}`}`;
+    `${placeText(position)} · ${held[position] < 0 ? tr("holds nothing") : tr("holds element {index}", { index: index(held[position]) })}`;
 
   /** The positions that are picked. @returns {number[] | Int32Array | null} */
   const positions = () => {
@@ -82,7 +82,7 @@ export function layoutOf(scene) {
 
   /** @param {number[] | Int32Array | null} chosen */
   const words = (chosen) => {
-    if (!picked || !chosen) return REST;
+    if (!picked || !chosen) return tr("Pick an element to see which threads hold it. Pick a place, a part of the hardware or a bit to see what it holds.");
     if ("element" in picked) return elementText(picked.element);
     if ("position" in picked) return heldText(picked.position);
     const found = [...new Set(Array.from(chosen, (position) => held[position]))];
@@ -90,9 +90,13 @@ export function layoutOf(scene) {
     if (found.length > MOST_HELD) told.push("…");
     if ("bit" in picked) {
       const { part, bit, vector } = scene.matrix.bits[picked.bit];
-      return `${calledPart(part)} ${2 ** bit} · a place with this bit holds the element ${indexText(vector)} further (by exclusive or) than the same place without it · ${countOf(found.length, "element")} have it`;
+      return [
+        `${partWord(part)} ${2 ** bit}`,
+        tr("a place with this bit holds the element {vector} further (by exclusive or) than the same place without it", { vector: indexText(vector) }),
+        trn("{count} element has it", "{count} elements have it", found.length, { count: found.length.toLocaleString("en-US") }),
+      ].join(" · ");
     }
-    const named = picked.fields.flatMap((number, k) => (number === null ? [] : [`${fields[k].name} ${number}`]));
+    const named = picked.fields.flatMap((number, k) => (number === null ? [] : [`${partWord(fields[k].name)} ${number}`]));
     return `${named.join(", ")} · ${countOf(found.length, "element")}: ${told.join(" ")}`;
   };
 
@@ -101,7 +105,7 @@ export function layoutOf(scene) {
     if (!picked || "bit" in picked || "fields" in picked || !columns.size) return "";
     const vectors = [...columns].sort((a, b) => a - b).map((k) => scene.matrix.bits[k]);
     const end = vectors.reduce((total, { vector }) => total.map((value, axis) => value ^ vector[axis]), shape.map(() => 0));
-    return `${vectors.map(({ part, bit, vector }) => `${calledPart(part)} ${2 ** bit}: ${indexText(vector)}`).join("  xor  ")}  =  ${indexText(end)}`;
+    return `${vectors.map(({ part, bit, vector }) => `${partWord(part)} ${2 ** bit}: ${indexText(vector)}`).join("  xor  ")}  =  ${indexText(end)}`;
   };
 
   const update = () => {
@@ -124,14 +128,14 @@ export function layoutOf(scene) {
   const menus = fields.map(({ name, size }) =>
     make(
       "select", {
-        class: "tl-menu", "aria-label": name,
+        class: "tl-menu", "aria-label": partWord(name),
         onchange: () => {
           const numbers = menus.map((menu) => (menu.value === "" ? null : Number(menu.value)));
           picked = numbers.some((number) => number !== null) ? { fields: numbers } : null;
           update();
         },
       },
-      make("option", { value: "" }, "all"), ...Array.from({ length: size }, (_, number) => make("option", { value: number }, String(number))),
+      make("option", { value: "" }, tr("all")), ...Array.from({ length: size }, (_, number) => make("option", { value: number }, String(number))),
     ));
   for (const one of [tensor, hardware]) {
     const { heatmap } = one;
@@ -148,11 +152,11 @@ export function layoutOf(scene) {
     const element = held[hardware.at(cell)];
     return element < 0 ? "" : unravel(element, shape).join(",");
   };
-  const clear = make("button", { type: "button", class: "tl-step", onclick: () => picked && pick(picked) }, "show all");
+  const clear = make("button", { type: "button", class: "tl-step", onclick: () => picked && pick(picked) }, tr("show all"));
   const node = make(
     "div", { class: "tl-layout" },
     make("div", { class: "tl-title" }, scene.title), ...scene.says.map((line) => make("div", { class: "tl-note" }, line)),
-    make("div", { class: "tl-controls" }, ...fields.map(({ name }, k) => make("label", {}, `${name} `, menus[k])), clear),
+    make("div", { class: "tl-controls" }, ...fields.map(({ name }, k) => make("label", {}, `${partWord(name)} `, menus[k])), clear),
     status,
     make(
       "div", { class: "tl-row" }, tensor.heatmap.node, hardware.heatmap.node,

@@ -1,11 +1,18 @@
 /** The bit matrix of a layout as a table whose columns can be picked. */
 
 import { make } from "../drawing/dom.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("../scenes.js").MatrixScene} MatrixScene */
 
 /** What a part of the hardware is called: a block of a cluster is a CTA. @param {string} part */
 export const calledPart = (part) => (part === "block" ? "CTA" : part);
+
+/** The part in the language of the page. @param {string} part */
+export function partWord(part) {
+  const words = { register: tr("register"), lane: tr("lane"), warp: tr("warp"), block: tr("CTA"), CTA: tr("CTA"), row: tr("row"), column: tr("column"), offset: tr("offset"), bank: tr("bank") };
+  return Object.hasOwn(words, part) ? words[/** @type {keyof typeof words} */ (part)] : part;
+}
 
 /** @param {number[]} index */
 export const indexText = (index) => `[${index.join(", ")}]`;
@@ -21,9 +28,11 @@ export function matrixOf({ shape, bits }, onpick) {
   const buttons = bits.map(({ part, bit, vector, empty }, k) =>
     make("button", {
       type: "button", tabindex: k ? -1 : 0, "aria-pressed": "false", onclick: () => onpick(k),
-      "aria-label": `${calledPart(part)} ${2 ** bit}: ${empty ? "no element" : `moves by ${indexText(vector)}`}`,
+      "aria-label": empty
+        ? tr("{part} {number}: no element", { part: partWord(part), number: 2 ** bit })
+        : tr("{part} {number}: moves by {vector}", { part: partWord(part), number: 2 ** bit, vector: indexText(vector) }),
     }, String(2 ** bit)));
-  const heads = partsOf(bits).map(([part, count]) => make("th", { colspan: count, scope: "colgroup" }, calledPart(part)));
+  const heads = partsOf(bits).map(([part, count]) => make("th", { colspan: count, scope: "colgroup" }, partWord(part)));
   const numbered = buttons.map((button, k) => {
     const cell = make("th", { scope: "col", class: startsPart(bits, k) }, button);
     columns[k].push(cell);
@@ -36,7 +45,7 @@ export function matrixOf({ shape, bits }, onpick) {
       columns[k].push(cell);
       return cell;
     });
-    return make("tr", bit ? {} : { class: "tl-first" }, make("th", { scope: "row" }, `index ${axis}: ${2 ** bit}`), ...cells);
+    return make("tr", bit ? {} : { class: "tl-first" }, make("th", { scope: "row" }, tr("index {axis}: {number}", { axis, number: 2 ** bit })), ...cells);
   }));
   const onkeydown = (/** @type {KeyboardEvent} */ event) => {
     const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (event.target));

@@ -5,6 +5,7 @@ import { cellOf, unravel } from "../drawing/frame.js";
 import { Heatmap } from "../drawing/heatmap.js";
 import { EMPHASIS } from "../drawing/raster.js";
 import { cellsOf } from "./held.js";
+import { tr } from "../localization.js";
 
 const LEAST_WIDE = 320; // pixels, for a legend
 
@@ -17,7 +18,7 @@ export class PositionsPicture {
     const cells = cellsOf(scene.layout, levels);
     this.positions = levels.length - 1;
     this.heatmap = new Heatmap({ ...scene, cells: { type: "u4", bytes: new Uint8Array(cells.buffer) } });
-    this.heatmap.overlay.setAttribute("aria-label", `${label}: arrow keys move, Enter picks, Escape shows all, plus and minus zoom, 0 shows the whole`);
+    this.heatmap.overlay.setAttribute("aria-label", tr("{label}: arrow keys move, Enter picks, Escape shows all, plus and minus zoom, 0 shows the whole", { label }));
     this.heatmap.node.style.maxWidth = `${Math.max(LEAST_WIDE, this.heatmap.width)}px`; // a legend is no reason to stand alone
     /** @type {Uint8Array | null} what stands out, by position + 1 */
     this.single = null;

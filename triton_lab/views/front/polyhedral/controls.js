@@ -1,6 +1,7 @@
 /** Below the domain: play, step and scrub; sliders for parameters and a choice of dimensions where Python answers. */
 
 import { make } from "../drawing/dom.js";
+import { tr } from "../localization.js";
 
 const FRAME = 1000 / 60;
 
@@ -12,7 +13,7 @@ export function controlsOf(stage, asked = null) {
   let timer = 0;
   /** @type {HTMLInputElement} */
   const scrub = make("input", {
-    type: "range", min: 0, max: stage.count, value: stage.done, "aria-label": "visits made",
+    type: "range", min: 0, max: stage.count, value: stage.done, "aria-label": tr("visits made"),
     oninput: () => {
       pause();
       go(Number(scrub.value));
@@ -49,11 +50,11 @@ export function controlsOf(stage, asked = null) {
     pause();
     go(stage.done + by);
   };
-  const play = button("▶", "play the order", () => (timer ? pause() : start()));
+  const play = button("▶", tr("play the order"), () => (timer ? pause() : start()));
   const node = make("div", {}, make(
     "div", { class: "tl-domain-bar" },
-    button("«", "to the start", () => step(-stage.count)), button("−1", "a step back", () => step(-1)), play,
-    button("+1", "a step forward", () => step(1)), button("»", "to the end", () => step(stage.count)), scrub, count,
+    button("«", tr("to the start"), () => step(-stage.count)), button("−1", tr("a step back"), () => step(-1)), play,
+    button("+1", tr("a step forward"), () => step(1)), button("»", tr("to the end"), () => step(stage.count)), scrub, count,
   ));
   count.textContent = `${stage.done} / ${stage.count}`;
   if (asked) node.append(asked);
@@ -95,7 +96,7 @@ export function askedOf(scene, selection) {
   const automatic = Boolean(selection.get().automatic);
   bar.append(make(
     "button", { type: "button", onclick: () => selection.set({ automatic: !automatic }) },
-    automatic ? "the order as given" : "isl's own order",
+    automatic ? tr("the order as given") : tr("isl's own order"),
   ));
   for (const [name, [value, low, high]] of Object.entries(parameters)) {
     bar.append(sliderOf(name, value, low, high, String, (chosen) => selection.set({ parameters: { ...selection.get().parameters, [name]: chosen } })));
@@ -103,7 +104,7 @@ export function askedOf(scene, selection) {
   // Iterators that are not drawn: one step below the least value shows all of them at once.
   const at = Object.fromEntries(Object.entries(hidden).flatMap(([name, [value]]) => (value === null ? [] : [[name, value]])));
   for (const [name, [value, low, high]] of Object.entries(hidden)) {
-    const told = (/** @type {number} */ chosen) => (chosen < low ? "all" : String(chosen));
+    const told = (/** @type {number} */ chosen) => (chosen < low ? tr("all") : String(chosen));
     bar.append(sliderOf(name, value ?? low - 1, low - 1, high, told, (chosen) => {
       const { [name]: _, ...others } = at;
       selection.set({ at: chosen < low ? others : { ...others, [name]: chosen } });
@@ -117,12 +118,12 @@ export function askedOf(scene, selection) {
     /** @type {HTMLSelectElement} */
     const select = make(
       "select", {
-        "aria-label": "dimensions",
+        "aria-label": tr("dimensions"),
         onchange: () => selection.set({ dims: choices[Number(select.value)] }),
       },
       ...choices.map((dims, k) => make("option", { value: k, selected: dims.join() === scene.dims.join() }, dims.join(", "))),
     );
-    bar.append(make("label", {}, "draw ", select));
+    bar.append(make("label", {}, `${tr("draw")} `, select));
   }
   return bar;
 }

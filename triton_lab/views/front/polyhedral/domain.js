@@ -9,6 +9,7 @@ import { askedOf, controlsOf } from "./controls.js";
 import { choosing, pointOf } from "./instances.js";
 import { DomainStage } from "./stage.js";
 import { formulasOf } from "./words.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("../scenes.js").IterationScene} Scene */
 /** @typedef {import("../part.js").Part} Part */
@@ -29,7 +30,7 @@ function timeOf(scene, time, domain, tell) {
   const own = stage.describe.bind(stage);
   stage.describe = (v) => {
     const there = domain.turns.get(stage.places[v]);
-    return there === undefined ? `${own(v)} in time` : domain.describe(there);
+    return there === undefined ? tr("{visit} in time", { visit: own(v) }) : domain.describe(there);
   };
   stage.node.addEventListener("pointermove", (event) => pointAt(stage, event));
   stage.node.addEventListener("pointerleave", () => stage.point(-100, -100));
@@ -43,15 +44,15 @@ function pointAt(stage, event) {
 }
 
 /** A stage where it may be wider than the page. @param {DomainStage} stage @param {string} name */
-function framed(stage, name = "Domain") {
+function framed(stage, name = tr("Domain")) {
   const box = make("div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": name }, stage.node);
-  return [box, goesOn(box, "The picture")];
+  return [box, goesOn(box, tr("The picture"))];
 }
 
 /** @param {DomainStage} domain @param {DomainStage} time */
 function beside(domain, time) {
   const named = (/** @type {string} */ name, /** @type {DomainStage} */ stage) => make("div", {}, make("div", { class: "tl-note" }, name), ...framed(stage, name));
-  return make("div", { class: "tl-domain-row" }, named("Domain", domain), named("Time", time));
+  return make("div", { class: "tl-domain-row" }, named(tr("Domain"), domain), named(tr("Time"), time));
 }
 
 /** A stage that goes from instant to instant. @param {DomainStage} stage */
@@ -97,7 +98,7 @@ export function domainOf(scene, selection, live = false) {
   /** @type {Map<string, Element[]>} */
   const elements = new Map();
   const told = make("div", { class: "tl-domain-told", "aria-live": "polite" });
-  const rest = scene.dims.length === 3 ? "Drag to turn; point at an instance, an element or a row of a matrix." : "Point at an instance, an element, a line or a row of a matrix.";
+  const rest = scene.dims.length === 3 ? tr("Drag to turn; point at an instance, an element or a row of a matrix.") : tr("Point at an instance, an element, a line or a row of a matrix.");
   const formulas = formulasOf(scene, elements);
   let lit = "";
   const light = (/** @type {string} */ key) => {

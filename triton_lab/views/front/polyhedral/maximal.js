@@ -4,6 +4,7 @@ import { make } from "../drawing/dom.js";
 import { STYLE } from "../drawing/style.js";
 import { themeOf } from "../drawing/theme.js";
 import { domainOf } from "./domain.js";
+import { tr } from "../localization.js";
 
 /** @type {import("../part.js").Draw<import("../scenes.js").MaximalScene>} */
 export function maximalOf(scene, selection) {
@@ -18,7 +19,7 @@ export function maximalOf(scene, selection) {
     shown = null;
     const domain = scene.scenes[part];
     if (!domain) {
-      place.replaceChildren(make("div", {}, `part ${part} has no loop: one instance`));
+      place.replaceChildren(make("div", {}, tr("part {number} has no loop: one instance", { number: part })));
       return;
     }
     shown = domainOf(domain, selection);
@@ -29,7 +30,7 @@ export function maximalOf(scene, selection) {
   for (const { text, part, reasons } of scene.lines) {
     if (part === null) listing.append(make("div", { class: "tl-parts-line" }, text || " "));
     else {
-      const line = make("button", { type: "button", class: "tl-parts-line", title: `part ${part}`, onclick: () => choose(part) }, text || " ");
+      const line = make("button", { type: "button", class: "tl-parts-line", title: tr("part {number}", { number: part }), onclick: () => choose(part) }, text || " ");
       line.dataset.part = String(part);
       lines.push(line);
       listing.append(line);

@@ -8,6 +8,7 @@ import { countOf } from "../drawing/words.js";
 import { alongRamp, Orthographic, Plane } from "./geometry.js";
 import { paintCircle, paintDependence, paintLit, paintSpace } from "./paint.js";
 import { Shelf } from "./shelf.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("../scenes.js").PlaneScene & Pick<import("../scenes.js").IterationScene, "order" | "arrays" | "accesses">} Staged */
 /** @typedef {import("./paint.js").Layer} Layer */
@@ -20,10 +21,10 @@ const SHELF_GAP = 24; // between domain and arrays
 
 /** What a screen reader calls it. @param {Staged} scene */
 function named({ dims, layers }) {
-  const ways = dims.length === 1 ? ["to the right"] : ["up", "to the right", "towards the reader"];
-  const axes = dims.map((name, k) => `${name} ${ways[k]}`).join(", ");
-  const whose = `instances of ${layers.map((layer) => layer.name).join(", ")}`;
-  return `${whose}: ${axes}; arrow keys move from instance to instance, Page Up and Page Down in their order, Enter picks, Escape clears the choice`;
+  const ways = dims.length === 1 ? [tr("to the right")] : [tr("up"), tr("to the right"), tr("towards the reader")];
+  return tr("instances of {statements}: {axes}; arrow keys move from instance to instance, Page Up and Page Down in their order, Enter picks, Escape clears the choice", {
+    statements: layers.map((layer) => layer.name).join(", "), axes: dims.map((name, k) => `${name} ${ways[k]}`).join(", "),
+  });
 }
 
 /** One scene on its canvases: still, trail (what has been visited) and top (what is pointed at). */
@@ -132,7 +133,8 @@ export class DomainStage {
   /** Visits of one point in words. @param {number[]} visits */
   told(visits) {
     const more = visits.length - 1;
-    return this.describe(visits[0]) + (more ? `; and ${countOf(more, "more visit")} there` : "");
+    const first = this.describe(visits[0]);
+    return more ? tr("{visit}; {visits} more there", { visit: first, visits: countOf(more, "visit") }) : first;
   }
 
   /** Show an instance while nothing is pointed at. @param {number[]} visits */
@@ -258,11 +260,17 @@ export class DomainStage {
     const layer = this.layers[this.visits[2 * v]];
     const size = this.scene.dims.length;
     const at = this.visits[2 * v + 1] * size;
-    const parts = this.touched(v).map(([access, cell]) => `${access.kind}s ${this.shelf.element(access.array, cell)}`);
+    const parts = this.touched(v).map(([access, cell]) => {
+      const element = this.shelf.element(access.array, cell);
+      return access.kind === "write" ? tr("writes {element}", { element }) : tr("reads {element}", { element });
+    });
     const point = Array.from(layer.points.slice(at, at + size)).join(", ");
     const together = this.scene.fronts ? this.until(this.instants[v]) - this.until(this.instants[v] - 1) : 1;
-    const at_once = together > 1 ? `, one of ${together} at once` : "";
-    return `${layer.name}(${point}), visit ${v + 1} of ${this.count}${at_once}${parts.length ? `: ${parts.join(", ")}` : ""}`;
+    const values = { instance: `${layer.name}(${point})`, number: v + 1, count: this.count, together };
+    const visit = together > 1
+      ? tr("{instance}, visit {number} of {count}, one of {together} at once", values)
+      : tr("{instance}, visit {number} of {count}", values);
+    return parts.length ? `${visit}: ${parts.join(", ")}` : visit;
   }
 
   /**
@@ -306,7 +314,8 @@ export class DomainStage {
       const visits = this.visitsOf(cell[0], cell[1]);
       this.light("");
       this.top(visits.slice(0, 200));
-      this.tell(`${this.shelf.element(cell[0], cell[1])}: ${visits.length ? `touched by ${visits.length} of ${countOf(this.count, "instance")}` : "untouched"}`, "");
+      const values = { element: this.shelf.element(cell[0], cell[1]), count: visits.length, instances: countOf(this.count, "instance") };
+      this.tell(visits.length ? tr("{element}: accessed by {count} of {instances}", values) : tr("{element}: not accessed", values), "");
       return;
     }
     const v = this.visitAt(x, y);
@@ -315,7 +324,7 @@ export class DomainStage {
     this.light(line);
     this.top(v >= 0 ? [v] : this.resting());
     if (v >= 0) this.tell(this.describe(v), "");
-    else this.tell(`beyond this line: ${this.scene.lines.find((l) => l.key === line)?.label}`, line);
+    else this.tell(tr("beyond this line: {constraint}", { constraint: this.scene.lines.find((l) => l.key === line)?.label ?? "" }), line);
   }
 
   /** @param {string} key */

@@ -1,6 +1,7 @@
 /** Columns of drawings and words side by side. */
 
 import { make } from "../drawing/dom.js";
+import { tr } from "../localization.js";
 
 /** @param {string[]} lines */
 const listed = (lines) => make("ul", {}, ...lines.map((line) => make("li", {}, line)));
@@ -12,8 +13,8 @@ export function columnsOf(scene, selection, context) {
     make(
       "div", { class: "tl-column" },
       make("h4", {}, column.title), pictures[k].node,
-      make("pre", {}, column.program), make("b", {}, "It can say"), listed(column.can), make("b", {}, "It cannot say"), listed(column.cannot),
-      make("b", {}, "Measured"), listed(column.measured),
+      make("pre", {}, column.program), make("b", {}, tr("It can say")), listed(column.can), make("b", {}, tr("It cannot say")), listed(column.cannot),
+      make("b", {}, tr("Measured")), listed(column.measured),
     ),
   );
   return {

@@ -2,6 +2,7 @@
 
 import { make } from "../drawing/dom.js";
 import { goesOn } from "../drawing/scroller.js";
+import { tr } from "../localization.js";
 
 /** @typedef {import("../scenes.js").FormulaWords | import("../scenes.js").FormulaMatrix} Part */
 
@@ -53,7 +54,7 @@ export function formulasOf(scene, elements) {
   };
   return scene.formulas.map(([statement, formulas]) => {
     const box = make(
-      "div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": `formulas of ${statement}` },
+      "div", { class: "tl-scroll", tabindex: 0, role: "group", "aria-label": tr("formulas of {statement}", { statement }) },
       ...formulas.map((formula) =>
         make(
           "div", {}, make("div", { class: "tl-note" }, formula.name),
@@ -64,7 +65,7 @@ export function formulasOf(scene, elements) {
     );
     return make(
       "details", { open: statement === scene.formulas[scene.formulas.length - 1][0], class: "tl-formulas" },
-      make("summary", {}, `Statement ${statement}`), box, goesOn(box, "The formula"),
+      make("summary", {}, tr("Statement {statement}", { statement })), box, goesOn(box, tr("The formula")),
     );
   });
 }

@@ -256,12 +256,16 @@ class Accesses(View):
         told = f"{self.argument.name} ({shape_text(self.argument.shape)}){some_of(self.heat.shown, self.programs)}"
         if self.access is None:
             return told
-        where = "" if self.access.line is None else f" in line {self.access.line}"
-        return f"{self.access.kind} of {told}{where}"
+        kind, line = messages.access_noun(self.access.kind), self.access.line
+        if line is None:
+            return _("{kind} of {argument}").format(kind=kind, argument=told)
+        return _("{kind} of {argument} in line {line}").format(kind=kind, argument=told, line=line)
 
     def title(self) -> str:
-        place = ", over its storage" if self.over == "storage" else ""
-        return f"{self.subject()}: {translated(SAYS[self.by])}{place}"
+        values = {"title": self.subject(), "what": translated(SAYS[self.by])}
+        return (_("{title}: {what}, over its storage") if self.over == "storage" else _("{title}: {what}")).format(
+            **values
+        )
 
     def text(self) -> str:
         found = self.heat
@@ -360,7 +364,10 @@ def _iterations(found: Heat) -> str:
 
 def access_words(access: Any) -> str:
     """An access in words: ``the load in line 7``."""
-    return f"the {access.kind}" + ("" if access.line is None else f" in line {access.line}")
+    kind = messages.access_noun(access.kind)
+    if access.line is None:
+        return _("the {kind}").format(kind=kind)
+    return _("the {kind} in line {line}").format(kind=kind, line=access.line)
 
 
 def _range(numbers: npt.NDArray[np.int64], unit: str = "") -> str:

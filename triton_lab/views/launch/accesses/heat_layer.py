@@ -13,6 +13,7 @@ import numpy.typing as npt
 from triton_lab.launch.element_index import Ints
 from triton_lab.launch.maps.lane_positions import Flags
 from triton_lab.launch.membership_classes import distinct
+from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count, mark
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.heatmap import Heatmap, Key, Label, buffer, narrow
@@ -23,17 +24,17 @@ from triton_lab.views.launch.tiling.tiling_view import MASKED, OUTSIDE, UNTOUCHE
 
 FEW = 6  # so many distinct numbers get a swatch each instead of a colour bar
 NAMES = {
-    "count": "times",
-    "program": "program",
-    "start": "program",
-    "iteration": "iteration",
-    "reuse": "programs",
-    "order": "order",
-    "wave": "wave",
-    "lanes": "lanes",
-    "bytes": "bytes",
-    "iterations": "iterations",
-    "shared": "bytes shared",
+    "count": N_("times"),
+    "program": N_("program"),
+    "start": N_("program"),
+    "iteration": N_("iteration"),
+    "reuse": N_("programs"),
+    "order": N_("order"),
+    "wave": N_("wave"),
+    "lanes": N_("lanes"),
+    "bytes": N_("bytes"),
+    "iterations": N_("iterations"),
+    "shared": N_("bytes shared"),
 }
 BLANK, NOBODY, MASKED_ONLY, OUTSIDE_TOUCHED, FIRST = range(5)  # the first levels; those of the ramp follow
 FIXED = ((0, 0, 0, 0), UNTOUCHED, MASKED, OUTSIDE)
@@ -113,7 +114,7 @@ def layer_of(
         levels=levels.astype(np.uint8),
         styles=np.array(looks, dtype=np.uint16),
         ramp=ramp,
-        ramp_name=NAMES[by] if scale is None else scale.name,
+        ramp_name=translated(NAMES[by]) if scale is None else scale.name,
         ticks=() if scale is None else scale.ticks,
         legend=[
             *(() if scale is None else scale.keys),
@@ -174,9 +175,9 @@ def _numbers_of(levels: Ints, numbers: Ints) -> dict[int, int]:
 def _fixed_keys(levels: Ints) -> list[Key]:
     """The legend of the used levels that have no number."""
     keys = (
-        (MASKED_ONLY, "masked lanes only"),
-        (NOBODY, "touched by nobody"),
-        (OUTSIDE_TOUCHED, "outside the argument"),
+        (MASKED_ONLY, _("masked lanes only")),
+        (NOBODY, _("not accessed")),
+        (OUTSIDE_TOUCHED, _("outside the argument")),
     )
     used = set(distinct(levels).tolist())
     return [Key(FIXED[level], text) for level, text in keys if level in used]
@@ -185,12 +186,12 @@ def _fixed_keys(levels: Ints) -> list[Key]:
 def words(by: str, number: int) -> str:
     """A number in the legend."""
     if by == "count":
-        return "once" if number == 1 else count(number, "time")
+        return _("once") if number == 1 else count(number, "time")
     if by == "reuse":
-        return f"by {count(number, 'program')}"
+        return _("by {programs}").format(programs=count(number, "program"))
     if by in ("lanes", "bytes", "iterations", "shared"):
-        return f"{number} {NAMES[by]}"
-    return f"{NAMES[by]} {number}"
+        return _("{count} {noun}").format(count=number, noun=translated(NAMES[by]))
+    return _("{noun} {number}").format(noun=translated(NAMES[by]), number=number)
 
 
 def _region_word(by: str, grid: Sequence[int], group: int) -> str:

@@ -177,8 +177,8 @@ class TimelineView(View):
     def heatmap(self) -> Heatmap:
         counts = self.counts.reshape(-1) / (self.layout.down * self.layout.right)
         made = value_heatmap(self.layout, counts, counts > 0, "", 0.0, self.most, room=self.room)
-        name = "lanes/element" if self.layout.binned else "lanes"
-        return replace(made, ramp_name=name, steps=("→ elements", "↓ time"))
+        name = _("lanes/element") if self.layout.binned else _("lanes")
+        return replace(made, ramp_name=name, steps=(_("→ elements"), _("↓ time")))
 
     @property
     def nobody(self) -> str:
@@ -188,8 +188,11 @@ class TimelineView(View):
         return _("not touched by any program")
 
     def title(self) -> str:
-        whose = "" if self.program is None else f" by {messages.who(self.program, self.launch.grid)}"
-        return f"{self.argument.name} ({shape_text(self.argument.shape)}): touched{whose} over time"
+        subject = f"{self.argument.name} ({shape_text(self.argument.shape)})"
+        if self.program is None:
+            return _("{subject}: accessed over time").format(subject=subject)
+        whose = messages.who(self.program, self.launch.grid)
+        return _("{subject}: accessed by {program} over time").format(subject=subject, program=whose)
 
     def text(self) -> str:
         if not self.events:

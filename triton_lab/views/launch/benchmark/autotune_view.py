@@ -65,11 +65,12 @@ class Autotune(View):
         """Notes: the parameters that all share, what the choice depends on, and what the times mean."""
         tuning = self.tuning
         same = {name: value for name, value in self._ranked[0].config.items() if name not in self.varied}
-        said = [f"all with {', '.join(f'{name}={value}' for name, value in same.items())}"] if same else []
+        said = [_("all with {values}").format(values=", ".join(f"{n}={v}" for n, v in same.items()))] if same else []
         if tuning.key:
             said.append(_("chosen for {names}; for others it tries again").format(names=", ".join(tuning.key)))
         if tuning.earlier:
-            said.append(_("The choice was made at an earlier launch") + (", unrecorded." if self._unknown else "."))
+            earlier = _("The choice was made at an earlier launch, unrecorded.")
+            said.append(earlier if self._unknown else _("The choice was made at an earlier launch."))
         if tuning.left_out:
             said.append(
                 _("{configurations} pruned, and not tried").format(
@@ -87,7 +88,7 @@ class Autotune(View):
     def told(self, one: Tried) -> str:
         """The time of a configuration: ``4.9 µs (4.8 µs to 5.1 µs)``, or why it failed; "" if neither is known."""
         if one.failed:
-            return f"failed: {one.failed}"
+            return _("failed: {reason}").format(reason=one.failed)
         if math.isnan(one.seconds):
             return ""
         spread = "" if one.low == one.high else f" ({seconds_text(one.low)} to {seconds_text(one.high)})"
@@ -119,8 +120,8 @@ class Autotune(View):
             made.add(DrawnText(x, TOP + ROW / 2, name, SMALL, "faint"))
             made.add(*(DrawnText(x, self._middle(k), value, mono=True) for k, value in enumerate(column)))
             x += max(width_of(name, SMALL), *(width_of(value, mono=True) for value in column)) + GAP
-        where = " in the interpreter" if self.tuning.target == "cpu" else ""
-        made.add(DrawnText(x, TOP + ROW / 2, f"time{where}", SMALL, "faint"))
+        heading = _("time in the interpreter") if self.tuning.target == "cpu" else _("time")
+        made.add(DrawnText(x, TOP + ROW / 2, heading, SMALL, "faint"))
         for k, one in enumerate(shown):
             made.add(*self._row(k, one, x))
         y = self._middle(len(shown)) + 4

@@ -76,9 +76,9 @@ class SweepView(View):
 
     @property
     def headings(self) -> list[str]:
-        where = _("time on the CPU") if self.sweep.target == "cpu" else "time"
-        rate = [] if self.sweep.quantity == "time" else [_UNITS[self.sweep.quantity], "of the peak"]
-        return ["", "size", where, "runs", *([] if self.sweep.target == "gpu" else ["× its own first"]), *rate]
+        where = _("time on the CPU") if self.sweep.target == "cpu" else _("time")
+        rate = [] if self.sweep.quantity == "time" else [_UNITS[self.sweep.quantity], _("of the peak")]
+        return ["", _("size"), where, _("runs"), *([] if self.sweep.target == "gpu" else [_("× its own first")]), *rate]
 
     def table(self) -> list[list[str]]:
         """A row for each measurement; an exception stands in place of a time."""
@@ -104,9 +104,10 @@ class SweepView(View):
         """Notes: what the roof is, which exceptions were raised, and on the CPU what times mean."""
         peaks, said = self.sweep.peaks, []
         if peaks is not None and self.sweep.quantity != "time":
-            copy = f"a copy {si(peaks.bytes_per_second)}B/s"
+            copy = _("a copy {rate}B/s").format(rate=si(peaks.bytes_per_second))
             product = _("a product of {dtype} {si}flop/s").format(dtype=peaks.dtype, si=si(peaks.flops_per_second))
-            said.append(f"measured here: {copy if self.sweep.quantity == 'bytes' else f'{copy}, {product}'}")
+            roofs = copy if self.sweep.quantity == "bytes" else f"{copy}, {product}"
+            said.append(_("measured here: {roofs}").format(roofs=roofs))
         failed: dict[tuple[str, str], list[int]] = {}
         for row in self.sweep:
             if row.error:
@@ -189,7 +190,7 @@ class SweepView(View):
             x, _unused = self._at(size, self.ends[0])
             made.add(Line(((x, bottom), (x, bottom + 4)), "faint", 1, arrow=False))
             made.add(DrawnText(x, bottom + 14, binary(size), SMALL, "faint", "center"))
-        made.add(DrawnText(LEFT + WIDE / 2, bottom + 32, "size", SMALL, "faint", "center"))
+        made.add(DrawnText(LEFT + WIDE / 2, bottom + 32, _("size"), SMALL, "faint", "center"))
         constant = {value for _unused, value in self.roof}
         if len(constant) == 1:  # a share means the same at all sizes
             (peak,) = constant
@@ -198,7 +199,7 @@ class SweepView(View):
                     _unused, y = self._at(self.sizes[0], peak * share)
                     made.add(Line(((LEFT + WIDE, y), (LEFT + WIDE + 4, y)), "faint", 1, arrow=False))
                     made.add(DrawnText(LEFT + WIDE + 8, y, f"{share:.0%}", SMALL, "faint"))
-            made.add(DrawnText(LEFT + WIDE + 8, TOP - 10, "of the peak", SMALL, "faint", "center"))
+            made.add(DrawnText(LEFT + WIDE + 8, TOP - 10, _("of the peak"), SMALL, "faint", "center"))
 
     def _tick(self, value: float) -> str:
         if self.sweep.target == "cpu":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from triton_lab.localization import all_translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import Drawing, DrawnText
 from triton_lab.views.drawing.drawing_pieces import WIDTH, lines, paragraphs, spaced, table, wrapped
@@ -23,7 +24,12 @@ COLOURS = {"error": "error", "warning": "warning", "note": "accent"}
 
 def card_pieces(card: Card) -> list[Drawing]:
     """All pieces of the card, from top to bottom."""
-    pieces = [_header(card), table([card.HEADINGS, *card.table()]), *paragraphs(card.scalars()), *_findings(card)]
+    pieces = [
+        _header(card),
+        table([all_translated(card.HEADINGS), *card.table()]),
+        *paragraphs(card.scalars()),
+        *_findings(card),
+    ]
     makers: dict[str, Callable[[], list[Drawing]]] = {name: panel.pieces for name, panel in card.printed}
     makers["source"] = partial(_source, card)
     for name in card.looked_at:

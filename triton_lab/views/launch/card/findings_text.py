@@ -36,7 +36,7 @@ def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
         return []
     return [
         _("A fix, tried on copies:"),
-        *(line for number, _unused, after in edits for line in (f"line {number}:", after)),
+        *(line for number, _unused, after in edits for line in (_("line {line}:").format(line=number), after)),
     ]
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.launch.maps.tensor_storage import memories
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import count, launched
 from triton_lab.views.drawing.drawing_text import number_text, time_text
 from triton_lab.views.frontend_presence import widgets_are_shown
@@ -83,14 +83,14 @@ class Card(Panels, View):
         launch = self.launch
         where = launch.target.upper() + (f", {device}" if (device := self.device()) else "")
         facts = [where, count(math.prod(launch.grid), "program")]
-        return [*facts, "failed"] if launch.error else [*facts, *time_text(launch)]
+        return [*facts, _("failed")] if launch.error else [*facts, *time_text(launch)]
 
     def device(self) -> str:
         """The name of the GPU that ran the launch, "" if it is not known."""
         time = getattr(self.launch, "time", None)
         return "" if time is None else str(time.device)
 
-    HEADINGS = ("", "Shape", "Stride", "dtype", "Offset", "Storage")
+    HEADINGS = ("", N_("Shape"), N_("Stride"), N_("dtype"), N_("Offset"), N_("Storage"))
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each tensor argument, below `HEADINGS`; equal letters mean shared storage."""
@@ -111,7 +111,8 @@ class Card(Panels, View):
         for kind in ("scalar", "constexpr"):
             told = [f"{one.name} = {_value(one.value)}" for one in self.launch.arguments if one.kind == kind]
             if told:
-                found.append(f"{kind}: {', '.join(told)}")
+                name = _("scalar") if kind == "scalar" else kind
+                found.append(f"{name}: {', '.join(told)}")
         return found
 
     def findings(self) -> list[FindingScene]:
@@ -281,7 +282,7 @@ class Card(Panels, View):
             "title": self.title(),
             "facts": self.facts(),
             "grid": list(self.launch.grid),
-            "headings": list(self.HEADINGS),
+            "headings": list(all_translated(self.HEADINGS)),
             "table": [list(row) for row in self.table()],
             "scalars": self.scalars(),
             "findings": self.findings(),
@@ -303,7 +304,7 @@ class Card(Panels, View):
 
     def brief(self) -> str:
         """The card in words without its pictures: facts, arguments and findings."""
-        rows = [self.HEADINGS, *self.table()]
+        rows = [all_translated(self.HEADINGS), *self.table()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
         lines = [" · ".join([self.title(), *self.facts()])]
         lines += [

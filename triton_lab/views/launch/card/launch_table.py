@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from triton_lab import messages as words
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import seconds_text
 from triton_lab.views.drawing.scene_bounds import Few, Many, Named, Sentence, Whole
 from triton_lab.views.launch.card.launch_card import Card
@@ -52,7 +52,7 @@ class LaunchesScene(TypedDict):
 class LaunchTable(View):
     """The table of ``launches`` by kernel; ``card`` makes the card of one."""
 
-    HEADINGS = ("", "launches", "grids", "time in all", "slowest", "failed")
+    HEADINGS = ("", N_("launches"), N_("grids"), N_("time in all"), N_("slowest"), N_("failed"))
 
     def __init__(self, launches: Sequence[Launch], card: Callable[[Launch], Card] = Card) -> None:
         self.launches = launches
@@ -68,7 +68,9 @@ class LaunchTable(View):
 
     def title(self) -> str:
         kernels = len({launch.kernel for launch in self.launches})
-        return f"{words.count(len(self.launches), 'launch', 'launches')} of {words.count(kernels, 'kernel')}"
+        return _("{launches} of {kernels}").format(
+            launches=words.count(len(self.launches), "launch", "launches"), kernels=words.count(kernels, "kernel")
+        )
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each kernel, below `HEADINGS`."""
@@ -77,10 +79,14 @@ class LaunchTable(View):
     def _row(self, kernel: str, numbers: Sequence[int]) -> tuple[str, ...]:
         launches = [self.launches[number] for number in numbers]
         grids = [f"({', '.join(map(str, grid))})" for grid in dict.fromkeys(launch.grid for launch in launches)]
-        told = ", ".join(grids[:FEW]) + (f" and {len(grids) - FEW} more" if len(grids) > FEW else "")
+        told = ", ".join(grids[:FEW])
+        if len(grids) > FEW:
+            told = _("{things} and {count} more").format(things=told, count=len(grids) - FEW)
         seconds = [launch.seconds for launch in launches]
         failed = sum(launch.error is not None for launch in launches)
-        slowest = f"{seconds_text(max(seconds))}, launch {numbers[seconds.index(max(seconds))]}"
+        slowest = _("{time}, launch {number}").format(
+            time=seconds_text(max(seconds)), number=numbers[seconds.index(max(seconds))]
+        )
         return kernel, str(len(launches)), told, seconds_text(sum(seconds)), slowest, str(failed or "")
 
     def remarks(self) -> list[str]:
@@ -101,7 +107,7 @@ class LaunchTable(View):
 
     def lines(self) -> list[str]:
         """Title and table in words, without any card."""
-        rows = [self.HEADINGS, *self.table()]
+        rows = [all_translated(self.HEADINGS), *self.table()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
         lines = [
             "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
@@ -115,8 +121,8 @@ class LaunchTable(View):
     def pieces(self) -> list[Drawing]:
         from triton_lab.views.drawing.drawing_pieces import paragraphs, table, title
 
-        head = [title(self.title()), table([self.HEADINGS, *self.table()]), *paragraphs(self.remarks())]
-        return [*head, title("launch 0"), *self.card(0).pieces()]
+        head = [title(self.title()), table([all_translated(self.HEADINGS), *self.table()]), *paragraphs(self.remarks())]
+        return [*head, title(_("launch {number}").format(number=0)), *self.card(0).pieces()]
 
     def scene(self) -> LaunchesScene:
         return self._scene(self.card(0).scene())
@@ -139,7 +145,7 @@ class LaunchTable(View):
         return {
             "kind": "launches",
             "title": self.title(),
-            "headings": list(self.HEADINGS),
+            "headings": list(all_translated(self.HEADINGS)),
             "table": [list(row) for row in self.table()],
             "first": [numbers[0] for numbers in list(self.of_kernel.values())[:ROWS]],
             "remarks": self.remarks(),

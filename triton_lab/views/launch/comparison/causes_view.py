@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from triton_lab import messages
 from triton_lab.launch.comparison.experiment_results import HEADINGS as TRIED
 from triton_lab.launch.comparison.experiment_results import TELLING
-from triton_lab.localization import _, translated
+from triton_lab.localization import _, all_translated, translated
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence
 from triton_lab.views.view import View
 
@@ -48,14 +48,14 @@ class CausesView(View):
         return {
             "kind": "causes",
             "title": self.title(),
-            "headings": list(TRIED),
+            "headings": list(all_translated(TRIED)),
             "table": [list(one) for one in self.table()],
         }
 
     def pieces(self) -> list[Drawing]:
         from triton_lab.views.drawing.drawing_pieces import paragraphs, table
 
-        return [*paragraphs([self.title()]), *([table([TRIED, *self.table()])] if self.table() else [])]
+        return [*paragraphs([self.title()]), *([table([all_translated(TRIED), *self.table()])] if self.table() else [])]
 
 
 def briefly(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from triton_lab.launch.comparison.argument_difference import EQUAL, VERDICTS
 from triton_lab.launch.comparison.experiment_results import HEADINGS as TRIED
-from triton_lab.localization import N_, _, translated
+from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.views.drawing.scene_bounds import Few, Many, Most, Sentence, Whole, Within
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel, unknown
 from triton_lab.views.launch.comparison.causes_view import CausesView, briefly
@@ -139,10 +139,10 @@ class ComparisonView(View):
             "kind": "comparison",
             "title": self.title(),
             "titles": list(self.comparison.titles),
-            "headings": list(HEADINGS),
+            "headings": list(all_translated(HEADINGS)),
             "table": [list(one) for one in self.table()],
             "lines": self.lines(),
-            "tried": list(TRIED),
+            "tried": list(all_translated(TRIED)),
             "causes": [list(one) for one in self.causes()],
             "arguments": [picture.scene() for picture in self.pictures],
             "grid": list(self.comparison.launch.grid),
@@ -161,7 +161,7 @@ class ComparisonView(View):
         """The table, the lines of words, the heatmaps of the open argument, and the experiments."""
         from triton_lab.views.drawing.drawing_pieces import one_row, paragraphs, side_by_side, table, title
 
-        pieces = [title(self.title()), table([HEADINGS, *self.table()])]
+        pieces = [title(self.title()), table([all_translated(HEADINGS), *self.table()])]
         later = [] if self.tried or self.comparison.verdict == EQUAL else [self._not_yet]
         pieces += paragraphs([self.cause()] if self.cause() else [], "ink")
         pieces += paragraphs([*self.lines(), *later])
@@ -171,7 +171,7 @@ class ComparisonView(View):
             if picture.by_program is not None:
                 pieces += side_by_side([picture.by_program])
         if self.causes():
-            pieces.append(table([TRIED, *briefly(self.causes())]))
+            pieces.append(table([all_translated(TRIED), *briefly(self.causes())]))
         return pieces
 
 
@@ -197,7 +197,7 @@ class Beside(View):
             "kind": "comparison",
             "title": self.title(),
             "titles": list(self.picture.titles),
-            "headings": list(HEADINGS),
+            "headings": list(all_translated(HEADINGS)),
             "table": [list(row(self.picture.one))],
             "lines": [],
             "tried": [],
@@ -212,8 +212,10 @@ class Beside(View):
         from triton_lab.views.drawing.drawing_pieces import one_row, table, title
 
         return [
-            title(self.title()), table([HEADINGS, row(self.picture.one)]), one_row(self.picture.heatmaps, 8)
-        ]  # fmt: skip
+            title(self.title()),
+            table([all_translated(HEADINGS), row(self.picture.one)]),
+            one_row(self.picture.heatmaps, 8),
+        ]
 
 
 class ComparisonPanel(Panel):

@@ -15,7 +15,7 @@ from triton_lab.launch.comparison import element_differences, number_formats
 from triton_lab.launch.comparison.argument_difference import Compared, Worst
 from triton_lab.launch.comparison.chunks import gathered, in_order
 from triton_lab.launch.element_index import Ints
-from triton_lab.localization import _
+from triton_lab.localization import N_, _
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.cell_scenes import Buffer, HeatmapScene
 from triton_lab.views.drawing.heatmap import Heatmap, buffer
@@ -33,7 +33,9 @@ ROOM = (270.0, 300.0)  # for one of the three
 _MOST_ULPS = 1e6
 _FAR = 64
 
-HEADINGS = ("", "dtype", "verdict", "differ", "absolute", "relative", "ulp", "NaN", "∞")
+HEADINGS = (
+    "", N_("dtype"), N_("verdict"), N_("differ"), N_("absolute"), N_("relative"), N_("ulp"), "NaN", "∞",
+)  # fmt: skip
 
 
 class ComparedScene(TypedDict):
@@ -185,13 +187,13 @@ class ComparedPicture:
         there, at = self._shown()
         low, high = self._seen.ends or (0.0, 0.0)
         most, titles = self._seen.most, self.titles
-        unit = f", in {self.unit}" if self.unit else ""
         a, b = self._at(at)
+        error = _("error, in {unit}").format(unit=self.unit) if self.unit else _("error")
         pick = [number_formats.wide(a), number_formats.wide(b), self.errors(a, b)]
         return (
             value_heatmap(self.layout, pick[0], there, titles[0], low, high, room=ROOM),
             value_heatmap(self.layout, pick[1], there, titles[1], low, high, room=ROOM),
-            value_heatmap(self.layout, pick[2], there, f"error{unit}", -most, most, diverging=True, room=ROOM),
+            value_heatmap(self.layout, pick[2], there, error, -most, most, diverging=True, room=ROOM),
         )
 
     def _shown(self) -> tuple[NDArray[np.bool_], Ints]:
@@ -209,13 +211,13 @@ class ComparedPicture:
         shape = tuple(extent for extent in reversed(launch.grid) if extent > 1)
         place = layout(shape, room=ROOM)
         shown = worst(largest, place.cell_of_position(), place.cells)
-        unit = f", in {self.unit}" if self.unit else ""
+        title = _("largest error by program, in {unit}") if self.unit else _("largest error by program")
         finite = largest[np.isfinite(largest)]
         return value_heatmap(
             place,
             largest[np.maximum(shown, 0)],
             shown >= 0,
-            _("largest error by program{unit}").format(unit=unit),
+            title.format(unit=self.unit),
             0.0,
             float(finite.max(initial=0.0)),
             room=ROOM,

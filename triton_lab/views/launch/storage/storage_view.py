@@ -32,7 +32,7 @@ from triton_lab.launch.maps.tensor_storage import (
     traits,
 )
 from triton_lab.launch.membership_classes import distinct
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, all_translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout
 from triton_lab.views.drawing.drawing_text import nobody, panel_names, shape_text, some_of, step_names
@@ -121,9 +121,13 @@ class StorageView(View):
         cells = np.zeros(shown.cells, dtype=np.int64)
         cells[: len(sets)] = 1 + kind.reshape(-1) * style.TENSOR_LEVELS + level
         styles = strip_styles(found.tensors, kinds)
-        title = f"storage {memory.letter}: {messages.count(memory.nbytes, 'byte')}"
+        title = _("storage {letter}: {bytes}").format(letter=memory.letter, bytes=messages.count(memory.nbytes, "byte"))
         if found.unit != memory.nbytes:
-            title += f", {messages.count(memory.nbytes // found.unit, 'unit')} of {messages.count(found.unit, 'byte')}"
+            title = _("{title}, {units} of {bytes}").format(
+                title=title,
+                units=messages.count(memory.nbytes // found.unit, "unit"),
+                bytes=messages.count(found.unit, "byte"),
+            )
         groups = np.concatenate([[0], 1 + np.repeat(np.arange(len(kinds)), style.TENSOR_LEVELS)])
         return Heatmap(
             shown,
@@ -190,7 +194,9 @@ class StorageView(View):
 
     # --- Words ------------------------------------------------------------------------------------
 
-    HEADINGS = ("", "Shape", "Stride", "Offset", "dtype", "Bytes", "Is contiguous", "Storage")
+    HEADINGS = (
+        "", N_("Shape"), N_("Stride"), N_("Offset"), N_("dtype"), N_("Bytes"), N_("Is contiguous"), N_("Storage"),
+    )  # fmt: skip
 
     def table(self) -> list[tuple[str, ...]]:
         """One row for each tensor, below `HEADINGS`."""
@@ -224,10 +230,10 @@ class StorageView(View):
         return found
 
     def title(self) -> str:
-        return f"Storage of {', '.join(tensor.name for tensor in self.tensors)}"
+        return _("Storage of {tensors}").format(tensors=", ".join(tensor.name for tensor in self.tensors))
 
     def text(self) -> str:
-        rows = [self.HEADINGS, *self.table()]
+        rows = [all_translated(self.HEADINGS), *self.table()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(self.HEADINGS))]
         lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, *self.overlaps()])
@@ -235,7 +241,7 @@ class StorageView(View):
     def scene(self) -> StorageScene:
         return {
             "kind": "storage",
-            "headings": list(self.HEADINGS),
+            "headings": list(all_translated(self.HEADINGS)),
             "table": [list(row) for row in self.table()],
             "tensors": [
                 {
@@ -269,7 +275,7 @@ class StorageView(View):
             }
         programs = self.launch.programs
         left = [
-            f"who touches {tensor.name}{some_of(one.shown, programs)}"
+            _("programs that access {tensor}{some}").format(tensor=tensor.name, some=some_of(one.shown, programs))
             for tensor, one in zip(self.tensors, found.heats, strict=False)  # the remaining heats are those of `wider`
             if one.shown is not None
         ]
@@ -398,7 +404,12 @@ class StorageView(View):
         looks = [(*(style.tensor_colour(number, 11),) * 3, style.PLAIN) for number in range(len(self.tensors))]
         strips = [piece for strip in self.strips for piece in side_by_side([strip])]
         notes = paragraphs(self.overlaps()[:MOST_NOTES])
-        return [table([self.HEADINGS, *self.table()], looks), *notes, *strips, *side_by_side(self.grids)]
+        return [
+            table([all_translated(self.HEADINGS), *self.table()], looks),
+            *notes,
+            *strips,
+            *side_by_side(self.grids),
+        ]
 
 
 def _numbers(shown: CellLayout, numbers: Callable[[], Ints], room: tuple[float, float]) -> list[Label]:

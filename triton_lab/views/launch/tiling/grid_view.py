@@ -263,7 +263,7 @@ class GridView(View):
             self.layout,
             self.cells,
             layer.styles[layer.levels],
-            title=f"grid ({', '.join(map(str, self.launch.grid))})",
+            title=_("grid {grid}").format(grid=f"({', '.join(map(str, self.launch.grid))})"),
             labels=layer.labels,
             legend=layer.legend,
             ramp=layer.ramp,
@@ -395,7 +395,7 @@ def _spread(numbers: Ints, unit: str) -> str:
     """The spread of numbers in words: ``4 to 9 iterations (the most is 1.3 times the mean)``."""
     low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     if low == high:
-        return f"{messages.count(high, unit)} each"
+        return _("{count} each").format(count=messages.count(high, unit))
     return _("{span} (the most is {time} the mean)").format(
         span=messages.span(low, high, unit), time=messages.rounded(high / numbers.mean(), "time")
     )

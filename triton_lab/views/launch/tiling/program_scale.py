@@ -46,7 +46,7 @@ def program_scale(grid: Sequence[int], seen: Iterable[int], shown: int | None = 
         if some and keys:
             keys[-1] = Key(keys[-1].style, f"{keys[-1].text}; {some}")
         return ProgramScale(keys, None, "", [])
-    name = "program number" + (f", {some}" if some else "")
+    name = _("program number") + (f", {some}" if some else "")
     return ProgramScale([], (style.SEQUENTIAL, style.LEVELS, 0, count - 1), name, program_ticks(count))
 
 
@@ -57,7 +57,7 @@ def program_keys(grid: Sequence[int], seen: Iterable[int]) -> list[Key]:
     flat = tuple(grid[1:]) == (1, 1)
     names = [str(one) if flat else str(messages.coordinates(one, grid)) for one in programs]
     if names:
-        names[0] = f"program {names[0]}"
+        names[0] = _("program {coordinates}").format(coordinates=names[0])
     return [Key((colour,) * 3 + (style.PLAIN,), name) for colour, name in zip(colours, names, strict=True)]
 
 

@@ -15,7 +15,7 @@ from triton_lab import messages as words
 from triton_lab.launch.maps.program_sample import MOST_LANES, reaching
 from triton_lab.launch.maps.tiling import LAYERS, TilingAccesses, touches
 from triton_lab.launch.membership_classes import Classes, distinct
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.cell_layout import CellLayout, layout, wrapped_words
 from triton_lab.views.drawing.cell_scenes import DressedPlace
@@ -53,7 +53,11 @@ OUTSIDE = (style.ERROR, style.ERROR, style.ERROR, style.CROSS)
 
 GHOST = (style.GHOST, style.GHOST, style.GHOST, style.HATCH)
 
-VERBS = {"loads": "loads", "stores": "stores", "both": "touches"}
+TITLES = {
+    "loads": N_("{subject}: which program loads each element"),
+    "stores": N_("{subject}: which program stores each element"),
+    "both": N_("{subject}: which program accesses each element"),
+}
 
 
 class Tiling(View):
@@ -260,11 +264,11 @@ class Tiling(View):
         striped = styles[styles[:, 3] == style.STRIPES]
         if len(striped):
             first, second, third = striped[0, :3].tolist()
-            keys.append(Key((first, second, third, style.STRIPES), "several programs"))
+            keys.append(Key((first, second, third, style.STRIPES), _("several programs")))
         packed = distinct(np.ascontiguousarray(styles).view(np.uint64))  # packs four small numbers into one
         used = {tuple(row) for row in packed.view(np.uint16).reshape(-1, 4).tolist()}
         rest = (
-            (MASKED, "masked lanes only"),
+            (MASKED, _("masked lanes only")),
             (UNTOUCHED, nobody(self.touches.shown)),
             (OUTSIDE, _("stopped the launch here") if self.touches.strays_drawn else "outside the argument"),
             (GHOST, _("over the edge, in other elements' memory: a mask must keep these out, too")),
@@ -280,9 +284,7 @@ class Tiling(View):
         return levels[self.cells.class_of]
 
     def title(self) -> str:
-        return _("{subject}: which program {VERBS} each element").format(
-            subject=self.subject(), VERBS=VERBS[self.layer]
-        )
+        return translated(TITLES[self.layer]).format(subject=self.subject())
 
     def subject(self) -> str:
         """The subject in words: ``x (3×4)``, and the number of programs shown if not all are."""
@@ -312,7 +314,6 @@ class Tiling(View):
             "program": self.program,
             "layer": self.layer,
             "layers": {name: self._heatmap_scene(name) for name in self.layers},
-            "verbs": VERBS,
             "nobody": nobody(found.shown),
             "astray": self.astray,
             "cells": buffer(self.cells.numbers),

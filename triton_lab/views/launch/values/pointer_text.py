@@ -48,7 +48,7 @@ def pointer_words(offsets: Ints, name: str) -> str:
     """Pointers in words: ``pointer to x_ptr + 4``, ``32 pointers to x_ptr + 0 to 31``."""
     low, high = int(offsets.min()), int(offsets.max())
     if offsets.shape == ():
-        return f"pointer to {name} + {low}"
+        return _("pointer to {name} + {low}").format(name=name, low=low)
     return _("{shape_text} pointers to {name} + {low}").format(
         shape_text=shape_text(offsets.shape), name=name, low=low
     ) + (f" to {high}" if high > low else "")

@@ -53,7 +53,7 @@ class ProgramVariables(View):
         if not len(trace):
             return []
         blocks = [
-            (f"{name} · line {step.line}", step.values)
+            (_("{name} · line {line}").format(name=name, line=step.line), step.values)
             for name, step in trace.alive(len(trace) - 1).items()
             if step.values.size > 1 and self.steps.shown(step)[0] is step.values
         ]
@@ -88,9 +88,14 @@ class ValuesPanel(Panel):
         sizes = {place: size for place, size in self._sizes.items() if place[1] < end} or self._sizes
         widest = max(sizes.items(), key=lambda each: each[1], default=(None, 0))[0]
         ordered = sorted(places, key=lambda place: (place != widest, place[0] in parameters))
-        found = [item(f"value/{name}/{line}", f"{name} · line {line}", [line], self.WINDOW) for name, line in ordered]
+        found = [
+            item(f"value/{name}/{line}", _("{name} · line {line}").format(name=name, line=line), [line], self.WINDOW)
+            for name, line in ordered
+        ]
         drawn = self.card.drawn
-        return found + [item(f"touched/{name}", f"elements of {name}", self.card.lines(name)) for name in drawn]
+        return found + [
+            item(f"touched/{name}", _("elements of {name}").format(name=name), self.card.lines(name)) for name in drawn
+        ]
 
     @property
     def _end(self) -> float:

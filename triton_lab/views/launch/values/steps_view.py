@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from triton_lab import messages as words
 from triton_lab.launch.maps.value_histogram import as_float
-from triton_lab.localization import _
+from triton_lab.localization import N_, _, translated
 from triton_lab.views.drawing.cell_scenes import BlockScene, Buffer, Ends, Painting
 from triton_lab.views.drawing.heatmap import buffer
 from triton_lab.views.drawing.scene_bounds import GridShape, Many, Most, Named, Positive, Sentence, Whole
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST = 1 << 18
 MOST_TEXTS = 1 << 12  # values in words that are sent to an editor
 ROOM = (300.0, 260.0)
-VERBS = {"assign": "", "load": "load from ", "store": "store to ", "atomic": "atomic on "}
+ACCESSES = {"load": N_("load from {name}:"), "store": N_("store to {name}:"), "atomic": N_("atomic on {name}:")}
 
 
 class StepScene(TypedDict):
@@ -127,8 +127,8 @@ class Steps(View):
 
     def _words(self, step: TraceStep) -> str:
         """A step in words, before its value: ``load from x_ptr:``, ``acc =``."""
-        name = step.name or "memory"
-        return f"{name} =" if step.kind == "assign" else f"{VERBS[step.kind]}{name}:"
+        name = step.name or _("memory")
+        return f"{name} =" if step.kind == "assign" else translated(ACCESSES[step.kind]).format(name=name)
 
     def shown(self, step: TraceStep) -> tuple[npt.NDArray[Any], str]:
         """The block of a step as it is drawn, and what it touched in words; addresses become offsets in elements."""
@@ -173,9 +173,9 @@ class Steps(View):
         pieces = [title(self.title()), lines(told, mono=True)]
         alive = self.alive()
         if alive:
-            pieces.append(table([("", "Line", "Value"), *alive]))
+            pieces.append(table([("", _("Line"), _("Value")), *alive]))
         if step.values.size > 1:
-            where = "" if step.line is None else f"line {step.line}: "
+            where = "" if step.line is None else _("line {line}:").format(line=step.line) + " "
             block = self.shown(step)[0]
             drawn = block_heatmap(
                 block, *_ends(block, step), f"{where}{self._words(step).rstrip(':')}", step.mask, ROOM

@@ -115,11 +115,15 @@ class VariableView(View):
     @property
     def dtype(self) -> str:
         """The type of the values in words."""
-        return self.values.dtype if self.pointee is None else f"elements of {self.pointee.name}"
+        return self.values.dtype if self.pointee is None else _("elements of {name}").format(name=self.pointee.name)
 
     def title(self) -> str:
-        to = "" if self.pointee is None else f": pointers to {self.pointee.name}"
-        return _("{name} in line {line}{to}").format(name=self.values.name, line=self.values.line, to=to)
+        name, line = self.values.name, self.values.line
+        if self.pointee is None:
+            return _("{name} in line {line}").format(name=name, line=line)
+        return _("{name} in line {line}: pointers to {argument}").format(
+            name=name, line=line, argument=self.pointee.name
+        )
 
     def _where(self) -> str:
         several = f", iteration {self.iteration}" if self.values.iterations > 1 else ""

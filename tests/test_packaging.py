@@ -91,11 +91,12 @@ def test_the_wheel_brings_the_translations_of_the_course(wheel: Path) -> None:
     assert catalogues and catalogues <= {name.removeprefix(folder) for name in names(wheel)}
 
 
-def test_the_wheel_is_small_without_the_notebooks(wheel: Path) -> None:
+def test_the_wheel_is_small_without_notebooks_and_pages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         entries = archive.infolist()
     # A thousand files of code: none has 9 kB but the extension's bundle and the list of all files.
-    assert sum(entry.compress_size for entry in entries if "/notebooks/" not in entry.filename) < 2_200_000
+    pages = ("/notebooks/", "/share/triton-lab/findings/")
+    assert sum(one.compress_size for one in entries if not any(page in one.filename for page in pages)) < 2_200_000
 
 
 def test_the_wheel_brings_the_command(wheel: Path) -> None:

@@ -189,11 +189,15 @@ def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> Non
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 def explain(kinds: tuple[str, ...]) -> None:
     """Say what a KIND of finding means: why it matters, an example, what to do. Without KIND, list all kinds."""
-    from triton_lab.command import explain
+    from triton_lab.command import finding_explanation
     from triton_lab.command.terminal import STYLES, show_lines
 
     try:
-        lines = [line for kind in kinds for line in explain.explained(kind)] if kinds else list(explain.kinds())
+        lines = (
+            [line for kind in kinds for line in finding_explanation.explained(kind)]
+            if kinds
+            else list(finding_explanation.kinds())
+        )
     except LookupError as error:
         raise click.UsageError(str(error)) from None
     show_lines(sys.stdout, ((line, STYLES.get(style, style)) for line, style in lines))

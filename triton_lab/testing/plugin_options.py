@@ -9,8 +9,8 @@ LEVELS = ("error", "warning", "note", "never")
 MARKER = "triton_findings"
 OPTIONS = (
     ("--triton-lab-fail-on", "LEVEL", LEVELS, "the lowest severity of a finding that fails a test (default: error)"),
-    ("--triton-lab-select", "KINDS", None, "report these kinds of findings alone: race,overflow"),
-    ("--triton-lab-ignore", "KINDS", None, "leave these kinds of findings out"),
+    ("--triton-lab-select", "KINDS", None, "report KINDS alone (race,overflow)"),
+    ("--triton-lab-ignore", "KINDS", None, "leave KINDS out"),
     ("--triton-lab-baseline", "FILE", None, "a file of known findings, which fail no test"),
     ("--triton-lab-json", "FILE", None, "write kernels, findings and coverage of kernels to this file"),
 )

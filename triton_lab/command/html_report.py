@@ -18,6 +18,7 @@ from triton_lab.command.launch_listener import FIRST
 from triton_lab.command.launch_rows import left_out, rows
 from triton_lab.command.run_script import Script
 from triton_lab.command.session_log import Heard, LaunchLine, SessionFinding
+from triton_lab.finding_pages import site_link
 from triton_lab.launch.diagnosis.severity import SEVERITIES
 from triton_lab.localization import _
 from triton_lab.views.drawing import style
@@ -75,10 +76,13 @@ def _finding(found: SessionFinding, heard: Heard) -> str:
     more = "".join(f"<p>{_escaped(line)}</p>" for line in (*finding.orders, finding.hint))
     fix = f"<pre>{_escaped(chr(10).join(finding.fix_lines))}</pre>" if finding.fix_lines else ""
     seen = _escaped(console_report.seen(found))
+    kind = f"<code>[{finding.kind}]</code>"
+    if address := site_link(finding.kind):
+        kind = f'<a href="{_escaped(address)}">{kind}</a>'
     if found.first in heard.cards:
         seen = f'<a href="#launch-{found.first}">{seen}</a>'
     return (
-        f"<article><p>{head}</p><p>{_escaped(finding.message)} <code>[{finding.kind}]</code></p>"
+        f"<article><p>{head}</p><p>{_escaped(finding.message)} {kind}</p>"
         f'<pre>{_escaped(excerpt)}</pre>{values}{more}{fix}<p class="faint">{seen}</p></article>'
     )
 

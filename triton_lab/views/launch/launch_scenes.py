@@ -248,10 +248,15 @@ class FindingScene(_Finding, total=False):
     """A finding. ``hint``: what to do. ``stopped``: whether it ended the launch as an error.
 
     ``where``: its line in words. ``orders``: the possible outcomes of a race, a line each. ``fix``: for each edit its
-    line, before and after.
+    line, before and after. ``sort``: its kind. ``about``: what the kind means, a paragraph each. ``page``: the address
+    of its page on a site, "" for none.
     """
 
-    where: Sentence  # older saved notebooks lack this
+    # Older saved notebooks lack these.
+    where: Sentence
+    sort: Sentence
+    about: Many[Sentence]
+    page: Sentence
 
 
 class _Tab(TypedDict):

@@ -33,7 +33,24 @@ export function findingOf(finding, selection, linked) {
       ...finding.orders.map((line) => make("div", {}, line)),
       make("div", { class: "tl-note" }, finding.hint, finding.fix ? ` ${tr("A fix, tried on copies:")}` : ""),
       ...(finding.fix ?? []).map(fixOf),
+      aboutOf(finding),
     ),
+  );
+}
+
+/**
+ * What the kind of a finding means, folded below its name.
+ * @param {import("../scenes.js").FindingScene} finding
+ */
+function aboutOf({ sort, about, page }) {
+  if (!sort || !about) return "";
+  // A saved output may come from anyone: only an address of the web is a link.
+  const link = page && /^https?:\/\//.test(page)
+    ? make("div", {}, make("a", { href: page, target: "_blank", rel: "noopener noreferrer" }, page))
+    : "";
+  return make(
+    "details", { class: "tl-about" },
+    make("summary", {}, sort), ...about.map((words) => make("div", {}, words)), link,
   );
 }
 

@@ -6,7 +6,9 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from triton_lab.localization import _
+from triton_lab.finding_pages import site_link
+from triton_lab.launch.checks.rule import rules
+from triton_lab.localization import _, translated
 from triton_lab.views.drawing import style
 
 if TYPE_CHECKING:
@@ -28,6 +30,14 @@ _CODE = "margin: 4px 0; overflow-x: auto; white-space: pre"
 def findings_html(findings: Sequence[Finding]) -> str:
     """All findings as HTML, one below the other."""
     return "".join(map(_one, findings)) or "<div>no findings</div>"
+
+
+def about(kind: str) -> list[str]:
+    """What a kind of finding means: why it matters, when it is right to ignore it, and the command that says more."""
+    rule = rules()[kind]
+    ignored = _("When it is right to ignore it: {intended}").format(intended=translated(rule.intended))
+    more = _("An example and more: triton-lab explain {kind}").format(kind=kind)
+    return [translated(rule.summary), translated(rule.why), ignored, more]
 
 
 def fix_lines(edits: Sequence[Sequence[Any]] | None) -> list[str]:
@@ -55,5 +65,14 @@ def _one(finding: Finding) -> str:
             f'<div style="opacity: 0.75">{html.escape(line)}</div>' for line in [*told, *finding.orders, finding.hint]
         )
         + (f'<pre style="{_CODE}">{html.escape(fix)}</pre>' if fix else "")
+        + _about(finding.kind)
         + "</div>"
     )
+
+
+def _about(kind: str) -> str:
+    """What the kind means, folded below its name; a link to its page if a site is known."""
+    paragraphs = "".join(f"<div>{html.escape(line)}</div>" for line in about(kind))
+    page = html.escape(site_link(kind))
+    more = f'<div><a href="{page}" target="_blank" rel="noopener">{page}</a></div>' if page else ""
+    return f'<details style="opacity: 0.75"><summary>{kind}</summary>{paragraphs}{more}</details>'

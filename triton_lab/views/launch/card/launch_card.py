@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from triton_lab.finding_pages import site_link
 from triton_lab.launch.maps.tensor_storage import memories
 from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import count, launched
@@ -15,7 +16,7 @@ from triton_lab.views.drawing.drawing_text import number_text, time_text
 from triton_lab.views.frontend_presence import widgets_are_shown
 from triton_lab.views.launch.card.card_parts import KEPT_NUMBERS, kept, opened, part, shown_first, tabs, there
 from triton_lab.views.launch.card.card_tab import NUMBERS, Panel
-from triton_lab.views.launch.card.findings_text import ICONS, fix_lines
+from triton_lab.views.launch.card.findings_text import ICONS, about, fix_lines
 from triton_lab.views.launch.card.launch_panels import Panels
 from triton_lab.views.launch.card.launch_plot import COMPILED_SHOWN, SHOWN
 from triton_lab.views.launch.card.line_annotations import annotated, place
@@ -130,6 +131,9 @@ class Card(Panels, View):
                 "fix": None if one.fix is None else [(e.line, e.before, e.after) for e in one.fix.edits],
                 "excerpt": list(one.excerpt),
                 "stopped": one.stopped,
+                "sort": one.kind,
+                "about": about(one.kind),
+                "page": site_link(one.kind),
             }
             for one in self.gravest
         ]

@@ -54,9 +54,8 @@ of a kind. The gravest come first.
 
 
 def page(kind: str) -> str:
-    """The page of one kind. Raises KeyError if no planted bug shows it."""
-    rule, example = rules()[kind], examples()[kind]
-    said = finding_of(launched(example.broken), kind)
+    """The page of one kind; without examples if no planted bug shows it, since no launch does."""
+    rule = rules()[kind]
     return f"""# {kind}
 
 {_filled(f"{rule.severity.capitalize()}: {rule.summary}")}
@@ -66,7 +65,29 @@ It is about {rule.concerned.value}.
 ## Why it matters on a GPU
 
 {_filled(rule.why)}
+{_example(kind)}
+## What to do
 
+{_filled(rule.remedy)}
+
+## When it is right to ignore it
+
+{_filled(rule.intended)}
+
+{_filled(_ignored(rule))}
+
+## What it does not see
+
+{_filled(rule.blind)}
+"""
+
+
+def _example(kind: str) -> str:
+    example = examples().get(kind)
+    if example is None:
+        return ""
+    said = finding_of(launched(example.broken), kind)
+    return f"""
 ## An example
 
 {_filled(example.why)}
@@ -84,20 +105,6 @@ It is about {rule.concerned.value}.
 
 ```python
 {example.mended}```
-
-## What to do
-
-{_filled(rule.remedy)}
-
-## When it is right to ignore it
-
-{_filled(rule.intended)}
-
-{_filled(_ignored(rule))}
-
-## What it does not see
-
-{_filled(rule.blind)}
 """
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from triton_lab import messages
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_values import with_values
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.ignore_comments import without_ignored
 from triton_lab.launch.checks.rule import WholeRule, rules
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.diagnosis.severity import SEVERITIES
+from triton_lab.launch.diagnosis.severity import NOTE, SEVERITIES
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict, reason_of
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import is_cut_short
@@ -64,12 +68,43 @@ def finished(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
     for each in findings:
         by_kind.setdefault(each.kind, []).append(each)
     joined = [one for kind, some in by_kind.items() for one in RULES[kind].joined(plan, some)]
-    return in_order(without_ignored(launch, joined))
+    return in_order(one_note_a_line(with_causes(without_ignored(launch, joined))))
+
+
+def with_causes(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings; a fault that follows from another finding says that first, and what to do about it."""
+    return [replace(one, **_caused(one, findings)) for one in findings]
+
+
+def _caused(fault: Finding, findings: Sequence[Finding]) -> Mapping[str, Any]:
+    """The message and the advice for a fault with a cause; nothing for other findings.
+
+    A mask would only hide the cause, so it is no fix.
+    """
+    if not fault.stopped or fault.argument is None:
+        return {}
+    for one in findings:
+        # The message describes the first program.
+        here = one.argument == fault.argument and np.isin(fault.programs[:1], one.programs).any()
+        if here and fault.kind in RULES[one.kind].causes:
+            cause = one.message.removesuffix(messages.in_all(one.count, RULES[one.kind].noun(one)))
+            text = _("{cause}, so there is a {fault}").format(cause=cause, fault=fault.message)
+            return {"message": text, "hint": one.hint, "fix": None}
+    return {}
+
+
+def one_note_a_line(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without notes on a line that has a graver finding, or a note of another kind that explains more."""
+    lines: dict[object, list[Finding]] = {}
+    for one in findings:
+        lines.setdefault((one.file, one.line) if one.line is not None else id(one), []).append(one)
+    first = {id(one): in_order(some)[0] for some in lines.values() for one in some}
+    return [one for one in findings if one.severity != NOTE or one.kind == first[id(one)].kind]
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings by severity, errors first, then by line."""
-    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.line or 0))
+    """The findings by severity, errors first, then those that may explain a wrong result, then by line."""
+    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), not RULES[f.kind].explains, f.line or 0))
 
 
 def watchers(launch: Recorded) -> dict[str, Watcher]:

@@ -59,6 +59,8 @@ class Rule(ABC):
     sentence what the finding means. ``why`` says why it matters on a GPU, ``remedy`` what to do, ``intended`` when it
     is right to ignore it, and ``blind`` what the check does not see: Markdown, of which plain text stays readable.
     ``every_launch``: what is found says something about a kernel only if it is found in each of its launches.
+    ``explains``: it may explain a wrong result, so a note of this kind comes before others, and above the pictures.
+    ``causes`` are kinds of faults that it explains, at the same argument in the same programs: they then say it first.
     ``mark`` is the words for the elements that a finding marks in pictures; "" marks none.
     """
 
@@ -73,6 +75,8 @@ class Rule(ABC):
     concerned: ClassVar[Concerned]
     merge: ClassVar[Merge] = Merge.ANY
     every_launch: ClassVar[bool] = False
+    explains: ClassVar[bool] = True
+    causes: ClassVar[tuple[str, ...]] = ()
     mark: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:

@@ -350,7 +350,7 @@ export interface FindingNote {
   fix: [number, string, string][];
 }
 
-/** A finding. ``hint``: what to do. ``stopped``: whether it ended the launch as an error. ``where``: its line in words. ``orders``: the possible outcomes of a race, a line each. ``fix``: for each edit its line, before and after. ``sort``: its kind. ``about``: what the kind means, a paragraph each. ``page``: the address of its page on a site, "" for none. */
+/** A finding. ``hint``: what to do. ``stopped``: whether it ended the launch as an error. ``where``: its line in words. ``orders``: the possible outcomes of a race, a line each. ``fix``: for each edit its line, before and after. ``explains``: it may explain a wrong result. ``sort``: its kind. ``about``: what the kind means, a paragraph each. ``page``: the address of its page on a site, "" for none. */
 export interface FindingScene {
   severity: string;
   icon: string;
@@ -363,6 +363,7 @@ export interface FindingScene {
   orders: string[];
   fix: [number, string, string][] | null;
   where?: string;
+  explains?: boolean;
   sort?: string;
   about?: string[];
   page?: string;

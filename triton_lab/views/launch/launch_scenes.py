@@ -248,12 +248,13 @@ class FindingScene(_Finding, total=False):
     """A finding. ``hint``: what to do. ``stopped``: whether it ended the launch as an error.
 
     ``where``: its line in words. ``orders``: the possible outcomes of a race, a line each. ``fix``: for each edit its
-    line, before and after. ``sort``: its kind. ``about``: what the kind means, a paragraph each. ``page``: the address
-    of its page on a site, "" for none.
+    line, before and after. ``explains``: it may explain a wrong result. ``sort``: its kind. ``about``: what the kind
+    means, a paragraph each. ``page``: the address of its page on a site, "" for none.
     """
 
     # Older saved notebooks lack these.
     where: Sentence
+    explains: bool
     sort: Sentence
     about: Many[Sentence]
     page: Sentence

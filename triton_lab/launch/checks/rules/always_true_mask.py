@@ -36,6 +36,7 @@ class AlwaysTrueMaskRule(Rule):
         "the script."
     )
     concerned = Concerned.ALL
+    explains = False
     merge = Merge.ALL
     every_launch = True
 

@@ -47,6 +47,7 @@ class IdleProgramRule(WholeRule):
     )
     blind = N_("A program that loads and stores nothing is not idle. Of a launch that was stopped nothing is said.")
     concerned = Concerned.ALL
+    explains = False
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
         """At most one finding, about all idle programs or about a grid without programs."""

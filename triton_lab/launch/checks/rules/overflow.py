@@ -54,6 +54,7 @@ class OverflowRule(Rule):
         "products, sums that a loop carries, and floats that are too large to convert."
     )
     concerned = Concerned.ONE
+    causes = ("out-of-bounds", "misaligned")
     mark = N_("overflow")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

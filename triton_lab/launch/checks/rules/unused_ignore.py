@@ -21,4 +21,5 @@ class UnusedIgnoreRule(Rule):
     )
     blind = N_("Comments are read beside lines of the kernel and of its helpers that do something in this launch.")
     concerned = Concerned.ALL
+    explains = False
     every_launch = True

@@ -12,7 +12,7 @@ import { fitPlace, isFaulty, notePicked, pickedAgain, placeWords } from "../plac
 import { scoped } from "../selection.js";
 import { tr } from "../localization.js";
 
-const ON_TOP = 2; // findings that stand above the tabs, if they are errors or warnings
+const ON_TOP = 2; // findings that stand above the tabs, if they may explain a wrong result
 
 /**
  * Where the kernel ran before, its card opens where somebody was; what is wrong with the launch comes first.
@@ -69,7 +69,7 @@ function bodyOf(scene, selection, context, back = "") {
   /** @type {{name: string, make: () => import("../part.js").Part}[]} */
   const tabs = scene.tabs.map((tab) => ({ name: tab.label, make: () => partOf(tab, selection, context) }));
   let first = Math.max(0, scene.tabs.findIndex((tab) => tab.name === scene.opened));
-  const top = scene.findings.filter((one) => one.severity !== "note").slice(0, ON_TOP);
+  const top = scene.findings.filter((one) => one.severity !== "note" || one.explains).slice(0, ON_TOP);
   if (scene.tabs.length && scene.findings.length > top.length) {
     tabs.push({ name: tr("Findings ({count})", { count: scene.findings.length }), make: () => listOf(scene.findings, selection, linked) });
     if (scene.show[0] === "findings") first = tabs.length - 1;

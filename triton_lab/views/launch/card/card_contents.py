@@ -87,7 +87,12 @@ class Contents:
         order = list(ICONS)
         return sorted(
             self.launch.findings,
-            key=lambda one: (order.index(one.severity), not one.stopped, not rules()[one.kind].mark),
+            key=lambda one: (
+                order.index(one.severity),
+                not one.stopped,
+                not rules()[one.kind].explains,
+                not rules()[one.kind].mark,
+            ),
         )
 
     @property

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from triton_lab.finding_pages import site_link
+from triton_lab.launch.checks.rule import rules
 from triton_lab.launch.maps.tensor_storage import memories
 from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import count, launched
@@ -131,6 +132,7 @@ class Card(Panels, View):
                 "fix": None if one.fix is None else [(e.line, e.before, e.after) for e in one.fix.edits],
                 "excerpt": list(one.excerpt),
                 "stopped": one.stopped,
+                "explains": rules()[one.kind].explains,
                 "sort": one.kind,
                 "about": about(one.kind),
                 "page": site_link(one.kind),

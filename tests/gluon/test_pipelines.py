@@ -9,9 +9,11 @@ import torch
 
 import triton_lab as lab
 from tests.gluon.cases import Case, cases, launch, right
-from tests.gluon.plant import bugs, outcome
-from triton_lab.interpreter.asynchronous import buffer_accesses, mbarriers, pending_work
+from tests.gluon.plant import bugs, module_of, outcome
+from triton_lab.interpreter.asynchronous import asynchronous_work, buffer_accesses, mbarriers
 from triton_lab.interpreter.asynchronous.async_events import AsyncEvent
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.checks.rule import rules
 
 DEEPEST = list(cases(1))
 # For each kind of bug, one kernel and what names it there.
@@ -22,9 +24,10 @@ PLANTED = {
     ("tiles", "fence", "without fence_async_shared"): buffer_accesses.MISSING_FENCE,
     ("tiles", "phase", "the other phase"): buffer_accesses.USED_BEFORE_WAIT,
     ("tiles", "bytes", "twice the bytes"): mbarriers.PHASE_NEVER_ENDS,
-    ("tiles", "init", "without init"): mbarriers.NOT_INITIALIZED,
-    ("in_place", "wait", "without store_wait"): pending_work.STORE_NOT_WAITED,
-    ("handed_over", "wait", "without wait"): buffer_accesses.PARTITION_RACE,
+    ("tiles", "init", "without init"): mbarriers.MISUSE,
+    ("in_place", "wait", "without store_wait"): buffer_accesses.WRITTEN_WHILE_READ,
+    ("product_of_stored", "wait", "without store_wait"): asynchronous_work.STORE_NOT_WAITED,
+    ("in_tensor_memory", "wait", "without wait"): buffer_accesses.PARTITION_RACE,
     ("three_partitions", "fence", "without fence_async_shared"): buffer_accesses.MISSING_FENCE,
     ("three_partitions", "count", "init counts 2"): mbarriers.PHASE_NEVER_ENDS,
 }
@@ -50,6 +53,22 @@ def test_a_bug_is_named(kernel: str, kind: str, change: str, tmp_path: Path) -> 
     found = [outcome(case, bug, tmp_path, number) for number, bug in enumerate(planted)]
     assert PLANTED[kernel, kind, change] in [one.rule for one in found]
     assert all(one.line for one in found), "each at a line"
+
+
+def test_a_bug_is_a_finding_at_its_line(tmp_path: Path) -> None:
+    case = next(one for one in DEEPEST if one.kernel == "tiles")
+    bug = next(one for one in bugs(Path(str(case.module.__file__)), "tiles") if one.kind == "fence")
+    with pytest.raises(KernelError) as caught, lab.record() as launches:
+        launch(case, module_of(bug.source, tmp_path, 0))
+    (found,) = [one for one in launches[0].findings if one.severity == "error"]
+    assert found.kind == caught.value.rule == buffer_accesses.MISSING_FENCE
+    assert found.line == bug.line + 1, "the store by TMA, which the fence was for"
+
+
+def test_findings_of_the_engine_have_rules() -> None:
+    names = {buffer_accesses.OUT_OF_BOUNDS, buffer_accesses.USED_BEFORE_WAIT, buffer_accesses.WRITTEN_WHILE_READ}
+    names |= {buffer_accesses.MISSING_FENCE, buffer_accesses.PARTITION_RACE, mbarriers.MISUSE}
+    assert names | {mbarriers.PHASE_NEVER_ENDS, asynchronous_work.STORE_NOT_WAITED} <= rules().keys()
 
 
 def test_a_schedule_is_chosen_for_a_record() -> None:

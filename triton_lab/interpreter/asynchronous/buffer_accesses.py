@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.ir import Op
 from triton_lab.localization import N_, _, translated
 
-if TYPE_CHECKING:
-    from triton_lab.interpreter.asynchronous.pending_work import Asynchronous, PendingWork
-
 Array = NDArray[Any]
 Proxy = Literal["generic", "async", "tensor"]
 
@@ -31,7 +28,7 @@ USED_BEFORE_WAIT = "used-before-wait"
 WRITTEN_WHILE_READ = "written-while-read"
 MISSING_FENCE = "missing-fence"
 PARTITION_RACE = "partition-race"
-INDEX_OUT_OF_RANGE = "index-out-of-range"
+OUT_OF_BOUNDS = "out-of-bounds"
 
 
 # The epoch of what has not happened yet.
@@ -63,12 +60,35 @@ class Access:
         self.epoch[rows] = epoch[theirs]
 
 
-class Accesses:
+class Pending(Protocol):
+    """What the work that is pending on a buffer says of itself; see `PendingWork`."""
+
+    @property
+    def op(self) -> Op: ...
+    @property
+    def queue(self) -> str: ...
+    @property
+    def programs(self) -> Array: ...
+    @property
+    def waits(self) -> Array: ...
+
+
+class Clocks(Protocol):
+    """What orders the accesses of a launch; see `Asynchronous`."""
+
+    moments: int
+
+    @property
+    def is_parted(self) -> bool: ...
+    def clock(self, programs: Array) -> tuple[int, Array]: ...
+
+
+class BufferAccesses:
     """The accesses of one buffer, and the work that is pending on it."""
 
-    def __init__(self, asynchronous: Asynchronous) -> None:
-        self.asynchronous = asynchronous
-        self.pending: list[tuple[PendingWork, SharedView, bool]] = []
+    def __init__(self, clocks: Clocks) -> None:
+        self.clocks = clocks
+        self.pending: list[tuple[Pending, SharedView, bool]] = []
         self.generic: list[Access] = []
         self.ordered: list[Access] = []
 
@@ -83,7 +103,7 @@ class Accesses:
         self._check_pending(view, programs, writes, proxy)
         if proxy != "generic" and view.buffer.shared:
             self._check_fences(view, programs, writes)
-        parted = self.asynchronous.partitions is not None
+        parted = self.clocks.is_parted
         if parted:
             self._check_order(view, programs, op, writes)
         if proxy == "generic":
@@ -131,7 +151,7 @@ class Accesses:
                 raise _refused(text, rule, view, work.op, wrong)
 
     def _check_fences(self, view: SharedView, programs: Array, writes: bool) -> None:
-        mine, knows = self.asynchronous.clock(programs)
+        mine, knows = self.clocks.clock(programs)
         for one in self.generic:
             if writes or one.writes:
                 rows, theirs = _common(one.programs, programs)
@@ -147,7 +167,7 @@ class Accesses:
                     raise _refused(text, MISSING_FENCE, view, one.op, wrong)
 
     def _check_order(self, view: SharedView, programs: Array, op: Op, writes: bool) -> None:
-        mine, knows = self.asynchronous.clock(programs)
+        mine, knows = self.clocks.clock(programs)
         for one in self.ordered:
             if one.partition == mine or not (writes or one.writes):
                 continue
@@ -177,11 +197,11 @@ class Accesses:
         return programs[theirs[met]]
 
     def _note(self, kept: list[Access], view: SharedView, programs: Array, op: Op, writes: bool) -> Access:
-        mine, knows = self.asynchronous.clock(programs)
+        mine, knows = self.clocks.clock(programs)
         epoch = knows[:, mine] if len(knows) else np.zeros(len(programs), np.int64)
-        self.asynchronous.moments += 1
+        self.clocks.moments += 1
         unfenced = np.ones(len(programs), bool)
-        entry = Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.asynchronous.moments)
+        entry = Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.clocks.moments)
         base = view.fixed()
         for k, one in enumerate(kept):
             same = one.partition == mine and one.writes == writes and one.view.placement is view.placement
@@ -203,7 +223,7 @@ def in_bounds(view: SharedView, programs: Array) -> None:
             first=f"{first:,}",
             last=f"{first + view.placement.high - view.placement.low - 1:,}",
         )
-        raise KernelError(told, None, wrong, rule=INDEX_OUT_OF_RANGE)
+        raise KernelError(told, None, wrong, rule=OUT_OF_BOUNDS)
 
 
 def _common(some: Array, others: Array) -> tuple[Array, Array]:
@@ -239,6 +259,6 @@ _UNFENCED_LOAD = N_(
     "fence_async_shared() after the load, before the barrier if there is one."
 )
 _UNORDERED = N_(
-    "The access{line}, of another partition, touches {name} too, and no barrier puts the two in order. Let one partition "
-    "arrive at a barrier after its access, and the other wait for that before its own."
+    "The access{line}, of another partition, touches {name} too, and no barrier puts the two in order. Let one "
+    "partition arrive at a barrier after its access, and the other wait for that before its own."
 )

@@ -20,9 +20,7 @@ Array = NDArray[Any]
 _BYTES = 8  # of one barrier
 
 # The kinds of what is refused; each is a `KernelError.rule`.
-NOT_INITIALIZED = "barrier-not-initialized"
-INITIALIZED_TWICE = "barrier-initialized-twice"
-TOO_MANY_ARRIVALS = "barrier-arrivals"
+MISUSE = "barrier-misuse"
 PHASE_NEVER_ENDS = "phase-never-ends"
 
 
@@ -68,7 +66,7 @@ class MBarrier:
         again = self.all.count[self.at] != 0
         if again.any():
             told = _("{name} is a barrier already: call mbarrier.invalidate before it is initialised again")
-            raise KernelError(told.format(name=self.name), None, self.programs[again], rule=INITIALIZED_TWICE)
+            raise KernelError(told.format(name=self.name), None, self.programs[again], rule=MISUSE)
         for array, value in ((self.all.count, count), (self.all.left, count), (self.all.bytes, 0), (self.all.phase, 0)):
             array[self.at] = value
 
@@ -93,7 +91,7 @@ class MBarrier:
             told = _("{name} gets more arrivals in a phase than the {count} that it was initialised for")
             count = int(self.all.count[self.at].max())
             message = told.format(name=self.name, count=count)
-            raise KernelError(message, None, self.programs[left < 0], rule=TOO_MANY_ARRIVALS)
+            raise KernelError(message, None, self.programs[left < 0], rule=MISUSE)
         self.all.left[self.at] = left
         self.all.bytes[self.at] += expected
         return self._advance(clock)
@@ -129,7 +127,7 @@ class MBarrier:
         missing = self.all.count[self.at] == 0
         if missing.any():
             told = _("{name} is no barrier here: call mbarrier.init first, and mbarrier.invalidate last")
-            raise KernelError(told.format(name=self.name), None, self.programs[missing], rule=NOT_INITIALIZED)
+            raise KernelError(told.format(name=self.name), None, self.programs[missing], rule=MISUSE)
 
     def _advance(self, clock: Array | None) -> bool:
         rows, numbers = self.at

@@ -39,7 +39,10 @@ def block_of(type: Type) -> Type:
 def placement_of(type: Type) -> BlockOffsets:
     """Where the elements of an allocation lie, by its layout."""
     block = block_of(type)
-    return _placement(type.layout, block.shape, dtype_of(block).itemsize)
+    try:
+        return _placement(type.layout, block.shape, dtype_of(block).itemsize)
+    except ValueError as error:  # a layout that does not fit the block
+        raise KernelError(str(error)) from None
 
 
 @functools.lru_cache(maxsize=256)

@@ -213,11 +213,9 @@ class Asynchronous:
             if work.queue == "stores":
                 programs = work.programs[work.waits >= 0]
                 self.clear()
-                told = _(
-                    "the kernel ends while this store may still read shared memory: call tma.store_wait(0) before the "
-                    "end"
-                )
-                raise KernelError(told, work.op, programs, rule=STORE_NOT_WAITED)
+                told = _("the kernel ends while this store may still read shared memory")
+                hint = _("Call tma.store_wait(0) before the kernel ends.")
+                raise KernelError(told, work.op, programs, rule=STORE_NOT_WAITED, hint=hint)
         self.clear()
 
     def clear(self) -> None:

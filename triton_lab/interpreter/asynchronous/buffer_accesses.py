@@ -147,8 +147,8 @@ class BufferAccesses:
                 continue
             wrong = self._met(view, programs, held, work.programs, work.waits >= 0)
             if len(wrong):
-                text, rule = (_ARRIVING, USED_BEFORE_WAIT) if arriving else (_LEAVING, WRITTEN_WHILE_READ)
-                raise _refused(text, rule, view, work.op, wrong)
+                texts, rule = (_ARRIVING, USED_BEFORE_WAIT) if arriving else (_LEAVING, WRITTEN_WHILE_READ)
+                raise _refused(texts, rule, view, work.op, wrong)
 
     def _check_fences(self, view: SharedView, programs: Array, writes: bool) -> None:
         mine, knows = self.clocks.clock(programs)
@@ -163,8 +163,8 @@ class BufferAccesses:
                     unfenced[rows[known]] = False
                 wrong = self._met(view, programs, one.view, one.programs, unfenced)
                 if len(wrong):
-                    text = _UNFENCED_STORE if one.writes else _UNFENCED_LOAD
-                    raise _refused(text, MISSING_FENCE, view, one.op, wrong)
+                    texts = _UNFENCED_STORE if one.writes else _UNFENCED_LOAD
+                    raise _refused(texts, MISSING_FENCE, view, one.op, wrong)
 
     def _check_order(self, view: SharedView, programs: Array, op: Op, writes: bool) -> None:
         mine, knows = self.clocks.clock(programs)
@@ -235,30 +235,35 @@ def _common(some: Array, others: Array) -> tuple[Array, Array]:
     return first, second
 
 
-def _refused(text: str, rule: str, view: SharedView, other: Op, programs: Array) -> KernelError:
+def _refused(texts: tuple[str, str], rule: str, view: SharedView, other: Op, programs: Array) -> KernelError:
     location = other.location
     line = "" if location is None else _(" of line {line}").format(line=location.line)
-    told = translated(text).format(name=view.buffer.name or _("the buffer"), line=line)
-    return KernelError(told, None, programs, rule=rule)
+    place = "" if location is None else _(" in line {line}").format(line=location.line)
+    told = translated(texts[0]).format(name=view.buffer.name or _("the buffer"), line=line, place=place)
+    return KernelError(told, None, programs, rule=rule, hint=translated(texts[1]))
 
 
-_ARRIVING = N_(
-    "{name} is used while the copy{line} into it is pending. Wait for the copy first: async_copy.wait_group(...), or "
-    "mbarrier.wait(...)."
+# What is refused, and what to do about it.
+_ARRIVING = (
+    N_("{name} is used while the work{line} that writes it is pending"),
+    N_(
+        "Wait for the work first: async_copy.wait_group(...) after commit_group(), mbarrier.wait(...) for the phase of "
+        "this use, or warpgroup_mma_wait(...)."
+    ),
 )
-_LEAVING = N_(
-    "{name} is written while the work{line} may still read it. Wait first: tma.store_wait(...), "
-    "warpgroup_mma_wait(...), or the barrier that the work reports to."
+_LEAVING = (
+    N_("{name} is written while the work{line} may still read it"),
+    N_("Wait first: tma.store_wait(...), warpgroup_mma_wait(...), or the barrier that the work reports to."),
 )
-_UNFENCED_STORE = N_(
-    "The store{line} writes {name}, and no fence follows: TMA and the tensor core may not see what was stored. Call "
-    "fence_async_shared() after the store, before the barrier if there is one."
+_UNFENCED_STORE = (
+    N_("the store{line} writes {name}, and no fence follows: TMA and the tensor core may not see what was stored"),
+    N_("Call fence_async_shared() after the store, and before mbarrier.arrive if there is one."),
 )
-_UNFENCED_LOAD = N_(
-    "The load{line} reads {name}, and no fence follows: TMA may overwrite it before it was read. Call "
-    "fence_async_shared() after the load, before the barrier if there is one."
+_UNFENCED_LOAD = (
+    N_("the load{line} reads {name}, and no fence follows: TMA may overwrite it before it was read"),
+    N_("Call fence_async_shared() after the load, and before mbarrier.arrive if there is one."),
 )
-_UNORDERED = N_(
-    "The access{line}, of another partition, touches {name} too, and no barrier puts the two in order. Let one "
-    "partition arrive at a barrier after its access, and the other wait for that before its own."
+_UNORDERED = (
+    N_("another partition accesses {name}{place}, and no barrier puts the two accesses in order"),
+    N_("Let one partition arrive at a barrier after its access, and the other wait for that before its own."),
 )

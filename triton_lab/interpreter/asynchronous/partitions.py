@@ -171,4 +171,4 @@ def _deadlock(waits: Sequence[Deadlock]) -> Deadlock:
         for place, wait in zip(places, waits, strict=True)
     )
     every = _("all {count} partitions wait: {waits}").format(count=len(waits), waits=told)
-    return Deadlock(every, first.op, first.programs, rule=first.rule)
+    return Deadlock(every, first.op, first.programs, rule=first.rule, hint=first.hint)

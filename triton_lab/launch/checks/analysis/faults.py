@@ -73,7 +73,7 @@ def stopped_by(summary: LaunchSummary, kind: str) -> Iterator[Finding]:
         launch,
         kind,
         f"{messages.program(int(numbers[0]), launch.grid)}: {error.message}",
-        "",
+        error.hint,
         op=error.op,
         count=len(numbers),
         programs=numbers[:LISTED],

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.gluon import random_pipelines
 from tests.gluon.cases import Case, cases, launch, right
 from tests.gluon.plant import bugs, module_of, outcome
 from triton_lab.interpreter.asynchronous import asynchronous_work, buffer_accesses, mbarriers
@@ -92,3 +93,12 @@ def test_events_tell_when_work_begins_and_lands(monkeypatch: pytest.MonkeyPatch)
     assert all(landed[number].time > one.time for number, one in issued.items())
     assert {one.partition for one in issued.values()} == {1, 2} and {one.partition for one in events} == {0, 1, 2}
     assert all(one.work_op is issued[one.work].op for one in landed.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_pipelines_have_one_result_under_all_schedules(seed: int, tmp_path: Path) -> None:
+    module = module_of(random_pipelines.source(seed)[0], tmp_path, seed)
+    for schedule in ("lazy", "eager", *(f"random:{number}" for number in range(6))):
+        with lab.limits(schedule=schedule):
+            found, wanted = random_pipelines.launched(seed, tmp_path, module)
+        assert torch.equal(found, wanted), schedule

@@ -42,7 +42,7 @@ class Asynchronous:
         self.schedule = LandingSchedule(schedule)
         self.listener = listener
         self.partitions: Partitions | None = None
-        # Counts what may end a wait: arrivals and landings.
+        # Counts what may end a wait: arrivals, and work that is started or lands.
         self.version = 0
         # Counts the accesses of programs themselves.
         self.moments = 0
@@ -119,6 +119,7 @@ class Asynchronous:
                 if noted is not None and ends_later:
                     work.noted.append(noted)
         self._works += 1
+        self.version += 1
         work.number = self._works
         work.waits = np.zeros(len(work.programs), np.int64)
         work.partition, knows = self.clock(work.programs)

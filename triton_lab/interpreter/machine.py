@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.async_events import Listener
-from triton_lab.interpreter.asynchronous.pending_work import Asynchronous
+from triton_lab.interpreter.asynchronous.asynchronous_work import Asynchronous
 from triton_lab.interpreter.asynchronous.schedules import LAZY
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Environment, Frame, Marks, Observer

@@ -96,6 +96,18 @@ def test_dots_are_made_as_the_gpu_made_them(name: str) -> None:
     assert "tl.dot" in dots.cause and RECORDED[name] in dots.cause and comparison.cause.startswith(f"{dots.cause}: ")
 
 
+def test_tf32_is_named_beside_the_product_in_float64() -> None:
+    """The launch's own run on the CPU has dots in float32."""
+    launch = lab.load(Path(__file__).with_name("tf32_h100.launch"))
+    a, b = (torch.from_numpy(before(launch)[name]).double() for name in ("a_ptr", "b_ptr"))
+    causes = lab.compare(launch, a @ b).causes()
+    (one,) = causes.experiments
+    assert one.cause == "tf32 inputs of tl.dot" and one.names_it and one.equal > one.before
+    # What differs otherwise is not laid to tf32.
+    other = lab.compare(launch, a @ b * 1.5).causes()
+    assert not any(each.names_it or each.helps for each in other.experiments if "tf32" in each.cause)
+
+
 def test_sums_of_products_are_fused_as_the_gpu_fused_them() -> None:
     """Of a row each thread has one product, which is fused with the first that another thread gives it."""
     there = lab.load(Path(__file__).with_name("softmax_backward_h100.launch"))

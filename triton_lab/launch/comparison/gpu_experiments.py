@@ -32,13 +32,19 @@ def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment])
     if launch is None or not torch.cuda.is_available():
         return
     title = comparison.titles[0 if first else 1]
+    unchanged = ""
     plain = [one for one in comparison if one.written]
     for name, marked, options in _OPTIONS:
         cause = translated(marked)
         try:
-            made = _again(launch, options)
+            unchanged = unchanged or _again(launch, {})[1]
+            made, code = _again(launch, options)
         except Exception as error:  # Triton may raise anything for an option that it does not know
             yield measured(name, cause, title, plain, None, f"{type(error).__name__}: {str(error).splitlines()[0]}")
+            continue
+        if code and code == unchanged:
+            # Such as a precision that the source gives itself: that of the option is only the default.
+            yield measured(name, cause, title, plain, None, _("the kernel compiles to the same code with it"))
             continue
         found = [
             Compared(one.name, made[one.name], one.b) if first else Compared(one.name, one.a, made[own])
@@ -47,8 +53,11 @@ def gpu_experiments(comparison: Comparison, measured: Callable[..., Experiment])
         yield measured(name, cause, title, plain, found)
 
 
-def _again(launch: Launch, options: dict[str, Any]) -> dict[str, Any]:
-    """The results of the launch on the GPU with other options, from its tensors as they were; it is not recorded."""
+def _again(launch: Launch, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The results of the launch on the GPU with other options, from its tensors as they were, and the PTX that ran.
+
+    It is not recorded.
+    """
     from triton_lab.backend.compiler import options_of
     from triton_lab.backend.plugin.recorders import recorders
     from triton_lab.backend.targets.active_target import target
@@ -62,5 +71,6 @@ def _again(launch: Launch, options: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(_("the argument {missing} cannot be passed again").format(missing=missing[0]))
     kept = {key: value for key, value in options_of(metadata).items() if key in ("num_warps", "num_stages", "num_ctas")}
     with recorders.unrecorded(), target("gpu"):
-        kernel[launch.grid](**{name: named[name] for name in parameters}, **kept, **options)
-    return {name: as_array(tensor) for name, tensor in tensors.items()}
+        compiled = kernel[launch.grid](**{name: named[name] for name in parameters}, **kept, **options)
+    code = getattr(compiled, "asm", {}).get("ptx", "")
+    return {name: as_array(tensor) for name, tensor in tensors.items()}, str(code)

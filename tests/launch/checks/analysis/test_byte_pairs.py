@@ -10,10 +10,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch.checks.analysis import byte_pairs
-from triton_lab.launch.checks.analysis.byte_pairs import BytePairs, ChangedByte
+from triton_lab.launch.checks.analysis.byte_pairs import BytePairs, ChangedByte, changed_bytes
 from triton_lab.launch.checks.analysis.evidence import Evidence
-from triton_lab.launch.replay.replay_run import replay
 
 
 @triton.jit
@@ -30,10 +28,7 @@ def looked(x: torch.Tensor, block: int, limit: bool = False) -> BytePairs | None
         bytes_of[(x.numel() // block,)](x, torch.zeros(x.numel(), dtype=torch.uint8), BLOCK=block, LIMIT=limit)
     launch = launches[0]
     assert launch.tape is not None
-    watcher = byte_pairs.watcher(Evidence(launch, launch.tape))
-    if watcher is not None:
-        replay(launch, observer=watcher)
-    return watcher
+    return changed_bytes(Evidence(launch, launch.tape))
 
 
 def expected(first: float, second: float) -> int:

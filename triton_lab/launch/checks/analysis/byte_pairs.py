@@ -21,6 +21,7 @@ from triton_lab.ir import Op, Type, traits
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally
 from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
 
 _WARP = 32  # threads
 _WARPS = 4  # Triton's default
@@ -72,10 +73,21 @@ class BytePairs(Watcher):
         self.found.setdefault(op.index, LaneTally(1)).add(lanes)
 
 
-def watcher(evidence: Evidence) -> BytePairs | None:
-    """The watcher for the launch; None if no thread casts two floats to unsigned bytes."""
+def byte_watcher(evidence: Evidence) -> BytePairs | None:
+    """The watcher for the running launch; None if no thread casts two floats to unsigned bytes."""
     suspects = frozenset(_suspects(evidence))
     return BytePairs(suspects) if suspects else None
+
+
+def changed_bytes(evidence: Evidence) -> BytePairs | None:
+    """The watcher after the launch, or after a replay; None as for `byte_watcher`. Raises CannotReplay."""
+    seen = evidence.launch.watched.get("spilt-byte")
+    if isinstance(seen, BytePairs):
+        return seen
+    looked = byte_watcher(evidence)
+    if looked is not None:
+        replay(evidence.launch, observer=looked)
+    return looked
 
 
 def _suspects(evidence: Evidence) -> Iterator[int]:

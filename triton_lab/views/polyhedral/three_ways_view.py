@@ -89,16 +89,20 @@ class WaysView(View):
 
     def pieces(self) -> list[Drawing]:
         """The three columns side by side."""
-        programs = [lines([(line, "ink") for line in _wrapped(way.program)], mono=True) for way, _, _ in self.drawn]
+        written = [_wrapped(way.program) for way in self.ways.every]
+        programs = [lines([(line, "ink") for line in program], mono=True) for program in written]
         tall = max(program.height for program in programs)
         columns = []
         for (way, shown, heading), program in zip(self.drawn, programs, strict=True):
             shown.height, program.height = PICTURE + 20, tall
-            said = ((_("It can say"), way.can), (_("It cannot say"), way.cannot), (_("Measured"), way.measured))
-            lists = [[title(name), *paragraphs((f"– {one}" for one in told), "ink", COLUMN)] for name, told in said]
-            columns.append(
-                column([title(heading), shown, program, *(part for parts in lists for part in parts)], COLUMN)
-            )
+            parts = [title(heading), shown, program]
+            for name, told in (
+                (_("It can say"), way.can),
+                (_("It cannot say"), way.cannot),
+                (_("Measured"), way.measured),
+            ):
+                parts += [title(name), *paragraphs((f"– {one}" for one in told), "ink", COLUMN)]
+            columns.append(column(parts, COLUMN))
         return [title(self.title()), beside(columns, GAP)]
 
     def scene(self) -> ColumnsScene:

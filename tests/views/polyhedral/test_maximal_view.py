@@ -10,9 +10,10 @@ from tests.views.polyhedral.test_iteration_view import at, near, pixels
 from tests.views.polyhedral.test_live import Open, show  # noqa: F401 - `show` is a fixture
 from triton_lab.polyhedral import scop
 from triton_lab.polyhedral.related_work import page_nests
+from triton_lab.views.drawing.drawing import MARGIN
 from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.polyhedral import polyhedral_style as look
-from triton_lab.views.polyhedral.maximal_view import BAR, MARGIN, ROW, maximal_view
+from triton_lab.views.polyhedral.maximal_view import BAR, ROW, maximal_view
 
 
 def test_each_line_has_the_bar_of_its_part() -> None:
@@ -21,7 +22,7 @@ def test_each_line_has_the_bar_of_its_part() -> None:
     view = maximal_view(scop(PROGRAM, maximal=True))
     figure = view.figure()
     image, scale = pixels(figure), figure.dpi / 96 / 2  # a wide figure has fewer dots to the inch
-    y = MARGIN + 30
+    y = MARGIN + 28
     for text, part, reasons in view.parts.marks():
         colour = look.LIGHT.ground if part is None else look.LIGHT.parts[part]
         assert near(at(image, scale * np.array([MARGIN + 3, y + ROW / 2])), colour), text

@@ -21,12 +21,13 @@ from triton_lab.polyhedral.core.integer_points import more_than
 from triton_lab.polyhedral.related_work import page_nests
 from triton_lab.polyhedral.related_work.page_domain import page_domain
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
+from triton_lab.views.drawing.drawing import MARGIN
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.notebook_output import SCENE
 from triton_lab.views.polyhedral.iteration_view import iteration_view
 from triton_lab.views.polyhedral.kernel_view import kernel_view
 from triton_lab.views.polyhedral.maximal_view import maximal_view
-from triton_lab.views.polyhedral.page_view import MARGIN, PageFigures
+from triton_lab.views.polyhedral.page_view import PageFigures
 from triton_lab.views.polyhedral.ragged_view import RaggedView
 
 

@@ -66,9 +66,9 @@ def wrapped(text: str, width: float = WIDTH, indent: str = "    ") -> list[str]:
     return [text]
 
 
-def paragraphs(texts: Iterable[str], colour: str = "faint") -> list[Drawing]:
-    """Texts in lines that fit a sheet, in one piece; no piece if there are none."""
-    found = [(line, colour) for text in texts for line in wrapped(text)]
+def paragraphs(texts: Iterable[str], colour: str = "faint", width: float = WIDTH) -> list[Drawing]:
+    """Texts in lines no wider than this, in one piece; no piece if there are none."""
+    found = [(line, colour) for text in texts for line in wrapped(text, width)]
     return [lines(found)] if found else []
 
 

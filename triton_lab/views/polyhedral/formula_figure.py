@@ -1,8 +1,6 @@
-"""Formulas and programs as drawings."""
+"""Formulas as drawings."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Line
 from triton_lab.views.drawing.fonts import width_of
@@ -58,11 +56,3 @@ def _add_block(made: Drawing, block: MatrixBlock, x: float, middle: float) -> No
         for entry, room in zip(row, columns, strict=True):
             made.add(DrawnText(left + room / 2, top + 2 + ROW * (r + 0.5), entry, SIZE, align="center"))
             left += room + 8
-
-
-def program_drawing(lines: Sequence[str], size: float = 8.0) -> Drawing:
-    """The lines of a program, one below the other."""
-    tall = size * 2.0
-    made = Drawing(max((width_of(line, size, True) for line in lines), default=0.0) + 4, len(lines) * tall)
-    made.add(*(DrawnText(0, (k + 0.5) * tall, line, size, mono=True) for k, line in enumerate(lines)))
-    return made

@@ -14,7 +14,6 @@ from triton_lab import messages as words
 from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule, Scop
 from triton_lab.views.polyhedral.array_panels import Shelf, grids, touched
-from triton_lab.views.polyhedral.formulas import formulas
 from triton_lab.views.polyhedral.iteration_picture import Picture, picture
 from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.polyhedral_scenes import Controls, IterationScene
@@ -39,6 +38,8 @@ class IterationView(View):
     arrays beside the domain, with what that instance reads and writes. ``time`` shows the transformed space beside it,
     with all visits at the times of the schedule (by default if the order is not that of the source).
     """
+
+    tight = True
 
     def __init__(
         self,
@@ -105,14 +106,11 @@ class IterationView(View):
             return (*out, (_("legal: every dependence is kept"), "legal"))
         return (*out, (_("illegal:"), "violated"), *((str(v), "violated") for v in violations[:4]))
 
-    def drawing(self) -> Drawing:
-        from triton_lab.views.polyhedral.iteration_sheet import IterationSheet
+    def pieces(self) -> list[Drawing]:
+        from triton_lab.views.drawing.drawing_pieces import title
+        from triton_lab.views.polyhedral.iteration_sheet import sheet
 
-        scop = self.schedule.scop
-        shown = scop[self.picture.layers[-1].statement]
-        program = self.schedule.program().splitlines()
-        beside = formulas(self.schedule, shown)
-        return IterationSheet(self.title(), self.plot, beside, program, self.notes, self._links(), self.time).drawing()
+        return [title(self.title()), sheet(self, self._links())]
 
     def _links(self) -> Links | None:
         """The arrays, and the cells that the chosen instance touches."""

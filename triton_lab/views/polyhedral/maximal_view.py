@@ -10,14 +10,14 @@ from triton_lab import messages
 from triton_lab.localization import _
 from triton_lab.polyhedral import Maximal, Part, Scop
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
-from triton_lab.views.drawing.fonts import width_of
+from triton_lab.views.drawing.drawing_pieces import beside, column, title
 from triton_lab.views.drawing.scene_bounds import Few, Many, Sentence, Whole
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
 from triton_lab.views.polyhedral.polyhedral_scenes import IterationScene
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
 from triton_lab.views.view import View
 
-MARGIN, ROW, SIZE, BAR = 16.0, 18.0, 8.0, 40.0
+ROW, SIZE, BAR = 18.0, 8.0, 40.0
 MISSING = 6, 2  # values tried for a parameter that has none: the first with instances is drawn
 MOST_TRIES = 32
 MOST_DRAWN = 3  # domains in the static picture
@@ -44,6 +44,8 @@ class MaximalView(View):
     view shows that of the part under the pointer.
     """
 
+    tight = True
+
     def __init__(self, parts: Maximal) -> None:
         self.parts = parts
 
@@ -60,16 +62,9 @@ class MaximalView(View):
         """The domain of each part; None for a part without loops."""
         return tuple(map(_domain, self.parts.parts, range(len(self.parts.parts))))
 
-    def drawing(self) -> Drawing:
+    def pieces(self) -> list[Drawing]:
         """The program with its bars, and the domains beside it."""
-        program, domains = self._program(), self._domains()
-        made = Drawing()
-        made.add(DrawnText(MARGIN, MARGIN + 6, self.title(), 11.0, bold=True))
-        made.place(program, MARGIN, MARGIN + 30)
-        made.place(domains, MARGIN + program.width + 28, MARGIN + 30)
-        made.width = max(made.width, MARGIN + width_of(self.title(), 11.0)) + MARGIN
-        made.height += MARGIN
-        return made
+        return [title(self.title()), beside([self._program(), self._domains()], 28)]
 
     def _program(self) -> Drawing:
         """The program's lines, each behind the bar of its part and above the reasons why it is in none."""
@@ -83,22 +78,18 @@ class MaximalView(View):
                     made.add(DrawnText(12, y + ROW / 2, str(part), SIZE, bold=True))
             before = part
             made.add(DrawnText(BAR, y + ROW / 2, text, SIZE, "ink" if part is not None else "faint", mono=True))
-            made.width = max(made.width, BAR + width_of(text, SIZE, True))
             for number, reason in enumerate(_wrapped(reasons), 1):
                 made.add(DrawnText(BAR + 16, y + ROW * (number + 0.5), reason, SIZE, BOTH.border))
-                made.width = max(made.width, BAR + 16 + width_of(reason, SIZE))
             made.height += ROW * (1 + len(_wrapped(reasons)))
-        return made
+        return made.fitted()
 
     def _domains(self) -> Drawing:
         """The domains of the first parts that have one."""
-        made = Drawing()
+        found = []
         for part, view in [(k, view) for k, view in enumerate(self.views()) if view is not None][:MOST_DRAWN]:
-            y = made.height
-            made.add(_bar(part, y + 2, ROW - 4), DrawnText(12, y + ROW / 2, view.title(), 9.0, bold=True))
-            made.place(view.plot.drawing(), 0, y + 24)
-            made.width = max(made.width, width_of(view.title(), 9.0))
-        return made
+            bar, name = _bar(part, 2, ROW - 4), DrawnText(12, ROW / 2, view.title(), bold=True)
+            found += [Drawing(0, 24, [bar, name]).fitted(), view.plot.drawing()]
+        return column(found, 0)
 
     def scene(self) -> MaximalScene:
         return {

@@ -8,18 +8,14 @@ from triton_lab import messages
 from triton_lab.localization import _
 from triton_lab.polyhedral.related_work.page_domain import PageDomain, page_domain
 from triton_lab.polyhedral.related_work.page_nests import PAGE, PAGE_FIGURE
-from triton_lab.views.drawing.drawing import Drawing, DrawnText
-from triton_lab.views.drawing.fonts import width_of
+from triton_lab.views.drawing.drawing import Drawing
+from triton_lab.views.drawing.drawing_pieces import beside, column, lines, title
 from triton_lab.views.drawing.scene_bounds import Many, Most, Sentence
-from triton_lab.views.polyhedral.formula_figure import program_drawing
 from triton_lab.views.polyhedral.iteration_view import IterationView, iteration_view
 from triton_lab.views.polyhedral.legend_box import entries, legend_drawing
 from triton_lab.views.polyhedral.polyhedral_scenes import IterationScene
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
 from triton_lab.views.view import View
-
-MARGIN, GAP = 16.0, 28.0
-PROGRAM = 64.0  # CSS pixels for a program
 
 
 class PairScene(TypedDict):
@@ -30,6 +26,8 @@ class PairScene(TypedDict):
 
 class PageFigures(View):
     """Both domains side by side. Code and matrix agree on 12 instances; the figure draws 26."""
+
+    tight = True
 
     def __init__(self, page: PageDomain | None = None) -> None:
         self.page = page or page_domain()
@@ -58,24 +56,18 @@ class PageFigures(View):
     def text(self) -> str:
         return "\n".join([self.title(), *self.remarks, "", PAGE, PAGE_FIGURE])
 
-    def drawing(self) -> Drawing:
+    def pieces(self) -> list[Drawing]:
         """Both domains above their programs, and the remarks below."""
-        views = self.views
-        plots = [view.plot for view in views]
-        made = Drawing()
-        x, foot = MARGIN, MARGIN + 30 + max(plot.size[1] for plot in plots)
-        for view, plot, text in zip(views, plots, (PAGE, PAGE_FIGURE), strict=True):
-            made.add(DrawnText(x, MARGIN + 6, view.title(), 10.5, bold=True))
-            made.place(plot.drawing(), x, foot - plot.size[1])
-            made.place(program_drawing(text.splitlines()), x + 10, foot + 4)
-            x += plot.size[0] + GAP
-        made.place(legend_drawing(entries(views[0].picture, False)), x - GAP, MARGIN)
-        y = foot + PROGRAM
-        for k, remark in enumerate(self.remarks):
-            made.add(DrawnText(MARGIN, y + 20 * (k + 0.5), remark, 9.0, BOTH.border if k == 2 else "ink"))
-        made.width = max(made.width, MARGIN + max(width_of(remark, 9.0) for remark in self.remarks)) + MARGIN
-        made.height = y + 20 * len(self.remarks) + MARGIN
-        return made
+        tall = max(view.plot.size[1] for view in self.views)
+        columns = []
+        for view, text in zip(self.views, (PAGE, PAGE_FIGURE), strict=True):
+            plot = Drawing()
+            plot.place(view.plot.drawing(), 0, tall - view.plot.size[1])
+            program = lines([(line, "ink") for line in text.splitlines()], mono=True)
+            columns.append(column([title(view.title()), plot, program], 0))
+        legend = legend_drawing(entries(self.views[0].picture, False))
+        remarks = [(remark, BOTH.border if k == 2 else "ink") for k, remark in enumerate(self.remarks)]
+        return [beside([*columns, legend], 28), lines(remarks)]
 
     def scene(self) -> PairScene:
         return {"kind": "pair", "scenes": [view.scene() for view in self.views], "remarks": list(self.remarks)}

@@ -10,14 +10,13 @@ from triton_lab.polyhedral import NotAScop, scop
 from triton_lab.polyhedral.related_work.page_nests import PAGE_SPARSE
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED, Ragged
 from triton_lab.views.drawing.drawing import Drawing, DrawnText, Rectangle
+from triton_lab.views.drawing.drawing_pieces import lines, paragraphs, spaced, title
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
-from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Name, Sentence, Text
-from triton_lab.views.polyhedral.formula_figure import program_drawing
 from triton_lab.views.polyhedral.polyhedral_style import BOTH
 from triton_lab.views.view import View
 
-MARGIN, GAP = 16.0, 56.0
+GAP = 56.0
 DENSE_COLUMNS = 4
 NAME = 28.0  # CSS pixels above A
 KEYS = N_("A with rows of different lengths, times B; arrow keys step through the visits, Escape clears the choice")
@@ -36,6 +35,8 @@ class RaggedScene(TypedDict):
 
 class RaggedView(View):
     """The rows of ``A``, with as many entries as the data say, times a dense ``B``; why it is no scop stands below."""
+
+    tight = True
 
     def __init__(self, ragged: Ragged = PAGE_RAGGED, program: str = PAGE_SPARSE, cell: float = 40.0) -> None:
         self.ragged, self.program, self.cell = ragged, program, cell
@@ -107,22 +108,11 @@ class RaggedView(View):
             made.add(DrawnText(x, y, name, size * 1.15, BOTH.strong, "center", bold=name != "x"))
         return made
 
-    def drawing(self) -> Drawing:
+    def pieces(self) -> list[Drawing]:
         """The matrices above the program and the reason why it is refused."""
-        made = Drawing()
-        made.add(DrawnText(MARGIN, MARGIN + 6, self.title(), 11.0, bold=True))
-        made.place(self.matrices(), MARGIN, MARGIN + 30)
-        y = made.height + 8
-        made.add(DrawnText(MARGIN, y + 8, self.remark, 9.0))
-        made.place(program_drawing(self.program.splitlines()), MARGIN, y + 22)
-        y = made.height + 8
-        refusal = self.refusal.splitlines()
-        for k, line in enumerate(refusal):
-            made.add(DrawnText(MARGIN, y + 16 * (k + 0.5), line, 8.0, BOTH.border, mono=True))
-        wide = [width_of(self.remark, 9.0), *(width_of(line, 8.0, True) for line in refusal)]
-        made.width = max(made.width, MARGIN + max(wide)) + MARGIN
-        made.height = y + 16 * len(refusal) + MARGIN
-        return made
+        program = lines([(line, "ink") for line in self.program.splitlines()], mono=True)
+        refusal = lines([(line, BOTH.border) for line in self.refusal.splitlines()], mono=True)
+        return [title(self.title()), spaced(self.matrices()), *paragraphs([self.remark], "ink"), program, refusal]
 
     def scene(self) -> RaggedScene:
         return {

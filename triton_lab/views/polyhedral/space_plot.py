@@ -58,6 +58,13 @@ class SpacePlot:
         unit = min(look.UNIT * 2, (self.width - 90) / (most[0] - least[0]), (self.height - 80) / (most[1] - least[1]))
         return unit, np.array([45 - least[0] * unit, 30 + most[1] * unit])
 
+    @cached_property
+    def axes(self) -> NDArray[np.float64]:
+        """The ends of the axes, (3, 2, 2) pixels."""
+        low, high = self._reach
+        ends = np.where(np.eye(3, dtype=bool), high, low)
+        return self.place(np.stack([np.broadcast_to(low, (3, 3)), ends], axis=1))
+
     @property
     def size(self) -> tuple[float, float]:
         return self.width, self.height
@@ -76,11 +83,7 @@ class SpacePlot:
     def drawing(self) -> Drawing:
         """All of the plot, its upper left corner at (0, 0)."""
         made = Drawing(*self.size)
-        low, high = self._reach
-        for d, name in enumerate(self.picture.dims):
-            end = low.copy()
-            end[d] = high[d]
-            ends = self.place(np.stack([low, end]))
+        for ends, name in zip(self.axes, self.picture.dims, strict=True):
             along = (ends[1] - ends[0]) / max(np.hypot(*(ends[1] - ends[0])), 1e-9)
             side = np.array([-along[1], along[0]])
             x, y = (ends[1] + along * 22).tolist()
@@ -139,9 +142,21 @@ class SpacePlot:
                     continue  # the face is seen from its middle
                 along = away / long
                 reach = float(((outline - outline.mean(axis=0)) @ along).max())
-                half = width_of(border.excluded, LABEL) / 2 * abs(along[0])
-                x, y = (outline.mean(axis=0) + along * (reach + self.radius + 12 + half)).tolist()
+                half = np.array([width_of(border.excluded, LABEL) / 2, LABEL * 0.7])
+                at = outline.mean(axis=0) + along * (reach + self.radius + 12 + half[0] * abs(along[0]))
+                x, y = self._beside_axes(at, half).tolist()
                 made.add(DrawnText(x, y, border.excluded, LABEL, BOTH.border, "center", halo="ground"))
+
+    def _beside_axes(self, at: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The place (x, y) of a label of this half width and height, moved off the axis that it would cross."""
+        for start, end in self.axes:
+            way = end - start
+            long = max(float(np.hypot(*way)), 1e-9)
+            across = np.array([-way[1], way[0]]) / long
+            away, need = float((at - start) @ across), float(np.abs(across) @ half) + 6
+            if 0 < (at - start) @ way / long < long + 30 and abs(away) < need:
+                at = at + across * (np.copysign(need, away) - away)
+        return at
 
 
 def faces(layer: StatementLayer, borders: tuple[Border, ...]) -> list[tuple[Border, NDArray[np.float64]]]:

@@ -11,21 +11,20 @@ from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule
 from triton_lab.polyhedral.related_work.ragged_nest import PAGE_RAGGED
 from triton_lab.polyhedral.related_work.three_ways import Way, Ways
-from triton_lab.views.drawing.drawing import Drawing, DrawnText
+from triton_lab.views.drawing.drawing import Drawing
+from triton_lab.views.drawing.drawing_pieces import beside, column, lines, paragraphs, title
 from triton_lab.views.drawing.drawing_scenes import DrawingScene
 from triton_lab.views.drawing.fonts import width_of
 from triton_lab.views.drawing.scene_bounds import Many, Most, Sentence, Text
-from triton_lab.views.polyhedral.formula_figure import program_drawing
+from triton_lab.views.drawing.style import SMALL
 from triton_lab.views.polyhedral.iteration_picture import picture
 from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.ragged_view import RaggedView
 from triton_lab.views.polyhedral.space_plot import SpacePlot
 from triton_lab.views.view import View
 
-COLUMN, GAP, MARGIN = 420.0, 28.0, 16.0
+COLUMN, GAP = 420.0, 28.0
 PICTURE = 300.0  # height of a column's picture
-SIZE = 8.5
-CHARACTERS = 64
 MOST_IN_SPACE = 8  # the largest parameter with which a domain in space is drawn
 
 
@@ -46,6 +45,8 @@ class ColumnsScene(TypedDict):
 
 class WaysView(View):
     """One problem described in three ways. Pictures show the order: from pale (first visit) to dark (last visit)."""
+
+    tight = True
 
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
@@ -86,25 +87,23 @@ class WaysView(View):
         )
         return SpacePlot(shown, True, width=COLUMN - 72, height=PICTURE).drawing(), title
 
-    def drawing(self) -> Drawing:
+    def pieces(self) -> list[Drawing]:
         """The three columns side by side."""
-        programs = [_wrapped(way.program) for way, _, _ in self.drawn]
-        tall = max(program_drawing(program, 7.0).height for program in programs)
-        made = Drawing()
-        made.add(DrawnText(MARGIN, MARGIN + 6, self.title(), 12.0, bold=True))
-        for k, ((way, shown, title), program) in enumerate(zip(self.drawn, programs, strict=True)):
-            x, y = MARGIN + k * (COLUMN + GAP), MARGIN + 30
-            made.add(DrawnText(x, y + 9, title, 10.5, bold=True))
-            made.place(shown, x, y + 28)
-            y += 28 + PICTURE + 20
-            made.place(program_drawing(program, 7.0), x, y)
-            y += tall + 12
-            for line, bold in _lists(way):
-                made.add(DrawnText(x, y + 8, line, SIZE, bold=bold))
-                y += 16
-            made.height = max(made.height, y + MARGIN)
-        made.width = 2 * MARGIN + 3 * COLUMN + 2 * GAP
-        return made
+        written = [_wrapped(way.program) for way in self.ways.every]
+        programs = [lines([(line, "ink") for line in program], mono=True) for program in written]
+        tall = max(program.height for program in programs)
+        columns = []
+        for (way, shown, heading), program in zip(self.drawn, programs, strict=True):
+            shown.height, program.height = PICTURE + 20, tall
+            parts = [title(heading), shown, program]
+            for name, told in (
+                (_("It can say"), way.can),
+                (_("It cannot say"), way.cannot),
+                (_("Measured"), way.measured),
+            ):
+                parts += [title(name), *paragraphs((f"– {one}" for one in told), "ink", COLUMN)]
+            columns.append(column(parts, COLUMN))
+        return [title(self.title()), beside(columns, GAP)]
 
     def scene(self) -> ColumnsScene:
         return {
@@ -132,19 +131,9 @@ def small(schedule: Schedule) -> Schedule:
 
 def _wrapped(program: str) -> list[str]:
     """Lines that fit the column; the rest of a broken line is indented."""
-    room = int(COLUMN / width_of("m" * 100, 7.0, True) * 100)
-    lines: list[str] = []
+    room = int(COLUMN / width_of("m", SMALL, True))
+    found: list[str] = []
     for line in program.splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 4)
-        lines += textwrap.wrap(line, room, subsequent_indent=indent, drop_whitespace=False) or [""]
-    return lines
-
-
-def _lists(way: Way) -> list[tuple[str, bool]]:
-    found: list[tuple[str, bool]] = []
-    for name, lines in (("It can say", way.can), ("It cannot say", way.cannot), ("Measured", way.measured)):
-        found.append((name, True))
-        for line in lines:
-            first, *rest = textwrap.wrap(line, CHARACTERS)
-            found += [(f"– {first}", False), *((f"   {more}", False) for more in rest)]
+        found += textwrap.wrap(line, room, subsequent_indent=indent, drop_whitespace=False) or [""]
     return found

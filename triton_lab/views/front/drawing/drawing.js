@@ -22,9 +22,10 @@ export function pathOf({ points, curved }) {
 
 /** A circle in a path; a tiny one is a square. @param {number} x @param {number} y @param {number} r */
 function circlePath(x, y, r) {
-  const [left, wide] = [(x - r).toFixed(2), (2 * r).toFixed(2)];
-  if (r < 1) return `M ${left} ${(y - r).toFixed(2)} h ${wide} v ${wide} h -${wide} z`;
-  return `M ${left} ${y.toFixed(2)} a ${r} ${r} 0 1 0 ${wide} 0 a ${r} ${r} 0 1 0 -${wide} 0 `;
+  const round = (/** @type {number} */ number) => Number(number.toFixed(2));
+  const [left, wide] = [round(x - r), round(2 * r)];
+  if (r < 1) return ["M", left, round(y - r), "h", wide, "v", wide, "h", -wide, "z"].join(" ");
+  return ["M", left, round(y), "a", r, r, 0, 1, 0, wide, 0, "a", r, r, 0, 1, 0, -wide, 0].join(" ");
 }
 
 /**

@@ -115,10 +115,9 @@ export function paintLit(pen, plane, line, look) {
 export function paintSpace(pen, scene, space, layers, look) {
   const { dims } = scene;
   const origin = space.place(space.low);
+  const tips = dims.map((_, d) => space.place(space.low.map((low, k) => (k === d ? space.high[k] : low))));
   dims.forEach((name, d) => {
-    const end = [...space.low];
-    end[d] = space.high[d];
-    const tip = space.place(end);
+    const tip = tips[d];
     paintArrow(pen, origin, tip, look.axis, 1, 9, 0);
     const length = Math.hypot(tip.x - origin.x, tip.y - origin.y) || 1;
     if (length > 12) paintWords(pen, name, tip.x + ((tip.x - origin.x) / length) * 14, tip.y + ((tip.y - origin.y) / length) * 14, 17, look.ink);
@@ -145,15 +144,15 @@ export function paintSpace(pen, scene, space, layers, look) {
       const at = space.place(layer.points, 3 * p);
       paintCircle(pen, { x: at.x + shift.x, y: at.y + shift.y }, space.radius, look.statements[k % look.statements.length], look.ring);
     }
-    paintNames(pen, space, layer.faces, look);
+    paintNames(pen, space, layer.faces, tips.map((tip) => [origin, tip]), look);
   });
 }
 
 /**
  * The excluded side of each face, outside of the polyhedron, as in `space_plot.py`.
- * @param {Pen} pen @param {import("./geometry.js").Orthographic} space @param {Layer["faces"]} faces @param {Look} look
+ * @param {Pen} pen @param {import("./geometry.js").Orthographic} space @param {Layer["faces"]} faces @param {Spot[][]} axes @param {Look} look
  */
-function paintNames(pen, space, faces, look) {
+function paintNames(pen, space, faces, axes, look) {
   const outline = hullOf(faces.flatMap(([, corners]) => corners.map((corner) => space.place(corner))));
   const middle = meanOf(outline);
   for (const [name, corners] of faces) {
@@ -162,9 +161,26 @@ function paintNames(pen, space, faces, look) {
     if (long < 1) continue; // the face is seen from its middle
     const along = { x: (x - middle.x) / long, y: (y - middle.y) / long };
     const reach = Math.max(...outline.map((spot) => (spot.x - middle.x) * along.x + (spot.y - middle.y) * along.y));
-    const far = reach + space.radius + 12 + name.length * SPACE_NAME * 0.29 * Math.abs(along.x);
-    paintWords(pen, name, middle.x + along.x * far, middle.y + along.y * far, SPACE_NAME, look.border, "center", look.ground);
+    const half = { x: name.length * SPACE_NAME * 0.29, y: SPACE_NAME * 0.55 };
+    const far = reach + space.radius + 12 + half.x * Math.abs(along.x);
+    const at = besideAxes({ x: middle.x + along.x * far, y: middle.y + along.y * far }, half, axes);
+    paintWords(pen, name, at.x, at.y, SPACE_NAME, look.border, "center", look.ground);
   }
+}
+
+/** Where a name of this half width and height is off the axis that it would cross. @param {Spot} at @param {Spot} half @param {Spot[][]} axes */
+function besideAxes(at, half, axes) {
+  for (const [start, end] of axes) {
+    const long = Math.hypot(end.x - start.x, end.y - start.y) || 1;
+    const way = { x: (end.x - start.x) / long, y: (end.y - start.y) / long };
+    const away = (at.y - start.y) * way.x - (at.x - start.x) * way.y;
+    const along = (at.x - start.x) * way.x + (at.y - start.y) * way.y;
+    const need = Math.abs(way.y) * half.x + Math.abs(way.x) * half.y + 6;
+    if (along < 0 || along > long + 30 || Math.abs(away) >= need) continue;
+    const step = (away < 0 ? -need : need) - away;
+    at = { x: at.x - way.y * step, y: at.y + way.x * step };
+  }
+  return at;
 }
 
 /** @param {Spot[]} spots @returns {Spot} */

@@ -21,8 +21,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import machine, selection, sources
-from tests.durations import Durations
-from tests.order import order
+from tests.durations import Durations, order
 from tests.wordings import wording as wording
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def pytest_collection() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where workers share the files, the order of `tests/order.py`; audits share what they parse."""
+    """Where workers share the files, the order of `tests.durations.order`; audits share what they parse."""
     if not hasattr(config, "workerinput"):
         return
     places = order(

@@ -17,7 +17,7 @@ import os
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -202,3 +202,31 @@ def main(path: Path = TABLE, root: Path = ROOT) -> None:
 
 if __name__ == "__main__":
     main()
+
+
+def order(
+    tests: Sequence[str],
+    durations: Durations,
+    *,
+    near: Collection[str] = (),
+    browser: Collection[str] = (),
+    together: Collection[str] = (),
+) -> list[int]:
+    """Which test comes first, second, ...: by their places in ``tests``; those of a file stay as they are.
+
+    Files that take long come first, so that what is left at the end is short. Before all come those ``near`` to a
+    change, and in both parts those that want the ``browser``, which is opened once for them. Those that share what they
+    make, ``together``, follow each other, and count as one.
+    """
+    files = [test.partition("::")[0] for test in tests]
+    spent: Counter[str] = Counter()
+    for file, seconds in zip(files, durations.each(tests), strict=True):
+        spent[file] += seconds
+    as_one = sum(spent[file] for file in together)
+    for file in together:
+        spent[file] = as_one
+
+    def rank(k: int) -> tuple[bool, bool, float, str]:
+        return files[k] not in near, files[k] not in browser, -spent[files[k]], files[k]
+
+    return sorted(range(len(tests)), key=rank)

@@ -1,6 +1,6 @@
 """Selects the tests that a change can break, within a budget: ``pytest -p tests.selection``, which `make test` runs.
 
-A test is run if it reaches a file that this branch changes (`tests/reach.py`, `tests/branch.py`), the nearest first.
+A test is run if it reaches a file that this branch changes (`tests/reach.py`), the nearest first.
 If these tests take longer than the budget, one case of each function is run, and other cases while there is time,
 from the nearest outwards. Without changes, the same holds for all tests. The numbers of tests left out, by kind,
 stand before pytest's last line.
@@ -8,14 +8,16 @@ stand before pytest's last line.
 
 from __future__ import annotations
 
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import branch, reach
+from tests import reach
 from tests.durations import Durations, family_of
 
 # Seconds of processors, as `tests/durations.json` has them, for two workers together. A run of five minutes on two
@@ -35,7 +37,7 @@ class Change:
 
     @classmethod
     def here(cls) -> Change:
-        files = branch.changed_files(reach.ROOT)
+        files = changed_files(reach.ROOT)
         return cls(None if files is None else len(files), reach.distances(files) if files else {})
 
 
@@ -170,3 +172,30 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("selection")
         for line in lines:
             terminalreporter.line(line)
+
+
+MAIN = ("origin/main", "main")
+
+
+def changed_files(root: Path) -> frozenset[str] | None:
+    """The files, relative to ``root``, that were changed, added or removed since the merge base with the first of
+    `MAIN` that exists, whether committed or not; those that git ignores are left out. On the main branch itself that
+    leaves what is not committed yet. None where there is no git, or no main branch to compare with."""
+    for main in MAIN:
+        base = _git(root, "merge-base", "HEAD", main)
+        if base:
+            differing = _git(root, "diff", "--name-only", "--no-renames", "--relative", "-z", base.strip())
+            added = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+            if differing is None or added is None:
+                return None
+            return frozenset(name for name in (differing + added).split("\0") if name)
+    return None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """What git prints; None where it is missing or refuses."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None

@@ -9,13 +9,16 @@ import functools
 import itertools
 import linecache
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 import torch
 import triton
+
+from triton_lab.backend.plugin import launcher
 
 bf16 = np.dtype(ml_dtypes.bfloat16)
 e4m3 = np.dtype(ml_dtypes.float8_e4m3fn)
@@ -97,3 +100,21 @@ def pairs(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two arrays that hold every pair of ``values``."""
     left, right = np.meshgrid(values, values, indexing="ij")
     return left.reshape(-1), right.reshape(-1)
+
+
+SIZES = (1, 7, None)
+
+
+def bit_equal(run: Callable[[], torch.Tensor | tuple[torch.Tensor, ...]]) -> None:
+    """Assert that ``run``, which launches kernels on fresh tensors, gives the same bits for every batch size."""
+    seen: list[list[bytes]] = []
+    for size in SIZES:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(launcher.limits, "batch", size)
+            # Left to choose, a kernel that other tests have made hot would be native where no size is asked for.
+            patch.setattr(launcher.limits, "engine", "numpy")
+            outputs = run()
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        seen.append([o.detach().contiguous().view(torch.uint8).numpy().tobytes() for o in outputs])
+    for size, bits in zip(SIZES[1:], seen[1:], strict=True):
+        assert bits == seen[0], f"batches of {size} and of 1 differ"

@@ -9,8 +9,7 @@ import triton.language as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.interpreter.batches import bit_equal
-from tests.interpreter.support import kernel_from
+from tests.interpreter.support import bit_equal, kernel_from
 from triton_lab.examples import all_examples
 
 

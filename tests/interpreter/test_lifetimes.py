@@ -60,20 +60,6 @@ def test_values_die_with_their_last_use_and_count_as_long_as_they_live(name: str
         for routine in compile_plan(plan).values():
             expected = [bytes_at_worst(routine, code, len(routine.blocks) > 1) for code in routine.blocks]
             assert routine.footprint == max(expected)
-            everywhere = [*routine.blocks, *(code for inner in routine.regions.values() for code in inner)]
-            unused = {
-                step.op.index
-                for code in everywhere
-                for k, step in enumerate(code.steps)
-                if step.results
-                and not any({*step.results} & uses(code, later) for later in range(k + 1, len(code.steps) + 1))
-            }
-            assert routine.unused <= unused
-            if (
-                all(len(region.blocks) == 1 for op in routine.function.walk() for region in op.regions)
-                and len(routine.blocks) == 1
-            ):
-                assert routine.unused == unused
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=1, max_size=3))

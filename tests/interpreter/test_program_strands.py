@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 import triton_lab
-from tests.interpreter.batches import bit_equal
+from tests.interpreter.support import bit_equal
 from triton_lab.backend.plugin import launcher
 from triton_lab.examples import example
 from triton_lab.interpreter import resumable_regions

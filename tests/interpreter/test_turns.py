@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triton_lab.interpreter.ops.serialized_lanes import Update, add_up, cut_into_turns, exchange, take_turns
+from triton_lab.interpreter.ops.serialized_lanes import Update, cut_into_turns, exchange, take_turns
 
 UPDATES = {
     "and": Update(np.bitwise_and),
@@ -60,33 +60,9 @@ def test_turns_are_those_of_a_loop(name: str, case: tuple[np.ndarray, np.ndarray
     assert view.tolist() == after.tolist()
 
 
-@given(lanes(40), st.sampled_from(["i2", "i4", "i8", "f2", "f4", "f8", "u4", "u1"]))
-@settings(deadline=None, max_examples=200)
-def test_sums_are_those_of_a_loop_where_they_are_offered(
-    case: tuple[np.ndarray, np.ndarray, np.ndarray], dtype: str
-) -> None:
-    view, index, values = (each if each.dtype == np.int64 and k == 1 else each.astype(dtype)
-                           for k, each in enumerate(case))  # fmt: skip
-    before = view.copy()
-    summed = add_up(view, index, values)
-    wide = len(index) and int(np.ptp(index)) + 1 > 4 * len(index)
-    if np.dtype(dtype).itemsize < 4 or not len(index) or wide:
-        assert summed is None
-        return
-    assert summed is not None
-    assert np.array_equal(view, before)
-    places, left = summed
-    assert places.tolist() == sorted(set(index.tolist()))
-    _, after = one_by_one(view, index, values, UPDATES["add"])
-    view[places] = left
-    assert view.tolist() == after.tolist()
-
-
 def test_floats_are_added_in_the_order_of_the_lanes() -> None:
     values = np.array([1e8, 1.0, -1e8, 1.0, 1.0], np.float32)
     index = np.array([3, 3, 3, 3, 2])
-    found = add_up(np.zeros(5, np.float32), index, values)
-    assert found is not None and [each.tolist() for each in found] == [[2, 3], [1.0, 1.0]]
     wheres, places, left = take_turns(np.zeros(5, np.float32), index, values, UPDATES["add"])
     assert wheres.tolist() == [0.0, 1e8, 1e8, 0.0, 0.0]
     assert dict(zip(places.tolist(), left.tolist(), strict=True)) == {2: 1.0, 3: 1.0}

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.polyhedral.random_nests import RandomNest, random_nests
+from tests.polyhedral.terms import run_terms
 from triton_lab.polyhedral import Schedule, TooHard, scop
-from triton_lab.polyhedral.execute import run_terms
 
 RED_BLACK = """
 for (int t = 0; t < n; t++) {

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
+from tests.polyhedral.terms import run_terms
 from triton_lab.polyhedral import scop
-from triton_lab.polyhedral.execute import run_terms
 from triton_lab.polyhedral.related_work import page_nests
 
 MATRICES = [((a, b), (c, d)) for a, b, c, d in itertools.product(range(-2, 3), repeat=4) if a * d - b * c != 0]

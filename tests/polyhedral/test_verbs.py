@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.polyhedral.random_nests import RandomNest, random_nests
+from tests.polyhedral.terms import run_terms
 from triton_lab.polyhedral import Schedule, TooHard, schedule, scop
 from triton_lab.polyhedral.core.loop_tree import path
-from triton_lab.polyhedral.execute import run_terms
 from triton_lab.polyhedral.visit_times import timing
 
 AHEAD = "for (int i = 0; i < n; i++)\n  A[i] = i;\nfor (int i = 0; i < n; i++)\n  B[i] = A[i] + A[i + 1];"

@@ -47,8 +47,6 @@ class Routine:
     types: tuple[Type, ...]
     # Estimated peak of the bytes that one program's values take.
     footprint: int
-    # The operations, by index, whose results nothing uses.
-    unused: frozenset[int]
 
 
 def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -> dict[str, Routine]:
@@ -81,11 +79,7 @@ def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routi
     # If a body has several blocks, later ones may use its values, so none of them dies early.
     codes = tuple(_code(block, regions, len(blocks) > 1, instead) for block in blocks)
     footprint = max((_footprint(code, regions, function) for code in codes), default=0)
-    everywhere = [*codes, *(code for inner in regions.values() for code in inner)]
-    unused = frozenset(
-        step.op.index for code in everywhere for step in code.steps if step.results and {*step.results} <= {*step.dead}
-    )
-    return Routine(function, codes, regions, function.types, footprint, unused)
+    return Routine(function, codes, regions, function.types, footprint)
 
 
 def _code(

@@ -13,7 +13,7 @@ from triton_lab.interpreter.dtypes import dtype_of
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.op_registry import impl
 from triton_lab.interpreter.ops.memory import as_pointer, masking, tell
-from triton_lab.interpreter.ops.serialized_lanes import Update, add_up, cut_into_turns, exchange, take_turns
+from triton_lab.interpreter.ops.serialized_lanes import Update, cut_into_turns, exchange, take_turns
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op
 from triton_lab.ir.effects import Rmw, operands_of
@@ -62,13 +62,8 @@ def modify(
     shape = (frame.count, *block)
     value = np.broadcast_to(value, shape)
 
-    machine = frame.machine
-    unseen = op.index in frame.routine.unused and machine.observer is None and machine.access_observer is None
-
     def apply(view: Array, index: Array, lanes: Any) -> tuple[Array, Array, Array]:
-        values = np.ascontiguousarray(value[lanes]).reshape(-1)
-        summed = add_up(view, index, values) if unseen and update.function is np.add else None
-        return take_turns(view, index, values, update) if summed is None else (values, *summed)
+        return take_turns(view, index, np.ascontiguousarray(value[lanes]).reshape(-1), update)
 
     return _in_turn(frame, op, pointer, mask, value.dtype, shape, apply)
 

@@ -71,25 +71,6 @@ def take_turns(view: Array, index: Array, values: Array, update: Update) -> tupl
     return found, places, finals
 
 
-def add_up(view: Array, index: Array, values: Array) -> tuple[Array, Array] | None:
-    """The places that change when each lane adds its value to ``view[index]``, and their values at the end.
-
-    The same as `take_turns` without the values that lanes find. None where this is not faster.
-    """
-    if not index.size or values.dtype.kind not in "iuf" or values.dtype.itemsize < 4:
-        return None
-    low = int(index.min())
-    extent = int(index.max()) - low + 1
-    if extent > 4 * index.size:
-        return None
-    held, touched = view[low : low + extent].copy(), np.zeros(extent, np.bool_)
-    position = index - low
-    np.add.at(held, position, values)
-    touched[position] = True
-    places = np.flatnonzero(touched)
-    return places + low, held[places]
-
-
 def cut_into_turns(index: Array) -> list[Any]:
     """Groups of lanes in which no two share a place; the lanes of each place come in ascending order."""
     if index.size < 2:

@@ -8,9 +8,8 @@ launch's record decides where isl cannot, where an access is not affine, and whe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
@@ -22,7 +21,6 @@ from triton_lab.polyhedral.core.iteration_domain import formula_text, space_text
 from triton_lab.polyhedral.kernels.access_domain import instance
 from triton_lab.polyhedral.kernels.argument_memory import MemoryReach
 from triton_lab.polyhedral.kernels.races.conflict_pairs import Conflict, conflicts
-from triton_lab.polyhedral.kernels.races.race_table import GENERAL_ROWS, LAUNCH_ROWS, Conflicting, General, row_for
 from triton_lab.polyhedral.kernels.races.race_verdict import Encounter, Race, RaceVerdict
 from triton_lab.polyhedral.kernels.symbolic.symbol_facts import program
 
@@ -36,154 +34,53 @@ def races(scop: KernelScop) -> RaceVerdict:
     return _in_general(scop) if scop.parameters else _of_launch(scop)
 
 
-class LaunchEvidence:
-    """The facts about a launch's races, each computed when it is read; see `race_table.LaunchFacts`."""
-
-    def __init__(self, scop: KernelScop) -> None:
-        assert scop.launch is not None
-        self.scop = scop
-        self.launch = scop.launch
-
-    @property
-    def verified(self) -> bool:
-        return self.scop.verification.holds
-
-    @cached_property
-    def _conflicts(self) -> tuple[list[Conflict], list[str]]:
-        return conflicts(self.scop)
-
-    @property
-    def conflicting(self) -> Conflicting:
-        found, _ = self._conflicts
-        return "sure" if any(conflict.sure for conflict in found) else "possible" if found else "none"
-
-    @property
-    def decided(self) -> bool:
-        return not self._undecided
-
-    @cached_property
-    def _undecided(self) -> tuple[str, ...]:
-        """What could hide a conflict."""
-        blind = [g for g in self.scop.gaps if g.what == "address" and _may_matter(self.scop, g.argument)]
-        return (*self._conflicts[1], *map(str, blind))
-
-    @property
-    def orderly(self) -> bool:
-        return _orders(self.launch)
-
-    @property
-    def general(self) -> General:
-        if not self.scop.general.parameters:
-            return "none"
-        found = self.scop.general.races
-        return found.proof if found.free and (found.proof == "all sizes" or found.proof == "some sizes") else "none"
-
-    @cached_property
-    def recorded(self) -> bool:
-        return _recorded(self.launch)
-
-    def witnesses(self, which: Literal["none", "sure", "all"]) -> tuple[Race, ...]:
-        """A pair for each conflict of this kind."""
-        if which == "none":
-            return ()
-        found, _ = self._conflicts
-        return tuple(_witness(self.scop, conflict) for conflict in found if conflict.sure or which == "all")
-
-    def open(self) -> tuple[str, ...]:
-        """The reasons why the model alone does not decide."""
-        if not self.verified:
-            return (f"the model {self.scop.verification}",)
-        found, _ = self._conflicts
-        gaps = [str(g) for c in found for side in (c.first, c.second) for g in side.statement.gaps]
-        return tuple(dict.fromkeys((*self._undecided, *gaps)))
-
-
 def _of_launch(scop: KernelScop) -> RaceVerdict:
-    evidence = LaunchEvidence(scop)
-    verdict = row_for(LAUNCH_ROWS, evidence).verdict
-    if verdict.proof in ("all sizes", "some sizes"):
-        return scop.general.races
-    return RaceVerdict(
-        verdict.free,
-        verdict.proof,
-        evidence.witnesses(verdict.witnesses),
-        ordered=verdict.ordered,
-        open=evidence.open() if verdict.proof == "this record" else (),
-    )
+    launch = scop.launch
+    assert launch is not None
+    if not scop.verification.holds:  # a model that contradicts the record proves nothing
+        return RaceVerdict(not _recorded(launch), "this record", open=(f"the model {scop.verification}",))
+    found, unanswered = conflicts(scop)
+    blind = [str(g) for g in scop.gaps if g.what == "address" and _may_matter(scop, g.argument)]
+    if not found and not unanswered and not blind:
+        return _free_in_general(scop) or RaceVerdict(True, "this launch")
+    sure = [conflict for conflict in found if conflict.sure]
+    if sure and not _orders(launch):
+        return RaceVerdict(False, "this launch", _witnesses(scop, sure))
+    # The record decides: what may hide a conflict, accesses that may not take place, and atomics that order programs.
+    free = not _recorded(launch)
+    gaps = [str(g) for c in found for side in (c.first, c.second) for g in side.statement.gaps]
+    open = tuple(dict.fromkeys((*unanswered, *blind, *gaps)))
+    return RaceVerdict(free, "this record", _witnesses(scop, found), ordered=free and bool(sure), open=open)
 
 
-class GeneralEvidence:
-    """The facts about a kernel's races for symbolic sizes; see `race_table.GeneralFacts`."""
-
-    def __init__(self, scop: KernelScop) -> None:
-        self.scop = scop
-
-    @property
-    def affine(self) -> bool:
-        return not any(gap.what == "address" for gap in self.scop.gaps)
-
-    @cached_property
-    def _conflicts(self) -> tuple[list[Conflict], list[str]]:
-        return conflicts(self.scop)
-
-    @property
-    def decided(self) -> bool:
-        return not self._conflicts[1]
-
-    @property
-    def conflicting(self) -> bool:
-        return bool(self._conflicts[0])
-
-    @cached_property
-    def sizes(self) -> SafeSizes | TooHard:
-        """The sizes for which no accesses conflict."""
-        try:
-            with effort("the sizes without a race"):
-                return _safe_sizes(self.scop, self._conflicts[0])
-        except TooHard as unanswered:
-            return unanswered
-
-    @property
-    def solved(self) -> bool:
-        return isinstance(self.sizes, SafeSizes)
-
-    @property
-    def free_here(self) -> bool:
-        return isinstance(self.sizes, SafeSizes) and self.sizes.here
-
-    def exact(self) -> bool:
-        """Whether all conflicts that were found take place."""
-        return all(conflict.sure for conflict in self._conflicts[0])
-
-    def open(self) -> tuple[str, ...]:
-        """The reasons why there is no proof."""
-        if not self.affine:
-            return tuple(str(gap) for gap in self.scop.gaps)
-        return tuple(self._conflicts[1]) or (str(self.sizes),)
+def _free_in_general(scop: KernelScop) -> RaceVerdict | None:
+    """The verdict on the kernel, if it is proved free for sizes that include the launch's."""
+    found = scop.general.races if scop.general.parameters else None
+    return found if found is not None and found.free and found.proof in ("all sizes", "some sizes") else None
 
 
 def _in_general(scop: KernelScop) -> RaceVerdict:
     """The verdict for symbolic sizes: for which of them there is no conflict."""
     assert scop.model is not None
-    evidence = GeneralEvidence(scop)
-    verdict = row_for(GENERAL_ROWS, evidence).verdict
-    found = RaceVerdict(verdict.free, verdict.proof, parameters=scop.parameters, fixed=dict(scop.model.bound))
-    if verdict.proof == "none":
-        return replace(found, open=evidence.open())
-    if verdict.proof == "some sizes" and isinstance(evidence.sizes, SafeSizes):
-        return replace(found, condition=evidence.sizes.condition, exact=evidence.exact())
-    return found
+    unproved = RaceVerdict(False, "none", parameters=scop.parameters, fixed=dict(scop.model.bound))
+    if any(gap.what == "address" for gap in scop.gaps):
+        return replace(unproved, open=tuple(map(str, scop.gaps)))
+    found, unanswered = conflicts(scop)
+    if unanswered:
+        return replace(unproved, open=tuple(unanswered))
+    if not found:
+        return replace(unproved, free=True, proof="all sizes")
+    try:
+        with effort("the sizes without a race"):
+            condition, here = _safe_sizes(scop, found)
+    except TooHard as error:
+        return replace(unproved, open=(str(error),))
+    exact = all(conflict.sure for conflict in found)
+    return replace(unproved, free=here, proof="some sizes", condition=condition, exact=exact)
 
 
-@dataclass(frozen=True)
-class SafeSizes:
-    """The ``condition`` on parameters under which nothing conflicts; ``here``: whether this launch fulfils it."""
-
-    condition: isl.Set
-    here: bool
-
-
-def _safe_sizes(scop: KernelScop, found: list[Conflict]) -> SafeSizes:
+def _safe_sizes(scop: KernelScop, found: list[Conflict]) -> tuple[isl.Set, bool]:
+    """The condition on parameters under which nothing conflicts, and whether this launch fulfils it."""
     space = isl.Set(f"{space_text(scop.parameters)}{{ [] : {formula_text((scop.context,))} }}").params()
     bad = space.subtract(space)
     for conflict in found:
@@ -192,7 +89,12 @@ def _safe_sizes(scop: KernelScop, found: list[Conflict]) -> SafeSizes:
     here = good
     for name, value in scop.values.items():
         here = here.fix_val(isl.dim_type.param, here.find_dim_by_name(isl.dim_type.param, isl_name(name)), value)
-    return SafeSizes(good.gist(space), not here.is_empty())
+    return good.gist(space), not here.is_empty()
+
+
+def _witnesses(scop: KernelScop, found: list[Conflict]) -> tuple[Race, ...]:
+    """A pair for each conflict."""
+    return tuple(_witness(scop, conflict) for conflict in found)
 
 
 def _witness(scop: KernelScop, conflict: Conflict) -> Race:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import islpy as isl
 
 from triton_lab.localization import _
 from triton_lab.messages import element_at, who
 from triton_lab.polyhedral.kernels.access_statement import KernelStatement
-from triton_lab.polyhedral.kernels.races.race_table import Proof
+
+Proof = Literal["all sizes", "some sizes", "this launch", "this record", "none"]
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ from triton_lab.ir.effects import Rmw
 from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound
 from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
-from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, lifted, widened
+from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, widened
 from triton_lab.launch.comparison.number_formats import wide
 from triton_lab.launch.propagation.forward_analysis import ForwardAnalysis
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
 from triton_lab.localization import _

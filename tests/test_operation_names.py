@@ -16,10 +16,8 @@ from triton_lab.ir import traits
 ENGINES = ("interpreter/ops/", "native/lowering/")
 # Lists that are left: how many in each file, and why.
 LEFT = {
-    "compiled/kernel_layouts.py": (1, "words for a buffer of shared memory, which has no effect in `ir.effects`"),
     "compiled/lines/missing_instructions.py": (1, "instructions of all stages, PTX among them"),
     "launch/saving/admission.py": (1, "measured costs on NumPy"),
-    "native/analysis/effect_order.py": (1, "the operands that the native engine guards"),
 }
 
 

@@ -48,3 +48,13 @@ def test_what_is_behind_a_value_ends_where_it_shall(plan):
     assert made == {"arith.addi", "arith.muli"}
     assert x not in flow.behind([stored], lambda op: op.name != "tt.load")
     assert {n, m} <= flow.behind([stored], lambda op: op.name != "tt.load")
+
+
+def test_what_is_ahead_of_a_value_is_what_it_is_behind(plan):
+    flow = Flow.of(plan)
+    values = flow.behind(flow.feeds)
+    ahead = {start: flow.ahead([start]) for start in values}
+    assert all((other in ahead[start]) == (start in flow.behind([other])) for start in values for other in values)
+    (loaded,) = one(plan, "tt.load").results
+    stops = flow.ahead([Value(plan.kernel.name, loaded)], lambda op: not op.name.startswith("arith."))
+    assert {flow.maker[value].name for value in stops if value in flow.maker} == {"tt.load", "arith.muli"}

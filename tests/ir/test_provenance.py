@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+import torch
 import triton
 import triton.language as tl
 
+import triton_lab as lab
+from tests.interpreter.support import kernel_from
 from tests.ir.test_parse import plan_of
 from triton_lab.ir.provenance import pointer_roots
 
@@ -59,3 +64,54 @@ def test_a_split_gives_the_arguments_of_both_and_a_choice_not_those_of_its_condi
 
     signature = {"x": "*i32", "y": "*i32", "z": "*i32"}
     assert sorted(map(sorted, roots(kernel, signature))) == [[0, 1], [0, 1], [2]]
+
+
+HEAD = """
+@triton.jit(noinline=True)
+def other(p, q, s):
+    if s > 1:
+        return q
+    return p + 1
+
+@triton.jit
+def kernel(X, Y, Z, OUT, s):
+    i = tl.arange(0, 16)
+    p = X + i; q = Y + i; r = Z
+"""
+MOVES = [
+    "p = tl.where(i > 5, p, q)",
+    "p, q = q, p",
+    "q = r + i % 3",
+    "p = p + (i & 1)",
+    "r = X if s > 0 else r",
+    "p = tl.reshape(tl.trans(tl.reshape(p, (4, 4))), (16,))",
+    "a, b = tl.split(tl.join(p, q)); p = b; q = a",
+    "p = tl.reshape(tl.broadcast_to(tl.reshape(q, (8, 2)), (8, 2)), (16,))",
+    "if s > 0:\n        p = q",
+    "for c in range(s):\n        p, q = q, p + 1",
+    "r = other(r, Y, s)",
+    "q = Z + i; r = other(other(r, X, s), Y, s - 1)",
+]
+
+
+@pytest.mark.parametrize("number", range(16))
+def test_what_is_touched_belongs_to_the_arguments_that_are_named(number: int) -> None:
+    """Random moves of pointers, run with each way through the branches and loops."""
+    random = np.random.default_rng((37, number))
+    lines = [f"    {MOVES[int(k)]}\n" for k in random.integers(len(MOVES), size=5)]
+    kernel = kernel_from(HEAD + "".join(lines) + "    tl.store(OUT + i, tl.load(p) + tl.load(q) + tl.load(r))\n")
+    arrays = [torch.zeros(128) for _ in range(4)]
+    for s in (0, 1, 2, 3):
+        with lab.record() as launches:
+            kernel[(1,)](*arrays, s)
+        (launch,) = launches
+        for index, events in launch.tape.events.items():
+            (event,) = events
+            touched = {
+                position
+                for position, array in enumerate(arrays)
+                for offset in [(event.addresses() - array.data_ptr()) // 4]
+                if bool(((offset >= 0) & (offset < 128)).any())
+            }
+            roots_of = launch.executable.roots[index]
+            assert roots_of is not None and touched <= roots_of, (s, lines)

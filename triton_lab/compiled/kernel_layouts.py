@@ -16,7 +16,7 @@ from triton_lab.compiled.layouts.layout_kind import Distributed, SharedLayout
 from triton_lab.compiled.layouts.layout_parser import Typed, types_of
 from triton_lab.compiled.lines.source_trail import Trail
 from triton_lab.ir import traits
-from triton_lab.localization import N_, _, all_translated
+from triton_lab.localization import N_, _, all_translated, translated
 from triton_lab.messages import count
 from triton_lab.providers import provided
 
@@ -30,9 +30,9 @@ _HAS_LAYOUT = re.compile(r"\b(?:tensor|memdesc)<")
 _MODULE = "module"  # without its dialect, as Triton prints it
 # Operations that move elements between registers and shared memory. One without a result is a store.
 _THROUGH_MEMORY = {
-    "ttg.local_load": "from shared memory",
-    "ttg.local_store": "to shared memory",
-    "ttg.local_alloc": "to shared memory",
+    "ttg.local_load": N_("from shared memory"),
+    "ttg.local_store": N_("to shared memory"),
+    "ttg.local_alloc": N_("to shared memory"),
 }
 _WITHOUT_PARENT = re.compile(r"#ttg\.(slice|dot_op)<\{(.*?),? ?parent = (#\w+)")
 
@@ -68,10 +68,10 @@ class LaidOut:
         if isinstance(self.moves, Conversion):
             return _conversion_words(self.moves)
         if isinstance(self.moves, BankUse):
-            verb = _THROUGH_MEMORY[self.operation]
+            verb = translated(_THROUGH_MEMORY[self.operation])
             conflicts = count(self.moves.conflicts, "bank conflict") if self.moves.conflicts else "no bank conflicts"
             return f"{verb}: {count(self.moves.wavefronts, 'wavefront')}, {conflicts}"
-        return _THROUGH_MEMORY[self.operation] if self.before is not None else ""
+        return translated(_THROUGH_MEMORY[self.operation]) if self.before is not None else ""
 
     def row(self) -> tuple[str, ...]:
         """Line, variable, operation, type, kind of layout, cost."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from triton_lab.ir.plan import Op, Plan
 from triton_lab.ir.value_flow import HANDS_ON, Value, decisive, edges
@@ -39,6 +40,24 @@ class Flow:
 
         The search stops at the results of an operation for which ``through`` is False.
         """
+        return self._reached(start, through, self.feeds)
+
+    def ahead(self, start: Iterable[Value], through: Callable[[Op], bool] = lambda op: True) -> set[Value]:
+        """All values that are computed from ``start``, ``start`` included; the search stops as in `behind`."""
+        return self._reached(start, through, self.uses)
+
+    @cached_property
+    def uses(self) -> Mapping[Value, set[Value]]:
+        """The values that are computed from each, or may be it."""
+        found: dict[Value, set[Value]] = {}
+        for value, sources in self.feeds.items():
+            for source in sources:
+                found.setdefault(source, set()).add(value)
+        return found
+
+    def _reached(
+        self, start: Iterable[Value], through: Callable[[Op], bool], near: Mapping[Value, set[Value]]
+    ) -> set[Value]:
         found: set[Value] = set()
         todo = list(start)
         while todo:
@@ -48,7 +67,7 @@ class Flow:
             found.add(value)
             maker = self.maker.get(value)
             if maker is None or through(maker):
-                todo.extend(self.feeds.get(value, ()))
+                todo.extend(near.get(value, ()))
         return found
 
     def _visit(self, function: str, op: Op) -> None:

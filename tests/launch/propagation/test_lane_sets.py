@@ -14,7 +14,7 @@ import pytest
 
 from tests.launch.propagation.lane_truth import places, plan_of, trial
 from triton_lab.interpreter.op_registry import REGISTRY
-from triton_lab.ir import traits
+from triton_lab.ir import parse_plan, traits
 from triton_lab.ir.traits import Kind
 from triton_lab.launch.propagation import lane_sets
 
@@ -132,10 +132,26 @@ SIGNATURE = {"F": "*fp32", "H": "*fp16", "I": "*i32", "L": "*i64", "B": "*i1", "
 ALIKE = {
     "math.absf": ("arith.negf", "ttg.convert_layout"),
     "arith.divf": ("tt.approx_divf",),
+    "arith.divsi": ("arith.ceildivsi", "arith.floordivsi"),
+    "arith.divui": ("arith.ceildivui",),
     "tt.bitcast": ("arith.bitcast",),
 }
 # Until each lane has made a difference, but no more than the second.
 FEWEST, MOST = 20, 400
+
+
+# An operation that only a GPU's passes make.
+UNPACKED = """
+"builtin.module"() ({
+  "tt.func"() <{function_type = (tensor<4x3xi8>) -> (), sym_name = "kernel", sym_visibility = "public"}> ({
+  ^bb0(%x: tensor<4x3xi8>):
+    %0 = "ttg.fp4_to_fp"(%x) <{axis = 0 : i32}> : (tensor<4x3xi8>) -> tensor<8x3xf16>
+    %1 = "ttg.fp4_to_fp"(%x) <{axis = 1 : i32}> : (tensor<4x3xi8>) -> tensor<4x6xf16>
+    "tt.return"() : () -> ()
+  }) {noinline = false} : () -> ()
+}) : () -> ()
+"""
+SUBJECTS = [*LINES, "numbers of four bits"]
 
 
 def chances(op: Any, place: Any, position: int, random: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -170,7 +186,7 @@ def chances(op: Any, place: Any, position: int, random: np.random.Generator) -> 
 
 def tried_operations(subject):
     """Each operation of a kernel of ``LINES`` that computes from operands, once for each of its types."""
-    plan = plan_of(HEAD + LINES[subject], SIGNATURE)
+    plan = plan_of(HEAD + LINES[subject], SIGNATURE) if subject in LINES else parse_plan(UNPACKED)
     seen = set()
     for op, place in places(plan):
         types = place[1].types
@@ -182,9 +198,9 @@ def tried_operations(subject):
 
 
 @pytest.mark.filterwarnings("ignore:tl.cat")
-@pytest.mark.parametrize("subject", LINES)
+@pytest.mark.parametrize("subject", SUBJECTS)
 def test_the_maps_are_what_a_changed_lane_changes(subject):
-    random = np.random.default_rng(sorted(LINES).index(subject))
+    random = np.random.default_rng(SUBJECTS.index(subject))
     for op, place in tried_operations(subject):
         types = place[1].types
         for name, position in itertools.product((op.name, *ALIKE.get(op.name, ())), range(len(op.operands))):
@@ -203,7 +219,10 @@ def test_the_maps_are_what_a_changed_lane_changes(subject):
 def test_every_operation_that_computes_is_tried():
     """Of what is pure, has operands and is run here, nothing is missing in the kernels above."""
     tried = {
-        name for subject in LINES for op, _ in tried_operations(subject) for name in (op.name, *ALIKE.get(op.name, ()))
+        name
+        for subject in SUBJECTS
+        for op, _ in tried_operations(subject)
+        for name in (op.name, *ALIKE.get(op.name, ()))
     }
     computes = {name for name in REGISTRY if traits.of(name).is_pure and traits.of(name).kind is not Kind.CREATES}
     # Parts of shared memory have no lanes, and Gluon's product reads them: tests/gluon runs these.

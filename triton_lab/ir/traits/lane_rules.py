@@ -138,6 +138,12 @@ def packed(op: Op, types: Types) -> Maps:
     return _of_each(op, [LaneMap(group=pack, exact=False)] * len(op.operands))
 
 
+def two_of_each(op: Op, types: Types) -> Maps:
+    """Two lanes of the result for each lane of the operand along an axis."""
+    along, rank = int(op.attributes["axis"]), _rank(types, op.operands[0])
+    return ((LaneMap(tuple(At(axis, over=2 if axis == along else 1) for axis in range(rank))),),)
+
+
 def dot(op: Op, types: Types) -> Maps:
     """A row of the first operand, a column of the second, and the same lane of the third; the axes before are equal."""
     rank = _rank(types, op.results[0])

@@ -25,7 +25,7 @@ _PTX = N_("PTX is the GPU's")
 
 TRAITS = table(
     Trait("ttg.convert_layout", Kind.MOVES, rules.lane_by_lane, keeps=True, idempotent=True),
-    Trait("ttg.fp4_to_fp", Kind.CASTS, rules.unknown, numbers="float"),
+    Trait("ttg.fp4_to_fp", Kind.CASTS, rules.two_of_each, numbers="float"),
     _ORDER("ttg.barrier"),
     _ORDER("ttg.async_wait"),
     _ORDER("ttg.async_commit_group"),

@@ -114,16 +114,24 @@ class ForwardAnalysis(Watcher, Generic[Key]):
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         if op.index in self._inside:
             return
+        results = list(result) if len(op.results) > 1 else [result] * len(op.results)
         if op.name in HANDS_ON:
-            for number, value in zip(decisive(op), operands, strict=False):
-                self.decided(frame, op, number, value)
-            return
+            self.ended(frame, op, operands, results)
+        else:
+            self.computed(frame, op, operands, results)
+
+    def ended(self, frame: Frame, op: Op, operands: Sequence[Value], results: Sequence[Any]) -> None:
+        """A loop, a branch or a call has ended."""
+        for number, value in zip(decisive(op), operands, strict=False):
+            self.decided(frame, op, number, value)
+
+    def computed(self, frame: Frame, op: Op, operands: Sequence[Value], results: Sequence[Any]) -> None:
+        """An operation has run: mark its results."""
         if effects.is_access(op):
             self.accessed(frame, op, operands)
         elif not op.results:
             self.reported(frame, op, operands)
-        values = result if len(op.results) > 1 else [result] * len(op.results)
-        for number, value in enumerate(values):
+        for number, value in enumerate(results):
             self.marks.put(value, self.transferred(frame, op, operands, value, number))
 
     def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:

@@ -8,7 +8,7 @@ is a *transaction*: the old contents of written memory are saved, and restored i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from triton_lab.ir import Op, Plan
@@ -25,7 +25,11 @@ from triton_lab.native.unsupported import Unsupported
 
 # Operations with their own guards, besides accesses and address arithmetic -> the operands that the guard depends on
 # and that are no addresses.
-_GUARDED = {"scf.for": slice(0), "tt.assert": slice(None), "tt.gather": slice(1, 2)}
+_GUARDED: dict[str, Callable[[Op], Sequence[int]]] = {
+    "scf.for": lambda op: (),
+    "tt.assert": lambda op: op.operands,
+    "tt.gather": lambda op: op.operands[1:2],
+}
 
 
 class EffectOrder:
@@ -106,7 +110,7 @@ class EffectOrder:
         """The values that guards depend on. Raises Unsupported if what the kernel writes is among them."""
         function = self.analysis.function
         guarded = [op for op in function.walk() if op.name in _GUARDED]
-        asked = {value for op in guarded for value in op.operands[_GUARDED[op.name]]}
+        asked = {value for op in guarded for value in _GUARDED[op.name](op)}
         addressed = self._behind(self._addressed())
         behind = addressed | self._behind(asked)
         for op in function.walk():

@@ -16,6 +16,7 @@ from triton_lab.interpreter.number_conversion import widen
 from triton_lab.ir import Op, effects
 from triton_lab.launch.checks.analysis.loop_sums import COSTLY, MANY, Inexact
 from triton_lab.launch.checks.analysis.sum_chains import FRACTION
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.tape import block_shape, brought
@@ -106,10 +107,7 @@ class Atomics(Watcher):
         chosen = np.flatnonzero(event.active())
         size = max(1, int(np.prod(event.shape)))
         rank = len(event.shape)
-        before, terms = (
-            np.broadcast_to(array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array, whole).reshape(-1)[chosen]
-            for array in (values, added)
-        )
+        before, terms = (np.broadcast_to(lifted(array, rank), whole).reshape(-1)[chosen] for array in (values, added))
         wide = widen(terms).astype(np.float64)
         one = np.ones(len(chosen), np.int64)
         address = event.addresses().reshape(-1)[chosen]

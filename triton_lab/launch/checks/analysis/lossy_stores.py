@@ -20,6 +20,7 @@ from triton_lab.ir import Function, Op, Type, dataflow, effects, traits
 from triton_lab.launch.checks.analysis import int32_overflow, narrow_overflow
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.tape import block_shape, brought
@@ -94,7 +95,7 @@ class LossWatcher(Watcher):
         if kept is None or given is None:
             return
         shape = block_shape(frame, op, pointer)
-        kept, given = (one.reshape(-1, *(1,) * len(shape)) if one.ndim == 1 else one for one in (kept, given))
+        kept, given = lifted(kept, len(shape)), lifted(given, len(shape))
         kept = np.ascontiguousarray(kept).view(unsigned(kept.dtype)) if store.unsigned else kept
         beyond = _beyond(given, store)
         wrong = beyond if given.dtype.kind == "i" else np.isfinite(given) & (given != kept)

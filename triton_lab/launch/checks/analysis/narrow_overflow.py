@@ -20,6 +20,7 @@ from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes
 from triton_lab.launch.checks.analysis.finding_text import LaneTally
 from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, in_64_bits
 from triton_lab.launch.propagation.element_functions import inside_of_others
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import _
@@ -79,11 +80,11 @@ class NarrowWatcher(Watcher):
             wrong = exact != in_64_bits(elements(result, type), signed)
         if not wrong.any():
             return
-        whole = np.broadcast_to(_block(wrong, len(type.shape)), (frame.count, *type.shape))
+        whole = np.broadcast_to(lifted(wrong, len(type.shape)), (frame.count, *type.shape))
         chosen = np.flatnonzero(whole)
         if op.index not in self.examples:
             first = [
-                np.broadcast_to(_block(array, len(type.shape)), whole.shape).reshape(-1)[chosen[0]]
+                np.broadcast_to(lifted(array, len(type.shape)), whole.shape).reshape(-1)[chosen[0]]
                 for array in (*given, exact, in_64_bits(elements(result, type), signed))
             ]
             self.examples[op.index] = _told(op, first, f"{'int' if signed else 'uint'}{type.bits}"), type.shape
@@ -104,10 +105,6 @@ def _told(op: Op, numbers: list[Any], type: str) -> str:
     return _("{sum} does not fit {type} and becomes {wrapped}").format(sum=sum_, type=type, wrapped=int(wrapped))
 
 
-def _block(array: Array, rank: int) -> Array:
-    return array.reshape(-1, *(1,) * rank) if array.ndim == 1 else array
-
-
 def _suspects(evidence: Evidence) -> dict[int, bool]:
     plan = evidence.launch.executable.plan
     narrow = [
@@ -119,44 +116,22 @@ def _suspects(evidence: Evidence) -> dict[int, bool]:
     if not narrow:
         return {}
     flow = dataflow.Flow.of(plan)
-    uses = _uses(flow)
     elsewhere = {*inside_of_others(plan), *int32_overflow.suspects(evidence)}
     result = {}
     for function, op in narrow:
         value = dataflow.Value(function.name, op.results[0])
         if op.index in elsewhere or (_SIGNS.get(op.name) in ("+", "-") and not _is_carried(flow, value)):
             continue
-        after = _ahead(uses, value)
-        if any(each.name in _ON_BITS for each in after):
+        # The operations that it goes into, as long as the results are integers.
+        ahead = flow.ahead([value], lambda one: not _is_an_end(one)) - {value}
+        after = {flow.maker[each].name for each in ahead if each in flow.maker}
+        if after & _ON_BITS:
             continue
         if op.name in CASTS:
             result[op.index] = CASTS[op.name]
             continue
-        result[op.index] = not (any(each.name in _UNSIGNED for each in after) or _of_unsigned(evidence, flow, value))
+        result[op.index] = not (after & _UNSIGNED or _of_unsigned(evidence, flow, value))
     return result
-
-
-def _uses(flow: dataflow.Flow) -> dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]]:
-    """The uses of each value: the values computed from it, and the operations that compute them."""
-    uses: dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]] = {}
-    for value, feeds in flow.feeds.items():
-        for feed in feeds:
-            uses.setdefault(feed, []).append((value, flow.maker.get(value)))
-    return uses
-
-
-def _ahead(uses: dict[dataflow.Value, list[tuple[dataflow.Value, Op | None]]], start: dataflow.Value) -> list[Op]:
-    """The operations that a narrow value goes into, as long as the results are integers."""
-    found: list[Op] = []
-    seen, todo = {start}, [start]
-    while todo:
-        for value, maker in uses.get(todo.pop(), ()):
-            if maker is not None:
-                found.append(maker)
-            if value not in seen and (maker is None or not _is_an_end(maker)):
-                seen.add(value)
-                todo.append(value)
-    return found
 
 
 def _is_an_end(op: Op) -> bool:

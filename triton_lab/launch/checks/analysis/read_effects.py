@@ -20,6 +20,7 @@ from triton_lab.interpreter.runtime_values import Value, elements
 from triton_lab.ir import Op, effects
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.other_failures import ROUNDS
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.tape import block_shape, brought
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
@@ -128,12 +129,12 @@ class _Deeds(Watcher):
     def _add(self, frame: Frame, op: Op, array: Any, shape: tuple[int, ...], on: Any = None) -> None:
         """Add an array to the programs' hashes, in the lanes that are ``on``."""
         rank = len(shape)
-        block = array.reshape(array.shape[0], *(1,) * rank) if array.ndim == 1 else array
+        block = lifted(array, rank)
         bits = np.ascontiguousarray(block).view(f"u{block.dtype.itemsize}").astype(np.uint64)
         lanes = (np.arange(max(1, int(np.prod(shape))), dtype=np.uint64) * _LANE).reshape(shape)
         mixed = (bits + lanes) * _MIX
         mixed = (mixed ^ (mixed >> np.uint64(32))) * _LANE
         if on is not None:
-            mixed = np.where(on.reshape(on.shape[0], *(1,) * rank) if on.ndim == 1 else on, mixed, np.uint64(0))
+            mixed = np.where(lifted(on, rank), mixed, np.uint64(0))
         rows = mixed.reshape(mixed.shape[0], -1).sum(axis=1, dtype=np.uint64)
         self.number[frame.programs] = self.number[frame.programs] * _TIME + rows + np.uint64(op.index)

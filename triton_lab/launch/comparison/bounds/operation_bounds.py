@@ -21,6 +21,7 @@ from triton_lab.launch.comparison.bounds.float_bounds import ADDS, FloatStep, of
 from triton_lab.launch.comparison.bounds.fold_bounds import of_dot, of_fold, of_histogram, rounds
 from triton_lab.launch.comparison.bounds.whole_number_bounds import of_whole
 from triton_lab.launch.comparison.number_formats import is_float, wide
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.propagation.value_marks import Marks
 
 Array = NDArray[Any]
@@ -252,11 +253,6 @@ def _factor_error(one: Bound, size: Array) -> Array:
 def widened(one: Bound, rank: int) -> Bound:
     """The bound with the block's axes added, if it has one number for each program."""
     return one.mapped(lambda part: lifted(part, rank))
-
-
-def lifted(array: Array, rank: int) -> Array:
-    """The array with the block's axes added, if it has one number for each program."""
-    return array.reshape(-1, *(1,) * rank) if array.ndim == 1 and rank else array
 
 
 def _narrow(array: Array) -> Array:

@@ -18,17 +18,15 @@ from triton_lab.interpreter.memory_regions import MemoryRegion
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Op, effects
 from triton_lab.ir.effects import Rmw
-from triton_lab.ir.value_flow import HANDS_ON, conditions, decisive
-from triton_lab.ir.value_flow import Value as PlanValue
+from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.comparison.bounds.bound import CHOICE, LOST, NOTHING, Bound
 from triton_lab.launch.comparison.bounds.memory_bounds import MemoryBounds
-from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, lifted, widened
+from triton_lab.launch.comparison.bounds.operation_bounds import OperationBounds, widened
 from triton_lab.launch.comparison.number_formats import wide
-from triton_lab.launch.propagation.element_functions import inside_of_others
-from triton_lab.launch.propagation.value_marks import Marks
+from triton_lab.launch.propagation.forward_analysis import ForwardAnalysis
+from triton_lab.launch.propagation.lane_sets import lifted
 from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.recording.progress_callback import TookTooLong, is_late
-from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.localization import _
 
 Array = NDArray[Any]
@@ -39,7 +37,7 @@ _BELOW, _ABOVE, _KIND = range(3)
 _ZERO = np.zeros(1)
 
 
-class RoundingWatcher(Watcher):
+class RoundingWatcher(ForwardAnalysis[int]):
     """Computes bounds during a replay, notes stored ones in ``held``, and raises CannotReplay after ``stop``."""
 
     def __init__(
@@ -52,14 +50,12 @@ class RoundingWatcher(Watcher):
         stop: threading.Event | None = None,
     ) -> None:
         plan = executable.plan
+        super().__init__(plan, np.float64)
         self._plan, self._same, self._only = plan, same, only
-        self._marks: Marks[int] = Marks(np.float64)
-        self._inside = inside_of_others(plan)
         self._operations = OperationBounds(plan, same, only, launch.target == "gpu")
         self._held, self._stop = held, stop
         self._where: tuple[Any, Any] = (None, None)
-        # Conditions of loops and of branches, by function and value, and those that may turn out otherwise.
-        self._conditions = conditions(plan)
+        # Whether the condition of a loop may turn out otherwise.
         self._torn = False
 
     # --- Events of the replay -----------------------------------------------------------------
@@ -67,30 +63,16 @@ class RoundingWatcher(Watcher):
     def access(self, frame: Frame, op: Op, kind: str, pointer: Any, mask: Any, values: Array | None) -> None:
         self._where = (pointer, mask)
 
-    def handed(self, frame: Frame, numbers: Sequence[int], values: Sequence[Value]) -> None:
-        self._marks.handed(frame, numbers, values)
-        if self._marks and numbers:
-            end = self._conditions.get(PlanValue(frame.routine.function.name, numbers[0]))
-            if end is not None and self._uncertain(frame, numbers[0], values[0]) is not None:
-                if end.name == "cf.cond_br":
-                    self._held.lose()
-                self._torn = True
-
-    def joined(self, pieces: Sequence[tuple[Array, Value, Array | None]], programs: int, result: Value) -> None:
-        self._marks.joined(pieces, programs, result)
-
     def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         if is_late() or (self._stop is not None and self._stop.is_set()):
             raise TookTooLong(_("computing the bound on rounding took too long"))
-        if op.index in self._inside:
-            return
-        if op.name in HANDS_ON:
-            self._decided(frame, op, operands, result)
-        elif effects.is_access(op):
-            self._access(frame, op, operands, result)
-        elif op.results:
+        super().after(frame, op, operands, result)
+
+    def computed(self, frame: Frame, op: Op, operands: Sequence[Value], results: Sequence[Any]) -> None:
+        if effects.is_access(op):
+            self._access(frame, op, operands, results[0] if results else None)
+        elif results:
             known = [self._bound(frame, op, operands, k) for k in range(len(operands))]
-            results = [result] if len(op.results) == 1 else list(result)
             found = self._operations.of(frame, op, operands, known, results)
             if found is None:
                 self._held.lose()
@@ -105,11 +87,11 @@ class RoundingWatcher(Watcher):
             marks = {_BELOW: below, _ABOVE: below if bound.above is bound.below else np.atleast_1d(bound.above)}
             if bound.kind.any():
                 marks[_KIND] = np.atleast_1d(np.asarray(bound.kind, np.float64))
-            self._marks.put(value, marks)
+            self.marks.put(value, marks)
 
     def _of_value(self, frame: Frame, number: int, value: Value) -> Bound | None:
         """The bound of a value, with the axes of its type; None if it is exact."""
-        marks = self._marks.of(frame, number, value) if self._marks else None
+        marks = self.marks.of(frame, number, value) if self.marks else None
         if not marks:
             return None
         rank = len(frame.type(number).shape)
@@ -130,7 +112,13 @@ class RoundingWatcher(Watcher):
         some = bound.uncertain
         return np.asarray(some.reshape(len(some), -1).any(axis=1)) if some.any() else None
 
-    def _decided(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+    def decided(self, frame: Frame, op: Op, number: int, value: Value) -> None:
+        if self._uncertain(frame, number, value) is not None:
+            if op.name == "cf.cond_br":
+                self._held.lose()
+            self._torn = True
+
+    def ended(self, frame: Frame, op: Op, operands: Sequence[Value], results: Sequence[Any]) -> None:
         """A branch or a loop has ended. Where it may go otherwise, its results and what it stores are not known."""
         where = None
         for position in range(min(len(decisive(op)), len(operands))):
@@ -144,8 +132,7 @@ class RoundingWatcher(Watcher):
         for inner in self._within(op):
             if effects.writes(inner):
                 self._held.lose(_reached(frame, inner))
-        values = [result] if len(op.results) == 1 else list(result or ())
-        for number, value in zip(op.results, values, strict=True):
+        for number, value in zip(op.results, results, strict=True):
             rank = len(frame.type(number).shape)
             gone = Bound.around(np.where(where.reshape(-1, *(1,) * rank), np.inf, 0.0), CHOICE)
             old = self._of_value(frame, number, value) or NOTHING
@@ -163,7 +150,7 @@ class RoundingWatcher(Watcher):
     def _access(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
         at = effects.operands_of(op)
         writes = effects.writes(op)
-        if not self._marks and not self._held and not (writes and effects.updates(op)):
+        if not self.marks and not self._held and not (writes and effects.updates(op)):
             return
         where = (at.address, *at.coordinates, *([] if at.mask is None else [at.mask]))
         moves = [known for k in where for known in [self._bound(frame, op, operands, k)] if known is not None]

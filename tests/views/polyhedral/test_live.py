@@ -173,7 +173,7 @@ def test_pointing_at_an_instance_and_at_an_element(show: Open) -> None:
     # The last cell of A, which only the last instance touches.
     width = page.evaluate("() => document.querySelector('.tl-domain-stage').clientWidth")
     stage.hover(position={"x": width - 100 + 12 - 4, "y": 20 + 3.5 * 24})
-    expect(told).to_contain_text("touched by 1 of 9 instances")
+    expect(told).to_contain_text("accessed by 1 of 9 instances")
 
 
 TWO = "S0(2, 3), visit 6 of 9: reads A[1][3], reads A[2][2], writes A[2][3]"
@@ -308,7 +308,7 @@ def test_in_a_narrow_window_the_arrays_stand_below(show: Open) -> None:
     # They are pointed at where they stand now, in a row: C, A and B, each of 120 pixels.
     for k, name in enumerate("CAB"):
         stage.hover(position={"x": 144 * k + 12, "y": 460 + 20 + 12})
-        expect(told).to_contain_text(f"{name}[0][0]: touched by 5 of 125 instances")
+        expect(told).to_contain_text(f"{name}[0][0]: accessed by 5 of 125 instances")
     page.set_viewport_size({"width": 1200, "height": 1000})
     expect(stage).to_have_css("width", f"{wide[0]:g}px")
     assert size() == wide

@@ -18,7 +18,7 @@ from triton_lab.localization import DOMAIN
 NAME = "de"  # one that JupyterLab and babel know
 _INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
 # Two words side by side. Names of arguments, types, units and code have none.
-_WORDS = re.compile(r"(?<![\w.])[A-Za-z]?[a-z]{2,}[,:;]? [a-z]{2,}(?![\w(=.])")
+_WORDS = re.compile(r"(?<![\w.])(?:[A-Za-z]?[a-z]{3,}[,:;]? [a-z]{2,}|[a-z]{2,}[,:;]? [a-z]{3,})(?![\w(=.])")
 
 
 @cache

@@ -31,7 +31,7 @@ OUTSIDE = {
     "course": 63,
     "examples": 7,
     "interpreter": 12,
-    "ir": 29,
+    "ir": 31,
     "launch": 15,
     "lazy": 10,
     "native": 14,

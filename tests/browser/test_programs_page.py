@@ -176,7 +176,7 @@ def test_the_argument_beside_a_grid_has_all_of_its_marks_in_the_legend(show: Ope
     page = show(view)
     shown = page.locator(".tl-legend").nth(1).locator(".tl-key").all_inner_texts()
     assert shown == [key.text for key in view.heatmaps[1].legend]
-    assert shown == ["program 0", "1", "2", "masked lanes only", "touched by nobody"]
+    assert shown == ["program 0", "1", "2", "masked lanes only", "not accessed"]
     page.locator(".tl-overlay").nth(1).hover(position={"x": LEFT + 5, "y": TOP + 5})
     expect(page.locator(".tl-status")).to_contain_text("x_ptr[0]")
     page.locator(".tl-title").first.hover()

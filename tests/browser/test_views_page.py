@@ -118,10 +118,10 @@ def test_the_pointer_tells_element_offset_programs_and_lines(show: Open) -> None
         "x_ptr[5, 6] · storage offset 106 · 2 programs: numbers 1, 4 · load in line 7, store in line 9"
     )
     overlay.hover(position=at(view, 2, 10))
-    expect(status).to_have_text("x_ptr[2, 10] · storage offset 167 · touched by nobody")
+    expect(status).to_have_text("x_ptr[2, 10] · storage offset 167 · not accessed")
     overlay.hover(position=at(view, 11, 0))
     expect(status).to_have_text(
-        "x_ptr[11, 0], outside the argument · touched by nobody · masked lanes of 2 programs: numbers 2, 5"
+        "x_ptr[11, 0], outside the argument · not accessed · masked lanes of 2 programs: numbers 2, 5"
     )
     page.get_by_label("stores").check()
     overlay.hover(position=at(view, 5, 6))

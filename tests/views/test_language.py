@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests import pseudo_language
+from tests.views import pictures
 from tests.views.pictures import PICTURES
 from triton_lab.localization import browser_texts
 from triton_lab.views.html_page import page
@@ -41,7 +42,16 @@ PIECES = re.compile(r"\d on cpu$|^ *holds out\d")
 
 @pytest.fixture(scope="module", autouse=True)
 def brackets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    forget()
     yield from pseudo_language.spoken(tmp_path_factory.mktemp("locale"))
+    forget()
+
+
+def forget() -> None:
+    """Let go of launches that tests before have recorded: their errors have a language."""
+    for one in vars(pictures).values():
+        if hasattr(one, "cache_clear"):
+            one.cache_clear()
 
 
 def texts(value: Any, kind: str = "", field: str = "") -> Iterator[tuple[str, str, str]]:

@@ -75,7 +75,7 @@ def test_numbers_beside_infinities_are_not_everywhere() -> None:
     assert summary(np.float32([0, 0])) == "2 float32, 0 everywhere"
     assert summary(np.float32([np.nan, 1, 2])) == "3 float32, 1 to 2, 1 NaN"
     assert summary(np.float32([np.nan, 7]), np.array([True, False])) == "1 of 2 float32, 1 NaN"
-    assert summary(np.float32(7), np.array(False)) == "not touched (float32)"
+    assert summary(np.float32(7), np.array(False)) == "not accessed (float32)"
 
 
 def test_the_origin_of_a_moved_element_is_marked_alone(launch: Launch) -> None:

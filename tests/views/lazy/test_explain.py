@@ -198,7 +198,7 @@ def test_a_buffer_that_two_tensors_stand_on_is_shown_as_an_error() -> None:
     with lazy.hash_includes_donors(False):
         view = explained(wrong_program)
     told = words(view)
-    assert "HIT" in told and "left out of the hash" in told and "t1 and t2" in told and "in0 is still in use" in told
+    assert "HIT" in told and "left out of the hash" in told and "t1, t2" in told and "in0 is still in use" in told
     red = [item for item in view.drawing().items if isinstance(item, Line) and item.colour == "error"]
     assert len(red) == 2  # in the graph and between the buffers
     assert "yet it was overwritten" in view.text()

@@ -88,7 +88,7 @@ def _domain(statement: Statement) -> Formula:
         )
         product = _product(domain.piece_matrix(p), domain.iterators, keys)
         lines.append((*product, relation, FormulaText(f"0 {last}")))
-    return Formula("Iteration domain", tuple(lines))
+    return Formula(_("Iteration domain"), tuple(lines))
 
 
 def _access(statement: Statement, number: int, access: Access) -> Formula:
@@ -117,4 +117,4 @@ def _schedule(schedule: Schedule, statement: Statement) -> Formula:
     head = FormulaText(f"Θ({', '.join(statement.iterators)}) = ")
     matrix = schedule.theta(statement.name)
     values = ", ".join(spoken(e) for e in expressions)
-    return Formula("Schedule", ((head, *_product(matrix, statement.iterators, keys), FormulaText(f"= ({values})")),))
+    return Formula(_("Schedule"), ((head, *_product(matrix, statement.iterators, keys), FormulaText(f"= ({values})")),))

@@ -68,7 +68,7 @@ def test_it_is_told_in_words() -> None:
     source, first = inspect.getsourcelines(sweep_kernel.fn)
     line = next(first + number for number, text in enumerate(source) if "tl.load" in text)
     assert view.text().splitlines() == [
-        "x_ptr (48): touched by program (1, 0, 0) over time",
+        "x_ptr (48): accessed by program (1, 0, 0) over time",
         f"access 0 (load, line {line}): 8 lanes, elements 16 to 23",
         f"access 1 (load, line {line}): 8 lanes, elements 24 to 31",
     ]
@@ -92,7 +92,7 @@ def test_a_card_has_one_for_each_argument_and_tells_how_they_begin() -> None:
     text = card.text()
     assert text.count("access 7 (load") == 1 and "access 8 (load" not in text
     assert re.search(r"\b4 more rows.*launch.plot.timeline\('x_ptr'\)", text)
-    assert "out_ptr (3): touched over time" in text and "more row:" not in text
+    assert "out_ptr (3): accessed over time" in text and "more row:" not in text
     with pytest.raises(LookupError, match="'timeline'"):
         card.panel("timeline").view(["timeline"])
 

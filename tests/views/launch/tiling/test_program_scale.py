@@ -76,7 +76,7 @@ def test_only_programs_with_a_colour_in_the_picture_have_a_swatch() -> None:
     x = FakeArgument("x", (40,), (1,))
     access = tile(x, "store", 3, (5, 1, 1), (8,), lambda px, py, pz, i: (16 * px,))  # 3 and 4 are masked all over
     view = Tiling(FakeLaunch((5, 1, 1), (x,), [access]), "x")
-    assert [key.text for key in view.heatmap.legend] == ["program 0", "1", "2", "touched by nobody"]
+    assert [key.text for key in view.heatmap.legend] == ["program 0", "1", "2", "not accessed"]
 
 
 @pytest.mark.parametrize("grid", [(3, 1, 1), (40, 1, 1)])

@@ -185,7 +185,7 @@ class TimelineView(View):
         """The words for an argument that no access touches."""
         if any(access.argument == self.argument.name and access.stopped for access in self.launch.accesses):
             return _("the launch stopped at the first access to it, which touched nothing")
-        return _("not touched by any program")
+        return _("not accessed by any program")
 
     def title(self) -> str:
         subject = f"{self.argument.name} ({shape_text(self.argument.shape)})"

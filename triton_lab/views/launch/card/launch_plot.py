@@ -209,7 +209,7 @@ class Pictures:
         ValueError if there is no such tensor argument or program.
 
         >>> launch.plot.timeline("x_ptr", program=2).title()
-        'x_ptr (1000): touched by program (2, 0, 0) over time'
+        'x_ptr (1000): accessed by program (2, 0, 0) over time'
         """
         from triton_lab.views.launch.accesses.timeline_view import TimelineView
 

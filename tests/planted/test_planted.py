@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import triton_lab
-from tests.planted import infinities, innocents_threads, wraps
+from tests.planted import infinities, innocents_threads, tuned, wraps
 from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
@@ -52,7 +52,14 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
 
 @pytest.mark.parametrize(
     "run",
-    [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES, *INNOCENT_STORES, *infinities.INNOCENTS],
+    [
+        *INNOCENTS,
+        *innocents_threads.INNOCENTS,
+        *INNOCENT_VALUES,
+        *INNOCENT_STORES,
+        *infinities.INNOCENTS,
+        *tuned.INNOCENTS,
+    ],
     ids=lambda run: run.__name__,
 )
 def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None:

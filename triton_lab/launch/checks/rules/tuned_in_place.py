@@ -54,8 +54,8 @@ class TunedInPlaceRule(Rule):
                 evidence.launch,
                 self.kind,
                 _(
-                    "the autotuner tried {configurations} on {name} before this launch, and the kernel reads {name} and "
-                    "changes it"
+                    "the autotuner tried {configurations} on {name} before this launch, and the kernel reads {name} "
+                    "and changes it"
                 ).format(configurations=messages.count(tried, "configuration"), name=argument.name),
                 _remedy(argument.name, op.name != "tt.load"),
                 op=op,

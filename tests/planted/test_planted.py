@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import triton_lab
-from tests.planted import infinities, innocents_threads, nan_compared, tuned, wraps
+from tests.planted import infinities, innocents_threads, nan_compared, stored_numbers, tuned, wraps
 from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
@@ -62,6 +62,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *infinities.INNOCENTS,
         *tuned.INNOCENTS,
         *nan_compared.INNOCENTS,
+        *stored_numbers.INNOCENTS,
     ],
     ids=lambda run: run.__name__,
 )

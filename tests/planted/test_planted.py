@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import triton_lab
-from tests.planted import infinities, innocents_threads, nan_compared, stored_numbers, tuned, wraps
+from tests.planted import grids, infinities, innocents_threads, nan_compared, stored_numbers, tuned, wraps
 from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
@@ -32,7 +32,9 @@ def launched(plant: Plant, mended: bool) -> list[Any]:
 @every_plant
 def test_planted_bug_is_found_and_nothing_else(plant: Plant) -> None:
     *before, launch = launched(plant, mended=False)
-    assert not [str(found) for each in before for found in each.findings if found.severity != "note"]
+    # The grid of an earlier launch may be the cause.
+    earlier = [found for each in before for found in each.findings]
+    assert not [str(found) for found in earlier if found.severity != "note" and found.kind != "small-grid"]
     # Notes are no mistakes: one may come with any bug, unless a note is what was planted.
     found = [each for each in launch.findings if each.severity != "note" or each.kind == plant.kind]
     told = "\n\n".join(map(str, launch.findings))
@@ -63,6 +65,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *tuned.INNOCENTS,
         *nan_compared.INNOCENTS,
         *stored_numbers.INNOCENTS,
+        *grids.INNOCENTS,
     ],
     ids=lambda run: run.__name__,
 )

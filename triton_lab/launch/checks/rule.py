@@ -59,6 +59,7 @@ class Rule(ABC):
     sentence what the finding means. ``why`` says why it matters on a GPU, ``remedy`` what to do, ``intended`` when it
     is right to ignore it, and ``blind`` what the check does not see: Markdown, of which plain text stays readable.
     ``every_launch``: what is found says something about a kernel only if it is found in each of its launches.
+    ``superseded_by`` are kinds of findings beside which a finding of this one is left out, since they say its cause.
     ``mark`` is the words for the elements that a finding marks in pictures; "" marks none.
     """
 
@@ -73,6 +74,7 @@ class Rule(ABC):
     concerned: ClassVar[Concerned]
     merge: ClassVar[Merge] = Merge.ANY
     every_launch: ClassVar[bool] = False
+    superseded_by: ClassVar[tuple[str, ...]] = ()
     mark: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:

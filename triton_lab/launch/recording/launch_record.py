@@ -63,6 +63,8 @@ class Recorded:
     met: Meeting | None = field(repr=False, default=None)
     # What an autotuner tried, if one made this launch, at this launch or an earlier one.
     tuning: Tuning | None = None
+    # The file and line of the user's code that launched it.
+    site: tuple[str, int] | None = None
     # The bytes that the trials wrote which were watched, all together.
     tried_writes: Ranges = field(repr=False, default=NOTHING)
     configs: list[tuple[str, float]] = field(default_factory=list)

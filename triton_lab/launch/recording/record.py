@@ -29,6 +29,7 @@ from triton_lab.launch.recording import snapshot
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.forked_launches import Forked
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
+from triton_lab.launch.recording.launch_site import launch_site
 from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.recording.uninitialized_memory import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.recording.unrecordable import refused
@@ -88,6 +89,7 @@ class _Record(Recorder):
         if self.forked.is_here:
             self.forked.launched(call.metadata.name)
         call.tuning = tuning_of(call.metadata.name, call.target)
+        call.site = launch_site()
         extents = [(region.start, region.stop) for region in call.memory.regions]
         unfilled = self.fresh.unfilled(extents)
         blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
@@ -256,6 +258,7 @@ def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot, tried_write
         interpreted=call.interpreted,
         error=call.error,
         tuning=call.tuning,
+        site=call.site,
         tried_writes=tried_writes,
         dropped="; ".join(filter(None, (tape.cut, kept.missing))),
     )

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 import triton_lab
-from tests.planted import grids, infinities, innocents_threads, nan_compared, stored_numbers, tuned, wraps
+from tests.planted import (
+    grids,
+    infinities,
+    innocents_threads,
+    nan_compared,
+    negative_divisions,
+    stored_numbers,
+    tuned,
+    wraps,
+)
 from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
@@ -66,6 +75,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *nan_compared.INNOCENTS,
         *stored_numbers.INNOCENTS,
         *grids.INNOCENTS,
+        *negative_divisions.INNOCENTS,
     ],
     ids=lambda run: run.__name__,
 )

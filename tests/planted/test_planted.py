@@ -10,6 +10,7 @@ import pytest
 
 import triton_lab
 from tests.planted import (
+    contiguity,
     grids,
     infinities,
     innocents_threads,
@@ -74,6 +75,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *tuned.INNOCENTS,
         *nan_compared.INNOCENTS,
         *stored_numbers.INNOCENTS,
+        *contiguity.INNOCENTS,
         *grids.INNOCENTS,
         *negative_divisions.INNOCENTS,
     ],

@@ -52,6 +52,7 @@ class Whole:
     blank: Ranges
     unknown: Ranges
     tuning: Tuning | None = None
+    site: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +171,7 @@ def _launch(whole: Whole, own: range, tape: Tape) -> Launch:
         tape=tape,
         snapshot=whole.snapshot,
         tuning=whole.tuning,
+        site=whole.site,
         part=own,
     )
 

@@ -120,6 +120,7 @@ def _whole(call: LaunchCall, lines: SourceLines, tape: Tape, kept: Snapshot) -> 
         blank=tape.blank,
         unknown=tape.unknown,
         tuning=call.tuning,
+        site=call.site,
     )
 
 

@@ -63,7 +63,7 @@ class AssumedContiguousRule(Rule):
             if sum(sight.event.lanes for sight in sights) > _MOST or effects.by_descriptor(op):
                 continue
             lanes = _joined([evidence.active_lanes(sight) for sight in sights])
-            wrong = _wrong_rows(lanes, argument)
+            wrong = _wrong_rows(lanes, argument, launch.programs)
             if not wrong.any() and not _copied(evidence, sights, argument, by_op):
                 continue
             told.add(argument.name)
@@ -102,10 +102,11 @@ def _offsets(lanes: EvidenceLanes, argument: Argument) -> Ints:
     return (lanes.address - argument.address) // argument.itemsize
 
 
-def _wrong_rows(lanes: EvidenceLanes, argument: Argument) -> Flags:
+def _wrong_rows(lanes: EvidenceLanes, argument: Argument, programs: int) -> Flags:
     """The lanes of programs whose accesses would be whole rows, and are elements of several rows and columns.
 
-    Nothing if the accesses of any program would not be whole rows: the kernel knows other strides.
+    Nothing if the accesses of any program would not be whole rows: the kernel knows other strides. ``programs`` counts
+    those of the launch.
     """
     nothing: Flags = np.zeros(len(lanes), np.bool_)
     columns, total = argument.shape[-1], math.prod(argument.shape)
@@ -117,7 +118,8 @@ def _wrong_rows(lanes: EvidenceLanes, argument: Argument) -> Flags:
         own = lanes.program == number
         there = np.unique(offsets[own])
         whole = there[0] % columns == 0 and len(there) % columns == 0 and there[-1] - there[0] + 1 == len(there)
-        if not whole:
+        # Together the programs of the launch have no more rows than the tensor.
+        if not whole or (programs - 1) * (len(there) // columns) >= total // columns:
             return nothing
         if not _is_box(there, argument):
             wrong |= own

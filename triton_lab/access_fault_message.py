@@ -70,7 +70,8 @@ class AccessGuard:
 
     The texts use the kernel's own names and are "" where these are not known. ``offset`` is added to the tensor,
     ``asked`` is the condition that the mask sets for that offset, and ``size`` is the argument that counts the tensor's
-    elements. ``misread`` says which part of the mask Python reads differently from how it looks.
+    elements. ``misread`` says which part of the mask Python reads differently from how it looks. ``remainder`` is a
+    remainder in the offset, and ``divided`` its two sides, of which the left one may be negative.
     """
 
     kind: str
@@ -78,6 +79,8 @@ class AccessGuard:
     asked: str = ""
     size: str = ""
     misread: str = ""
+    remainder: str = ""
+    divided: tuple[str, str] = ("", "")
 
 
 # Where an address lies that belongs to no argument: in another live tensor, in a live tensor that is read-only, or in
@@ -131,6 +134,11 @@ class FaultingLane:
             return _("Pass a copy of {name} (.clone()), or map its file for writing.").format(name=self.owner.name)
         if self.guard.kind == "descriptor":
             return _("The descriptor's shape and strides reach further than its tensor.")
+        if self.guard.remainder and self.address < self.owner.address:
+            return _(
+                "{remainder} is negative where {left} is: % of a negative number is negative in Triton. Write "
+                "({left} + {right}) % {right}."
+            ).format(remainder=self.guard.remainder, left=self.guard.divided[0], right=self.guard.divided[1])
         return self._of_the_mask(self.owner) if self.guard.kind == "mask" else self._of_no_mask(self.owner)
 
     def _of_no_tensor(self) -> str:

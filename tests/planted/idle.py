@@ -36,18 +36,18 @@ def early_return(mended: bool) -> None:
 
 
 @triton.jit
-def needless_mask_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, MENDED: tl.constexpr):
+def needless_mask_kernel(x_ptr, out_ptr, N: tl.constexpr, BLOCK: tl.constexpr, MENDED: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     if MENDED:
         x = tl.load(x_ptr + offsets)
     else:
-        x = tl.load(x_ptr + offsets, mask=offsets < n)  # BUG
+        x = tl.load(x_ptr + offsets, mask=offsets < N)  # BUG
     tl.store(out_ptr + offsets, x)
 
 
 @plant(needless_mask_kernel, "always-true-mask", "x_ptr")
 def whole_blocks(mended: bool) -> None:
-    """BLOCK divides n, so the mask is true everywhere."""
+    """BLOCK divides the constant N, so the mask is true everywhere."""
     needless_mask_kernel[(4,)](torch.ones(128), torch.zeros(128), 128, BLOCK=32, MENDED=mended)
 
 

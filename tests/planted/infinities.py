@@ -151,4 +151,9 @@ def _named(kind: str, value: float) -> Callable[[], None]:
     return named
 
 
-INNOCENTS = [_named(kind, value) for kind in _KINDS for value in (INFINITY, -INFINITY, NAN)]
+INNOCENTS = [
+    _named(kind, value)
+    for kind in _KINDS
+    for value in (INFINITY, -INFINITY, NAN)
+    if kind != "largest" or value == value  # a maximum of NaN gets a note
+]

@@ -9,13 +9,25 @@ from typing import Any
 import pytest
 
 import triton_lab
-from tests.planted import infinities, innocents_threads, wraps
+from tests.planted import (
+    contiguity,
+    grids,
+    infinities,
+    innocents_threads,
+    nan_compared,
+    negative_divisions,
+    stored_numbers,
+    tuned,
+    wraps,
+)
 from tests.planted.innocent_stores import INNOCENT_STORES
 from tests.planted.innocent_values import INNOCENT_VALUES
 from tests.planted.innocents import INNOCENTS
 from tests.planted.plant import Plant, planted
 from triton_lab.interpreter.kernel_errors import KernelError
 
+# Notes that no innocent gets, either.
+NOTES = ("alias", "nan-comparison")
 PLANTS = planted()
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")
 
@@ -30,7 +42,9 @@ def launched(plant: Plant, mended: bool) -> list[Any]:
 @every_plant
 def test_planted_bug_is_found_and_nothing_else(plant: Plant) -> None:
     *before, launch = launched(plant, mended=False)
-    assert not [str(found) for each in before for found in each.findings if found.severity != "note"]
+    # The grid of an earlier launch may be the cause.
+    earlier = [found for each in before for found in each.findings]
+    assert not [str(found) for found in earlier if found.severity != "note" and found.kind != "small-grid"]
     # Notes are no mistakes: one may come with any bug, unless a note is what was planted.
     found = [each for each in launch.findings if each.severity != "note" or each.kind == plant.kind]
     told = "\n\n".join(map(str, launch.findings))
@@ -52,14 +66,26 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
 
 @pytest.mark.parametrize(
     "run",
-    [*INNOCENTS, *innocents_threads.INNOCENTS, *INNOCENT_VALUES, *INNOCENT_STORES, *infinities.INNOCENTS],
+    [
+        *INNOCENTS,
+        *innocents_threads.INNOCENTS,
+        *INNOCENT_VALUES,
+        *INNOCENT_STORES,
+        *infinities.INNOCENTS,
+        *tuned.INNOCENTS,
+        *nan_compared.INNOCENTS,
+        *stored_numbers.INNOCENTS,
+        *contiguity.INNOCENTS,
+        *grids.INNOCENTS,
+        *negative_divisions.INNOCENTS,
+    ],
     ids=lambda run: run.__name__,
 )
 def test_what_only_looks_wrong_is_left_in_peace(run: Callable[[], None]) -> None:
     with triton_lab.record() as launches:
         run()
     assert launches
-    found = [each for launch in launches for each in launch.findings if each.severity != "note" or each.kind == "alias"]
+    found = [each for launch in launches for each in launch.findings if each.severity != "note" or each.kind in NOTES]
     assert not found, "\n\n".join(map(str, found))
 
 

@@ -16,7 +16,7 @@ def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, 2 * tl.load(x_ptr + offsets, mask=mask), mask=mask)  # BUG
 
 
-@plant(double_kernel, "unwritten", "out_ptr")
+@plant(double_kernel, "small-grid", "out_ptr")
 def grid_rounded_down(mended: bool) -> None:
     """100 // 32 programs: the last four elements have no program."""
     grid = triton.cdiv(100, 32) if mended else 100 // 32

@@ -17,7 +17,7 @@ def sum_rows_kernel(x_ptr, total_ptr, columns, row_stride, BLOCK: tl.constexpr):
     tl.store(total_ptr + row, tl.sum(x))
 
 
-@plant(sum_rows_kernel, "outside-view", "x_ptr", {1, 2, 3, 4})
+@plant(sum_rows_kernel, "assumed-contiguous", "x_ptr", {1, 2, 3, 4})
 def slice_as_contiguous(mended: bool) -> None:
     """A column slice read as if its rows followed one another: rows 0 and 5 happen to be right."""
     x = torch.ones(6, 10)[:, :4]

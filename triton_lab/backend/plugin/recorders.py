@@ -53,6 +53,8 @@ class LaunchCall:
     clocked: float = 0.0
     # What an autotuner tried, if one made this launch.
     tuning: Tuning | None = None
+    # The file and line of the user's code that launches it.
+    site: tuple[str, int] | None = None
     error: BaseException | None = None
     # The results of GPU and CPU for each argument that was written: (name, GPU's tensor, CPU's tensor).
     outputs: list[tuple[str, Any, Any]] = field(default_factory=list)

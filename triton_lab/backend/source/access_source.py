@@ -97,11 +97,25 @@ def guard_at(
     mask = None if access is None else mask_of(access)
     made = [] if access is None or mask is None else _made_of(tree, mask, access)
     wrong = next((str(one) for one in misread(tree, kernel.src) if one.node in made), "")
+    remainder, divided = ("", ("", "")) if access is None else _remainder(tree, access)
     if access is None or offset is None:
-        return AccessGuard(kind, misread=wrong)
+        return AccessGuard(kind, misread=wrong, remainder=remainder, divided=divided)
     count = next((name for name, value in arguments.items() if type(value) is int and value == elements), "")
     asked = "" if mask is None else _bound(written(tree, mask, access), offset)
-    return AccessGuard(kind, side(offset), asked, count if count.isidentifier() else "", wrong)
+    size = count if count.isidentifier() else ""
+    return AccessGuard(kind, side(offset), asked, size, wrong, remainder, divided)
+
+
+def _remainder(tree: ast.Module, access: ast.Call) -> tuple[str, tuple[str, str]]:
+    """A remainder of a difference in the access's address, as text, and its two sides; "" if there is none."""
+    for node in _made_of(tree, access.args[0], access):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            inner = _made_of(tree, node.left, access)
+            subtracts = (ast.Sub, ast.USub)
+            if any(isinstance(each, (ast.BinOp, ast.UnaryOp)) and isinstance(each.op, subtracts) for each in inner):
+                left = ast.unparse(node.left)
+                return ast.unparse(node), (left, side(node.right))
+    return "", ("", "")
 
 
 def _made_of(tree: ast.Module, mask: ast.expr, access: ast.Call) -> list[ast.AST]:

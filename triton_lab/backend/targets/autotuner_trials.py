@@ -47,7 +47,8 @@ class Tuning:
     """What an autotuner ``tried`` for a key, in its own order, and which one it ``chose``.
 
     The choice depends on ``key``: arguments by name, and dtypes. ``earlier``: an earlier launch made it. ``left_out``
-    counts configurations that were pruned and not tried.
+    counts configurations that were pruned and not tried. ``protected`` are the arguments whose memory the autotuner
+    restores after each trial, or fills with zeros before it; None if a hook of the user's does what is not known.
     """
 
     kernel: str
@@ -57,6 +58,7 @@ class Tuning:
     key: tuple[str, ...] = ()
     earlier: bool = False
     left_out: int = 0
+    protected: tuple[str, ...] | None = ()
 
     @property
     def choice(self) -> Tried:
@@ -123,7 +125,16 @@ def _tuning(
     named = (f"{name}={value}" for name, value in zip(names, key, strict=False))
     told = (*named, *dict.fromkeys(map(str, key[len(names) :])))
     chose = next(number for number, config in enumerate(configs) if config is choice or config == choice)
-    return Tuning(kernel, target, tuple(tried), chose, told, left_out=len(tuner.configs) - len(configs))
+    left_out = len(tuner.configs) - len(configs)
+    return Tuning(kernel, target, tuple(tried), chose, told, left_out=left_out, protected=_protected(tuner))
+
+
+def _protected(tuner: Any) -> tuple[str, ...] | None:
+    """The arguments whose memory trials do not change for the launch that follows; None if that is not known."""
+    hooked = getattr(tuner, "user_defined_pre_hook", False) or getattr(tuner, "user_defined_post_hook", False)
+    if hooked or any(getattr(config, "pre_hook", None) is not None for config in tuner.configs):
+        return None
+    return tuple(dict.fromkeys([*(tuner.restore_value or ()), *(tuner.reset_to_zero or ())]))
 
 
 def _three(times: Any) -> tuple[float, float, float]:

@@ -63,10 +63,13 @@ def completed(launch: Recorded, gathering: Gathering) -> list[Finding]:
 
 
 def finished(launch: Recorded, findings: Sequence[Finding]) -> list[Finding]:
-    """The findings in order, those in one that a reader takes for one, without those that a comment ignores."""
+    """The findings in order: those in one that a reader takes for one, without what other findings supersede, and
+    without those that a comment ignores."""
     plan, by_kind = launch.executable.plan, dict[str, list[Finding]]()
     for each in findings:
         by_kind.setdefault(each.kind, []).append(each)
+    for kind in [kind for kind in by_kind if by_kind.keys() & RULES[kind].superseded_by]:
+        del by_kind[kind]
     joined = [one for kind, some in by_kind.items() for one in RULES[kind].joined(plan, some)]
     return in_order(one_note_a_line(with_causes(without_ignored(launch, joined))))
 

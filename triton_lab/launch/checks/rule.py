@@ -61,6 +61,7 @@ class Rule(ABC):
     ``every_launch``: what is found says something about a kernel only if it is found in each of its launches.
     ``explains``: it may explain a wrong result, so a note of this kind comes before others, and above the pictures.
     ``causes`` are kinds of faults that it explains, at the same argument in the same programs: they then say it first.
+    ``superseded_by`` are kinds of findings beside which a finding of this one is left out, since they say its cause.
     ``mark`` is the words for the elements that a finding marks in pictures; "" marks none.
     """
 
@@ -77,6 +78,7 @@ class Rule(ABC):
     every_launch: ClassVar[bool] = False
     explains: ClassVar[bool] = True
     causes: ClassVar[tuple[str, ...]] = ()
+    superseded_by: ClassVar[tuple[str, ...]] = ()
     mark: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.snapshot import CannotReplay, Snapshot
 from triton_lab.localization import _
@@ -62,6 +63,10 @@ class Recorded:
     met: Meeting | None = field(repr=False, default=None)
     # What an autotuner tried, if one made this launch, at this launch or an earlier one.
     tuning: Tuning | None = None
+    # The file and line of the user's code that launched it.
+    site: tuple[str, int] | None = None
+    # The bytes that the trials wrote which were watched, all together.
+    tried_writes: Ranges = field(repr=False, default=NOTHING)
     configs: list[tuple[str, float]] = field(default_factory=list)
     printed: str = ""
     dropped: str = ""

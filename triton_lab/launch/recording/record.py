@@ -29,6 +29,7 @@ from triton_lab.launch.recording import snapshot
 from triton_lab.launch.recording.access_event import AccessEvent
 from triton_lab.launch.recording.forked_launches import Forked
 from triton_lab.launch.recording.launch_list import Launches, launched_elsewhere
+from triton_lab.launch.recording.launch_site import launch_site
 from triton_lab.launch.recording.tape import Tape
 from triton_lab.launch.recording.uninitialized_memory import POISONED, FreshMemory, still_poisoned
 from triton_lab.launch.recording.unrecordable import refused
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 MAX_BYTES = 256 << 20
 MAX_TOTAL_BYTES = 512 << 20
 _MOST_RUNS = 1 << 16
+# What an autotuner's trials wrote is noted for this long, which a launch takes several times longer for, and in this
+# much memory for each trial.
+_TRIAL_SECONDS = 1.0
+_TRIAL_BYTES = 16 << 20
 
 
 class LaunchNotRecorded(UserWarning):
@@ -70,13 +75,21 @@ class _Record(Recorder):
         self.forked = Forked()
         self.pending: dict[int, tuple[Tape, snapshot.Snapshot, dict[str, Watcher]]] = {}
         self.trials: list[tuple[str, str, float]] = []
+        # What watched trials wrote, and for how long trials may still be watched.
+        self.trial_tapes: dict[int, Tape] = {}
+        self.tried: dict[str, list[Ranges]] = {}
+        self.trial_seconds = _TRIAL_SECONDS
 
     def before(self, call: LaunchCall) -> Watch:
         if call.trial:
-            return Watch()
+            if self.trial_seconds <= 0 or call.target != "cpu":
+                return Watch()
+            tape = self.trial_tapes[id(call)] = Tape(_TRIAL_BYTES, launcher.limits)
+            return Watch(accesses=tape)
         if self.forked.is_here:
             self.forked.launched(call.metadata.name)
         call.tuning = tuning_of(call.metadata.name, call.target)
+        call.site = launch_site()
         extents = [(region.start, region.stop) for region in call.memory.regions]
         unfilled = self.fresh.unfilled(extents)
         blank = Ranges.joined([snapshot.blank(region) & unfilled for region in call.memory.regions if len(unfilled)])
@@ -118,13 +131,15 @@ class _Record(Recorder):
     def after(self, call: LaunchCall) -> None:
         if call.trial:
             self.trials.append((call.metadata.name, configuration(call), call.seconds))
+            self._tried(call)
             return
+        tried = Ranges.joined(self.tried.pop(call.metadata.name, []))
         tape, kept, watching = self.pending.pop(id(call))
         cut = self.cuts.pop(id(call), None)
         if cut is not None and cut.done:
             if cut.error is None:  # with an error nothing was written
                 self.fresh.written(tape.fresh & Ranges.joined(one.changed for one in cut.done))
-            self._keep(call, _of_parts(call, cut, tape, kept))
+            self._keep(call, _of_parts(call, cut, tape, kept, tried))
             return
         tape.ended(call)
         if len(tape.fresh):
@@ -139,7 +154,7 @@ class _Record(Recorder):
         self.left = max(0, self.left - tape.nbytes - kept.nbytes)
         if self.clock is not None:
             call.time = self.clock.noted(call.source, call.time, call.clocked)
-        launch = described(call, tape, kept)
+        launch = described(call, tape, kept, tried)
         launch.watched = watching
         if full:
             launch.dropped = kept.missing
@@ -150,8 +165,18 @@ class _Record(Recorder):
             launch.met = cut.meeting
         self._keep(call, launch)
 
+    def _tried(self, call: LaunchCall) -> None:
+        """Note what a watched trial wrote."""
+        tape = self.trial_tapes.pop(id(call), None)
+        if tape is None:
+            return
+        self.trial_seconds -= call.seconds
+        if call.error is None and not tape.dropped:
+            writing = {op.index for op in call.executable.plan.walk() if effects.writes(op)}
+            parts = [runs(event, tape.kinds[op][2]) for op in writing & tape.events.keys() for event in tape.events[op]]
+            self.tried.setdefault(call.metadata.name, []).append(Ranges.joined(parts))
+
     def _keep(self, call: LaunchCall, launch: Launch) -> None:
-        launch.tuning = call.tuning
         launch.configs = [(text, seconds) for name, text, seconds in self.trials if name == launch.kernel]
         if not launch.configs and call.tuning is not None and not call.tuning.earlier:
             launch.configs = [(str(one), one.seconds) for one in call.tuning.tried]  # a GPU's driver reports no trials
@@ -159,14 +184,14 @@ class _Record(Recorder):
         self.launches.append(launch)
 
 
-def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot) -> Launch:
+def _of_parts(call: LaunchCall, cut: Cut, tape: Tape, kept: snapshot.Snapshot, tried: Ranges) -> Launch:
     """A launch that ran in parts: it has their findings, but not their accesses or memory."""
     from triton_lab.launch.sharding.merge import verdict
 
     assert cut.whole is not None
     tape.ended(call)
     tape.dropped = sum(len(one.touched) for one in cut.done)
-    launch = described(call, tape, kept)
+    launch = described(call, tape, kept, tried)
     vars(launch)["verdict"] = verdict(launch, cut.whole, cut.done)
     kept.regions = ()
     kept.missing = launch.dropped = _(
@@ -207,8 +232,8 @@ def _is_small(event: AccessEvent) -> bool:
     return len(event.programs) * (math.prod(event.shape) if lane_by_lane else 1) <= _MOST_RUNS
 
 
-def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot) -> Launch:
-    """The `Launch` of a call that has ended, with or without an error."""
+def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot, tried_writes: Ranges = NOTHING) -> Launch:
+    """The `Launch` of a call that has ended, with or without an error; its trials wrote ``tried_writes``."""
     function = call.source.fn
     return Launch(
         kernel=call.metadata.name,
@@ -232,6 +257,9 @@ def described(call: LaunchCall, tape: Tape, kept: snapshot.Snapshot) -> Launch:
         time=call.time,
         interpreted=call.interpreted,
         error=call.error,
+        tuning=call.tuning,
+        site=call.site,
+        tried_writes=tried_writes,
         dropped="; ".join(filter(None, (tape.cut, kept.missing))),
     )
 

@@ -89,4 +89,7 @@ def tuning(given: Any) -> Tuning | None:
     hold(0 <= chose < len(tried), "what an autotuner chose")
     key = tuple(of(str, one) for one in given["key"])
     names = of(str, given["kernel"]), of(str, given["target"])
-    return Tuning(*names, tuple(tried), chose, key, of(bool, given["earlier"]), of(int, given["left_out"]))
+    held = given.get("protected")
+    protected = None if held is None else tuple(of(str, one) for one in held)
+    counts = of(bool, given["earlier"]), of(int, given["left_out"])
+    return Tuning(*names, tuple(tried), chose, key, *counts, protected)

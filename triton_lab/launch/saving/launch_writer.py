@@ -106,7 +106,8 @@ def _tuning(tuning: Tuning | None) -> dict[str, Any] | None:
         [{name: simple(value) for name, value in one.config.items()}, [one.seconds, one.low, one.high], one.failed]
         for one in tuning.tried
     ]
-    return {**plain, "key": list(tuning.key), "tried": tried}
+    protected = None if tuning.protected is None else list(tuning.protected)
+    return {**plain, "key": list(tuning.key), "tried": tried, "protected": protected}
 
 
 def _twin(launch: Launch) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.backend.targets.autotuner_trials import Tuning
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError, KernelErrorData
 from triton_lab.interpreter.machine import Limits, Machine
@@ -50,6 +51,8 @@ class Whole:
     unwritten: Ranges
     blank: Ranges
     unknown: Ranges
+    tuning: Tuning | None = None
+    site: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +170,8 @@ def _launch(whole: Whole, own: range, tape: Tape) -> Launch:
         lines=whole.lines,
         tape=tape,
         snapshot=whole.snapshot,
+        tuning=whole.tuning,
+        site=whole.site,
         part=own,
     )
 

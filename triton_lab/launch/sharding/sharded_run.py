@@ -119,6 +119,8 @@ def _whole(call: LaunchCall, lines: SourceLines, tape: Tape, kept: Snapshot) -> 
         unwritten=tape.unwritten,
         blank=tape.blank,
         unknown=tape.unknown,
+        tuning=call.tuning,
+        site=call.site,
     )
 
 

@@ -59,6 +59,15 @@ def line_of(launch: Recorded, op: Op) -> str:
     return messages.place(place.file, place.line) if place.file not in ("", launch.file) else f"line {place.line}"
 
 
+def launched_at(launch: Recorded) -> str:
+    """``The launch is in line 12.``; "" if the line is not known."""
+    if launch.site is None:
+        return ""
+    file, number = launch.site
+    place = f"line {number}" if file == launch.file else messages.place(file, number)
+    return _("The launch is in {place}.").format(place=place)
+
+
 class LaneTally:
     """Lanes that are found step by step: their number, those that may be listed, and the bytes of all.
 

@@ -16,21 +16,18 @@ from triton_lab.ir import Op, Plan, effects, traits
 from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.ir.value_flow import decisive
 from triton_lab.launch.checks.analysis.evidence import Evidence
-from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds, adds_up, constant_bounds
+from triton_lab.launch.checks.analysis.integer_bounds import IntegerBounds, adds_up
 from triton_lab.launch.checks.analysis.other_failures import ROUNDS
 from triton_lab.launch.checks.analysis.overflow_taint import Taint
+from triton_lab.launch.checks.analysis.stored_overflow import mixes, stored_suspects
 from triton_lab.launch.checks.analysis.wrapping_integers import SIGNS, answers, passes
 from triton_lab.launch.propagation.element_functions import inside_of_others
-from triton_lab.launch.recording.launch_record import Recorded
 from triton_lab.launch.replay.replay_run import replay
-
-# Constants from here on are no strides: generators of random numbers multiply or add them.
-_MIXES = 1 << 15
 
 
 def int32_watcher(evidence: Evidence) -> Taint | None:
     """The watcher for the running launch; None if nothing can wrap."""
-    which = suspects(evidence)
+    which = _all_suspects(evidence)
     return _taint(evidence, which) if which else None
 
 
@@ -42,13 +39,17 @@ def wraps(evidence: Evidence) -> list[Taint]:
         if isinstance(launch.error, KernelError):
             seen.failed(launch.error)
         return [seen]
-    which = suspects(evidence)
+    which = _all_suspects(evidence)
     return list(_replays(evidence, which)) if which else []
+
+
+def _all_suspects(evidence: Evidence) -> dict[int, bool]:
+    return {**dict.fromkeys(evidence.once(stored_suspects), True), **suspects(evidence)}
 
 
 def _taint(evidence: Evidence, which: dict[int, bool]) -> Taint:
     mixers = frozenset(index for index in which if mixes(evidence.launch, evidence.ops[index]))
-    return Taint(evidence.launch, which, mixers)
+    return Taint(evidence.launch, which, mixers, evidence.once(stored_suspects))
 
 
 def _replays(evidence: Evidence, which: dict[int, bool]) -> Iterator[Taint]:
@@ -122,18 +123,6 @@ def _sinks(evidence: Evidence, flow: Flow) -> list[Value]:
 
 def _may_wrap(op: Op) -> bool:
     return op.name in SIGNS or op.name == "arith.trunci" or adds_up(op)
-
-
-def mixes(launch: Recorded, op: Op) -> bool:
-    """Whether ``op`` is a step of a random number generator or hash: it has a large odd constant as an operand."""
-    plan = launch.executable.plan
-    makers = {result: one for function in plan.functions.values() for one in function.walk() for result in one.results}
-    for number in op.operands:
-        maker = makers.get(number)
-        constant = None if maker is None or maker.name != "arith.constant" else constant_bounds(maker)
-        if constant is not None and constant[0] == constant[1] and constant[0] % 2 and abs(constant[0]) >= _MIXES:
-            return True
-    return False
 
 
 def _unpacked(plan: Plan) -> dict[str, set[int]]:

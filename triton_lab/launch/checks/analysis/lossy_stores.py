@@ -17,7 +17,7 @@ from triton_lab.interpreter.dtypes import unsigned, user_name
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.runtime_values import Value
 from triton_lab.ir import Function, Op, Type, dataflow, effects, traits
-from triton_lab.launch.checks.analysis import int32_overflow, narrow_overflow
+from triton_lab.launch.checks.analysis import narrow_overflow, stored_overflow
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import FoundLanes
 from triton_lab.launch.propagation.lane_sets import lifted
@@ -173,7 +173,7 @@ def _on_purpose(evidence: Evidence, flow: dataflow.Flow, value: dataflow.Value) 
     bits = (op for op in makers if op.name in _ON_BITS)
     if any(functions[flow.function_of[op.index]].types[op.results[0]].bits > 1 for op in bits):
         return True
-    return any(int32_overflow.mixes(evidence.launch, op) for op in makers if op.name == "arith.muli")
+    return any(stored_overflow.mixes(evidence.launch, op) for op in makers if op.name == "arith.muli")
 
 
 def _source(flow: dataflow.Flow, function: Function, cast: Op) -> str:

@@ -50,14 +50,22 @@ class Taint(ForwardAnalysis[int]):
     ``suspects`` are the operations that may wrap (True: signed); `passes` says which operations pass such values on.
     ``reached`` has the lanes of accesses and the programs of loops (second key) that are wrong because of an operation
     (first key). For ``mixers``, masks and loops are ignored: a kernel that makes random numbers by wrapping compares
-    them on purpose. ``examples`` shows the wrapped result of an operation (first key) in a program (second key).
+    them on purpose. For ``stored``, the values that stores write count, too. ``examples`` shows the wrapped result of
+    an operation (first key) in a program (second key).
     """
 
-    def __init__(self, launch: Recorded, suspects: Mapping[int, bool], mixers: frozenset[int]) -> None:
+    def __init__(
+        self,
+        launch: Recorded,
+        suspects: Mapping[int, bool],
+        mixers: frozenset[int],
+        stored: frozenset[int] = frozenset(),
+    ) -> None:
         super().__init__(launch.executable.plan)
         self.launch = launch
         self.suspects = suspects
         self.mixers = mixers
+        self.stored = stored
         self.reached: dict[tuple[int, int], LaneTally] = {}
         # The last programs and marks of each pointer, and the bytes of an element, by value number: an access that
         # fails is not observed.
@@ -128,6 +136,10 @@ class Taint(ForwardAnalysis[int]):
         for origin, mark in of_mask.items():
             if origin not in self.mixers:
                 wrong.setdefault(origin, []).append(mark)
+        if self.stored and at.value is not None and effects.writes(op):
+            for origin, mark in self.marks_of(frame, op, operands, at.value).items():
+                if origin in self.stored:
+                    wrong.setdefault(origin, []).append(mark)
         if not wrong:
             return
         pointer = lifted(frame.elements(op, at.address, operands[at.address]), rank)

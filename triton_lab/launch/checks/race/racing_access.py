@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import recall
 from triton_lab.localization import N_, _, translated
+from triton_lab.messages import count
 
 _DEED = {"load": N_("loads"), "store": N_("stores to"), "atomic": N_("updates")}
 
@@ -175,3 +178,28 @@ def _stored_before(races: Races, stores: Mapping[int, EvidenceLanes], load: int,
     _, places = np.unique(addresses, return_inverse=True)
     pairs = places.reshape(-1) * (int(programs.max(initial=0)) + 1) + programs
     return bool(np.isin(pairs[: len(loaded)], pairs[len(loaded) :]).all())
+
+
+def overlap(each: RacingAccess, evidence: Evidence) -> str:
+    """The advice if the blocks of programs begin closer together than they are long; "" if they do not.
+
+    ``offsets = tl.program_id(0) + tl.arange(0, BLOCK)`` lacks a factor BLOCK.
+    """
+    op, shape = each.first.op, each.first.event.shape
+    first: dict[int, int] = {}
+    for event in evidence.tape.events.get(op.index, ()):
+        addresses = event.addresses().reshape(len(event.programs), -1)
+        if addresses.shape[1] > 1 and (np.diff(addresses[0]) != each.first.itemsize).any():
+            return ""
+        for number, address in zip(event.programs.tolist(), addresses[:, 0].tolist(), strict=True):
+            first.setdefault(number, address)
+    numbers = sorted(first)
+    steps = {first[b] - first[a] for a, b in pairwise(numbers)}
+    size = math.prod(shape)
+    step = next(iter(steps), 0) // each.first.itemsize
+    if len(steps) != 1 or not 0 < step < size:
+        return ""
+    return _(
+        "The block of each program begins {step} after that of the program before, and has {size}. Multiply "
+        "tl.program_id by the size of the block: tl.program_id(0) * BLOCK."
+    ).format(step=count(step, "element"), size=count(size, "element"))

@@ -1,4 +1,7 @@
-"""Masks that never turned a lane off."""
+"""Masks that never turned a lane off, whatever the sizes that the launch passes.
+
+A mask that compares with an argument, or with what memory holds, is needed for other sizes. It is true by chance.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from triton_lab import messages
 from triton_lab.interpreter.mask_box import MaskBox
 from triton_lab.ir import Op, Plan, effects
 from triton_lab.ir.access_masks import constant_masks, mask_operand
+from triton_lab.ir.dataflow import Flow, Value
 from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.analysis.finding_text import finding
 from triton_lab.launch.checks.rule import Concerned, Merge, Rule
@@ -30,10 +34,10 @@ class AlwaysTrueMaskRule(Rule):
     summary = N_("A mask is true in all lanes of all programs.")
     why = N_("A mask costs instructions, and keeps the compiler from using the widest loads and stores.")
     remedy = N_("Keep the mask if other sizes need it. Otherwise remove it.")
-    intended = N_("If the kernel is launched for sizes that the block does not divide: this is so for most kernels.")
+    intended = N_("If the kernel is compiled for constants that the block does not divide.")
     blind = N_(
-        "It is true of this launch only. `triton-lab check` reports it if it is true of all launches of the kernel in "
-        "the script."
+        "Masks are left out that depend on a number that the launch passes, or on what memory holds: other launches "
+        "need them. `triton-lab check` reports a mask if it is true in all launches of the kernel in the script."
     )
     concerned = Concerned.ALL
     explains = False
@@ -45,13 +49,17 @@ class AlwaysTrueMaskRule(Rule):
         if not evidence.complete:
             return
         launch = evidence.launch
-        constants = constant_masks(launch.executable.plan)
+        plan = launch.executable.plan
+        constants = constant_masks(plan)
+        flow = Flow.of(plan)
         for index, events in sorted(evidence.tape.events.items()):
             op = evidence.ops[index]
             mask = mask_operand(op)
             if mask is None or (index, mask) in constants or not events:
                 continue
-            if all(_is_full(event) for event in events):
+            if all(_is_full(event) for event in events) and not _varies(
+                flow, plan, Value(flow.function_of[index], mask)
+            ):
                 argument = evidence.owner(op)
                 yield finding(
                     launch,
@@ -62,6 +70,8 @@ class AlwaysTrueMaskRule(Rule):
                     argument=argument,
                     count=sum(len(event.programs) * math.prod(event.shape) for event in events),
                 )
+
+    superseded_by = ("small-grid", "unused-grid-axis", "unwritten")
 
     def joined(self, plan: Plan, findings: Sequence[Finding]) -> list[Finding]:
         """One finding for each mask of a line, in place of one for each access that has this mask.
@@ -76,6 +86,16 @@ class AlwaysTrueMaskRule(Rule):
                 key = each.file, each.line, mask_operand(ops[each.op])
             groups.setdefault(key, []).append(each)
         return [_one(group, ops) if len(group) > 1 else group[0] for group in groups.values()]
+
+
+def _varies(flow: Flow, plan: Plan, mask: Value) -> bool:
+    """Whether a mask depends on a number that the launch passes, or on what memory holds."""
+    kernel = plan.kernel
+    numbers = {Value(kernel.name, one) for one in kernel.arguments if kernel.types[one].is_integer}
+    behind = flow.behind([mask])
+    return bool(behind & numbers) or any(
+        effects.is_access(maker) for each in behind if (maker := flow.maker.get(each)) is not None
+    )
 
 
 def _one(group: Sequence[Finding], ops: Mapping[int, Op]) -> Finding:

@@ -42,6 +42,7 @@ class OutsideViewRule(Rule):
     intended = N_("If the kernel reads a margin on purpose, as a stencil does, and its mask or `tl.where` discards it.")
     blind = N_("Offsets that stay in the view but reach another element than the one that was meant are not seen.")
     concerned = Concerned.ONE
+    superseded_by = ("assumed-contiguous",)
     mark = N_("outside the view")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from triton_lab.launch.checks.analysis.int32_overflow import int32_watcher, wrap
 from triton_lab.launch.checks.analysis.narrow_overflow import CASTS, narrow_watcher, narrow_wraps
 from triton_lab.launch.checks.analysis.overflow_taint import WrapExample
 from triton_lab.launch.checks.analysis.stored_lanes import stored_from
+from triton_lab.launch.checks.analysis.stored_overflow import stored_suspects
 from triton_lab.launch.checks.rule import Concerned, Rule, in_turn
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
@@ -22,6 +23,9 @@ from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.localization import N_, _, ngettext, translated
 
 _MEND = N_("Compute the offset in 64 bits: convert one operand first, with .to(tl.int64).")
+_MEND_STORED = N_(
+    "Compute the number in 64 bits: convert one operand first, with .to(tl.int64), and store it in an int64 tensor."
+)
 _MEND_SUM = N_("Sum in 64 bits: convert the terms first, with .to(tl.int64).")
 _MEND_NARROWING = N_("Keep the number in 64 bits: remove the conversion to the narrower type.")
 _MEND_NARROW = N_("Convert one operand first, with .to(tl.int32). Narrow the result only if it is known to fit.")
@@ -50,7 +54,8 @@ class OverflowRule(Rule):
         "on which the kernel uses masks, shifts or remainders, are not reported."
     )
     blind = N_(
-        "In 32 bits only numbers are looked at that decide addresses, masks and loops. In 8 and 16 bits it looks at "
+        "In 32 bits only numbers are looked at that decide addresses, masks and loops, that are widened to 64 bits and "
+        "stored, or that are stored and depend on no data. In 8 and 16 bits it looks at "
         "products, sums that a loop carries, and floats that are too large to convert."
     )
     concerned = Concerned.ONE
@@ -98,7 +103,7 @@ def _int32(evidence: Evidence) -> Iterator[Finding]:
                 wrapped=shown.wrapped,
                 others=others(count),
             ),
-            _mend(op),
+            _mend(op, op.index in evidence.once(stored_suspects)),
             op=op,
             argument=launch.argument(name) if name else None,
             lanes=lanes_there,
@@ -109,9 +114,11 @@ def _int32(evidence: Evidence) -> Iterator[Finding]:
         yield replace(found, values=np.array(wrapped_in, np.int64))
 
 
-def _mend(op: Op) -> str:
+def _mend(op: Op, stored: bool) -> str:
     if op.regions:
         return translated(_MEND_SUM)
+    if stored:
+        return translated(_MEND_STORED)
     return translated(_MEND_NARROWING) if op.name == "arith.trunci" else translated(_MEND)
 
 

@@ -14,7 +14,7 @@ from triton_lab.launch.checks.analysis.evidence import Evidence
 from triton_lab.launch.checks.race.happens_before import HappensBefore
 from triton_lab.launch.checks.race.outcomes import outcomes
 from triton_lab.launch.checks.race.races import Races, pairs_that_race
-from triton_lab.launch.checks.race.racing_access import RacingAccess, conflict_of_parts, racing_accesses
+from triton_lab.launch.checks.race.racing_access import RacingAccess, conflict_of_parts, overlap, racing_accesses
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import ERROR
@@ -67,7 +67,8 @@ class RaceRule(Rule):
         races = evidence.once(Races)
         for each in evidence.once(racing_accesses):
             if not each.same:
-                yield each.finding(evidence, self.kind, *_reason(races, each))
+                why, remedy = _reason(races, each)
+                yield each.finding(evidence, self.kind, why, overlap(each, evidence) or remedy)
         yield from conflict_of_parts(evidence, self.kind, translated(_MEND))
 
     def completed(self, launch: Recorded, finding: Finding) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_lab.launch.checks.analysis.evidence import Evidence
-from triton_lab.launch.checks.race.racing_access import conflict_of_parts, racing_accesses
+from triton_lab.launch.checks.race.racing_access import conflict_of_parts, overlap, racing_accesses
 from triton_lab.launch.checks.rule import Concerned, Rule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
@@ -36,11 +36,13 @@ class SameValueRule(Rule):
     intended = N_("If many programs set one flag or one constant, and the program that reads it waits for the launch.")
     blind = N_("Values are compared in this launch. With other data the same stores may differ, which is a `race`.")
     concerned = Concerned.SEVERAL
+    superseded_by = ("unused-grid-axis",)
     mark = N_("stored by several programs")
 
     def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
         """One finding for each store."""
         for each in evidence.once(racing_accesses):
             if each.same:
-                yield each.finding(evidence, self.kind, _("the same value, in no defined order"), translated(_MEND))
+                remedy = overlap(each, evidence) or translated(_MEND)
+                yield each.finding(evidence, self.kind, _("the same value, in no defined order"), remedy)
         yield from conflict_of_parts(evidence, self.kind, translated(_MEND))

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triton_lab.ir import Op
-from triton_lab.launch.access_footprint import tensor_bytes
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Ints, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, stretches
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
+from triton_lab.launch.checks.analysis.unwritten_elements import never_written, outputs
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.recording.replay_error import CannotReplay
-from triton_lab.launch.recording.uninitialized_memory import still_poisoned
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count as counted
 from triton_lab.messages import number
@@ -53,6 +51,7 @@ class UnwrittenRule(WholeRule):
     intended = N_("If another launch writes the rest, or if the buffer is larger than the part in use.")
     blind = N_("Only memory is watched that torch gave uninitialized. Of a launch that was stopped nothing is said.")
     concerned = Concerned.ALL
+    superseded_by = ("small-grid", "unused-grid-axis")
     mark = N_("never written")
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
@@ -67,8 +66,8 @@ class UnwrittenRule(WholeRule):
 
 def _findings(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> Iterator[Finding]:
     """Findings for bytes that were ``unwritten`` before the launch and still are; ``writes`` by operation."""
-    for argument, op in _outputs(writes):
-        left = _left(launch, unwritten, writes, argument)
+    for argument, op in outputs(writes):
+        left = never_written(launch, unwritten, writes, argument)
         first, counts = _elements(left, argument)
         count = int(counts.sum())
         if not count:
@@ -91,17 +90,6 @@ def _findings(launch: Recorded, unwritten: Ranges, writes: Sequence[Write]) -> I
         )
 
 
-def _left(launch: Recorded, unwritten: Ranges, writes: Sequence[Write], argument: Argument) -> Ranges:
-    """The bytes of the argument's elements that were not written through any argument."""
-    assert launch.snapshot is not None
-    storage = Ranges.of([argument.storage_address], [argument.storage_address + argument.storage_bytes])
-    left = storage & unwritten
-    left -= Ranges.joined(write.bytes() for write in writes if left.meets(*write.hull))
-    if len(left):
-        left &= tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
-    return still_poisoned(left, launch.snapshot.held)
-
-
 def _elements(left: Ranges, argument: Argument) -> tuple[Ints, Ints]:
     """The first element that lies whole in each range, and the number of such elements."""
     first = -((argument.address - left.start) // argument.itemsize)
@@ -112,12 +100,3 @@ def _listed(first: Ints, counts: Ints) -> Ints:
     """The numbers of the first elements, to list."""
     some = np.flatnonzero(counts)[:LISTED]
     return np.concatenate([np.arange(first[k], first[k] + min(counts[k], LISTED)) for k in some])[:LISTED]
-
-
-def _outputs(writes: Sequence[Write]) -> list[tuple[Argument, Op]]:
-    """The tensors that operations store to, each with the first of these operations."""
-    found: dict[str, tuple[Argument, Op]] = {}
-    for write in writes:
-        if write.owner is not None and write.owner.itemsize:
-            found.setdefault(write.owner.name, (write.owner, write.op))
-    return list(found.values())

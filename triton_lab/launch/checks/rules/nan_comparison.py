@@ -1,0 +1,132 @@
+"""NaN among the values of which a reduction takes the largest or the smallest, or its index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.interpreter.frame import Frame
+from triton_lab.interpreter.runtime_values import AffineBlock, MaskBox, Value
+from triton_lab.interpreter.runtime_values import elements as elements_of
+from triton_lab.ir import Op, traits
+from triton_lab.ir.traits import Kind
+from triton_lab.launch.byte_ranges import Ints
+from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.analysis.finding_text import LISTED, finding, program
+from triton_lab.launch.checks.rule import Concerned, Rule
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import NOTE
+from triton_lab.launch.nonfinite import finite
+from triton_lab.launch.recording.launch_record import Recorded
+from triton_lab.launch.recording.watcher import Watcher
+from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import N_, _, translated
+
+_NUMBERS_WIN = ("arith.maxnumf", "arith.minnumf")
+_MEND_ORDER = N_(
+    "Comparisons with NaN are false, so the index depends on the order in which the threads of a GPU compare. Replace "
+    'NaN first: x = tl.where(x == x, x, -float("inf")).'
+)
+_MEND_NUMBER = N_(
+    "A GPU takes the largest or smallest number here, and NaN is lost. To keep it, test for it: tl.max((x != x)"
+    ".to(tl.int32), axis) > 0."
+)
+
+
+class NanComparisonRule(Rule):
+    """A maximum, a minimum or its index is taken of values of which some are NaN."""
+
+    kind = "nan-comparison"
+    severity = NOTE
+    subject = N_("comparisons with NaN")
+    summary = N_("A maximum, a minimum or its index is taken of values of which some are NaN.")
+    why = N_(
+        "For `tl.argmax` and `tl.argmin` the result depends on the order in which threads compare, and differs between "
+        "GPUs and this run. `tl.max` and `tl.min` take the largest and the smallest number, where torch gives NaN."
+    )
+    remedy = N_(
+        'Replace NaN first, `tl.where(x == x, x, -float("inf"))`, or find out where it comes from. If NaN shall be '
+        "passed on, test for it: `x != x`."
+    )
+    intended = N_("If NaN stands for a missing value, and numbers shall win.")
+    blind = N_("It looks at launches whose tensors hold NaN or infinity, or that store it. Sorting is not looked at.")
+    concerned = Concerned.ONE
+
+    def check(self, evidence: Evidence, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each reduction."""
+        launch = evidence.launch
+        comparing = {op.index: order for op in launch.executable.plan.walk() if (order := _decides(op)) is not None}
+        if not comparing or launch.snapshot is None or not (evidence.tape.strange or _holds_some(launch)):
+            return
+        watcher = _Watcher(comparing.keys())
+        replay(launch, observer=watcher)
+        for index, numbers in sorted(watcher.programs.items()):
+            text = (
+                _("{program} looks for the index of the largest or smallest of values of which some are NaN{more}")
+                if comparing[index]
+                else _("{program} takes the largest or smallest of values of which some are NaN{more}")
+            )
+            where = np.array(sorted(numbers), np.int64)
+            yield finding(
+                launch,
+                self.kind,
+                text.format(program=program(launch, int(where[0])), more=messages.in_all(len(where), "program")),
+                translated(_MEND_ORDER if comparing[index] else _MEND_NUMBER),
+                op=evidence.ops[index],
+                count=len(where),
+                programs=where[:LISTED],
+            )
+
+
+def _decides(op: Op) -> bool | None:
+    """Whether the order decides what a reduction makes of NaN, or numbers win; None if it compares no floats."""
+    if traits.of(op.name).kind is not Kind.REDUCES:
+        return None
+    inner = [one for region in op.regions for block in region.blocks for one in block.ops]
+    if any(one.name in _NUMBERS_WIN for one in inner):
+        return False
+    compared = [one for one in inner if one.name == "arith.cmpf"]
+    # A function that tests for NaN itself, x != x, has its own answer.
+    if not compared or any(one.operands[0] == one.operands[1] for one in compared):
+        return None
+    return True if any(one.name == "arith.select" for one in inner) else None
+
+
+def _holds_some(launch: Recorded) -> bool:
+    """Whether a float tensor of the launch held NaN or infinity before."""
+    assert launch.snapshot is not None
+    for argument in launch.arguments:
+        if not argument.itemsize or not argument.dtype.startswith(("float", "bfloat")):
+            continue
+        try:
+            held = launch.snapshot.held(argument.storage_address, argument.storage_address + argument.storage_bytes)
+        except LookupError:
+            return True
+        type = np.dtype(getattr(ml_dtypes, argument.dtype, argument.dtype))
+        if len(held) % argument.itemsize or not finite(np.ascontiguousarray(held).view(type)).all():
+            return True
+    return False
+
+
+class _Watcher(Watcher):
+    """Finds the programs in which some reductions take NaN."""
+
+    def __init__(self, ops: Any) -> None:
+        self.ops = ops
+        self.programs: dict[int, set[int]] = {}
+
+    def after(self, frame: Frame, op: Op, operands: Sequence[Value], result: Any) -> None:
+        if op.index not in self.ops:
+            return
+        for number, operand in zip(op.operands, operands, strict=True):
+            if not frame.type(number).is_float or isinstance(operand, (AffineBlock, MaskBox)):
+                continue
+            values = elements_of(operand, frame.type(number))
+            strange = np.isnan(values).reshape(values.shape[0], -1).any(axis=1)
+            numbers: Ints = frame.programs[np.broadcast_to(strange, frame.programs.shape)]
+            if len(numbers):
+                self.programs.setdefault(op.index, set()).update(numbers.tolist())

@@ -1,0 +1,132 @@
+"""Grids with too few programs along an axis: more of them would write all of an output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence, Set
+
+import numpy as np
+
+from triton_lab import messages
+from triton_lab.launch.access_footprint import tensor_bytes
+from triton_lab.launch.argument import Argument
+from triton_lab.launch.byte_ranges import Flags, Ranges
+from triton_lab.launch.checks.analysis.finding_text import finding, launched_at
+from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
+from triton_lab.launch.checks.analysis.unwritten_elements import never_written, outputs
+from triton_lab.launch.checks.rule import Concerned, WholeRule
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import WARNING
+from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.localization import N_, _
+
+_MOST = 1 << 24  # elements of an output that is looked at
+
+
+class SmallGridRule(WholeRule):
+    """The grid has too few programs along an axis, so that the end of an output stays unwritten."""
+
+    kind = "small-grid"
+    severity = WARNING
+    subject = N_("grids that are too small")
+    summary = N_("The grid has too few programs along an axis, so that the end of an output stays unwritten.")
+    why = N_(
+        "`n // BLOCK` rounds down: the last elements have no program. They hold whatever was in memory before, which "
+        "on a GPU is often the result of an earlier run, and the test passes."
+    )
+    remedy = N_("Start `triton.cdiv(n, BLOCK)` programs along the axis, which rounds up, and keep the masks.")
+    intended = N_("If the buffer is larger than the part in use, by less than what another program would write.")
+    blind = N_(
+        "Only tensors are looked at that torch gave uninitialized, whose elements are contiguous, and of which the "
+        "programs write a block that begins at the first element and is divided evenly between them."
+    )
+    concerned = Concerned.ALL
+    mark = N_("for programs that the grid does not have")
+
+    def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each axis of the grid that is too short."""
+        launch = evidence.launch
+        if not evidence.complete or not len(evidence.unwritten) or launch.snapshot is None:
+            return
+        if launch.snapshot.missing:
+            raise CannotReplay(launch.snapshot.missing)
+        writes = evidence.writes()
+        told: set[int] = set()
+        for argument, op in outputs(writes):
+            left = never_written(launch, evidence.unwritten, writes, argument)
+            if not len(left) or not argument.is_contiguous or not 0 < math.prod(argument.shape) <= _MOST:
+                continue
+            written = Ranges.joined(write.bytes() for write in writes if write.owner == argument)
+            sizes = {one.value for one in launch.arguments if type(one.value) is int}
+            for grid_axis, needed in _short_axes(argument, _flags(written, argument), launch.grid, sizes):
+                if grid_axis in told:
+                    continue
+                told.add(grid_axis)
+                number = left.size // argument.itemsize
+                yield finding(
+                    launch,
+                    self.kind,
+                    _(
+                        "the grid has {programs}, but {needed} would write all of {name}: {elements} stay unwritten"
+                    ).format(
+                        programs=_programs(launch.grid[grid_axis], grid_axis, launch.grid),
+                        needed=messages.number(needed),
+                        name=argument.name,
+                        elements=messages.count(number, "element"),
+                    ),
+                    _("Start triton.cdiv(size, BLOCK) programs, which rounds up. {place}")
+                    .format(place=launched_at(launch))
+                    .rstrip(),
+                    op=op,
+                    argument=argument,
+                    count=number,
+                    where=left,
+                )
+
+
+def _programs(count: int, axis: int, grid: tuple[int, int, int]) -> str:
+    told = messages.count(count, "program")
+    return told if math.prod(grid) == grid[0] else _("{told} along axis {axis}").format(told=told, axis=axis)
+
+
+def _flags(written: Ranges, argument: Argument) -> Flags:
+    """Which elements were written, in the argument's shape."""
+    flags = np.zeros(math.prod(argument.shape) + 1, np.int64)
+    whole = tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+    part = written & whole
+    first = -((argument.address - part.start) // argument.itemsize)
+    np.add.at(flags, first, 1)
+    np.add.at(flags, (part.stop - argument.address) // argument.itemsize, -1)
+    found: Flags = (np.cumsum(flags)[:-1] > 0).reshape(argument.shape)
+    return found
+
+
+def _short_axes(
+    argument: Argument, written: Flags, grid: tuple[int, int, int], sizes: Set[int]
+) -> Iterator[tuple[int, int]]:
+    """The axes of the grid that are too short for this argument, and how many programs they need.
+
+    What is written must be a box from element 0 on, whose extent is divided evenly, in blocks of a power of 2. Either
+    less than a block is left, or the kernel is told the ``sizes`` of the whole: else it may be meant to stop there.
+    """
+    extents = [
+        int(
+            np.flatnonzero(written.any(axis=tuple(other for other in range(written.ndim) if other != axis))).max(
+                initial=-1
+            )
+        )
+        + 1
+        for axis in range(written.ndim)
+    ]
+    if not math.prod(extents) or int(written.sum()) != math.prod(extents):
+        return
+    for axis, extent in enumerate(extents):
+        if extent == argument.shape[axis]:
+            continue
+        divided = [(extent // size, number) for number, size in enumerate(grid) if size > 1 and extent % size == 0]
+        blocks = [(block, number) for block, number in divided if block & (block - 1) == 0]
+        if len(blocks) == 1:
+            block, number = blocks[0]
+            size = argument.shape[axis]
+            if size - extent < block or sizes & {size, math.prod(argument.shape)}:
+                yield number, -(-argument.shape[axis] // block)

@@ -252,6 +252,9 @@ class Asynchronous:
             return
         self._time += 1
         view, work = views[0] if views else None, more.get("work")
+        touched = [(one, kind == "written") for one in views]
+        if work is not None and kind in ("issued", "landed"):
+            touched = [*((one, True) for one in work.writes), *((one, False) for one in work.reads)]
         self.listener(
             AsyncEvent(
                 time=self._time,
@@ -264,6 +267,7 @@ class Asynchronous:
                 base=None if view is None else view.base,
                 work=0 if work is None else work.number,
                 work_op=None if work is None else work.op,
+                touches=tuple((one.buffer.name, np.asarray(one.base), writes) for one, writes in touched),
             )
         )
 

@@ -140,6 +140,7 @@ def _decided(text: str, mended: bool) -> str:
             text = _chosen(text, node, node.body if mended != turned else node.orelse)
     text = re.sub(r",\s*(MENDED: tl\.constexpr|MENDED=mended)(?=\W)", "", text)
     text = re.sub(r"\b(MENDED: tl\.constexpr|MENDED=mended),\s*", "", text)
+    text = re.sub(r",\s*MENDED(?=[,)])", "", text)
     return re.sub(r" *# BUG.*", "", text)
 
 

@@ -56,3 +56,8 @@ def test_types_with_commas_stand_in_a_text() -> None:
     types = kernels.product_types()
     source = source_of(kernels.product, ", ".join(types.values()), {"num_warps": 4})
     assert source.signature["a_desc"] == types["a_desc"].replace(" ", "")
+
+
+def test_a_block_too_narrow_for_its_layout_is_refused_before_the_compiler_ends_the_process() -> None:
+    with pytest.raises(ValueError, match="a_desc"):
+        lab.compile(kernels.product, kernels.product_types(step=16), {"num_warps": 4}, "sm_90")

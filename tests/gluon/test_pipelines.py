@@ -8,10 +8,13 @@ import pytest
 import torch
 
 import triton_lab as lab
+from tests.gluon import random_pipelines
 from tests.gluon.cases import Case, cases, launch, right
-from tests.gluon.plant import bugs, outcome
-from triton_lab.interpreter.asynchronous import buffer_accesses, mbarriers, pending_work
+from tests.gluon.plant import bugs, module_of, outcome
+from triton_lab.interpreter.asynchronous import asynchronous_work, buffer_accesses, mbarriers
 from triton_lab.interpreter.asynchronous.async_events import AsyncEvent
+from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.launch.checks.rule import rules
 
 DEEPEST = list(cases(1))
 # For each kind of bug, one kernel and what names it there.
@@ -22,9 +25,10 @@ PLANTED = {
     ("tiles", "fence", "without fence_async_shared"): buffer_accesses.MISSING_FENCE,
     ("tiles", "phase", "the other phase"): buffer_accesses.USED_BEFORE_WAIT,
     ("tiles", "bytes", "twice the bytes"): mbarriers.PHASE_NEVER_ENDS,
-    ("tiles", "init", "without init"): mbarriers.NOT_INITIALIZED,
-    ("in_place", "wait", "without store_wait"): pending_work.STORE_NOT_WAITED,
-    ("handed_over", "wait", "without wait"): buffer_accesses.PARTITION_RACE,
+    ("tiles", "init", "without init"): mbarriers.MISUSE,
+    ("in_place", "wait", "without store_wait"): buffer_accesses.WRITTEN_WHILE_READ,
+    ("product_of_stored", "wait", "without store_wait"): asynchronous_work.STORE_NOT_WAITED,
+    ("in_tensor_memory", "wait", "without wait"): buffer_accesses.PARTITION_RACE,
     ("three_partitions", "fence", "without fence_async_shared"): buffer_accesses.MISSING_FENCE,
     ("three_partitions", "count", "init counts 2"): mbarriers.PHASE_NEVER_ENDS,
 }
@@ -52,6 +56,22 @@ def test_a_bug_is_named(kernel: str, kind: str, change: str, tmp_path: Path) -> 
     assert all(one.line for one in found), "each at a line"
 
 
+def test_a_bug_is_a_finding_at_its_line(tmp_path: Path) -> None:
+    case = next(one for one in DEEPEST if one.kernel == "tiles")
+    bug = next(one for one in bugs(Path(str(case.module.__file__)), "tiles") if one.kind == "fence")
+    with pytest.raises(KernelError) as caught, lab.record() as launches:
+        launch(case, module_of(bug.source, tmp_path, 0))
+    (found,) = [one for one in launches[0].findings if one.severity == "error"]
+    assert found.kind == caught.value.rule == buffer_accesses.MISSING_FENCE
+    assert found.line == bug.line + 1, "the store by TMA, which the fence was for"
+
+
+def test_findings_of_the_engine_have_rules() -> None:
+    names = {buffer_accesses.OUT_OF_BOUNDS, buffer_accesses.USED_BEFORE_WAIT, buffer_accesses.WRITTEN_WHILE_READ}
+    names |= {buffer_accesses.MISSING_FENCE, buffer_accesses.PARTITION_RACE, mbarriers.MISUSE}
+    assert names | {mbarriers.PHASE_NEVER_ENDS, asynchronous_work.STORE_NOT_WAITED} <= rules().keys()
+
+
 def test_a_schedule_is_chosen_for_a_record() -> None:
     case = next(one for one in DEEPEST if one.kernel == "three_partitions")
     with lab.record(schedule="random:5") as launches:
@@ -73,3 +93,12 @@ def test_events_tell_when_work_begins_and_lands(monkeypatch: pytest.MonkeyPatch)
     assert all(landed[number].time > one.time for number, one in issued.items())
     assert {one.partition for one in issued.values()} == {1, 2} and {one.partition for one in events} == {0, 1, 2}
     assert all(one.work_op is issued[one.work].op for one in landed.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_pipelines_have_one_result_under_all_schedules(seed: int, tmp_path: Path) -> None:
+    module = module_of(random_pipelines.source(seed)[0], tmp_path, seed)
+    for schedule in ("lazy", "eager", *(f"random:{number}" for number in range(6))):
+        with lab.limits(schedule=schedule):
+            found, wanted = random_pipelines.launched(seed, tmp_path, module)
+        assert torch.equal(found, wanted), schedule

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from triton_lab.compiled.layouts.layout import layout
+from triton_lab.compiled.layouts.layout_error import LayoutError
 from triton_lab.localization import _
 
 Signature = Mapping[str, str] | Sequence[str] | str
@@ -137,7 +139,7 @@ def _check_type(function: Any, name: str, type: str) -> None:
     from triton.compiler.code_generator import str_to_ty
 
     try:
-        str_to_ty(type, None)
+        found = str_to_ty(type, None)
     except Exception:
         raise ValueError(
             _(
@@ -145,3 +147,14 @@ def _check_type(function: Any, name: str, type: str) -> None:
                 "fp8e4nv, i1, i8, i16, i32, i64, u32 and the like, with a * before it for a pointer"
             ).format(function=function.__name__, type=repr(type), name=name)
         ) from None
+    if hasattr(found, "block_type") and hasattr(found, "layout"):  # Triton's compiler ends for blocks that do not fit
+        block = found.block_type
+        try:
+            shape, bits = [int(size) for size in block.shape], block.element_ty.primitive_bitwidth
+            _unused = layout(found.layout, shape, bits=bits).linear
+        except LayoutError as error:
+            raise ValueError(
+                _("{function}: the block of {name} does not fit its layout: {error}").format(
+                    function=function.__name__, name=name, error=error
+                )
+            ) from None

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from triton_lab.interpreter import runtime_values as values
-from triton_lab.interpreter.asynchronous.pending_work import Asynchronous
+from triton_lab.interpreter.asynchronous.asynchronous_work import Asynchronous
 from triton_lab.interpreter.bound_code import BoundBlock, BoundStep, Routine
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.kernel_errors import KernelError, from_signal

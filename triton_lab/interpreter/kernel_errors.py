@@ -43,7 +43,8 @@ class AccessFault:
 
 class KernelError(Exception):
     """Raised when a kernel stops at ``op`` because of ``message``, in ``programs``; ``together`` are all that ran with
-    them. ``rule`` names what it breaks where a kernel uses shared memory, barriers or partitions wrongly, else "".
+    them. ``rule`` names what it breaks where a kernel uses shared memory, barriers or partitions wrongly, and ``hint``
+    says what to do then; else both are "".
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class KernelError(Exception):
         programs: NDArray[Any] | None = None,
         fault: AccessFault | None = None,
         rule: str = "",
+        hint: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -60,6 +62,7 @@ class KernelError(Exception):
         self.programs = programs
         self.fault = fault
         self.rule = rule
+        self.hint = hint
         self.together: NDArray[Any] | None = None
 
     @property
@@ -92,6 +95,7 @@ class KernelErrorData:
     fault: AccessFault | None
     cause: tuple[str, str] | None
     rule: str = ""
+    hint: str = ""
 
     @classmethod
     def of(cls, error: KernelError) -> KernelErrorData:
@@ -106,13 +110,14 @@ class KernelErrorData:
             error.fault,
             None if cause is None else (type(cause).__name__, str(cause)),
             error.rule,
+            error.hint,
         )
 
     def error(self, plan: Plan) -> KernelError:
         """Make the error again, at the operation of ``plan`` with its index."""
         kind = next((one for one in (Unsupported, Deadlock, StepLimit) if one.__name__ == self.kind), KernelError)
         op = next((op for op in plan.walk() if op.index == self.op), None)
-        error = kind(self.message, op, self.programs, self.fault, self.rule)
+        error = kind(self.message, op, self.programs, self.fault, self.rule, self.hint)
         error.together = self.together
         if self.cause is not None:
             name, text = self.cause

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triton_lab.interpreter.asynchronous.async_events import Listener
-from triton_lab.interpreter.asynchronous.pending_work import Asynchronous
+from triton_lab.interpreter.asynchronous.asynchronous_work import Asynchronous
 from triton_lab.interpreter.asynchronous.schedules import LAZY
 from triton_lab.interpreter.bound_plan import Executable
 from triton_lab.interpreter.frame import Environment, Frame, Marks, Observer
@@ -72,6 +72,7 @@ class Machine:
         printer: KernelPrinter | None = None,
         marks: Marks | None = None,
         events: Listener | None = None,
+        fenced: bool = True,
     ) -> None:
         self.executable = executable
         self.arguments = arguments
@@ -84,7 +85,7 @@ class Machine:
         self.printer = printer
         self.marks = marks
         self.steps = 0
-        self.asynchronous = Asynchronous(self.limits.schedule, events)
+        self.asynchronous = Asynchronous(self.limits.schedule, events, fenced)
         self.ended = 0
         # In a kernel whose programs may wait: the strand that runs, or ran last.
         self._turn: Strand | None = None

@@ -115,8 +115,8 @@ def _message(error: KernelError) -> tuple[str, str]:
         return _("the CPU target failed at {message}").format(message=error.message), _(
             "This is a fault of triton-lab's, not of the kernel."
         )
-    if error.rule:  # these say themselves what to do
-        return error.message, ""
+    if error.rule:
+        return error.message, error.hint
     if isinstance(error, StepLimit):
         return error.message, translated(HINT_STEPS)
     if isinstance(error, Deadlock):

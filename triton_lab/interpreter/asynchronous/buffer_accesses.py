@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.ir import Op
 from triton_lab.localization import N_, _, translated
 
-if TYPE_CHECKING:
-    from triton_lab.interpreter.asynchronous.pending_work import Asynchronous, PendingWork
-
 Array = NDArray[Any]
 Proxy = Literal["generic", "async", "tensor"]
 
@@ -31,7 +28,7 @@ USED_BEFORE_WAIT = "used-before-wait"
 WRITTEN_WHILE_READ = "written-while-read"
 MISSING_FENCE = "missing-fence"
 PARTITION_RACE = "partition-race"
-INDEX_OUT_OF_RANGE = "index-out-of-range"
+OUT_OF_BOUNDS = "out-of-bounds"
 
 
 # The epoch of what has not happened yet.
@@ -63,12 +60,36 @@ class Access:
         self.epoch[rows] = epoch[theirs]
 
 
-class Accesses:
+class Pending(Protocol):
+    """What the work that is pending on a buffer says of itself; see `PendingWork`."""
+
+    @property
+    def op(self) -> Op: ...
+    @property
+    def queue(self) -> str: ...
+    @property
+    def programs(self) -> Array: ...
+    @property
+    def waits(self) -> Array: ...
+
+
+class Clocks(Protocol):
+    """What orders the accesses of a launch; see `Asynchronous`."""
+
+    moments: int
+    fenced: bool
+
+    @property
+    def is_parted(self) -> bool: ...
+    def clock(self, programs: Array) -> tuple[int, Array]: ...
+
+
+class BufferAccesses:
     """The accesses of one buffer, and the work that is pending on it."""
 
-    def __init__(self, asynchronous: Asynchronous) -> None:
-        self.asynchronous = asynchronous
-        self.pending: list[tuple[PendingWork, SharedView, bool]] = []
+    def __init__(self, clocks: Clocks) -> None:
+        self.clocks = clocks
+        self.pending: list[tuple[Pending, SharedView, bool]] = []
         self.generic: list[Access] = []
         self.ordered: list[Access] = []
 
@@ -81,9 +102,9 @@ class Accesses:
         """
         in_bounds(view, programs)
         self._check_pending(view, programs, writes, proxy)
-        if proxy != "generic" and view.buffer.shared:
+        if proxy != "generic" and view.buffer.shared and self.clocks.fenced:
             self._check_fences(view, programs, writes)
-        parted = self.asynchronous.partitions is not None
+        parted = self.clocks.is_parted
         if parted:
             self._check_order(view, programs, op, writes)
         if proxy == "generic":
@@ -127,11 +148,11 @@ class Accesses:
                 continue
             wrong = self._met(view, programs, held, work.programs, work.waits >= 0)
             if len(wrong):
-                text, rule = (_ARRIVING, USED_BEFORE_WAIT) if arriving else (_LEAVING, WRITTEN_WHILE_READ)
-                raise _refused(text, rule, view, work.op, wrong)
+                texts, rule = (_ARRIVING, USED_BEFORE_WAIT) if arriving else (_LEAVING, WRITTEN_WHILE_READ)
+                raise _refused(texts, rule, view, work.op, wrong)
 
     def _check_fences(self, view: SharedView, programs: Array, writes: bool) -> None:
-        mine, knows = self.asynchronous.clock(programs)
+        mine, knows = self.clocks.clock(programs)
         for one in self.generic:
             if writes or one.writes:
                 rows, theirs = _common(one.programs, programs)
@@ -143,11 +164,11 @@ class Accesses:
                     unfenced[rows[known]] = False
                 wrong = self._met(view, programs, one.view, one.programs, unfenced)
                 if len(wrong):
-                    text = _UNFENCED_STORE if one.writes else _UNFENCED_LOAD
-                    raise _refused(text, MISSING_FENCE, view, one.op, wrong)
+                    texts = _UNFENCED_STORE if one.writes else _UNFENCED_LOAD
+                    raise _refused(texts, MISSING_FENCE, view, one.op, wrong)
 
     def _check_order(self, view: SharedView, programs: Array, op: Op, writes: bool) -> None:
-        mine, knows = self.asynchronous.clock(programs)
+        mine, knows = self.clocks.clock(programs)
         for one in self.ordered:
             if one.partition == mine or not (writes or one.writes):
                 continue
@@ -177,11 +198,11 @@ class Accesses:
         return programs[theirs[met]]
 
     def _note(self, kept: list[Access], view: SharedView, programs: Array, op: Op, writes: bool) -> Access:
-        mine, knows = self.asynchronous.clock(programs)
+        mine, knows = self.clocks.clock(programs)
         epoch = knows[:, mine] if len(knows) else np.zeros(len(programs), np.int64)
-        self.asynchronous.moments += 1
+        self.clocks.moments += 1
         unfenced = np.ones(len(programs), bool)
-        entry = Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.asynchronous.moments)
+        entry = Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.clocks.moments)
         base = view.fixed()
         for k, one in enumerate(kept):
             same = one.partition == mine and one.writes == writes and one.view.placement is view.placement
@@ -203,7 +224,7 @@ def in_bounds(view: SharedView, programs: Array) -> None:
             first=f"{first:,}",
             last=f"{first + view.placement.high - view.placement.low - 1:,}",
         )
-        raise KernelError(told, None, wrong, rule=INDEX_OUT_OF_RANGE)
+        raise KernelError(told, None, wrong, rule=OUT_OF_BOUNDS)
 
 
 def _common(some: Array, others: Array) -> tuple[Array, Array]:
@@ -215,30 +236,35 @@ def _common(some: Array, others: Array) -> tuple[Array, Array]:
     return first, second
 
 
-def _refused(text: str, rule: str, view: SharedView, other: Op, programs: Array) -> KernelError:
+def _refused(texts: tuple[str, str], rule: str, view: SharedView, other: Op, programs: Array) -> KernelError:
     location = other.location
     line = "" if location is None else _(" of line {line}").format(line=location.line)
-    told = translated(text).format(name=view.buffer.name or _("the buffer"), line=line)
-    return KernelError(told, None, programs, rule=rule)
+    place = "" if location is None else _(" in line {line}").format(line=location.line)
+    told = translated(texts[0]).format(name=view.buffer.name or _("the buffer"), line=line, place=place)
+    return KernelError(told, None, programs, rule=rule, hint=translated(texts[1]))
 
 
-_ARRIVING = N_(
-    "{name} is used while the copy{line} into it is pending. Wait for the copy first: async_copy.wait_group(...), or "
-    "mbarrier.wait(...)."
+# What is refused, and what to do about it.
+_ARRIVING = (
+    N_("{name} is used while the work{line} that writes it is pending"),
+    N_(
+        "Wait for the work first: async_copy.wait_group(...) after commit_group(), mbarrier.wait(...) for the phase of "
+        "this use, or warpgroup_mma_wait(...)."
+    ),
 )
-_LEAVING = N_(
-    "{name} is written while the work{line} may still read it. Wait first: tma.store_wait(...), "
-    "warpgroup_mma_wait(...), or the barrier that the work reports to."
+_LEAVING = (
+    N_("{name} is written while the work{line} may still read it"),
+    N_("Wait first: tma.store_wait(...), warpgroup_mma_wait(...), or the barrier that the work reports to."),
 )
-_UNFENCED_STORE = N_(
-    "The store{line} writes {name}, and no fence follows: TMA and the tensor core may not see what was stored. Call "
-    "fence_async_shared() after the store, before the barrier if there is one."
+_UNFENCED_STORE = (
+    N_("the store{line} writes {name}, and no fence follows: TMA and the tensor core may not see what was stored"),
+    N_("Call fence_async_shared() after the store, and before mbarrier.arrive if there is one."),
 )
-_UNFENCED_LOAD = N_(
-    "The load{line} reads {name}, and no fence follows: TMA may overwrite it before it was read. Call "
-    "fence_async_shared() after the load, before the barrier if there is one."
+_UNFENCED_LOAD = (
+    N_("the load{line} reads {name}, and no fence follows: TMA may overwrite it before it was read"),
+    N_("Call fence_async_shared() after the load, and before mbarrier.arrive if there is one."),
 )
-_UNORDERED = N_(
-    "The access{line}, of another partition, touches {name} too, and no barrier puts the two in order. Let one partition "
-    "arrive at a barrier after its access, and the other wait for that before its own."
+_UNORDERED = (
+    N_("another partition accesses {name}{place}, and no barrier puts the two accesses in order"),
+    N_("Let one partition arrive at a barrier after its access, and the other wait for that before its own."),
 )

@@ -20,9 +20,7 @@ Array = NDArray[Any]
 _BYTES = 8  # of one barrier
 
 # The kinds of what is refused; each is a `KernelError.rule`.
-NOT_INITIALIZED = "barrier-not-initialized"
-INITIALIZED_TWICE = "barrier-initialized-twice"
-TOO_MANY_ARRIVALS = "barrier-arrivals"
+MISUSE = "barrier-misuse"
 PHASE_NEVER_ENDS = "phase-never-ends"
 
 
@@ -67,8 +65,9 @@ class MBarrier:
         """Initialise it for ``count`` arrivals a phase. Raises KernelError for one that is initialised."""
         again = self.all.count[self.at] != 0
         if again.any():
-            told = _("{name} is a barrier already: call mbarrier.invalidate before it is initialised again")
-            raise KernelError(told.format(name=self.name), None, self.programs[again], rule=INITIALIZED_TWICE)
+            told = _("{name} is a barrier already").format(name=self.name)
+            hint = _("Initialise it once, or call mbarrier.invalidate before it is initialised again.")
+            raise KernelError(told, None, self.programs[again], rule=MISUSE, hint=hint)
         for array, value in ((self.all.count, count), (self.all.left, count), (self.all.bytes, 0), (self.all.phase, 0)):
             array[self.at] = value
 
@@ -93,7 +92,8 @@ class MBarrier:
             told = _("{name} gets more arrivals in a phase than the {count} that it was initialised for")
             count = int(self.all.count[self.at].max())
             message = told.format(name=self.name, count=count)
-            raise KernelError(message, None, self.programs[left < 0], rule=TOO_MANY_ARRIVALS)
+            hint = _("Let mbarrier.init count all arrivals of a phase: each arrive, and each expect.")
+            raise KernelError(message, None, self.programs[left < 0], rule=MISUSE, hint=hint)
         self.all.left[self.at] = left
         self.all.bytes[self.at] += expected
         return self._advance(clock)
@@ -128,8 +128,9 @@ class MBarrier:
     def _need(self) -> None:
         missing = self.all.count[self.at] == 0
         if missing.any():
-            told = _("{name} is no barrier here: call mbarrier.init first, and mbarrier.invalidate last")
-            raise KernelError(told.format(name=self.name), None, self.programs[missing], rule=NOT_INITIALIZED)
+            told = _("{name} is no barrier here").format(name=self.name)
+            hint = _("Call mbarrier.init before all other uses, and mbarrier.invalidate after them.")
+            raise KernelError(told, None, self.programs[missing], rule=MISUSE, hint=hint)
 
     def _advance(self, clock: Array | None) -> bool:
         rows, numbers = self.at

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from triton_lab.interpreter.asynchronous.schedules import Schedule
+from triton_lab.interpreter.asynchronous.schedules import LandingSchedule
 from triton_lab.interpreter.kernel_errors import Deadlock
 from triton_lab.localization import _
 
@@ -47,7 +47,7 @@ class Partitions:
     ``version`` counts what may end a wait.
     """
 
-    def __init__(self, version: Callable[[], int], programs: Array, schedule: Schedule) -> None:
+    def __init__(self, version: Callable[[], int], programs: Array, schedule: LandingSchedule) -> None:
         self._version = version
         self._programs = programs
         self._schedule = schedule
@@ -95,7 +95,8 @@ class Partitions:
 
     def epoch(self, partition: int, programs: Array) -> Array:
         """What the clock of a partition says of itself."""
-        return self._all[partition].knows[self._rows(programs), partition]
+        found: Array = self._all[partition].knows[self._rows(programs), partition]
+        return found
 
     def tick(self, programs: Array) -> None:
         """What these programs of the partition do from now on is later than what their last arrival took along."""
@@ -170,4 +171,4 @@ def _deadlock(waits: Sequence[Deadlock]) -> Deadlock:
         for place, wait in zip(places, waits, strict=True)
     )
     every = _("all {count} partitions wait: {waits}").format(count=len(waits), waits=told)
-    return Deadlock(every, first.op, first.programs, rule=first.rule)
+    return Deadlock(every, first.op, first.programs, rule=first.rule, hint=first.hint)

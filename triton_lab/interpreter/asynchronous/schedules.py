@@ -29,7 +29,7 @@ def checked(schedule: str) -> str:
     return schedule
 
 
-class Schedule:
+class LandingSchedule:
     """The choices of one launch, by a name that `checked` allows."""
 
     def __init__(self, name: str = LAZY) -> None:

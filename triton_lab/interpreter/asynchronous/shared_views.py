@@ -12,20 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from triton_lab.interpreter.asynchronous.buffer_accesses import Accesses
 
 Array = NDArray[Any]
 
 _UNWRITTEN = 0xFF  # NaN in each float, -1 in each integer
 
 
-class Placement:
+class BlockOffsets:
     """Where the elements of a block lie: ``offsets``, bytes from the block's first one, for elements of ``size`` bytes.
 
     Placements are compared by identity. What is derived from one is made once (`derived`).
@@ -59,28 +56,28 @@ class Placement:
         return int(firsts[-1] - firsts[0]) if len(firsts) > 1 else self.high
 
     @property
-    def inner(self) -> Placement:
+    def inner(self) -> BlockOffsets:
         """That of one part along axis 0."""
-        made: Placement = self.derived("inner", lambda: Placement(self.offsets[0], self.size))
+        made: BlockOffsets = self.derived("inner", lambda: BlockOffsets(self.offsets[0], self.size))
         return made
 
-    def sliced(self, starts: tuple[int, ...], shape: tuple[int, ...]) -> Placement:
+    def sliced(self, starts: tuple[int, ...], shape: tuple[int, ...]) -> BlockOffsets:
         """That of a slice."""
         part = tuple(slice(start, start + size) for start, size in zip(starts, shape, strict=True))
-        made: Placement = self.derived((starts, shape), lambda: Placement(self.offsets[part], self.size))
+        made: BlockOffsets = self.derived((starts, shape), lambda: BlockOffsets(self.offsets[part], self.size))
         return made
 
-    def reshaped(self, shape: tuple[int, ...]) -> Placement:
+    def reshaped(self, shape: tuple[int, ...]) -> BlockOffsets:
         """That of the same elements in another shape."""
-        made: Placement = self.derived(shape, lambda: Placement(self.offsets.reshape(shape), self.size))
+        made: BlockOffsets = self.derived(shape, lambda: BlockOffsets(self.offsets.reshape(shape), self.size))
         return made
 
-    def transposed(self, axes: tuple[int, ...]) -> Placement:
+    def transposed(self, axes: tuple[int, ...]) -> BlockOffsets:
         """That of the same elements in another order of axes."""
-        made: Placement = self.derived(("axes", axes), lambda: Placement(self.offsets.transpose(axes), self.size))
+        made: BlockOffsets = self.derived(("axes", axes), lambda: BlockOffsets(self.offsets.transpose(axes), self.size))
         return made
 
-    def meets(self, other: Placement, ahead: int) -> bool:
+    def meets(self, other: BlockOffsets, ahead: int) -> bool:
         """Whether it shares a byte with ``other``, whose first byte is ``ahead`` bytes after its own."""
         if self is other and ahead == 0:
             return True
@@ -89,7 +86,7 @@ class Placement:
         met: bool = self.derived(("meets", other, ahead), lambda: self._meets(other, ahead))
         return met
 
-    def _meets(self, other: Placement, ahead: int) -> bool:
+    def _meets(self, other: BlockOffsets, ahead: int) -> bool:
         low = min(self.low, other.low + ahead)
         mine = np.zeros(max(self.high, other.high + ahead) - low, bool)
         for k in range(self.size):
@@ -102,22 +99,24 @@ class _Block:
     """A block that was written whole and is not in the bytes yet: ``values`` in the shape of ``placement``."""
 
     base: int
-    placement: Placement
+    placement: BlockOffsets
     values: Array
 
 
 class Buffer:
     """An allocation of ``size`` bytes for each of ``programs`` (linear numbers, ascending), called ``name``.
 
-    ``shared``: whether it is in shared memory, else it is in tensor memory.
+    ``shared``: whether it is in shared memory, else it is in tensor memory. ``site`` is the index of the operation that
+    allocates it.
     """
 
-    def __init__(self, programs: Array, size: int, name: str, accesses: Accesses, shared: bool = True) -> None:
+    def __init__(self, programs: Array, size: int, name: str, shared: bool = True, site: int = -1) -> None:
         self.programs = programs
         self.name = name
         self.size = -(-size // 16) * 16
-        self.accesses = accesses
+        self.accesses: Any = None  # `BufferAccesses`, which knows this class
         self.shared = shared
+        self.site = site
         self.barriers: Any = None
         self._bytes: Array | None = None
         self._blocks: list[_Block] = []
@@ -137,20 +136,20 @@ class Buffer:
         """Whether these are all of its programs."""
         return len(programs) == len(self.programs)
 
-    def whole(self, base: int, placement: Placement, dtype: np.dtype[Any]) -> Array | None:
+    def whole(self, base: int, placement: BlockOffsets, dtype: np.dtype[Any]) -> Array | None:
         """The block that was written at this place, if nothing else has touched it since; else None."""
         for block in self._blocks:
             if block.base == base and block.placement is placement and block.values.dtype == dtype:
                 return block.values
         return None
 
-    def keep(self, base: int, placement: Placement, values: Array) -> None:
+    def keep(self, base: int, placement: BlockOffsets, values: Array) -> None:
         """Keep a block that all programs have written."""
         self._blocks = [one for one in self._blocks if one.base != base or one.placement is not placement]
         self.settle(base, placement)
         self._blocks.append(_Block(base, placement, values))
 
-    def settle(self, base: int, placement: Placement) -> None:
+    def settle(self, base: int, placement: BlockOffsets) -> None:
         """Write those kept blocks into the bytes that share some with this place."""
         left = []
         for block in self._blocks:
@@ -171,7 +170,7 @@ class SharedView:
 
     buffer: Buffer
     base: Array
-    placement: Placement
+    placement: BlockOffsets
     dtype: np.dtype[Any]
     axes: tuple[int, ...] | None = field(default=None)
 
@@ -187,7 +186,7 @@ class SharedView:
         return self.placement.offsets.size * self.dtype.itemsize
 
     @property
-    def laid(self) -> Placement:
+    def laid(self) -> BlockOffsets:
         """Where its elements lie, with its axes in their order."""
         return self.placement if self.axes is None else self.placement.transposed(self.axes)
 

@@ -14,7 +14,7 @@ from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import Unsupported
 from triton_lab.interpreter.op_registry import check, impl
 from triton_lab.interpreter.ops.atomics import modify
-from triton_lab.interpreter.ops.barriers import chosen
+from triton_lab.interpreter.ops.barrier_phases import chosen
 from triton_lab.interpreter.ops.descriptors import (
     KINDS,
     corner_of,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.asynchronous.buffer_accesses import USED_BEFORE_WAIT
 from triton_lab.interpreter.asynchronous.pending_work import PendingWork
 from triton_lab.interpreter.asynchronous.shared_views import SharedView
 from triton_lab.interpreter.dtypes import dtype_of
@@ -22,7 +23,6 @@ from triton_lab.ir import Op, traits
 from triton_lab.localization import _
 
 Array = NDArray[Any]
-ACCUMULATOR_PENDING = "accumulator-pending"
 _FACTORS = 2
 # What may take an accumulator whose product is pending: the next product, the wait, and what only passes it on.
 _PASSES_ON = traits.names(lambda trait: trait.dialect == "scf" or trait.name.startswith("ttng.warp_group_dot"))
@@ -86,5 +86,6 @@ def _refuse_uses(frame: Frame, op: Op) -> None:
     for user in frame.routine.function.walk():
         if user.name not in _PASSES_ON and results & set(user.operands):
             name = frame.routine.function.names[op.results[0]] or _("the accumulator")
-            told = _("{name} is used while its product is pending: wait with warpgroup_mma_wait(0, ...) first")
-            raise KernelError(told.format(name=name), user, frame.programs, rule=ACCUMULATOR_PENDING)
+            told = _("{name} is used while its product is pending").format(name=name)
+            hint = _("Wait for the product first: warpgroup_mma_wait(0, ...).")
+            raise KernelError(told, user, frame.programs, rule=USED_BEFORE_WAIT, hint=hint)

@@ -75,9 +75,9 @@ TRAITS = table(
     ),
     _ACCESS(
         "ttng.async_tma_gather",
-        effect=replace(LOAD, operands="address coordinate coordinate barrier buffer predicate", result=None),
+        effect=replace(LOAD, operands="address coordinate* barrier buffer predicate", result=None),
     ),
-    _ACCESS("ttng.async_tma_scatter", effect=replace(STORE, operands="address coordinate coordinate buffer")),
+    _ACCESS("ttng.async_tma_scatter", effect=replace(STORE, operands="address coordinate* buffer")),
     _ACCESS("ttng.tmem_alloc"),
     _ACCESS("ttng.tmem_load"),
     _ACCESS("ttng.tmem_store"),

@@ -1,8 +1,8 @@
 """`Rule`: the declaration of one kind of finding, from which everything else about that kind follows.
 
-Each module of `checks/rules` holds one rule and is found there by itself: severities, the order of the checks, the
-merging of shards' findings, marks in pictures, SARIF's rules, the options ``--select`` and ``--ignore``, pytest's
-markers and the pages of the documentation ask `rules`.
+Each module of `checks/rules` and its folders holds one rule and is found there by itself: severities, the order of the
+checks, the merging of shards' findings, marks in pictures, SARIF's rules, the options ``--select`` and ``--ignore``,
+pytest's markers and the pages of the documentation ask `rules`.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ _registered: dict[str, Rule] = {}
 def rules() -> Mapping[str, Rule]:
     """All rules by kind, the gravest first, then by name."""
     package = importlib.import_module(PACKAGE)
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{PACKAGE}.{module.name}")
+    for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
+        importlib.import_module(module.name)
     ordered = sorted(_registered.values(), key=lambda rule: (SEVERITIES.index(rule.severity), rule.kind))
     return MappingProxyType({rule.kind: rule for rule in ordered})
 

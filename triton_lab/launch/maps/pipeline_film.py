@@ -38,6 +38,8 @@ _STEPS = {
     "begin": N_("begins"),
     "end": N_("ends"),
 }
+# A part of a buffer: the operation that allocates the buffer, by index, and the part's first byte.
+Place = tuple[int, int]
 SpanKind = Literal["work", "wait", "fills", "full", "reads", "phase"]
 MOST = 600  # moments of a film
 
@@ -89,15 +91,22 @@ class PipelineFilm:
         return found[:MOST]
 
     @cached_property
-    def slots(self) -> dict[tuple[str, int], str]:
-        """The name of each part of a buffer, by the buffer and the part's first byte: ``ring[1]``."""
-        places: dict[str, set[int]] = {}
+    def slots(self) -> dict[Place, str]:
+        """The name of each part of a buffer: ``ring[1]``; of buffers of one name: ``ring (2)``."""
+        places: dict[int, set[int]] = {}
+        names: dict[int, str] = {}
         for event in self.events:
-            for name, base, _writes in self._touched(event):
-                places.setdefault(name, set()).add(base)
+            for buffer, _base, _writes in event.touches:
+                names[buffer.site] = buffer.name or _("buffer")
+            for (site, base), _writes in self._touched(event):
+                places.setdefault(site, set()).add(base)
+        told: dict[int, str] = {}
+        for site in sorted(places):
+            same = sum(name == names[site] for name in (names[other] for other in told))
+            told[site] = f"{names[site]} ({same + 1})" if same else names[site]
         return {
-            (name, base): f"{name}[{k}]" if len(bases) > 1 else name
-            for name, bases in places.items()
+            (site, base): f"{told[site]}[{k}]" if len(bases) > 1 else told[site]
+            for site, bases in places.items()
             for k, base in enumerate(sorted(bases))
         }
 
@@ -106,7 +115,7 @@ class PipelineFilm:
         """Each event in words."""
         made = []
         for event in self.events:
-            touched = [self.slots[name, base] for name, base, _writes in self._touched(event)]
+            touched = [self.slots[place] for place, _writes in self._touched(event)]
             row = self._row(event)
             who = translated(WORKERS[event.queue]) if event.work and event.kind in ("issued", "landed") else row
             told = _("{who}: {what}").format(who=who, what=translated(_STEPS[event.kind]))
@@ -125,7 +134,7 @@ class PipelineFilm:
     def buffers(self) -> list[str]:
         """The parts of buffers that work fills or reads, in their order in memory; no barriers."""
         used = {
-            (name, base) for event in self.events if event.work for name, base, _writes in self._touched(event)
+            place for event in self.events if event.work for place, _writes in self._touched(event)
         } - self._barrier_places
         return [self.slots[place] for place in sorted(used)]
 
@@ -135,12 +144,12 @@ class PipelineFilm:
         return [self.slots[place] for place in sorted(self._barrier_places)]
 
     @cached_property
-    def _barrier_places(self) -> set[tuple[str, int]]:
+    def _barrier_places(self) -> set[Place]:
         return {
-            (name, base)
+            place
             for event in self.events
             if event.kind in ("arrived", "phase") or (event.kind in ("waits", "waited") and event.buffer)
-            for name, base, _writes in self._touched(event)
+            for place, _writes in self._touched(event)
         }
 
     @cached_property
@@ -155,19 +164,19 @@ class PipelineFilm:
         for now, event in enumerate(self.events):
             if event.kind == "issued":
                 begun[event.work] = now, event
-                for name, base, writes in self._touched(event):
-                    if writes and (slot := self.slots[name, base]) in full:
+                for place, writes in self._touched(event):
+                    if writes and (slot := self.slots[place]) in full:
                         yield Span(slot, "full", full.pop(slot), now, "")
             elif event.kind == "landed" and event.work in begun:
                 yield from self._work(*begun.pop(event.work), now)
-                full |= {self.slots[name, base]: now for name, base, writes in self._touched(event) if writes}
+                full |= {self.slots[place]: now for place, writes in self._touched(event) if writes}
         for first, event in begun.values():
             yield from self._work(first, event, end)
         for slot, first in full.items():
             yield Span(slot, "full", first, end, "")
 
     def _work(self, first: int, event: AsyncEvent, last: int) -> Iterator[Span]:
-        touched = [(self.slots[name, base], writes) for name, base, writes in self._touched(event)]
+        touched = [(self.slots[place], writes) for place, writes in self._touched(event)]
         text = ", ".join(dict.fromkeys(slot for slot, _writes in touched))
         line, works = self._line(event.op), (event.work,)
         yield Span(translated(WORKERS[event.queue]), "work", first, last, text, line, works)
@@ -186,32 +195,31 @@ class PipelineFilm:
             elif event.kind == "waited":
                 found = ended.pop(id(event.op), [])
                 first = min([begun.pop(here, now), *(moment for moment, _work in found)])
-                told = ", ".join(self.slots[name, base] for name, base, _writes in self._touched(event))
+                told = ", ".join(self.slots[place] for place, _writes in self._touched(event))
                 works = tuple(work for _moment, work in found)
                 yield Span(partition_name(here), "wait", first, now, told, self._line(event.op), works)
         for here, first in begun.items():
             event = self.events[first]
-            told = ", ".join(self.slots[name, base] for name, base, _writes in self._touched(event))
+            told = ", ".join(self.slots[place] for place, _writes in self._touched(event))
             yield Span(partition_name(here), "wait", first, len(self.events) - 1, told, self._line(event.op))
 
     def _phases(self) -> Iterator[Span]:
         since: dict[str, tuple[int, int]] = dict.fromkeys(self.barriers, (0, 0))
         for now, event in enumerate(self.events):
             if event.kind == "phase":
-                for name, base, _writes in self._touched(event):
-                    first, phase = since[self.slots[name, base]]
-                    yield Span(self.slots[name, base], "phase", first, now, str(phase & 1))
-                    since[self.slots[name, base]] = now, phase + 1
+                for place, _writes in self._touched(event):
+                    first, phase = since[self.slots[place]]
+                    yield Span(self.slots[place], "phase", first, now, str(phase & 1))
+                    since[self.slots[place]] = now, phase + 1
         for bar, (first, phase) in since.items():
             yield Span(bar, "phase", first, len(self.events) - 1, str(phase & 1))
 
-    def _touched(self, event: AsyncEvent) -> list[tuple[str, int, bool]]:
-        """The parts of buffers of an event: the buffer's name, the first byte, and whether it is written."""
-        found = []
+    def _touched(self, event: AsyncEvent) -> list[tuple[Place, bool]]:
+        """The parts of buffers of an event, and whether each is written."""
         where = int(np.flatnonzero(event.programs == self.program)[0])
-        for name, base, writes in event.touches:
-            found.append((name, int(base[where if len(base) > 1 else 0]), writes))
-        return found
+        return [
+            ((buffer.site, int(base[where if len(base) > 1 else 0])), writes) for buffer, base, writes in event.touches
+        ]
 
     def _row(self, event: AsyncEvent) -> str:
         return partition_name(event.partition)

@@ -63,6 +63,24 @@ def refusals(summary: LaunchSummary, kind: str, name: str) -> Iterator[Finding]:
     )
 
 
+def stopped_by(summary: LaunchSummary, kind: str) -> Iterator[Finding]:
+    """The finding for an operation that broke a rule of shared memory, barriers or partitions."""
+    error = error_of(summary)
+    if error is None or error.rule != kind:
+        return
+    launch, numbers = summary.launch, error.numbers
+    yield finding(
+        launch,
+        kind,
+        f"{messages.program(int(numbers[0]), launch.grid)}: {error.message}",
+        error.hint,
+        op=error.op,
+        count=len(numbers),
+        programs=numbers[:LISTED],
+        stopped=True,
+    )
+
+
 def access_faults(summary: LaunchSummary, kind: str) -> Iterator[Finding]:
     """One finding for each operation whose accesses were stopped for the reason ``kind``.
 

@@ -45,8 +45,9 @@ class DeadlockRule(WholeRule):
 
     def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
         """At most one finding, about all programs that wait."""
-        if isinstance(evidence.launch.error, Deadlock):
-            yield _deadlock(evidence.launch, evidence.launch.error)
+        error = evidence.launch.error
+        if isinstance(error, Deadlock) and not error.rule:  # a wait for a barrier has a rule of its own
+            yield _deadlock(evidence.launch, error)
 
     def programs_mark(self, count: int) -> str:
         """The words for programs that wait."""

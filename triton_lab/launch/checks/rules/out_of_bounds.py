@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from triton_lab.launch.checks.analysis.faults import access_faults, refusals
+from triton_lab.launch.checks.analysis.faults import access_faults, refusals, stopped_by
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
@@ -38,6 +38,7 @@ class OutOfBoundsRule(WholeRule):
         """One finding for each operation, with the lanes of all programs."""
         yield from refusals(evidence, self.kind, "tt.gather")
         yield from access_faults(evidence, self.kind)
+        yield from stopped_by(evidence, self.kind)
 
     def programs_mark(self, count: int) -> str:
         """The words for programs whose gather leaves its block."""

@@ -84,7 +84,7 @@ class PipelineView(View):
         names = [*self.film.rows, *self.film.buffers, *self.film.barriers]
         return 8 + max((width_of(name, SMALL) for name in names), default=0.0) + 10
 
-    def drawing(self) -> Drawing:
+    def rows(self) -> Drawing:
         """All rows under their headings, the axis of time, and the legend."""
         made = Drawing(self.left + self.step * len(self.film.events) + 8)
         y = 0.0
@@ -112,6 +112,9 @@ class PipelineView(View):
         made.add(DrawnText(8, y + ROW / 2, name, SMALL))
         ends: list[int] = []
         for span in sorted(spans, key=lambda one: (one.first, one.last)):
+            if span.kind == "reads" and ends:  # over what the buffer holds
+                self._bar(made, span, y)
+                continue
             place = next((k for k, end in enumerate(ends) if end <= span.first), len(ends))
             ends[place : place + 1] = [max(span.last, span.first + 1)]
             self._bar(made, span, y + ROW * place)
@@ -125,9 +128,10 @@ class PipelineView(View):
     def _bar(self, made: Drawing, span: Span, y: float) -> None:
         fill, opacity, _told = LOOKS[span.kind]
         x, width = self.left + self.step * span.first, self.step * max(1, span.last - span.first)
+        height = BAR / 2 if span.kind == "reads" else BAR
         made.add(
             Rectangle(
-                x, y + (ROW - BAR) / 2, width, BAR, fill, fill, opacity, radius=2, dashed=span.kind == "fills",
+                x, y + (ROW - height) / 2, width, height, fill, fill, opacity, radius=2, dashed=span.kind == "fills",
                 tag=tag_of(span.works),
             )
         )  # fmt: skip
@@ -153,7 +157,7 @@ class PipelineView(View):
         return {
             "kind": "pipeline",
             "title": self.title(),
-            "picture": self.drawing().scene("", self.title()),
+            "picture": self.rows().scene("", self.title()),
             "left": self.left,
             "step": self.step,
             "moments": [
@@ -188,7 +192,7 @@ class PipelineView(View):
     def pieces(self) -> list[Drawing]:
         from triton_lab.views.drawing.drawing_pieces import paragraphs, spaced, title
 
-        return [title(self.title()), *paragraphs([self.note]), spaced(self.drawing())]
+        return [title(self.title()), *paragraphs([self.note]), spaced(self.rows())]
 
 
 def tag_of(works: Sequence[int]) -> str:

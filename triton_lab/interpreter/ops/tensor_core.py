@@ -17,7 +17,7 @@ from triton_lab.interpreter.asynchronous.shared_views import SharedView
 from triton_lab.interpreter.frame import Frame
 from triton_lab.interpreter.kernel_errors import Unsupported
 from triton_lab.interpreter.op_registry import check, impl
-from triton_lab.interpreter.ops.barriers import chosen
+from triton_lab.interpreter.ops.barrier_phases import chosen
 from triton_lab.interpreter.ops.dot_scaled import unscaled
 from triton_lab.interpreter.ops.local_memory import TOKEN, allocated, block_of, truth, view_of
 from triton_lab.interpreter.ops.warp_groups import product_of

@@ -114,7 +114,11 @@ def wait_barrier(frame: Frame, op: Op, *operands: Value) -> None:
         told = _("{name} is waited for in phase {phase}, which does not end: {state}").format(
             name=name, phase=int(parity[rows[0]]), state=MBarrier(some, frame.programs[rows]).told()
         )
-        reason = Deadlock(told, op, frame.programs[rows], rule=PHASE_NEVER_ENDS)
+        hint = _(
+            "Compare what the phase expects with what comes: the count of mbarrier.init, the arrivals, the bytes of "
+            "mbarrier.expect, and the phase, which is 0 at first and changes with each use."
+        )
+        reason = Deadlock(told, op, frame.programs[rows], rule=PHASE_NEVER_ENDS, hint=hint)
         if asynchronous.partitions is None:
             raise reason
         asynchronous.partitions.wait(reason)

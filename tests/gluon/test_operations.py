@@ -1,0 +1,100 @@
+"""Single operations of Gluon against their definition; those that only Triton 3.9 has are skipped before it."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from triton.experimental.gluon.language.nvidia import blackwell
+
+from tests.gluon import operations
+from tests.gluon.operations import gl
+from triton_lab.interpreter.asynchronous.buffer_accesses import OUT_OF_BOUNDS, USED_BEFORE_WAIT
+from triton_lab.interpreter.kernel_errors import KernelError
+
+chosen = pytest.mark.skipif(not hasattr(gl.shared_memory_descriptor, "atomic_scatter_add"), reason="from Triton 3.9 on")
+newest = pytest.mark.skipif(not hasattr(blackwell, "fma2"), reason="from Triton 3.9 on")
+_FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+
+
+@chosen
+def test_elements_are_gathered_and_scattered() -> None:
+    x, y = torch.randn(256), torch.zeros(256)
+    operations.gathered[(1,)](x, y)
+    assert torch.equal(y, x[(torch.arange(256) * 3) % 256])
+    operations.scattered[(1,)](x, y)
+    assert torch.equal(y, x.flip(0))
+
+
+@chosen
+def test_each_lane_finds_what_the_lanes_before_it_left() -> None:
+    x = torch.arange(1, 257, dtype=torch.int32)
+    y, found = torch.zeros_like(x), torch.zeros_like(x)
+    operations.counted[(1,)](x, y, found)
+    held, before = [0] * 256, [0] * 256
+    for lane in range(100):
+        before[lane] = held[lane // 4]
+        held[lane // 4] += lane + 1
+    assert y.tolist() == held and found.tolist() == before
+
+
+@chosen
+def test_an_index_out_of_range_is_named() -> None:
+    with pytest.raises(KernelError, match="256") as caught:
+        operations.gathered_outside[(1,)](torch.randn(256), torch.zeros(256))
+    assert caught.value.rule == OUT_OF_BOUNDS
+
+
+def test_a_buffer_out_of_range_is_named_where_it_is_used() -> None:
+    with pytest.raises(KernelError) as caught:
+        operations.index_outside[(1,)](torch.randn(256), torch.zeros(256))
+    assert caught.value.rule == OUT_OF_BOUNDS and "store" in str(caught.value)
+
+
+def test_views_alias() -> None:
+    x, y = torch.randn(32, 32), torch.zeros(1024 + 512)
+    operations.viewed[(1,)](x, y)
+    assert torch.equal(y[:1024].view(32, 32), x.T) and torch.equal(y[1024:].view(32, 16), x[:, 16:])
+
+
+def test_a_pending_sum_is_not_used() -> None:
+    a = torch.randn(64, 64).half()
+    with pytest.raises(KernelError) as caught:
+        operations.summed_wrongly[(1,)](a, a, torch.zeros(64, 64))
+    assert caught.value.rule == USED_BEFORE_WAIT and caught.value.op is not None
+    assert caught.value.op.name == "tt.store"
+
+
+@newest
+def test_packed_arithmetic() -> None:
+    x, y = torch.randn(256), torch.zeros(256)
+    operations.packed[(1,)](x, y, arch="sm100")
+    assert torch.equal(y, (x.double() * x.double() + (x + x - x).double()).float())
+
+
+@newest
+def test_tensor_memory_is_stored_sliced_and_loaded() -> None:
+    x, y = torch.randn(128, 64), torch.zeros(128, 64)
+    operations.kept[(1,)](x, y, arch="sm100")
+    x[:, 32:] += 1
+    assert torch.equal(x, y)
+
+
+@newest
+@pytest.mark.parametrize("kind", ["e4m3", "e5m2", "e2m1"])
+def test_scaled_products_are_those_of_exact_numbers(kind: str) -> None:
+    generator = np.random.default_rng(0)
+    width = 64 if kind == "e2m1" else 128
+    bytes_ = generator.integers(0, 256, (2, 128, width), np.uint8)
+    if kind == "e2m1":
+        numbers = np.stack([_FP4[bytes_ & 15], _FP4[bytes_ >> 4]], -1).reshape(2, 128, 128)
+    else:
+        bytes_ &= 0xBF  # no infinities, no NaN
+        numbers = bytes_.view({"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}[kind]).astype(np.float32)
+    exponents = generator.integers(120, 134, (2, 128, 4), np.uint8)
+    wide = numbers.astype(np.float64) * np.repeat(2.0 ** (exponents.astype(np.float64) - 127), 32, -1)
+    y = torch.zeros(128, 128)
+    given = [torch.from_numpy(one.copy()) for one in (*bytes_, *exponents)]
+    operations.scaled[(1,)](*given, y, kind, width, arch="sm100")
+    np.testing.assert_allclose(y.numpy(), wide[0] @ wide[1].T, rtol=1e-4, atol=1e-3 * np.abs(wide).max())

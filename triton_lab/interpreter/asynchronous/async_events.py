@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from triton_lab.interpreter.asynchronous.shared_views import Buffer
 from triton_lab.ir import Op
 
 # "issued": work was started; "landed": it has ended; "committed": what was started is a group now. "arrived": a barrier
@@ -39,7 +40,8 @@ class AsyncEvent:
     ``time`` counts events. ``op`` is the operation that runs; of work that lands, the one that issued it is ``work_op``
     and ``op`` the one that waited, None if the schedule chose that moment. ``queue`` is who works: "copies", "loads",
     "stores", "products", "tensor core". ``buffer`` is the name of the buffer or barrier, ``base`` its first byte there,
-    ``(programs,)`` or ``(1,)``. ``work`` numbers the work, 0 if there is none.
+    ``(programs,)`` or ``(1,)``. ``touches`` has the buffers, the first bytes there, and whether they are
+    written. ``work`` numbers the work, 0 if there is none.
     """
 
     time: int
@@ -52,6 +54,7 @@ class AsyncEvent:
     base: NDArray[Any] | None = None
     work: int = 0
     work_op: Op | None = None
+    touches: tuple[tuple[Buffer, NDArray[Any], bool], ...] = ()
 
 
 Listener = Callable[[AsyncEvent], None]

@@ -36,9 +36,13 @@ STORE_NOT_WAITED = "store-not-waited-for"
 
 
 class Asynchronous:
-    """The asynchronous work of a launch, and what orders it: groups, barriers, fences, partitions."""
+    """The asynchronous work of a launch, and what orders it: groups, barriers, fences, partitions.
 
-    def __init__(self, schedule: str = "lazy", listener: Listener | None = None) -> None:
+    ``fenced``: the kernel must order its accesses by fences. A module that the compiler still works on has none yet.
+    """
+
+    def __init__(self, schedule: str = "lazy", listener: Listener | None = None, fenced: bool = True) -> None:
+        self.fenced = fenced
         self.schedule = LandingSchedule(schedule)
         self.listener = listener
         self.partitions: Partitions | None = None
@@ -54,9 +58,9 @@ class Asynchronous:
 
     # --- Who touches what ----------------------------------------------------------------------------------------
 
-    def buffer(self, programs: Array, size: int, name: str, shared: bool) -> Buffer:
+    def buffer(self, programs: Array, size: int, name: str, shared: bool, site: int) -> Buffer:
         """A new buffer, in shared or in tensor memory."""
-        made = Buffer(programs, size, name, shared)
+        made = Buffer(programs, size, name, shared, site)
         made.accesses = BufferAccesses(self)
         self._accesses.append(made.accesses)
         return made
@@ -231,6 +235,9 @@ class Asynchronous:
             return
         self._time += 1
         view, work = views[0] if views else None, more.get("work")
+        touched = [(one, kind == "written") for one in views]
+        if work is not None and kind in ("issued", "landed"):
+            touched = [*((one, True) for one in work.writes), *((one, False) for one in work.reads)]
         self.listener(
             AsyncEvent(
                 time=self._time,
@@ -243,6 +250,7 @@ class Asynchronous:
                 base=None if view is None else view.base,
                 work=0 if work is None else work.number,
                 work_op=None if work is None else work.op,
+                touches=tuple((one.buffer, np.asarray(one.base), writes) for one, writes in touched),
             )
         )
 

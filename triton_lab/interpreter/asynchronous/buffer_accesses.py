@@ -77,6 +77,7 @@ class Clocks(Protocol):
     """What orders the accesses of a launch; see `Asynchronous`."""
 
     moments: int
+    fenced: bool
 
     @property
     def is_parted(self) -> bool: ...
@@ -101,7 +102,7 @@ class BufferAccesses:
         """
         in_bounds(view, programs)
         self._check_pending(view, programs, writes, proxy)
-        if proxy != "generic" and view.buffer.shared:
+        if proxy != "generic" and view.buffer.shared and self.clocks.fenced:
             self._check_fences(view, programs, writes)
         parted = self.clocks.is_parted
         if parted:

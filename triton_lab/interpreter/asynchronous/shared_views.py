@@ -106,15 +106,17 @@ class _Block:
 class Buffer:
     """An allocation of ``size`` bytes for each of ``programs`` (linear numbers, ascending), called ``name``.
 
-    ``shared``: whether it is in shared memory, else it is in tensor memory.
+    ``shared``: whether it is in shared memory, else it is in tensor memory. ``site`` is the index of the operation that
+    allocates it.
     """
 
-    def __init__(self, programs: Array, size: int, name: str, shared: bool = True) -> None:
+    def __init__(self, programs: Array, size: int, name: str, shared: bool = True, site: int = -1) -> None:
         self.programs = programs
         self.name = name
         self.size = -(-size // 16) * 16
         self.accesses: Any = None  # `BufferAccesses`, which knows this class
         self.shared = shared
+        self.site = site
         self.barriers: Any = None
         self._bytes: Array | None = None
         self._blocks: list[_Block] = []

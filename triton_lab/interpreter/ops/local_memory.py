@@ -61,12 +61,18 @@ def name_of(frame: Frame, number: int) -> str:
     return frame.routine.function.names[number]
 
 
+def _assigned_to(op: Op) -> str:
+    """The variable of the kernel that gets a buffer, even if a helper allocates it; "" if it is not known."""
+    names = [place.name for place in op.location.frames() if place.name] if op.location else []
+    return names[-1] if names else ""
+
+
 def allocated(frame: Frame, op: Op, shared: bool = True) -> SharedView:
     """A new buffer in shared memory, or in tensor memory, whole."""
     type = frame.result_type(op)
     placement = placement_of(type)
-    name = name_of(frame, op.results[0])
-    buffer = frame.machine.asynchronous.buffer(frame.programs, placement.high, name, shared)
+    name = _assigned_to(op) or name_of(frame, op.results[0])
+    buffer = frame.machine.asynchronous.buffer(frame.programs, placement.high, name, shared, op.index)
     return SharedView(buffer, np.zeros(1, np.int64), placement, dtype_of(block_of(type)))
 
 

@@ -13,6 +13,7 @@ import { windowOf } from "./launch/finer.js";
 import { gridOf } from "./launch/grid.js";
 import { launchesOf, nestedOf } from "./launch/launches.js";
 import { originOf, originsOf } from "./launch/origins.js";
+import { pipelineOf } from "./launch/pipeline.js";
 import { assignedOf, stepsOf } from "./launch/steps.js";
 import { storageOf } from "./launch/storage.js";
 import { sweepOf } from "./launch/sweep.js";
@@ -55,6 +56,7 @@ export const KINDS = {
   origins: originsOf,
   pair: pairOf,
   passes: passesOf,
+  pipeline: pipelineOf,
   ragged: raggedOf,
   stages: stagesOf,
   steps: stepsOf,

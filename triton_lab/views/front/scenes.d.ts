@@ -681,6 +681,13 @@ export interface Mistake {
   advice: string;
 }
 
+/** A moment: what happens, the source line (0: not known), and the tags of the bars that belong to it. */
+export interface MomentScene {
+  told: string;
+  line: number;
+  tags: string[];
+}
+
 /** A scene within a scene: the names of its parts begin with its own. */
 export interface NestedScene {
   kind: "nested";
@@ -766,6 +773,17 @@ export interface Picked {
   dims?: string[];
   automatic?: boolean;
   instance?: number[] | null;
+}
+
+/** A film. Moment k begins at ``left + k * step`` in the ``picture``. */
+export interface PipelineScene {
+  kind: "pipeline";
+  title: string;
+  picture: DrawingScene;
+  left: number;
+  step: number;
+  moments: MomentScene[];
+  note: string;
 }
 
 /** A heatmap without cells: their arrangement, and the words around them. ``noun``: what a position is. ``counted``: column k is labelled k times the first number, divided by the second, if that is whole. */
@@ -1270,6 +1288,7 @@ export type Scene =
   | OriginsScene
   | PairScene
   | PassesScene
+  | PipelineScene
   | RaggedScene
   | StagesScene
   | StepsScene

@@ -21,7 +21,7 @@ class MiscompiledRule(Rule):
     )
     intended = N_("Never for a kernel without races: its result has one value, up to rounding.")
     blind = N_(
-        "TTIR and TTGIR are run as they stand after each pass. What happens on the way to machine code is not run, and "
-        "only the inputs of this launch are tried."
+        "TTIR and TTGIR are run as they stand after each pass. What happens on the way to machine code is not run, "
+        "missing fences between proxies are not looked for, and only the inputs of this launch are tried."
     )
     concerned = Concerned.ALL

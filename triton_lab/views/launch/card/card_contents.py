@@ -67,6 +67,13 @@ class Contents:
         return getattr(self.launch, "tuning", None) is not None
 
     @property
+    def has_film(self) -> bool:
+        """Whether its programs can be replayed, and work on shared memory."""
+        from triton_lab.launch.maps.pipeline_film import has_film
+
+        return self.replays and has_film(self.launch)
+
+    @property
     def followable(self) -> list[Access]:
         """The stores whose values can be traced back."""
         return followable(self.launch, self.accesses) if self.replays else []

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from triton_lab.views.launch.tiling.grid_view import GridView
     from triton_lab.views.launch.tiling.tiling_view import Tiling
     from triton_lab.views.launch.values.origins_view import Origins
+    from triton_lab.views.launch.values.pipeline_view import PipelineView
     from triton_lab.views.launch.values.program_variables import ProgramVariables
     from triton_lab.views.launch.values.steps_view import Steps
     from triton_lab.views.launch.values.variable_view import VariableView
@@ -85,6 +86,13 @@ TABS = (
         "replays",
         words=("assigned",),
         window=1,
+    ),
+    Tab(
+        "pipeline",
+        N_("Pipeline"),
+        N_("asynchronous copies, products and waits of a program over time"),
+        "triton_lab.views.launch.values.pipeline_view:PipelinePanel",
+        "has_film",
     ),
     Tab(
         "origins",
@@ -280,6 +288,19 @@ class Pictures:
         from triton_lab.views.launch.values.steps_view import Steps
 
         return Steps(self._launch, program, step)
+
+    def pipeline(self, program: int = 0) -> PipelineView:
+        """The asynchronous work of ``program`` over time: who works on which buffer, who waits for what.
+
+        For kernels that use shared memory: those of Gluon, and what the compiler makes of others. The launch is
+        replayed. Raises ValueError for a program that does not exist, CannotReplay.
+
+        >>> launch.plot.pipeline().title()
+        'add_kernel, program (0, 0, 0): its pipeline'
+        """
+        from triton_lab.views.launch.values.pipeline_view import PipelineView
+
+        return PipelineView(self._launch, program)
 
     def origins(
         self, store: Access | None = None, program: int | None = None, lane: int | None = None, iteration: int = 0

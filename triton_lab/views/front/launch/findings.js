@@ -33,7 +33,7 @@ export function findingOf(finding, selection, linked) {
       ...finding.orders.map((line) => make("div", {}, line)),
       make("div", { class: "tl-note" }, finding.hint, finding.fix ? ` ${tr("A fix, tried on copies:")}` : ""),
       ...(finding.fix ?? []).map(fixOf),
-      aboutOf(finding),
+      pageOf(finding),
     ),
   );
 }
@@ -42,7 +42,7 @@ export function findingOf(finding, selection, linked) {
  * What the kind of a finding means, folded below its name.
  * @param {import("../scenes.js").FindingScene} finding
  */
-function aboutOf({ sort, about, page }) {
+function pageOf({ sort, about, page }) {
   if (!sort || !about) return "";
   // A saved output may come from anyone: only an address of the web is a link.
   const link = page && /^https?:\/\//.test(page)

@@ -44,6 +44,7 @@ WORDS = {
     "dot_scaled",
     "loop_carried",
     "misaligned",
+    "miscompiled",
     "undefined",
     "uninitialized",
     "unsupported",

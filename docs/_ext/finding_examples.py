@@ -75,7 +75,8 @@ def finding_of(launch: Launch, kind: str) -> str:
     lines = str(found).splitlines()
     if rules()[kind].concerned is Concerned.SEVERAL:
         lines = [line for line in lines if not line.startswith("  values: ")]
-    return _ADDRESS.sub("0x7f0000000000", "\n".join(lines))
+    # A list of all kinds is that of `index.md`.
+    return _ADDRESS.sub("0x7f0000000000", "\n".join(lines)).replace(", ".join(rules()), "race, alias, ...")
 
 
 def _example(plant: Plant) -> Example | None:

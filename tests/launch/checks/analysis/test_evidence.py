@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from triton_lab.launch.byte_ranges import Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
-from triton_lab.launch.checks.analysis.memory_cells import MemoryCells
+from triton_lab.launch.checks.race.memory_cells import MemoryCells
 from triton_lab.launch.recording.access_event import AccessEvent
 
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 6)), max_size=6)

@@ -18,8 +18,8 @@ from triton_lab.ir.effects import RIVALS, Role, role_of
 from triton_lab.launch.access_footprint import ByteRuns, around
 from triton_lab.launch.byte_ranges import ALL, NOTHING, Flags, Ints, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, SeenAccess
-from triton_lab.launch.checks.analysis.memory_cells import MemoryCells
 from triton_lab.launch.checks.race.happens_before import hands_on
+from triton_lab.launch.checks.race.memory_cells import MemoryCells
 from triton_lab.launch.membership_classes import counted, distinct, ordering
 
 # The number of rows that are examined at once.

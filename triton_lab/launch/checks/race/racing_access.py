@@ -13,8 +13,8 @@ from triton_lab.ir.effects import Role
 from triton_lab.launch.byte_ranges import NOTHING, Ranges
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.checks.analysis.finding_text import element, finding, line_of, listed, others, program
-from triton_lab.launch.checks.analysis.memory_cells import MemoryCells
 from triton_lab.launch.checks.race.conflicts import ConflictRows, role
+from triton_lab.launch.checks.race.memory_cells import MemoryCells
 from triton_lab.launch.checks.race.races import Races
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.recording.replay_error import CannotReplay

@@ -1,4 +1,4 @@
-"""What explains a wrong result comes first, and a line has notes of one kind."""
+"""What explains a wrong result comes first, and notes that explain none stand aside."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def found(kind: str, line: int | None) -> Finding:
     return Finding(kind, "m", "h", line=line)
 
 
-def test_a_line_has_notes_of_one_kind_and_none_beside_a_graver_finding() -> None:
-    given = [found("always-true-mask", 3), found("outside-view", 3), found("outside-view", 3), found("race", 4)]
-    given += [found("alias", 4), found("overflow", 4), found("idle-program", None), found("unused-ignore", 5)]
-    left = [(one.kind, one.line) for one in one_note_a_line(given)]
+def test_a_note_that_explains_nothing_stands_alone_on_its_line_or_not_at_all() -> None:
+    given = [("always-true-mask", 3), ("outside-view", 3), ("outside-view", 3), ("race", 4), ("alias", 4)]
+    given += [("always-true-mask", 4), ("idle-program", None), ("always-true-mask", 5), ("unused-ignore", 5)]
+    left = [(one.kind, one.line) for one in one_note_a_line([found(kind, line) for kind, line in given])]
     assert left == [
-        *[("outside-view", 3), ("outside-view", 3), ("race", 4), ("overflow", 4)],
-        *[("idle-program", None), ("unused-ignore", 5)],
+        *[("outside-view", 3), ("outside-view", 3), ("race", 4), ("alias", 4)],
+        *[("idle-program", None), ("always-true-mask", 5)],
     ]
 
 

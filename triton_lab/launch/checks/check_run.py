@@ -16,7 +16,7 @@ from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
 from triton_lab.launch.checks.ignore_comments import without_ignored
 from triton_lab.launch.checks.rule import WholeRule, rules
 from triton_lab.launch.diagnosis.finding import Finding
-from triton_lab.launch.diagnosis.severity import NOTE, SEVERITIES
+from triton_lab.launch.diagnosis.severity import SEVERITIES
 from triton_lab.launch.diagnosis.verdict import Gathering, Verdict, reason_of
 from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import is_cut_short
@@ -97,12 +97,15 @@ def _caused(fault: Finding, findings: Sequence[Finding]) -> Mapping[str, Any]:
 
 
 def one_note_a_line(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings without notes on a line that has a graver finding, or a note of another kind that explains more."""
+    """The findings without notes that explain no wrong result, on a line that has a finding of another kind.
+
+    Where a line has such notes alone, those of the first kind stay.
+    """
     lines: dict[object, list[Finding]] = {}
     for one in findings:
         lines.setdefault((one.file, one.line) if one.line is not None else id(one), []).append(one)
-    first = {id(one): in_order(some)[0] for some in lines.values() for one in some}
-    return [one for one in findings if one.severity != NOTE or one.kind == first[id(one)].kind]
+    first = {id(one): in_order(some)[0].kind for some in lines.values() for one in some}
+    return [one for one in findings if RULES[one.kind].explains or one.kind == first[id(one)]]
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "targets": (
         "Targets and limits",
         "Where launches run, on which engine, and what they may take.",
-        ("target", "limits", "engines", "spread", "Outcome"),
+        ("target", "limits", "engines", "spread", "language", "Outcome"),
     ),
     "comparing": (
         "Comparing and measuring",

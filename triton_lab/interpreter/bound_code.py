@@ -133,7 +133,17 @@ def _footprint(code: BoundBlock, regions: dict[int, tuple[BoundBlock, ...]], fun
     worst = live
     for step in code.steps:
         inner = max((_footprint(c, regions, function) for c in regions.get(step.op.index, ())), default=0)
-        live += sum(size(value) for value in step.results)
+        live += sum(size(value) for value in step.results) + _allocated(step.op, function)
         worst = max(worst, live + inner)
         live -= sum(size(value) for value in step.dead)
-    return worst
+    partitions = max((_footprint(c, regions, function) for c in regions.get(code.terminator.index, ())), default=0)
+    return max(worst, live + partitions)
+
+
+def _allocated(op: Op, function: Function) -> int:
+    """The bytes of a buffer that the operation makes: its result is a part of shared memory, and no operand is."""
+    types = function.types
+    if len(op.results) == 0 or not types[op.results[0]].is_shared or any(types[k].is_shared for k in op.operands):
+        return 0
+    block = types[op.results[0]].pointee
+    return 0 if block is None else block.size * dtype_of(block).itemsize

@@ -55,6 +55,8 @@ def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -
     Raises Unsupported, naming the first operation that the interpreter does not run.
     """
     ops.load_all()
+    if plan.ctas > 1:
+        _refuse_clusters(plan)
     return {name: _routine(function, instead) for name, function in plan.functions.items()}
 
 
@@ -71,6 +73,18 @@ def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
                     callees.add(function.name)
         if len(found) == before:
             return frozenset(found)
+
+
+def _refuse_clusters(plan: Plan) -> None:
+    """Raise Unsupported for shared memory that several programs of a cluster hold in parts."""
+    for function in plan.functions.values():
+        for op in function.walk():
+            if any(function.types[number].is_shared for number in op.results):
+                told = _(
+                    "the CPU target runs each program by itself: shared memory of a cluster of {count} programs is not "
+                    "run (num_ctas={count})"
+                )
+                raise Unsupported(told.format(count=plan.ctas), op)
 
 
 def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routine:

@@ -68,7 +68,9 @@ def stopped_by(summary: LaunchSummary, kind: str) -> Iterator[Finding]:
     error = error_of(summary)
     if error is None or error.rule != kind:
         return
-    launch, numbers = summary.launch, error.numbers
+    launch = summary.launch
+    same = [each for each in summary.other_failures(error) if each.rule == kind and each.op is error.op]
+    numbers = np.unique(np.concatenate([each.numbers for each in (error, *same)]))
     yield finding(
         launch,
         kind,

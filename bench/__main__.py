@@ -27,6 +27,7 @@ SUBJECTS = (
     "views",
     "comparing",
     "compiled",
+    "gluon",
     "keystroke",
 )
 """Modules of this package with `measure(quick) -> Iterable[Figure]`, each as soon as it is known."""

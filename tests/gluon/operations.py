@@ -90,6 +90,14 @@ def summed_wrongly(a, b, y):
     gl.store(y + down[:, None] * 64 + along[None, :], acc)
 
 
+@gluon.jit
+def shared_by_a_cluster(x, y):
+    buffer = gl.allocate_shared_memory(gl.float32, [256], gl.SwizzledSharedLayout(1, 1, 1, [0], cga_layout=[[1]]))
+    at = gl.arange(0, 256, gl.BlockedLayout([2], [32], [4], [0], cga_layout=[[1]]))
+    buffer.store(gl.load(x + at))
+    gl.store(y + at, buffer.load(gl.BlockedLayout([2], [32], [4], [0], cga_layout=[[1]])))
+
+
 # --- Blackwell -------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from triton.experimental.gluon.language.nvidia import blackwell
 from tests.gluon import operations
 from tests.gluon.operations import gl
 from triton_lab.interpreter.asynchronous.buffer_accesses import OUT_OF_BOUNDS, USED_BEFORE_WAIT
-from triton_lab.interpreter.kernel_errors import KernelError
+from triton_lab.interpreter.kernel_errors import KernelError, Unsupported
 
 chosen = pytest.mark.skipif(not hasattr(gl.shared_memory_descriptor, "atomic_scatter_add"), reason="from Triton 3.9 on")
 newest = pytest.mark.skipif(not hasattr(blackwell, "fma2"), reason="from Triton 3.9 on")
@@ -64,6 +64,13 @@ def test_a_pending_sum_is_not_used() -> None:
         operations.summed_wrongly[(1,)](a, a, torch.zeros(64, 64))
     assert caught.value.rule == USED_BEFORE_WAIT and caught.value.op is not None
     assert caught.value.op.name == "tt.store"
+
+
+@newest
+def test_shared_memory_of_a_cluster_is_refused_at_its_line() -> None:
+    with pytest.raises(Unsupported, match="num_ctas=2") as caught:
+        operations.shared_by_a_cluster[(1,)](torch.randn(256), torch.zeros(256), num_ctas=2)
+    assert "allocate_shared_memory" in str(caught.value)
 
 
 @newest

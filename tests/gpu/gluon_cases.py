@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 _ONE = """
@@ -52,19 +53,27 @@ def tried(name: str, number: int, folder: str, consan: bool, seconds: int = 60) 
 
 
 def main(out: str) -> None:
-    """Try all cases, then the bugs of those of depth 1; twelve at once, for some seven minutes at most."""
+    """Try all cases, then the bugs of the deepest ones; twelve at once, for five minutes at most.
+
+    The file is written after each, so that a run that is cut short leaves what it has found.
+    """
     import time
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.gluon.cases import cases
     from tests.gluon.plant import bugs
 
-    end = time.monotonic() + 400
+    Path(out).mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + 240
     found: dict[str, str] = {}
+    writing = threading.Lock()
 
     def one(label: str, name: str, number: int, folder: str) -> None:
         if time.monotonic() < end:
-            found[label] = tried(name, number, folder, consan=number >= 0)
+            said = tried(name, number, folder, consan=number >= 0)
+            with writing:
+                found[label] = said
+                (Path(out) / "gluon.json").write_text(json.dumps(found, indent=1) + "\n")
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(12) as pool:
         for case in cases():
@@ -76,8 +85,6 @@ def main(out: str) -> None:
             for number, bug in enumerate(bugs(Path(str(case.module.__file__)), case.kernel)):
                 if bug.kind in ("wait", "commit", "fence", "phase"):
                     pool.submit(one, f"{case} {bug.line} {bug.change}", str(case), number, folder)
-    Path(out).mkdir(parents=True, exist_ok=True)
-    (Path(out) / "gluon.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -132,3 +132,20 @@ def test_another_dtype_of_what_is_there_is_there() -> None:
     x = torch.zeros(3, device="cuda")
     assert x.to(torch.float16).is_cuda and x.to("cuda", torch.float16).is_cuda and x.half().is_cuda
     assert not torch.zeros(3).to(torch.float16).is_cuda
+
+
+def test_the_driver_tells_a_test_of_an_h100_and_triton_of_the_cpu() -> None:
+    import triton
+    from triton.runtime import driver
+
+    import triton_lab as lab
+
+    with lab.target("cpu"):
+        target = driver.active.get_current_target()
+        assert (target.backend, target.arch) == ("cuda", 90) and torch.cuda.get_device_capability()[0] >= 9
+        assert triton.runtime.jit.driver.active is driver.active
+        x, y = torch.ones(8, device="cuda"), torch.zeros(8, device="cuda")
+        from tests.gluon.kernels import gl, scale
+
+        scale[(1,)](x, y, 8, 3.0, BLOCK=128, layout=gl.BlockedLayout([1], [32], [4], [0]))
+        assert y.tolist() == [3.0] * 8

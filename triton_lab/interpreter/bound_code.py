@@ -55,6 +55,8 @@ def compile_plan(plan: Plan, instead: Mapping[str, Implementation] = _NOTHING) -
     Raises Unsupported, naming the first operation that the interpreter does not run.
     """
     ops.load_all()
+    if plan.ctas > 1:
+        _refuse_clusters(plan)
     return {name: _routine(function, instead) for name, function in plan.functions.items()}
 
 
@@ -71,6 +73,18 @@ def waits(plan: Plan, loops: frozenset[int]) -> frozenset[int]:
                     callees.add(function.name)
         if len(found) == before:
             return frozenset(found)
+
+
+def _refuse_clusters(plan: Plan) -> None:
+    """Raise Unsupported for shared memory that several programs of a cluster hold in parts."""
+    for function in plan.functions.values():
+        for op in function.walk():
+            if any(function.types[number].is_shared for number in op.results):
+                told = _(
+                    "the CPU target runs each program by itself: shared memory of a cluster of {count} programs is not "
+                    "run (num_ctas={count})"
+                )
+                raise Unsupported(told.format(count=plan.ctas), op)
 
 
 def _routine(function: Function, instead: Mapping[str, Implementation]) -> Routine:
@@ -133,7 +147,17 @@ def _footprint(code: BoundBlock, regions: dict[int, tuple[BoundBlock, ...]], fun
     worst = live
     for step in code.steps:
         inner = max((_footprint(c, regions, function) for c in regions.get(step.op.index, ())), default=0)
-        live += sum(size(value) for value in step.results)
+        live += sum(size(value) for value in step.results) + _allocated(step.op, function)
         worst = max(worst, live + inner)
         live -= sum(size(value) for value in step.dead)
-    return worst
+    partitions = max((_footprint(c, regions, function) for c in regions.get(code.terminator.index, ())), default=0)
+    return max(worst, live + partitions)
+
+
+def _allocated(op: Op, function: Function) -> int:
+    """The bytes of a buffer that the operation makes: its result is a part of shared memory, and no operand is."""
+    types = function.types
+    if len(op.results) == 0 or not types[op.results[0]].is_shared or any(types[k].is_shared for k in op.operands):
+        return 0
+    block = types[op.results[0]].pointee
+    return 0 if block is None else block.size * dtype_of(block).itemsize

@@ -85,7 +85,7 @@ class Machine:
         self.printer = printer
         self.marks = marks
         self.steps = 0
-        self.asynchronous = Asynchronous(self.limits.schedule, events, fenced)
+        self.asynchronous = Asynchronous(executable.plan, self.limits.schedule, events, fenced)
         self.ended = 0
         # In a kernel whose programs may wait: the strand that runs, or ran last.
         self._turn: Strand | None = None

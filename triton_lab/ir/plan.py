@@ -142,8 +142,16 @@ class Plan:
     @property
     def warps(self) -> int:
         """The warps of a program, as TTGIR notes them; 4, Triton's default, where it does not."""
-        found = re.search(r'"ttg\.num-warps" = (\d+)', self.text)
-        return 4 if found is None else int(found[1])
+        return self._noted("num-warps", 4)
+
+    @property
+    def ctas(self) -> int:
+        """The programs of a cluster, as TTGIR notes them; 1 where it does not."""
+        return self._noted("num-ctas", 1)
+
+    def _noted(self, name: str, default: int) -> int:
+        found = re.search(rf'"ttg\.{name}" = (\d+)', self.text)
+        return default if found is None else int(found[1])
 
     def walk(self) -> Iterator[Op]:
         """All operations of all functions."""

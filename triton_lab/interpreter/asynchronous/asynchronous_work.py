@@ -6,6 +6,7 @@ kernel that forgets to wait touches bytes that are still pending, and is stopped
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from triton_lab.interpreter.asynchronous.pending_work import PendingWork, Queue
 from triton_lab.interpreter.asynchronous.schedules import LandingSchedule
 from triton_lab.interpreter.asynchronous.shared_views import Buffer, SharedView
 from triton_lab.interpreter.kernel_errors import KernelError
-from triton_lab.ir import Op
+from triton_lab.ir import Op, Plan
 from triton_lab.localization import _
 
 Array = NDArray[Any]
@@ -41,8 +42,11 @@ class Asynchronous:
     ``fenced``: the kernel must order its accesses by fences. A module that the compiler still works on has none yet.
     """
 
-    def __init__(self, schedule: str = "lazy", listener: Listener | None = None, fenced: bool = True) -> None:
-        self.fenced = fenced
+    def __init__(
+        self, plan: Plan, schedule: str = "lazy", listener: Listener | None = None, fenced: bool = True
+    ) -> None:
+        self._plan = plan
+        self._fenced = fenced
         self.schedule = LandingSchedule(schedule)
         self.listener = listener
         self.partitions: Partitions | None = None
@@ -62,8 +66,16 @@ class Asynchronous:
         """A new buffer, in shared or in tensor memory."""
         made = Buffer(programs, size, name, shared, site)
         made.accesses = BufferAccesses(self)
-        self._accesses.append(made.accesses)
         return made
+
+    def touched(self, accesses: BufferAccesses) -> None:
+        """A buffer has accesses that a later one may be out of order with; see `Clocks`."""
+        self._accesses.append(accesses)
+
+    @cached_property
+    def has_proxies(self) -> bool:
+        """Whether anything in the kernel goes through the async proxy, so that fences matter."""
+        return self._fenced and any(op.name.startswith("ttng.") for op in self._plan.walk())
 
     @property
     def is_parted(self) -> bool:
@@ -93,6 +105,7 @@ class Asynchronous:
         self.partitions = partitions
         for one in self._accesses:
             one.ordered = []
+        self._accesses = [one for one in self._accesses if not one.is_empty]
 
     def forget_reads(self, programs: Array, moment: int) -> None:
         """What these programs had read by a moment is in order with the async proxy: it has been used up."""
@@ -105,6 +118,7 @@ class Asynchronous:
         for one in self._accesses:
             if one.generic:
                 one.fence(programs, mine, knows if len(knows) else None)
+        self._accesses = [one for one in self._accesses if not one.is_empty]
         self.tell("fenced", op, programs)
 
     # --- Work ----------------------------------------------------------------------------------------------------

@@ -77,11 +77,13 @@ class Clocks(Protocol):
     """What orders the accesses of a launch; see `Asynchronous`."""
 
     moments: int
-    fenced: bool
 
+    @property
+    def has_proxies(self) -> bool: ...
     @property
     def is_parted(self) -> bool: ...
     def clock(self, programs: Array) -> tuple[int, Array]: ...
+    def touched(self, accesses: BufferAccesses) -> None: ...
 
 
 class BufferAccesses:
@@ -102,12 +104,12 @@ class BufferAccesses:
         """
         in_bounds(view, programs)
         self._check_pending(view, programs, writes, proxy)
-        if proxy != "generic" and view.buffer.shared and self.clocks.fenced:
+        if proxy != "generic" and view.buffer.shared and self.clocks.has_proxies:
             self._check_fences(view, programs, writes)
         parted = self.clocks.is_parted
         if parted:
             self._check_order(view, programs, op, writes)
-        if proxy == "generic":
+        if proxy == "generic" and self.clocks.has_proxies:
             self._note(self.generic, view, programs, op, writes)
         if not parted:
             return None
@@ -133,6 +135,11 @@ class BufferAccesses:
             if one.unfenced.any():
                 left.append(one)
         self.generic = left
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left that a later access could be out of order with."""
+        return not (self.generic or self.ordered)
 
     def forget_reads(self, programs: Array, before: int) -> None:
         """What these programs have read before a moment is in order with the async proxy: it has been used up."""
@@ -201,6 +208,8 @@ class BufferAccesses:
         mine, knows = self.clocks.clock(programs)
         epoch = knows[:, mine] if len(knows) else np.zeros(len(programs), np.int64)
         self.clocks.moments += 1
+        if not self.generic and not self.ordered:
+            self.clocks.touched(self)
         unfenced = np.ones(len(programs), bool)
         entry = Access(view, programs, writes, op, mine, epoch.copy(), unfenced, self.clocks.moments)
         base = view.fixed()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 # An error beyond this fraction of the greatest expected number is no rounding, so bounds are not computed.
-_FAR = 1 / 16
+FAR = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _may_be_rounding(one: Compared) -> bool:
         return False
     expected = np.abs(wide(one.b))
     most = float(np.max(expected, initial=0.0, where=np.isfinite(expected)))
-    return bool((one.absolute[one.finite] <= most * _FAR).all())
+    return bool((one.absolute[one.finite] <= most * FAR).all())
 
 
 def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:

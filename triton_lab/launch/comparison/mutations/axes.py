@@ -92,7 +92,8 @@ def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
                 continue
             for user, position in users if len(users) > 1 or other not in asked else ():
                 if not user.regions and user.name != "tt.call":
-                    name = f"program_id({other}) and not program_id({axis}){lines_of(launch, user)}"
+                    place = op if len(users) == 1 else user
+                    name = f"program_id({other}) and not program_id({axis}){lines_of(launch, place)}"
                     yield switch_of(name, _("a program id along another axis"), user, _instead(position, other))
 
 

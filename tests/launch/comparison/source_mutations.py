@@ -125,9 +125,16 @@ def outcome(example: Example, seed: int) -> Outcome | None:
     """Plant one mutation in an example and ask for the cause; None if it does not show, or the kernel fails."""
     rng = random.Random(seed)
     module = sys.modules[example.run.__module__]
+    with lab.target("cpu"), lab.record() as right:
+        example.run(**example.inputs("small", 0, "cpu"))
+    # Kernels under a decorator, such as an autotuner, are left alone.
     kernels = {
-        n: v for n, v in vars(module).items() if isinstance(v, triton.runtime.JITFunction) and n.endswith("kernel")
+        name: kernel
+        for name, kernel in vars(module).items()
+        if isinstance(kernel, triton.runtime.JITFunction) and any(kernel.fn.__name__ == each.kernel for each in right)
     }
+    if not kernels:
+        return None
     name = rng.choice(sorted(kernels))
     kernel = kernels[name]
     source = kernel.src
@@ -135,18 +142,15 @@ def outcome(example: Example, seed: int) -> Outcome | None:
     kinds = sorted({one.kind for one in every})
     kind = rng.choice(kinds)
     mutation = rng.choice([one for one in every if one.kind == kind])
-    inputs = example.inputs("small", 0, "cpu")
     try:
         mutated = applied(kernel, mutation)
         setattr(module, name, mutated)
         with lab.target("cpu"), lab.record() as launches:
-            example.run(**copy.deepcopy(inputs))
+            example.run(**example.inputs("small", 0, "cpu"))
     except Exception:
         return None
     finally:
         setattr(module, name, kernel)
-    with lab.target("cpu"), lab.record() as right:
-        example.run(**copy.deepcopy(inputs))
     pairs = [(a, b) for a, b in zip(launches, right, strict=False) if a.kernel == kernel.fn.__name__]
     if not pairs or pairs[0][0].error is not None:
         return None

@@ -36,7 +36,8 @@ _UNSTEADY = {
 def named_causes(comparison: Comparison) -> Iterator[str]:
     """Causes known without experiments: races and the like, sums in any order, another dtype."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    differing = {one.name for one in comparison if one.count}
+    # What differs by more than the order of additions explains has another cause.
+    differing = {one.name for one in comparison if one.count and not one.beyond}
     seen: set[str] = set()
     for launch in launches:
         for finding in launch.findings:

@@ -21,7 +21,7 @@ from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
 from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
-from triton_lab.launch.comparison.mutations.derived import Derived
+from triton_lab.launch.comparison.mutations.single_edits import SingleEdits
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
 from triton_lab.launch.comparison.probe import Probe
@@ -80,7 +80,7 @@ class Search:
         if not _telling(self.plain):
             return
         probe, end = Probe.of(self.side, self.plain), time.monotonic() + seconds
-        for switch in Derived(self.side.launch, wrong).switches():
+        for switch in SingleEdits(self.side.launch, wrong).switches():
             if time.monotonic() > end or is_late():
                 return
             self.probed += 1

@@ -48,7 +48,7 @@ _BINARY = {
 _COMPARED = {True: range(2, 6), False: range(1, 7)}  # predicates of integers (signed) and floats (ordered)
 
 
-class Derived(KernelScope):
+class SingleEdits(KernelScope):
     """The switches for one launch whose ``arguments`` differ from what was expected."""
 
     def switches(self) -> Iterator[Switch]:

@@ -77,7 +77,9 @@ def _precisions(comparison: Comparison) -> Iterator[str]:
     here, there = (sorted(precisions(one.executable.plan)) for one in both if one)
     if here != there and "tf32" in {*here, *there}:
         title, other = comparison.titles
-        yield f"tf32 inputs of tl.dot: {', '.join(here)} in {title}, {', '.join(there)} in {other}"
+        yield _("tf32 inputs of tl.dot: {here} in {title}, {there} in {other}").format(
+            here=", ".join(here), title=title, there=", ".join(there), other=other
+        )
 
 
 def _beside_nan(launch: Launch) -> int | None:

@@ -246,9 +246,8 @@ class Causes:
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(_("for the most part {cause}: {told}").format(cause=nearest.cause, told=nearest.told()))
-        nothing = (
-            _("nothing that was tried removes the difference") if self.experiments else _("nothing could be tried")
-        )
+        ran = self.probed or any(not one.failed for one in self.experiments)
+        nothing = _("nothing that was tried removes the difference") if ran else _("nothing could be tried")
         return "; ".join(parts) or _("no cause was found{cut}: {nothing}").format(cut=self._cut, nothing=nothing)
 
     @property

@@ -14,6 +14,7 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op, traits
 from triton_lab.launch.comparison.numerics import precisions
+from triton_lab.launch.comparison.rerun import may_be_rounding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import N_, _, translated
@@ -36,8 +37,8 @@ _UNSTEADY = {
 def named_causes(comparison: Comparison) -> Iterator[str]:
     """Causes known without experiments: races and the like, sums in any order, another dtype."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    # What differs by more than the order of additions explains has another cause.
-    differing = {one.name for one in comparison if one.count and not one.beyond}
+    # What differs by far more than the order of additions explains has another cause.
+    differing = {one.name for one in comparison if one.count and may_be_rounding(one)}
     seen: set[str] = set()
     for launch in launches:
         for finding in launch.findings:

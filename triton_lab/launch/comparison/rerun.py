@@ -67,7 +67,7 @@ def tried(side: Side, switch: Switch, plain: Sequence[Compared]) -> tuple[Experi
 
 def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compared]) -> Experiment:
     """The experiment with ``within`` set, if rounding explains all remaining differences."""
-    if done.failed or done.removes or not all(map(_may_be_rounding, found)):
+    if done.failed or done.removes or not all(map(may_be_rounding, found)):
         return done
     try:
         near = side.bounded(switch)
@@ -77,7 +77,7 @@ def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compar
     return replace(done, within=within) if within == done.total else done
 
 
-def _may_be_rounding(one: Compared) -> bool:
+def may_be_rounding(one: Compared) -> bool:
     """Whether rounding may explain all errors: a quick test, as computing bounds takes a hundred times as long."""
     if not one.count:
         return True

@@ -136,12 +136,12 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         combinations = _in_combination(side, known, threads, plain, found)
         found += combinations
         yield from combinations
+        most = max((one.equal for one in found if not one.failed), default=0)
         if not (on_gpu and any(one.removes for one in found)):
             for switch in roundings(plan):
                 found.append(tried(side, switch, plain)[0])
                 yield found[-1]
         if on_gpu and not any(one.removes for one in found):
-            most = max((one.equal for one in found if not one.failed), default=0)
             yield from _documented(side, known, threads, plain, most)
     if on_gpu:
         yield from _in_full_float32(comparison)

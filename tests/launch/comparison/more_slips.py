@@ -288,7 +288,11 @@ def memories() -> Iterator[Slip]:
         lambda: halved[(4,)](whole, torch.zeros(200, dtype=torch.int32), 200, BLOCK=64), whole // 3,
     )  # fmt: skip
     yield one(
-        "a cast too early", "", "", lambda: rounded_early[(4,)](x * 9, torch.zeros(200), 200, BLOCK=64), x * 9 * 2.5
+        "a cast too early",
+        "one value for another",
+        "with x and not",
+        lambda: rounded_early[(4,)](x * 9, torch.zeros(200), 200, BLOCK=64),
+        x * 9 * 2.5,
     )
     many = torch.rand(400, 16, generator=torch.Generator().manual_seed(2))
     yield one(

@@ -265,8 +265,10 @@ def test_that_nothing_was_found_is_said(wording: Wording) -> None:
 def test_where_nothing_can_be_tried_that_is_said(wording: Wording) -> None:
     on_gpu = as_of_a_gpu(product(0), arithmetic_variants.tf32(nearest=True))
     large = replace(on_gpu, snapshot=replace(on_gpu.snapshot, regions=(), missing="too large"))  # type: ignore[type-var]
-    assert not lab.compare(large, torch.zeros(16, 16)).causes().experiments
-    wording(lab.compare(large, torch.zeros(16, 16)).cause)
+    causes = lab.compare(large, torch.zeros(16, 16)).causes()
+    (one,) = causes.experiments
+    assert one.failed == "too large" and not causes.known
+    wording(causes.cause)
     # Its masks and strides can be, on the CPU.
     causes = lab.compare(on_gpu, torch.zeros(16, 16)).causes()
     assert causes.experiments and not causes.known

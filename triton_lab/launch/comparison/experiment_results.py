@@ -210,6 +210,8 @@ class Causes:
     equal: bool = False
     pairs: tuple[Pairs, ...] = ()
     seconds: float | None = None
+    # How many changes that follow from the kernel were run on a few programs, where they did not mend the difference.
+    probed: int = 0
 
     @property
     def pair(self) -> Pairs | None:
@@ -244,9 +246,8 @@ class Causes:
         elif partly:
             nearest = min(partly, key=lambda one: (one.ulps, one.total - one.equal))
             parts.append(_("for the most part {cause}: {told}").format(cause=nearest.cause, told=nearest.told()))
-        nothing = (
-            _("nothing that was tried removes the difference") if self.experiments else _("nothing could be tried")
-        )
+        ran = self.probed or any(not one.failed for one in self.experiments)
+        nothing = _("nothing that was tried removes the difference") if ran else _("nothing could be tried")
         return "; ".join(parts) or _("no cause was found{cut}: {nothing}").format(cut=self._cut, nothing=nothing)
 
     @property
@@ -266,7 +267,13 @@ class Causes:
             )
             for one in (*self.experiments, *pairs)
         ]
+        if self.probed:
+            rows.append((_("{changes} on some programs").format(changes=self._changes), "", "", "", translated(NO)))
         return rows + [one.row() for one in self.pairs if one.of and one.found is None]
+
+    @property
+    def _changes(self) -> str:
+        return messages.count(self.probed, "other change")
 
     def text(self) -> str:
         """The cause in a sentence, and how many experiments were made; ``print`` of the causes lists them.
@@ -282,7 +289,10 @@ class Causes:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        tried = [one.told(one.tried) for one in self.experiments] + [one.told() for one in self.pairs if one.of]
+        tried = [one.told(one.tried) for one in self.experiments]
+        if self.probed:
+            tried.append(_("{changes} on some programs mended nothing").format(changes=self._changes))
+        tried += [one.told() for one in self.pairs if one.of]
         if self._cut:
-            tried.append(f"other experiments did not end{self._cut}: causes(seconds=...) allows more")
+            tried.append(_("other experiments did not end{cut}: causes(seconds=...) allows more").format(cut=self._cut))
         return "\n".join([self.cause, *(f"  {one}" for one in tried)])

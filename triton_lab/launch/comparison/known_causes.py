@@ -14,6 +14,7 @@ from triton_lab.interpreter.kernel_errors import KernelError
 from triton_lab.interpreter.variants.arithmetic_variants import ordinary
 from triton_lab.ir import Op, traits
 from triton_lab.launch.comparison.numerics import precisions
+from triton_lab.launch.comparison.rerun import may_be_rounding
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import N_, _, translated
@@ -36,7 +37,8 @@ _UNSTEADY = {
 def named_causes(comparison: Comparison) -> Iterator[str]:
     """Causes known without experiments: races and the like, sums in any order, another dtype."""
     launches = [comparison.launch] if comparison.other is None else [comparison.launch, comparison.other]
-    differing = {one.name for one in comparison if one.count}
+    # What differs by far more than the order of additions explains has another cause.
+    differing = {one.name for one in comparison if one.count and may_be_rounding(one)}
     seen: set[str] = set()
     for launch in launches:
         for finding in launch.findings:
@@ -76,7 +78,9 @@ def _precisions(comparison: Comparison) -> Iterator[str]:
     here, there = (sorted(precisions(one.executable.plan)) for one in both if one)
     if here != there and "tf32" in {*here, *there}:
         title, other = comparison.titles
-        yield f"tf32 inputs of tl.dot: {', '.join(here)} in {title}, {', '.join(there)} in {other}"
+        yield _("tf32 inputs of tl.dot: {here} in {title}, {there} in {other}").format(
+            here=", ".join(here), title=title, there=", ".join(there), other=other
+        )
 
 
 def _beside_nan(launch: Launch) -> int | None:

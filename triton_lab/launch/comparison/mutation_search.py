@@ -21,8 +21,10 @@ from triton_lab.launch.comparison.bounds.bound import Bound
 from triton_lab.launch.comparison.experiment_results import Experiment, Half, Pairs
 from triton_lab.launch.comparison.mutations.addressing import addresses
 from triton_lab.launch.comparison.mutations.catalog import meanings, rarer
+from triton_lab.launch.comparison.mutations.single_edits import SingleEdits
 from triton_lab.launch.comparison.number_formats import is_float, wide
 from triton_lab.launch.comparison.numerics import Switch
+from triton_lab.launch.comparison.probe import Probe
 from triton_lab.launch.comparison.relations import part_of
 from triton_lab.launch.comparison.rerun import Side, as_near, tried
 from triton_lab.launch.recording.progress_callback import is_late
@@ -46,6 +48,7 @@ class Search:
     other: Launch | None
     plain: list[Compared]
     runs: list[tuple[Switch, Experiment, float]] = field(default_factory=list)
+    probed: int = 0  # how many switches were run on some programs only
 
     @classmethod
     def of(cls, side: Side, other: Launch | None, allowed: Mapping[str, Bound | None]) -> Search:
@@ -70,6 +73,24 @@ class Search:
             # A change with no effect, with the same effect as another, or that was stopped may still be half of a pair.
             self.runs.append((switch, done, -1.0 if not found or made in seen else self._promise(found)))
             seen.add(made)
+
+    def derived(self, seconds: float) -> Iterator[Experiment]:
+        """Try what follows from the kernel, for ``seconds``: on some programs first, and what fits there on all."""
+        wrong = [one.name for one in self.plain if not one.explained.all()]
+        if not _telling(self.plain):
+            return
+        probe, end = Probe.of(self.side, self.plain), time.monotonic() + seconds
+        for switch in SingleEdits(self.side.launch, wrong).switches():
+            if time.monotonic() > end or is_late():
+                return
+            self.probed += 1
+            if not probe.fits(switch):
+                continue
+            done, found = tried(self.side, switch, self.plain)
+            done = as_near(self.side, switch, done, found)
+            if done.names_it:
+                yield done
+                return
 
     def in_pairs(self, seconds: float) -> Pairs:
         """Try two changes at once, the most promising first, up to the first cause, for ``seconds`` at most."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 # An error beyond this fraction of the greatest expected number is no rounding, so bounds are not computed.
-_FAR = 1 / 16
+FAR = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def tried(side: Side, switch: Switch, plain: Sequence[Compared]) -> tuple[Experi
 
 def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compared]) -> Experiment:
     """The experiment with ``within`` set, if rounding explains all remaining differences."""
-    if done.failed or done.removes or not all(map(_may_be_rounding, found)):
+    if done.failed or done.removes or not all(map(may_be_rounding, found)):
         return done
     try:
         near = side.bounded(switch)
@@ -77,7 +77,7 @@ def as_near(side: Side, switch: Switch, done: Experiment, found: Sequence[Compar
     return replace(done, within=within) if within == done.total else done
 
 
-def _may_be_rounding(one: Compared) -> bool:
+def may_be_rounding(one: Compared) -> bool:
     """Whether rounding may explain all errors: a quick test, as computing bounds takes a hundred times as long."""
     if not one.count:
         return True
@@ -85,7 +85,7 @@ def _may_be_rounding(one: Compared) -> bool:
         return False
     expected = np.abs(wide(one.b))
     most = float(np.max(expected, initial=0.0, where=np.isfinite(expected)))
-    return bool((one.absolute[one.finite] <= most * _FAR).all())
+    return bool((one.absolute[one.finite] <= most * FAR).all())
 
 
 def _refused(launch: Launch, error: KernelError | CannotReplay) -> str:

@@ -40,6 +40,8 @@ Array = NDArray[Any]
 
 # The seconds for trying pairs of slips, after the single ones; the user waits for it.
 PAIRS = 2.0
+# The same for changes that follow from the kernel.
+DERIVED = 4.0
 
 
 def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
@@ -62,6 +64,7 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
     bounded = all(one.bound is not None for one in differing) and any(one.beyond for one in differing)
     found: list[Experiment] = []
     pairs: tuple[Pairs, ...] = ()
+    probed = 0
     with within(math.inf if seconds is None else seconds):
         for is_rounding in (False, True) if bounded else (True, False):
             if any(one.names_it for one in found) or any(one.found for one in pairs) or is_late():
@@ -73,10 +76,10 @@ def causes(comparison: Comparison, seconds: float | None = None) -> Causes:
                 twin = comparison.other is comparison.launch
                 found += [replace(one, telling=False) if bounded and slips and not twin else one for one in nearer]
             elif slips:
-                singles, pairs = _on_slips(comparison, PAIRS if seconds is None else seconds)
+                singles, pairs, probed = _on_slips(comparison, seconds)
                 found += singles
         late = is_late()
-    return Causes(tuple(found), named, pairs=pairs, seconds=seconds if late else None)
+    return Causes(tuple(found), named, pairs=pairs, seconds=seconds if late else None, probed=probed)
 
 
 def _in_time(experiments: Iterator[Experiment]) -> Iterator[Experiment]:
@@ -133,12 +136,12 @@ def _experiments(comparison: Comparison) -> Iterator[Experiment]:
         combinations = _in_combination(side, known, threads, plain, found)
         found += combinations
         yield from combinations
+        most = max((one.equal for one in found if not one.failed), default=0)
         if not (on_gpu and any(one.removes for one in found)):
             for switch in roundings(plan):
                 found.append(tried(side, switch, plain)[0])
                 yield found[-1]
         if on_gpu and not any(one.removes for one in found):
-            most = max((one.equal for one in found if not one.failed), default=0)
             yield from _documented(side, known, threads, plain, most)
     if on_gpu:
         yield from _in_full_float32(comparison)
@@ -165,16 +168,16 @@ def _in_full_float32(comparison: Comparison) -> Iterator[Experiment]:
     yield as_near(side, switch, made, found) if made.helps else made
 
 
-def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment, ...], tuple[Pairs, ...]]:
+def _on_slips(comparison: Comparison, seconds: float | None) -> tuple[tuple[Experiment, ...], tuple[Pairs, ...], int]:
     """Try slips (other masks, strides and the like) in both launches, up to the first change or pair that is the cause.
 
-    They run on the CPU, wherever the launch ran.
+    They run on the CPU, wherever the launch ran. The number is that of changes that were run on some programs only.
     """
     written = [one for one in comparison if one.written]
     names = dict(zip((one.name for one in written), comparison.names, strict=False))
     here, there = comparison.launch, comparison.other
     if there is here:
-        return (), ()  # the same kernel
+        return (), (), 0  # the same kernel
     sides = [(Side(f"{here.kernel} (CPU)", here, {one.name: one.b for one in written}), there)]
     if there is not None:
         sides.append((Side(f"{there.kernel} (CPU)", there, {names[one.name]: one.a for one in written}), here))
@@ -190,13 +193,19 @@ def _on_slips(comparison: Comparison, seconds: float) -> tuple[tuple[Experiment,
     for search in searches:
         found += _in_time(search.one_by_one())
         if found and found[-1].names_it:
-            return tuple(found), ()
-    made = []
+            return tuple(found), (), 0
+    probing = DERIVED if seconds is None else seconds / 2
     for search in searches:
-        made.append(search.in_pairs(max(0.0, min(seconds, left())) / len(searches)))
+        found += _in_time(search.derived(max(0.0, min(probing, left())) / len(searches)))
+        if found and found[-1].names_it:
+            return tuple(found), (), sum(one.probed for one in searches)
+    made = []
+    trying = PAIRS if seconds is None else seconds
+    for search in searches:
+        made.append(search.in_pairs(max(0.0, min(trying, left())) / len(searches)))
         if made[-1].found is not None:
             break
-    return tuple(found), tuple(made)
+    return tuple(found), tuple(made), sum(one.probed for one in searches)
 
 
 def _in_combination(

@@ -22,7 +22,7 @@ from tests.launch.comparison.kernels import (
 )  # fmt: skip
 from triton_lab.examples import example
 from triton_lab.launch.comparison.bounds.error_bounds import bounds
-from triton_lab.launch.comparison.bounds.rounding_rules import gamma
+from triton_lab.launch.comparison.bounds.rounding_rules import between, gamma
 from triton_lab.launch.comparison.launch_results import before, of_launch
 from triton_lab.launch.launch import Launch
 from triton_lab.views.launch.gallery import launches_of
@@ -72,6 +72,20 @@ def test_an_approximated_function_may_be_off_by_its_units() -> None:
     assert found.min() >= 1 and found.max() < 100
     # The exponent is a product that was rounded: the larger it is the more of the result is lost.
     assert found[0] > found[100]
+
+
+def test_a_power_changes_as_much_as_its_function_between_the_ends_of_its_operand() -> None:
+    """Far below zero it stays zero however wide the bound is, and near the greatest number it may overflow."""
+    launch = recorded(lambda: exponential[(1,)](torch.zeros(16), torch.empty(16), BLOCK=16))
+    (op,) = [op for op in launch.executable.plan.walk() if op.name == "math.exp"]
+    x = np.array([-1e30, -200.0, -1.0, 0.5, 0.5, 80.0, np.inf])
+    error = np.array([1e23, 1e-3, 1e-7, 1e-7, 2.0, 0.5, 1.0])
+    with np.errstate(all="ignore"):
+        result = np.exp(x).astype(np.float32).astype(np.float64)
+        far = np.exp(x + error) - np.exp(x)
+    found = between(op, np.exp, x, result, error, 2.0**-149)
+    assert found[0] == 0 and np.isinf(found[-1])
+    assert (found[1:-1] >= far[1:-1]).all() and (found[2:-1] <= 1.4 * far[2:-1]).all()
 
 
 def test_a_quotient_by_what_may_be_zero_has_no_bound() -> None:

@@ -110,12 +110,17 @@ def between(op: Op, function: Callable[[Array], Array], x: Array, result: Array,
     with np.errstate(all="ignore"):
         if traits.of(op.name).rounding.unit == "exp2":
             # exp(x + e) - exp(x) is exp(x) times e^e - 1. The computed power is off by some units, or has underflowed.
-            factor = np.log(function(np.ones(1)))  # of the base
-            return times(np.abs(result) * (1 + 2.0**-18) + tiny, _expm1(factor * error))
+            grows = np.log(function(np.ones(1))) * error
+            found = times(np.abs(result) * (1 + 2.0**-18) + tiny, grows * (1 + grows))
+            large = grows > 1
+            return np.where(large, _unless_nan(function(x + error) - function(x)), found) if large.any() else found
         here = function(x)
         ends = [np.abs(function(end) - here) for end in (x - error, x + error)]
-        far = np.maximum(*ends)
-        return np.where(error > 0, np.where(np.isnan(far), np.inf, far), 0.0)
+        return np.where(error > 0, _unless_nan(np.maximum(*ends)), 0.0)
+
+
+def _unless_nan(far: Array) -> Array:
+    return np.where(np.isnan(far), np.inf, far)
 
 
 def _expm1(x: Array) -> Array:

@@ -90,9 +90,13 @@ def _uses(launch: Launch, asked: Mapping[int, Op]) -> Iterator[Switch]:
         for other, extent in enumerate(launch.grid):
             if other == axis or extent == 1:
                 continue
+            if len(users) > 1:
+                name = f"program_id({other}) and not program_id({axis}){lines_of(launch, op)}"
+                yield switch_of(name, _("a program id along another axis"), op, with_attributes(axis=other))
             for user, position in users if len(users) > 1 or other not in asked else ():
                 if not user.regions and user.name != "tt.call":
-                    name = f"program_id({other}) and not program_id({axis}){lines_of(launch, user)}"
+                    place = op if len(users) == 1 else user
+                    name = f"program_id({other}) and not program_id({axis}){lines_of(launch, place)}"
                     yield switch_of(name, _("a program id along another axis"), user, _instead(position, other))
 
 

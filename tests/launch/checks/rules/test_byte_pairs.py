@@ -10,8 +10,8 @@ import triton
 import triton.language as tl
 
 import triton_lab as lab
-from triton_lab.launch.checks.analysis.byte_pairs import BytePairs, ChangedByte, changed_bytes
 from triton_lab.launch.checks.analysis.evidence import Evidence
+from triton_lab.launch.checks.rules.spilt_byte import BytePairs, ChangedByte, changed_bytes
 
 
 @triton.jit

@@ -1,0 +1,98 @@
+"""Slips of kinds that no list has: the change at one place is named, and not two that do the same together."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+import triton_lab as lab
+from tests.launch.comparison.kernels import recorded
+from triton_lab.launch.launch import Launch
+
+
+def randn(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@triton.jit
+def with_bias(x_ptr, bias_ptr, out_ptr, N: tl.constexpr):
+    rows, columns = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    x = tl.load(x_ptr + rows * N + columns)
+    bias = tl.load(bias_ptr + rows)
+    tl.store(out_ptr + rows * N + columns, (x + bias) * 2.0)  # SLIP: the bias is that of the columns
+
+
+@triton.jit
+def two_halves(x_ptr, y_ptr, out_ptr, H: tl.constexpr):
+    row, k = tl.program_id(0), tl.arange(0, H)
+    x, y = tl.load(x_ptr + row * H + k), tl.load(y_ptr + row * H + k)
+    tl.store(out_ptr + row * 2 * H + k, x * y)
+    tl.store(out_ptr + row * 2 * H + H + k, x - y)  # SLIP: the halves are exchanged
+
+
+@triton.jit
+def running_softmax(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row, k = tl.program_id(0), tl.arange(0, BLOCK)
+    top, total, scale = -1e30, 0.0, 1.0
+    for start in range(0, n, BLOCK):
+        x = tl.load(x_ptr + row * n + start + k)
+        new = tl.maximum(top, tl.max(x, 0))
+        scale = tl.exp(top - new)
+        total = total + tl.sum(tl.exp(x - new), 0)  # SLIP: the total is not scaled
+        top = new
+    tl.store(out_ptr + row, tl.log(total) + top + scale * 0.0)
+
+
+@triton.jit
+def clipped(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
+    k = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + k), tl.load(y_ptr + k)
+    tl.store(out_ptr + k, tl.where(x < 0.5, x, y) * x)  # SLIP: the last factor is y
+
+
+X = randn(32, 32)
+CASES = {
+    "a bias along the other axis": (
+        lambda: with_bias[(1,)](X, X[0] + 1, torch.zeros(32, 32), N=32), 2 * (X + (X[0] + 1)),
+    ),
+    "two stores exchanged": (
+        lambda: two_halves[(32,)](X, X.t().contiguous(), torch.zeros(32, 64), H=32),
+        torch.cat([X - X.t(), X * X.t()], 1),
+    ),
+    "a total that is not scaled": (
+        lambda: running_softmax[(32,)](X * 3, torch.zeros(32), 32, BLOCK=8), torch.logsumexp(X * 3, 1),
+    ),
+    "another variable": (
+        lambda: clipped[(4,)](X.reshape(-1)[:256], X.reshape(-1)[256:512], torch.zeros(256), BLOCK=64),
+        torch.where(X.reshape(-1)[:256] < 0.5, X.reshape(-1)[:256], X.reshape(-1)[256:512]) * X.reshape(-1)[256:512],
+    ),
+}  # fmt: skip
+
+
+def marked(launch: Launch) -> int:
+    """The line with the slip."""
+    return launch.first_line + next(k for k, line in enumerate(launch.source.splitlines()) if "# SLIP" in line)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_change_is_named_at_its_line(name: str) -> None:
+    run, right = CASES[name]
+    launch = recorded(run)
+    causes = lab.compare(launch, right).causes(seconds=60)
+    named = causes.experiments[-1]
+    assert named.names_it and causes.pair is None
+    lines = [int(one) for one in re.findall(r"\d+", " ".join(re.findall(r"\(lines? [\d and]+\)", causes.cause)))]
+    assert marked(launch) in lines, causes.cause
+    assert causes.probed and len(causes.table()) == len(causes.experiments) + 1
+
+
+def test_nothing_is_named_where_no_change_makes_it_right() -> None:
+    launch = recorded(CASES["another variable"][0])
+    causes = lab.compare(launch, randn(256, seed=9)).causes(seconds=8)
+    assert not causes.known and causes.probed

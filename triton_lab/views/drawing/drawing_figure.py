@@ -139,13 +139,13 @@ class Shapes(Artist):
             if isinstance(item, Circles):
                 self._circles(renderer, item, transform)
             elif not isinstance(item, DrawnText | Pixels):
-                for outline in outlines(item):
-                    renderer.draw_path(_context(renderer, outline), outline.path, transform, _rgba(outline.fill))
+                for inked in paths_of(item):
+                    renderer.draw_path(_context(renderer, inked), inked.path, transform, _rgba(inked.fill))
 
     def _circles(self, renderer: RendererBase, circles: Circles, transform: Transform) -> None:
         """Markers: at whole pixels all have the same pixels, which compress well."""
         size = Affine2D().scale(cast(float, renderer.points_to_pixels(circles.radius * POINTS)))
-        context = _context(renderer, Outline(Path.unit_circle(), ("none", 1), (circles.ring, 1), circles.line))
+        context = _context(renderer, InkedPath(Path.unit_circle(), ("none", 1), (circles.ring, 1), circles.line))
         for number, fill in enumerate(circles.fills):
             own = circles.centres[circles.which == number] if len(circles.which) else circles.centres
             if len(own):
@@ -156,7 +156,7 @@ Ink = tuple[str, float]  # a drawing's colour, and its opacity
 
 
 @dataclass(frozen=True)
-class Outline:
+class InkedPath:
     """A path with the inks of its inside and of its line; ``width`` and ``dashes`` in CSS pixels."""
 
     path: Path
@@ -166,7 +166,7 @@ class Outline:
     dashes: Sequence[float] = ()
 
 
-def outlines(item: Rectangle | Line | Segments | Polygons) -> list[Outline]:
+def paths_of(item: Rectangle | Line | Segments | Polygons) -> list[InkedPath]:
     """The paths of a shape, as `front/drawing/drawing.js` has them."""
     clear = ("none", 1.0)
     match item:
@@ -174,17 +174,17 @@ def outlines(item: Rectangle | Line | Segments | Polygons) -> list[Outline]:
             dashes = DASHES if item.dashed else ()
             round_ = BoxStyle.Round(pad=0, rounding_size=item.radius)
             box = round_(item.x, item.y, item.width, item.height, 1)
-            return [Outline(box, (item.fill, item.opacity), (item.edge, 1.0), item.line, dashes)]
+            return [InkedPath(box, (item.fill, item.opacity), (item.edge, 1.0), item.line, dashes)]
         case Line():
             ink, dashes = (item.colour, item.opacity), DASHES if item.dashed else ()
-            line = Outline(_polyline([item.points], item.curved), clear, ink, item.width, dashes)
-            head = Outline(_polyline([_head(item)], closed=True), (item.colour, 1.0), clear, 0)
+            line = InkedPath(_polyline([item.points], item.curved), clear, ink, item.width, dashes)
+            head = InkedPath(_polyline([_head(item)], closed=True), (item.colour, 1.0), clear, 0)
             return [line, head] if item.arrow else [line]
         case Segments():
-            return [Outline(_polyline(item.ends), clear, (item.colour, 1.0), item.width, item.dashes)]
+            return [InkedPath(_polyline(item.ends), clear, (item.colour, 1.0), item.width, item.dashes)]
         case Polygons():
             path = _polyline(item.corners, closed=True)
-            return [Outline(path, (item.fill, item.opacity), (item.edge, item.opacity), item.line)]
+            return [InkedPath(path, (item.fill, item.opacity), (item.edge, item.opacity), item.line)]
 
 
 def _polyline(lines: Iterable[ArrayLike], curved: bool = False, closed: bool = False) -> Path:
@@ -210,15 +210,15 @@ def _head(line: Line) -> Places:
     return np.array([tip, neck + half, neck - half])
 
 
-def _context(renderer: RendererBase, outline: Outline) -> GraphicsContextBase:
-    """The line of an outline for matplotlib."""
-    context, edge = renderer.new_gc(), _rgba(outline.edge)
-    context.set_linewidth(outline.width * POINTS if edge else 0)
+def _context(renderer: RendererBase, inked: InkedPath) -> GraphicsContextBase:
+    """The line of an inked for matplotlib."""
+    context, edge = renderer.new_gc(), _rgba(inked.edge)
+    context.set_linewidth(inked.width * POINTS if edge else 0)
     context.set_foreground(edge or (0, 0, 0, 1), isRGBA=True)
     context.set_joinstyle("round")
     context.set_capstyle("butt")
-    if outline.dashes:
-        context.set_dashes(0, [dash * POINTS for dash in outline.dashes])
+    if inked.dashes:
+        context.set_dashes(0, [dash * POINTS for dash in inked.dashes])
     return context
 
 

@@ -45,7 +45,7 @@ export function stagesOf(scene, selection) {
 
   const status = make("div", { class: "tl-status", "aria-live": "polite" });
   const rest = scene.note || tr("Pick a line or point at it: the lines that it became, or comes from, light up.");
-  const readout = readoutOf(() => under && under[0].boxOf(under[1]) && aboutLine(under[0], under[1]));
+  const readout = readoutOf(() => under && under[0].boxOf(under[1]) && aboutOf(under[0], under[1]));
 
   /** @param {Column} column */
   function wire(column) {
@@ -244,7 +244,7 @@ export function stagesOf(scene, selection) {
 }
 
 /** Where words about a line go: at its begin, as the line may be longer than its column. @param {CodeList} list @param {number} line */
-function aboutLine(list, line) {
+function aboutOf(list, line) {
   const { top, bottom } = /** @type {DOMRect} */ (list.boxOf(line));
   const { left } = list.list.getBoundingClientRect();
   return { left, top, bottom, right: left + 60 };

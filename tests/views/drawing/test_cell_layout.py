@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from triton_lab.views.drawing import style
@@ -64,6 +64,7 @@ def test_a_matrix_stands_in_its_own_shape(rows: int, columns: int, panels: int) 
 
 @settings(deadline=None, max_examples=50)
 @given(shapes, st.sampled_from([style.ROOM, (300.0, 240.0)]))
+@example((4, 4, 1, 100), (300.0, 240.0))
 def test_a_picture_keeps_to_its_room_with_cells_of_a_pixel_at_least(
     shape: tuple[int, ...], room: tuple[float, float]
 ) -> None:

@@ -184,7 +184,8 @@ def layout(
     panels, rows, width = math.prod(shape[:-2]), shape[-2], shape[-1]
     if panels > MOST_PANELS:
         panels, rows = 1, math.prod(shape[:-1])
-    across = _across(panels, rows, width)
+    highest = int((room[1] + style.PANEL_GAP_DOWN) / (1 + style.PANEL_GAP_DOWN))  # panels of a pixel, with their gaps
+    across = max(_across(panels, rows, width), math.ceil(panels / highest))
     stacked = math.ceil(panels / across)
     down = math.ceil(rows / _room(room[1], stacked, style.PANEL_GAP_DOWN))
     right = math.ceil(width / _room(room[0], across, style.PANEL_GAP_RIGHT))

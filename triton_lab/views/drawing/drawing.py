@@ -48,6 +48,10 @@ class Rectangle:
         return self.x + self.width / 2
 
     @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
     def bottom(self) -> float:
         return self.y + self.height
 

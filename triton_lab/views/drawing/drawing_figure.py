@@ -5,23 +5,24 @@ Nothing here touches pyplot: a figure is an object that the caller owns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import floor
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.artist import Artist
-from matplotlib.backend_bases import RendererBase
+from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.backends.backend_agg import RendererAgg
-from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon
+from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
-from matplotlib.transforms import Affine2D, IdentityTransform, Transform
+from matplotlib.transforms import Affine2D, Transform
+from numpy.typing import ArrayLike
 
 from triton_lab.views.drawing import style
 from triton_lab.views.drawing.drawing import (
@@ -41,12 +42,11 @@ from triton_lab.views.drawing.fonts import family, weight
 from triton_lab.views.drawing.png import blank
 
 HALO = 0.3  # the width around letters, in sizes of the letters
-_DASHES = (0, (4, 3))
-Shape = Rectangle | DrawnText | Line | Segments | Polygons | Circles
+DASHES = (4.0, 3.0)  # CSS pixels
 
 
 def figure_of(drawing: Drawing) -> Figure:
-    """The drawing as a figure of its size, on a light ground.
+    """The drawing as a figure of its size, on a light ground: images below, then shapes, and words above all.
 
     The figure has no axes: to make one takes as long as to draw a hundred words.
     """
@@ -56,8 +56,9 @@ def figure_of(drawing: Drawing) -> Figure:
     if images:
         figure.patch.set_visible(False)
         figure.add_artist(_backdrop(drawing, images))
-    for level, item in enumerate(item for item in drawing.items if not isinstance(item, Pixels)):
-        artist = _artist(item, pixels, figure.dpi / 96)
+    words = [_text(item) for item in drawing.items if isinstance(item, DrawnText)]
+    for level, artist in enumerate((Shapes(drawing), *words)):
+        artist.set_transform(pixels)
         artist.set_zorder(level)
         figure.add_artist(artist)
     return figure
@@ -106,35 +107,6 @@ class Backdrop(Artist):
         return pixels
 
 
-def _artist(item: Shape, pixels: Transform, dots: float) -> Artist:
-    """What draws an item. ``pixels`` leads from CSS pixels to the figure, in which each has so many ``dots``."""
-    if isinstance(item, Circles) and len(item.which):
-        return _coloured_circles(item, pixels, dots)
-    artist = _plain(item)
-    artist.set_transform(pixels)
-    return artist
-
-
-def _plain(item: Shape) -> Artist:
-    match item:
-        case DrawnText():
-            return _text(item)
-        case Rectangle():
-            return _box(item)
-        case Line(arrow=False, curved=False):
-            return _line(item)
-        case Line():
-            return _arrow(item)
-        case Segments():
-            return _segments(item)
-        case Polygons(corners=[one]):
-            return _polygon(item, one)
-        case Polygons():
-            return _polygons(item)
-        case Circles():
-            return _circles(item)
-
-
 def _text(text: DrawnText) -> Text:
     """One line of words; a dollar sign is a dollar sign, not mathematics."""
     written = Text(
@@ -154,100 +126,102 @@ def _text(text: DrawnText) -> Text:
     return written
 
 
-def _box(box: Rectangle) -> FancyBboxPatch:
-    return FancyBboxPatch(
-        (box.x + box.radius, box.y + box.radius),
-        box.width - 2 * box.radius,
-        box.height - 2 * box.radius,
-        boxstyle=f"round,pad={box.radius},rounding_size={box.radius}",
-        facecolor=to_rgba(colour(box.fill), box.opacity) if box.fill != "none" else "none",
-        edgecolor=colour(box.edge),
-        linewidth=box.line * POINTS,
-        linestyle=_DASHES if box.dashed else "solid",
-    )
+class Shapes(Artist):
+    """The shapes of a drawing, in their order. An artist for each would take several times as long."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        super().__init__()
+        self.drawing = drawing
+
+    def draw(self, renderer: RendererBase) -> None:
+        transform = self.get_transform()
+        for item in self.drawing.items:
+            if isinstance(item, Circles):
+                self._circles(renderer, item, transform)
+            elif not isinstance(item, DrawnText | Pixels):
+                for inked in paths_of(item):
+                    renderer.draw_path(_context(renderer, inked), inked.path, transform, _rgba(inked.fill))
+
+    def _circles(self, renderer: RendererBase, circles: Circles, transform: Transform) -> None:
+        """Markers: at whole pixels all have the same pixels, which compress well."""
+        size = Affine2D().scale(cast(float, renderer.points_to_pixels(circles.radius * POINTS)))
+        context = _context(renderer, InkedPath(Path.unit_circle(), ("none", 1), (circles.ring, 1), circles.line))
+        for number, fill in enumerate(circles.fills):
+            own = circles.centres[circles.which == number] if len(circles.which) else circles.centres
+            if len(own):
+                renderer.draw_markers(context, Path.unit_circle(), size, Path(own), transform, _rgba((fill, 1)))
 
 
-def _line(line: Line) -> Line2D:
-    x, y = np.array(line.points, dtype=np.float64).reshape(-1, 2).T
-    return Line2D(
-        x.tolist(),
-        y.tolist(),
-        color=colour(line.colour),
-        linewidth=line.width * POINTS,
-        linestyle=_DASHES if line.dashed else "solid",
-        alpha=line.opacity,
-        solid_capstyle="butt",
-        solid_joinstyle="round",
-    )
+Ink = tuple[str, float]  # a drawing's colour, and its opacity
 
 
-def _arrow(line: Line) -> FancyArrowPatch:
-    middle = Path.CURVE4 if line.curved else Path.LINETO
-    return FancyArrowPatch(
-        path=Path(line.points, [Path.MOVETO] + [middle] * (len(line.points) - 1)),
-        arrowstyle="-|>,head_length=4.5,head_width=2.6" if line.arrow else "-",
-        color=colour(line.colour),
-        linewidth=line.width * POINTS,
-        linestyle=_DASHES if line.dashed else "solid",
-        alpha=line.opacity,
-        mutation_scale=1.0,
-        shrinkA=0,
-        shrinkB=0,
-        joinstyle="round",
-        capstyle="butt",
-    )
+@dataclass(frozen=True)
+class InkedPath:
+    """A path with the inks of its inside and of its line; ``width`` and ``dashes`` in CSS pixels."""
+
+    path: Path
+    fill: Ink
+    edge: Ink
+    width: float
+    dashes: Sequence[float] = ()
 
 
-def _segments(lines: Segments) -> LineCollection:
-    # matplotlib counts dashes in widths of the line.
-    dashes = (0, tuple(dash / lines.width for dash in lines.dashes)) if lines.dashes else "solid"
-    width = lines.width * POINTS
-    return LineCollection(list(lines.ends), colors=colour(lines.colour), linewidths=width, linestyles=[dashes])
+def paths_of(item: Rectangle | Line | Segments | Polygons) -> list[InkedPath]:
+    """The paths of a shape, as `front/drawing/drawing.js` has them."""
+    clear = ("none", 1.0)
+    match item:
+        case Rectangle():
+            dashes = DASHES if item.dashed else ()
+            round_ = BoxStyle.Round(pad=0, rounding_size=item.radius)
+            box = round_(item.x, item.y, item.width, item.height, 1)
+            return [InkedPath(box, (item.fill, item.opacity), (item.edge, 1.0), item.line, dashes)]
+        case Line():
+            ink, dashes = (item.colour, item.opacity), DASHES if item.dashed else ()
+            line = InkedPath(_polyline([item.points], item.curved), clear, ink, item.width, dashes)
+            head = InkedPath(_polyline([_head(item)], closed=True), (item.colour, 1.0), clear, 0)
+            return [line, head] if item.arrow else [line]
+        case Segments():
+            return [InkedPath(_polyline(item.ends), clear, (item.colour, 1.0), item.width, item.dashes)]
+        case Polygons():
+            path = _polyline(item.corners, closed=True)
+            return [InkedPath(path, (item.fill, item.opacity), (item.edge, item.opacity), item.line)]
 
 
-def _polygon(shape: Polygons, corners: Places) -> Polygon:
-    patch = Polygon(corners, closed=True, facecolor=colour(shape.fill), edgecolor=colour(shape.edge))
-    patch.set_linewidth(shape.line * POINTS)
-    patch.set_alpha(shape.opacity)
-    return patch
+def _polyline(lines: Iterable[ArrayLike], curved: bool = False, closed: bool = False) -> Path:
+    """Lines through points, (count, 2) each, in one path."""
+    places, codes = [np.zeros((0, 2))], [np.zeros(0, dtype=Path.code_type)]
+    for line in lines:
+        points = np.asarray(line, dtype=np.float64)
+        steps = np.full(len(points) + closed, Path.CURVE4 if curved else Path.LINETO, dtype=Path.code_type)
+        steps[0], steps[-1] = Path.MOVETO, Path.CLOSEPOLY if closed else steps[-1]
+        places.append(np.concatenate([points, points[:1]]) if closed else points)
+        codes.append(steps)
+    return Path(np.concatenate(places), np.concatenate(codes))
 
 
-def _polygons(shapes: Polygons) -> PolyCollection:
-    return PolyCollection(
-        list(shapes.corners),
-        facecolors=colour(shapes.fill),
-        edgecolors=colour(shapes.edge),
-        linewidths=shapes.line * POINTS,
-        alpha=shapes.opacity,
-    )
+def _head(line: Line) -> Places:
+    """The corners of the head of an arrow that ends in the last point, (3, 2)."""
+    points = np.array(line.points)
+    tip = points[-1]
+    before = [point for point in points if (point != tip).any()] or [tip - (0, 1)]
+    along = (tip - before[-1]) / np.hypot(*(tip - before[-1]))
+    across = np.array([-along[1], along[0]])
+    neck, half = tip - along * (5 + line.width), across * (2.5 + line.width / 2)
+    return np.array([tip, neck + half, neck - half])
 
 
-def _circles(dots: Circles) -> Line2D:
-    """Markers of one look, which are drawn in a tenth of the time that a collection takes."""
-    x, y = dots.centres.T
-    return Line2D(
-        x.tolist(),
-        y.tolist(),
-        linestyle="none",
-        marker="o",
-        markersize=2 * dots.radius * POINTS,
-        markerfacecolor=colour(dots.fills[0]),
-        markeredgecolor=colour(dots.ring),
-        markeredgewidth=dots.line * POINTS,
-    )
+def _context(renderer: RendererBase, inked: InkedPath) -> GraphicsContextBase:
+    """The line of an inked for matplotlib."""
+    context, edge = renderer.new_gc(), _rgba(inked.edge)
+    context.set_linewidth(inked.width * POINTS if edge else 0)
+    context.set_foreground(edge or (0, 0, 0, 1), isRGBA=True)
+    context.set_joinstyle("round")
+    context.set_capstyle("butt")
+    if inked.dashes:
+        context.set_dashes(0, [dash * POINTS for dash in inked.dashes])
+    return context
 
 
-def _coloured_circles(circles: Circles, pixels: Transform, dots: float) -> PathCollection:
-    fills = np.array([style.rgb(colour(fill)) for fill in circles.fills])[circles.which] / 255
-    # In the middle of pixels all circles have the same pixels, as markers do, and equal pixels compress well.
-    made = PathCollection(
-        [Path.unit_circle().transformed(Affine2D().scale(0.5))],
-        [(2 * circles.radius * POINTS) ** 2],
-        facecolors=fills,
-        edgecolors=colour(circles.ring),
-        linewidths=circles.line * POINTS,
-        offsets=np.round(circles.centres * dots) / dots,
-        offset_transform=pixels,
-    )
-    made.set_transform(IdentityTransform())
-    return made
+def _rgba(ink: Ink) -> tuple[float, float, float, float] | None:
+    name, opacity = ink
+    return None if name == "none" else to_rgba(colour(name), opacity)

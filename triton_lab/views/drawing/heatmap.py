@@ -1,6 +1,6 @@
 """A heatmap as plain data: cells of few classes, each class with a style. Both drawing programs read it.
 
-A view passes a `Heatmap` to `figure.draw` (matplotlib) and, through `as_scene`, to the browser. In a sequential
+A view passes a `Heatmap` to `heatmap_drawing` and, through `as_scene`, to the browser. In a sequential
 heatmap, the classes are the levels of a ramp.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +13,33 @@ from numpy.typing import NDArray
 from triton_lab import messages as words
 from triton_lab.localization import _
 from triton_lab.polyhedral import Schedule, Scop
+from triton_lab.views.drawing.drawing import Circles, Drawing
+from triton_lab.views.drawing.drawing_pieces import beside, column, lines, spaced, title
 from triton_lab.views.polyhedral.array_panels import Shelf, grids, touched
+from triton_lab.views.polyhedral.formula_figure import formula_drawing
+from triton_lab.views.polyhedral.formulas import formulas
 from triton_lab.views.polyhedral.iteration_picture import Picture, picture
+from triton_lab.views.polyhedral.legend_box import legend_drawing, signs
+from triton_lab.views.polyhedral.legend_box import touched as touched_signs
 from triton_lab.views.polyhedral.plane_plot import Plot
 from triton_lab.views.polyhedral.polyhedral_scenes import Controls, IterationScene
-from triton_lab.views.polyhedral.polyhedral_style import Note
+from triton_lab.views.polyhedral.polyhedral_style import BOTH, Note
 from triton_lab.views.polyhedral.space_plot import SpacePlot
 from triton_lab.views.polyhedral.time_space import time_picture
 from triton_lab.views.scenes import Picked, Scene
 from triton_lab.views.view import View
 
 if TYPE_CHECKING:
-    from triton_lab.views.drawing.drawing import Drawing
-    from triton_lab.views.polyhedral.iteration_sheet import Links
     from triton_lab.views.widget import SceneWidget
+
+
+@dataclass(frozen=True)
+class Links:
+    """The arrays beside the plot, the cells that one instance touches (grid, cell, kind), and that instance."""
+
+    shelf: Shelf
+    marked: tuple[tuple[int, int, str], ...]
+    point: NDArray[np.int64]
 
 
 class IterationView(View):
@@ -107,17 +120,12 @@ class IterationView(View):
         return (*out, (_("illegal:"), "violated"), *((str(v), "violated") for v in violations[:4]))
 
     def pieces(self) -> list[Drawing]:
-        from triton_lab.views.drawing.drawing_pieces import title
-        from triton_lab.views.polyhedral.iteration_sheet import sheet
-
-        return [title(self.title()), sheet(self, self._links())]
+        return [title(self.title()), _sheet(self, self._links())]
 
     def _links(self) -> Links | None:
         """The arrays, and the cells that the chosen instance touches."""
         if self.instance is None:
             return None
-        from triton_lab.views.polyhedral.iteration_sheet import Links
-
         every = grids(self.schedule)
         number = {grid.name: k for k, grid in enumerate(every)}
         times = self.picture.times[self.chosen]
@@ -201,6 +209,34 @@ class IterationView(View):
         from triton_lab.views.polyhedral.iteration_scene import scene
 
         return scene(self)
+
+
+def _sheet(view: IterationView, links: Links | None) -> Drawing:
+    """All but the title."""
+    shown = view.schedule.scop[view.picture.layers[-1].statement]
+    program = [(line, "ink") for line in view.schedule.program().splitlines()]
+    notes = [(text, getattr(BOTH, tone)) for text, tone in view.notes]
+    told = [lines([("Program", "faint")]), lines(program, mono=True)] if program else []
+    entries = signs(view.picture, view.time.picture if view.time else None, view.order)
+    legend = spaced(legend_drawing((*entries, *(touched_signs() if links else ()))), 10)
+    right = [legend, *(spaced(formula_drawing(one), 6) for one in formulas(view.schedule, shown))]
+    return beside([column([_plots(view, links), *told, lines(notes)], 0), column(right, 0)], 12)
+
+
+def _plots(view: IterationView, links: Links | None) -> Drawing:
+    """The domain, time, and the arrays, side by side."""
+    made = view.plot.drawing()
+    head = 0.0
+    if view.time:
+        both = [("Domain", made), ("Time", view.time.drawing())]
+        named = [column([lines([(name, "faint")]), plot], 0) for name, plot in both]
+        made, head = beside(named, 0), named[0].height - made.height
+    if links:
+        start = view.plot.place(links.point) + np.array([0, head])
+        corner = np.array([made.width + 10, 0])
+        made.place(links.shelf.drawing(links.marked, start - corner).fitted(), *corner.tolist())
+        made.add(Circles(start[None], 1.3 * view.plot.radius, (BOTH.written,), BOTH.ring, 1.8))
+    return made
 
 
 def _redrawn(asked: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,8 @@ from triton_lab.polyhedral.kernels.launch_scop import KernelScop
 from triton_lab.polyhedral.kernels.races.race_verdict import Race
 from triton_lab.views.polyhedral.array_panels import grids, touched
 from triton_lab.views.polyhedral.iteration_picture import Arrows, Picture, picture
-from triton_lab.views.polyhedral.iteration_view import IterationView
+from triton_lab.views.polyhedral.iteration_view import IterationView, Links
 from triton_lab.views.polyhedral.polyhedral_style import Note, Tone
-
-if TYPE_CHECKING:
-    from triton_lab.views.polyhedral.iteration_sheet import Links
 
 _WIDTH = 96  # characters of a line below the program
 

@@ -125,9 +125,21 @@ TRAITS = table(
         "arith.maximumf", extreme=1, commutative=True, idempotent=True, siblings=("arith.maxnumf", "arith.minimumf")
     ),
     _FLOAT(
-        "arith.minnumf", extreme=-1, commutative=True, idempotent=True, siblings=("arith.maxnumf", "arith.minimumf")
+        "arith.minnumf",
+        extreme=-1,
+        commutative=True,
+        idempotent=True,
+        drops_nan=True,
+        siblings=("arith.maxnumf", "arith.minimumf"),
     ),
-    _FLOAT("arith.maxnumf", extreme=1, commutative=True, idempotent=True, siblings=("arith.minnumf", "arith.maximumf")),
+    _FLOAT(
+        "arith.maxnumf",
+        extreme=1,
+        commutative=True,
+        idempotent=True,
+        drops_nan=True,
+        siblings=("arith.minnumf", "arith.maximumf"),
+    ),
     # Comparisons, and the choice by one.
     _COMPARISON("arith.cmpi", numbers="integer"),
     _COMPARISON("arith.cmpf", numbers="float"),

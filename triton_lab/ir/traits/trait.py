@@ -83,10 +83,11 @@ class Trait:
     bit. ``wraps``: an integer result may not fit its type. ``sums``: it adds or subtracts its operands, or products of
     them. ``signed``: how it reads integers; None if that makes no difference. ``bitwise``: it works on bits, not on
     numbers. ``absorbing``: an operand of this value decides the result whatever the other is (for floats, if that is
-    finite). ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``fuses``: a GPU may compute
-    it together with the addition that takes its result, without rounding in between. ``symbol`` is its operator in
-    Python. ``refused`` says why the CPU target does not run it; "" if it does. ``inverse`` undoes it, and ``siblings``
-    are what is written in its place by mistake, or on purpose.
+    finite). ``extreme``: the result is the least (-1) or the greatest (1) of its operands. ``drops_nan``: of a number
+    and NaN it gives the number. ``fuses``: a GPU may compute it together with the addition that takes its result,
+    without rounding in between. ``symbol`` is its operator in Python. ``refused`` says why the CPU target does not run
+    it; "" if it does. ``inverse`` undoes it, and ``siblings`` are what is written in its place by mistake, or on
+    purpose.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Trait:
     absorbing: int | None = None
     makes: Numbers = ""
     extreme: int = 0
+    drops_nan: bool = False
     fuses: bool = False
     symbol: str = ""
     inverse: str | None = None

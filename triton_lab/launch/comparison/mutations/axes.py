@@ -12,7 +12,7 @@ from triton_lab.interpreter import memory_access
 from triton_lab.interpreter.affine_block import AffineBlock
 from triton_lab.ir import Op
 from triton_lab.ir.plan_edits import Edit, Editor, exchanged, with_attributes, with_computed, with_operand
-from triton_lab.launch.comparison.interpreter_changes import redirected
+from triton_lab.launch.comparison.interpreter_changes import REDIRECTED, redirected
 from triton_lab.launch.comparison.mutations.ir_query import indices, lines_of, ops_of, shape_of, users_of
 from triton_lab.launch.comparison.mutations.operators import switch_of
 from triton_lab.launch.comparison.numerics import Switch, types_of
@@ -130,7 +130,7 @@ def _added(axis: int) -> Edit:
 
 def across(launch: Launch) -> Iterator[Switch]:
     """Switches for matrices whose two-dimensional blocks are loaded or stored with exchanged strides."""
-    ops = {op.index: op for op in ops_of(launch, "tt.load", "tt.store")}
+    ops = {op.index: op for op in ops_of(launch, *REDIRECTED)}
     for one in launch.done:
         argument = None if one.argument is None else launch.argument(one.argument)
         if one.op not in ops or argument is None or len(argument.shape) != 2 or len(one.block) != 2:

@@ -37,8 +37,8 @@ _UNEQUAL, _LESS = 1, 2
 
 def integers(launch: Launch) -> Iterator[Switch]:
     """Switches for integer quotients and remainders with Python's signs, and for constants that are off by one."""
-    for op in ops_of(launch, "arith.divsi", "arith.remsi"):
-        sign = "//" if op.name == "arith.divsi" else "%"
+    for op in ops_of(launch, *_DIVISIONS):
+        sign = traits.of(op.name).symbol
         title = _("{sign} as Python has it{lines_of}").format(sign=sign, lines_of=lines_of(launch, op))
         yield switch_of(
             title, _("{sign} of negative integers, which is cut and not floored").format(sign=sign), op, _floored
@@ -83,6 +83,7 @@ def _floored(editor: Editor, op: Op) -> Sequence[Op]:
     return [zero, one, rest, *signs, apart, some, off, *made, chosen]
 
 
+_DIVISIONS = traits.names(lambda trait: trait.symbol in ("//", "%") and trait.signed is True)
 _PRODUCTS = traits.names(lambda trait: trait.numbers == "integer" and trait.symbol == "*")
 _COMPARISONS = traits.names(lambda trait: trait.numbers == "integer" and trait.kind is Kind.COMPARES)
 

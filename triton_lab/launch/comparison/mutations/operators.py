@@ -125,7 +125,7 @@ def operators(launch: Launch) -> Iterator[Switch]:
 
 def _outside(launch: Launch, *names: str) -> list[Op]:
     """The operations of these names outside of reductions and scans."""
-    folds = {inner.index for op in ops_of(launch, "tt.reduce", "tt.scan") for inner in op.walk()}
+    folds = {inner.index for op in ops_of(launch, *traits.FOLDS) for inner in op.walk()}
     return [op for op in ops_of(launch, *names) if op.index not in folds]
 
 
@@ -235,17 +235,19 @@ def _of_floats(launch: Launch, op: Op) -> bool:
     return function_of(launch, op).types[(op.results or op.operands[1:])[0]].is_float
 
 
+_POWERS = traits.names(lambda trait: trait.rounding.unit == "exp2")
+_ROOTS = traits.names(lambda trait: trait.rounding.unit == "square root") | {"tt.precise_sqrt"}
 _TINY = (1e-5, 1e-6, 1e-8, 1e-12)
 
 
 def guards(launch: Launch) -> Iterator[Switch]:
     """Switches for exp with the maximum of each row subtracted first, and for roots with an epsilon added."""
-    for op in ops_of(launch, "math.exp", "math.exp2"):
+    for op in ops_of(launch, *_POWERS):
         if shape_of(launch, op):
             title = _("the greatest of each row taken off first{lines_of}").format(lines_of=lines_of(launch, op))
             yield switch_of(title, "powers that overflow", op, _taken_off)
     known = numbers(launch)
-    for op in ops_of(launch, "math.sqrt", "math.rsqrt", "tt.precise_sqrt"):
+    for op in ops_of(launch, *_ROOTS):
         idle = {name: known[name] for name in unused(launch) if 0 < known.get(name, 0) < 0.1}
         for name, value in (idle or {f"{one:g}": one for one in _TINY}).items():
             title = _("{name} added under the root{lines_of}").format(name=name, lines_of=lines_of(launch, op))

@@ -179,7 +179,7 @@ def _of_passes(launch: Launch, target: str) -> tuple[list[Finding], list[str]]:
 def _of_resources(launch: Launch, asked: Mapping[str, Any]) -> tuple[list[Finding], list[str]]:
     """What a GPU would refuse of a launch, what is beyond the limits, and what could not be checked of them."""
     from triton_lab.compiled.compile_failure import CompileError
-    from triton_lab.compiled.resource_gates import ResourceGates, resource_findings
+    from triton_lab.compiled.cost.resource_gates import ResourceGates, resource_findings
     from triton_lab.launch.recording.replay_error import CannotReplay
 
     try:

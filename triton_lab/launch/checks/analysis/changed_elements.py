@@ -14,6 +14,7 @@ from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import recall
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 _MOST = 1 << 22  # lanes that are examined
@@ -34,7 +35,7 @@ def changed_elements(evidence: Evidence) -> Iterator[tuple[Op, EvidenceLanes]]:
     if not stores or not loads:
         return
     if sum(sight.event.lanes for sight in (*stores, *loads)) > _MOST:
-        raise CannotReplay(f"more than {_MOST:,} lanes read and write the same memory")
+        raise CannotReplay(_("more than {most} lanes read and write the same memory").format(most=f"{_MOST:,}"))
     values = recall(evidence.launch, {sight.op.index for sight in (*stores, *loads)})
     stored, left = _left(evidence, stores, values)
     for op, sights in _by_op(loads).items():

@@ -26,7 +26,6 @@ from triton_lab.launch.recording.watcher import Watcher
 from triton_lab.launch.replay.replay_run import replay
 from triton_lab.localization import N_, _, translated
 
-_NUMBERS_WIN = ("arith.maxnumf", "arith.minnumf")
 _MEND_ORDER = N_(
     "Comparisons with NaN are false, so the index depends on the order in which the threads of a GPU compare. Replace "
     'NaN first: x = tl.where(x == x, x, -float("inf")).'
@@ -87,7 +86,8 @@ def _decides(op: Op) -> bool | None:
     if traits.of(op.name).kind is not Kind.REDUCES:
         return None
     inner = [one for region in op.regions for block in region.blocks for one in block.ops]
-    if any(one.name in _NUMBERS_WIN for one in inner):
+    # `maxnumf` prefers numbers, `maximumf` passes NaN on.
+    if any(traits.of(one.name).extreme and one.name.endswith("numf") for one in inner):
         return False
     compared = [one for one in inner if one.name == "arith.cmpf"]
     # A function that tests for NaN itself, x != x, has its own answer.

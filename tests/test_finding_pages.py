@@ -15,7 +15,10 @@ from triton_lab.launch.checks.rule import rules
 ROOT = Path(__file__).parents[1]
 WRITE = "python docs/_ext/finding_pages.py"
 # Kinds that no launch shows, so that nothing is planted for them.
-ELSEWHERE = {"miscompiled": "found by `triton-lab check --passes`, in passes of the compiler"}
+ELSEWHERE = {
+    "miscompiled": "found by `triton-lab check --passes`, in passes of the compiler",
+    "resources": "found by `triton-lab check --target sm_90`, in what the compiler makes of a kernel",
+}
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,7 @@ def passed_on_kernel(x_ptr, y_ptr, out_ptr, KIND: tl.constexpr, BLOCK: tl.conste
     elif KIND == "running":
         z = tl.cumsum(tl.abs(x), 0)
     elif KIND == "flipped":
-        z = tl.flip(x)
+        z = tl.flip(x, 0)
     elif KIND == "fma":
         z = tl.fma(x, 2.0, y)
     tl.store(out_ptr + offsets, z)

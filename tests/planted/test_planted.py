@@ -18,6 +18,7 @@ from tests.planted import (
     negative_divisions,
     stored_numbers,
     tuned,
+    unused_loads,
     wraps,
 )
 from tests.planted.innocent_stores import INNOCENT_STORES
@@ -27,7 +28,7 @@ from tests.planted.plant import Plant, planted
 from triton_lab.interpreter.kernel_errors import KernelError
 
 # Notes that no innocent gets, either.
-NOTES = ("alias", "nan-comparison")
+NOTES = ("alias", "nan-comparison", "unused-load")
 PLANTS = planted()
 every_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.kind}: {plant.name}")
 
@@ -73,6 +74,7 @@ def test_mended_twin_is_clean(plant: Plant) -> None:
         *INNOCENT_STORES,
         *infinities.INNOCENTS,
         *tuned.INNOCENTS,
+        *unused_loads.INNOCENTS,
         *nan_compared.INNOCENTS,
         *stored_numbers.INNOCENTS,
         *contiguity.INNOCENTS,

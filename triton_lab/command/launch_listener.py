@@ -10,9 +10,10 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from triton_lab import messages
 from triton_lab.backend.plugin.recorders import LaunchCall, Recorder, Watch, recorders
@@ -47,9 +48,18 @@ class ListeningProcess:
 class _Listener(Recorder):
     """Takes each launch from the record when it ends, checks it and writes its entries."""
 
-    def __init__(self, launches: Launches, here: ListeningProcess, journal: Journal, draw: bool, passes: str) -> None:
+    def __init__(
+        self,
+        launches: Launches,
+        here: ListeningProcess,
+        journal: Journal,
+        draw: bool,
+        passes: str,
+        resources: Mapping[str, Any],
+    ) -> None:
         self._launches, self._here, self._journal, self._draw = launches, here, journal, draw
         self._passes = passes
+        self._resources = resources
         self._process = os.getpid()
         self._begin()
 
@@ -84,10 +94,14 @@ class _Listener(Recorder):
             with recorders.unrecorded():
                 # Computed now, outside of the lock: it takes longest.
                 found, unchecked = list(taken.findings), list(map(str, taken.unchecked))
-                if self._passes and id(taken.executable) not in self._compiled:
+                if id(taken.executable) not in self._compiled:
                     self._compiled.add(id(taken.executable))
-                    more, left = _of_passes(taken, self._passes)
-                    found, unchecked = found + more, unchecked + left
+                    if self._passes:
+                        more, left = _of_passes(taken, self._passes)
+                        found, unchecked = found + more, unchecked + left
+                    if self._resources:
+                        more, left = _of_resources(taken, self._resources)
+                        found, unchecked = found + more, unchecked + left
             with self._lock:
                 self._keep(taken, number, found, unchecked)
         elif not call.trial:
@@ -162,12 +176,31 @@ def _of_passes(launch: Launch, target: str) -> tuple[list[Finding], list[str]]:
     return runs.findings(launch), left
 
 
+def _of_resources(launch: Launch, asked: Mapping[str, Any]) -> tuple[list[Finding], list[str]]:
+    """What a GPU would refuse of a launch, what is beyond the limits, and what could not be checked of them."""
+    from triton_lab.compiled.compile_failure import CompileError
+    from triton_lab.compiled.cost.resource_gates import ResourceGates, resource_findings
+    from triton_lab.launch.recording.replay_error import CannotReplay
+
+    try:
+        return list(resource_findings(launch, asked["target"], ResourceGates(**asked["gates"]))), []
+    except (CompileError, CannotReplay, LookupError, ValueError) as error:
+        return [], [_("what a program needs of a GPU: {error}").format(error=str(error).split("\n", 1)[0])]
+
+
 @contextmanager
-def listening(journal: Journal, draw: bool = False, time: bool = False, passes: str = "") -> Iterator[ListeningProcess]:
+def listening(
+    journal: Journal,
+    draw: bool = False,
+    time: bool = False,
+    passes: str = "",
+    resources: Mapping[str, Any] | None = None,
+) -> Iterator[ListeningProcess]:
     """Record, check and journal all launches inside, of this process and of those that it forks.
 
     With ``draw`` some launches are kept whole. With ``passes``, the name of a target, the first launch of each kernel
-    is run after each pass of the compiler, too.
+    is run after each pass of the compiler, too. With ``resources``, a target and its limits (`ResourceGates`), each
+    kernel is compiled, and what a GPU would refuse is found.
 
     ``time`` is that of `record`.
 
@@ -176,7 +209,7 @@ def listening(journal: Journal, draw: bool = False, time: bool = False, passes: 
     here = ListeningProcess()
     with (
         record(max_total_bytes=sys.maxsize, time=time) as launches,
-        recorders.listening(_Listener(launches, here, journal, draw, passes)),
+        recorders.listening(_Listener(launches, here, journal, draw, passes, resources or {})),
     ):
         launches.elsewhere = None  # a fork journals its own launches
         yield here

@@ -160,7 +160,15 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
 
 @triton_lab_command.command(cls=ScriptCommand, epilog=EPILOG)
 @_of_a_script
-@option("--target", type=TARGETS, default="cpu", help=N_("Where kernels run; by default cpu."))
+@option(
+    "--target",
+    metavar="TARGET",
+    default="cpu",
+    help=N_(
+        "Where kernels run: cpu (by default), gpu or auto. With sm_90 or another instruction set they run on the CPU, "
+        "and what such a GPU would refuse is an error."
+    ),
+)
 @option("--format", "form", type=FORMS, default="text", help=N_("text; json; or sarif, which code hosts read."))
 @option("--output", type=FILE, metavar="FILE", help=N_("Write the findings to FILE."))
 @option("--baseline", type=FILE, metavar="FILE", help=N_("Leave out the findings in FILE, which --format json wrote."))
@@ -172,6 +180,15 @@ def run(arguments: tuple[str, ...], module: str | None, target: str, html: Path 
     help=N_(
         "Run each kernel after each pass of the compiler for TARGET, such as sm_90, and name a pass that changes it."
     ),
+)
+@option("--max-spills", type=click.IntRange(min=0), metavar="N", help=N_("The most spilled registers of a thread."))
+@option("--max-registers", type=click.IntRange(min=0), metavar="N", help=N_("The most registers of a thread."))
+@option("--max-shared", type=click.IntRange(min=0), metavar="BYTES", help=N_("The most shared memory of a program."))
+@option(
+    "--min-occupancy",
+    type=click.FloatRange(min=0, max=100),
+    metavar="PERCENT",
+    help=N_("The least share of a multiprocessor's warps that run at once. These limits are for sm_90 by default."),
 )
 @option("--strict", is_flag=True, help=N_("Treat warnings and unchecked launches as errors."))
 def check(arguments: tuple[str, ...], module: str | None, **options: Any) -> None:

@@ -6,9 +6,10 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -45,7 +46,14 @@ class ScriptOutcome:
 
 
 def ran(
-    script: Script, target: str, *, draw: bool, time: bool, apart: bool = False, passes: str = ""
+    script: Script,
+    target: str,
+    *,
+    draw: bool,
+    time: bool,
+    apart: bool = False,
+    passes: str = "",
+    resources: Mapping[str, Any] | None = None,
 ) -> tuple[Heard, ScriptOutcome]:
     """Run a script in a process of its own, with all launches recorded; Python prints its error there.
 
@@ -55,6 +63,7 @@ def ran(
     settings = {
         **{"name": script.name, "arguments": list(script.arguments), "module": script.module, "target": target},
         **{"draw": draw, "time": time, "apart": apart, "passes": passes, "supervisor": os.getpid()},
+        "resources": dict(resources or {}),
     }
     sys.stdout.flush()
     left = supervised(settings)
@@ -166,13 +175,20 @@ def check(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     passes: str | None = None,
+    max_spills: int | None = None,
+    max_registers: int | None = None,
+    max_shared: int | None = None,
+    min_occupancy: float | None = None,
 ) -> int:
     """Run `triton-lab check`; returns 1 if something was found, 2 if the script failed by itself, else 0.
 
     With ``strict``, warnings count as errors, and so does everything that could not be checked. Findings in the
     ``baseline``, of kinds that are not in ``select``, and of kinds in ``ignore`` do not count. ``passes`` is the
-    target whose compiler's passes are run, too. Raises UsageError.
+    target whose compiler's passes are run, too. If ``target`` is an instruction set, or with a limit on resources,
+    kernels are compiled and what a GPU would refuse is an error. Raises UsageError.
     """
+    gates = {"spills": max_spills, "registers": max_registers, "shared": max_shared, "occupancy": min_occupancy}
+    target, resources = _with_gates(target, gates)
     if passes is not None:
         _check_target(passes)
     output, known = _writable(output), _known(baseline)
@@ -182,7 +198,7 @@ def check(
         raise click.UsageError(str(error)) from None
     # With a format for machines, standard output has nothing else.
     apart = form != "text" and output is None
-    heard, outcome = ran(script, target, draw=False, time=False, apart=apart, passes=passes or "")
+    heard, outcome = ran(script, target, draw=False, time=False, apart=apart, passes=passes or "", resources=resources)
     heard.leave(kinds)
     for found in heard.found.values():
         found.known = found.finding.fingerprint in known
@@ -215,6 +231,15 @@ def check(
         return FAILED
     warn(f"{console_report.summary(heard)}; wrote {console_report.path(str(output))}")
     return code
+
+
+def _with_gates(target: str, gates: Mapping[str, float | None]) -> tuple[str, dict[str, Any]]:
+    """Where kernels run, and for what they are compiled with which limits. Raises UsageError for an unknown target."""
+    if target in ("auto", "cpu", "gpu"):
+        asked = any(one is not None for one in gates.values())
+        return target, {"target": "sm_90", "gates": dict(gates)} if asked else {}
+    _check_target(target)
+    return "cpu", {"target": target, "gates": dict(gates)}
 
 
 def _check_target(name: str) -> None:

@@ -74,7 +74,8 @@ def _ran(script: Script, settings: Mapping[str, Any], journal: Journal) -> int:
             target = settings["target"]
             forever.enter_context(active_target.as_it_is() if target == "auto" else active_target.target(target))
             _for_other_processes(journal, target)
-            here = forever.enter_context(listening(journal, settings["draw"], settings["time"], settings["passes"]))
+            asked = (settings[name] for name in ("draw", "time", "passes", "resources"))
+            here = forever.enter_context(listening(journal, *asked))
             with status(here, is_coloured(sys.stderr)):
                 ended = run(script)
         if os.getpid() != process:  # a fork that ran to its end does not report

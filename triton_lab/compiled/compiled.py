@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from triton_lab.views.compiled.compiled_plot import CompiledPlot
 
 
+_MOST_THREADS = 1024  # of a program, on all GPUs of NVIDIA and AMD
+
+
 @dataclass(frozen=True, eq=False)
 class Compiled:
     """A kernel compiled for ``target``: its stages and the resources of its machine code.
@@ -151,17 +154,24 @@ class Compiled:
     @property
     def problems(self) -> tuple[str, ...]:
         """The reasons why a GPU could not run it, in words."""
+        found = []
         most, shared = self.architecture.shared, self.metadata.shared
-        if most is None or shared is None or shared <= most:
-            return ()
-        return (
-            (
+        if most is not None and shared is not None and shared > most:
+            found.append(
                 _(
                     "{target} would refuse to launch it: a program needs {shared} bytes of shared memory, "
                     "but at most {most} are allowed. Use smaller blocks or a smaller num_stages."
                 ).format(target=self.target, shared=f"{shared:,}", most=f"{most:,}")
-            ),
-        )
+            )
+        threads = self.metadata.warps * self.metadata.lanes
+        if threads > _MOST_THREADS:
+            found.append(
+                _(
+                    "{target} would refuse to launch it: a program has {threads} threads, "
+                    "but at most {most} are allowed. Use a smaller num_warps."
+                ).format(target=self.target, threads=f"{threads:,}", most=f"{_MOST_THREADS:,}")
+            )
+        return tuple(found)
 
     @cached_property
     def transactions(self) -> Transactions:

@@ -13,8 +13,8 @@ from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Flags, Ranges
 from triton_lab.launch.checks.analysis.finding_text import finding, launched_at
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
-from triton_lab.launch.checks.analysis.unwritten_elements import never_written, outputs
 from triton_lab.launch.checks.rule import Concerned, WholeRule
+from triton_lab.launch.checks.rules.unwritten import never_written, outputs
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import WARNING
 from triton_lab.launch.recording.replay_error import CannotReplay

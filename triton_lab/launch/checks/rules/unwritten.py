@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triton_lab.ir import Op
+from triton_lab.launch.access_footprint import tensor_bytes
 from triton_lab.launch.argument import Argument
 from triton_lab.launch.byte_ranges import Ints, Ranges
 from triton_lab.launch.checks.analysis.finding_text import LISTED, element, finding, stretches
 from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary, Write
-from triton_lab.launch.checks.analysis.unwritten_elements import never_written, outputs
 from triton_lab.launch.checks.rule import Concerned, WholeRule
 from triton_lab.launch.diagnosis.finding import Finding
 from triton_lab.launch.diagnosis.severity import NOTE
 from triton_lab.launch.recording.replay_error import CannotReplay
+from triton_lab.launch.recording.uninitialized_memory import still_poisoned
 from triton_lab.localization import N_, _, translated
 from triton_lab.messages import count as counted
 from triton_lab.messages import number
@@ -100,3 +102,23 @@ def _listed(first: Ints, counts: Ints) -> Ints:
     """The numbers of the first elements, to list."""
     some = np.flatnonzero(counts)[:LISTED]
     return np.concatenate([np.arange(first[k], first[k] + min(counts[k], LISTED)) for k in some])[:LISTED]
+
+
+def never_written(launch: Recorded, unwritten: Ranges, writes: Sequence[Write], argument: Argument) -> Ranges:
+    """The bytes of the argument's elements that were not written through any argument."""
+    assert launch.snapshot is not None
+    storage = Ranges.of([argument.storage_address], [argument.storage_address + argument.storage_bytes])
+    left = storage & unwritten
+    left -= Ranges.joined(write.bytes() for write in writes if left.meets(*write.hull))
+    if len(left):
+        left &= tensor_bytes(argument.address, argument.shape, argument.strides, argument.itemsize)
+    return still_poisoned(left, launch.snapshot.held)
+
+
+def outputs(writes: Sequence[Write]) -> list[tuple[Argument, Op]]:
+    """The tensors that operations store to, each with the first of these operations."""
+    found: dict[str, tuple[Argument, Op]] = {}
+    for write in writes:
+        if write.owner is not None and write.owner.itemsize:
+            found.setdefault(write.owner.name, (write.owner, write.op))
+    return list(found.values())

@@ -1,0 +1,66 @@
+"""Blocks that a kernel loads and never uses, by its source: the compiler leaves such loads out."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from triton_lab.launch.checks.analysis.launch_summary import LaunchSummary
+from triton_lab.launch.checks.rule import Concerned, WholeRule
+from triton_lab.launch.diagnosis.finding import Finding
+from triton_lab.launch.diagnosis.severity import NOTE
+from triton_lab.localization import N_, _
+
+
+class UnusedLoadRule(WholeRule):
+    """A block is loaded into a variable that the kernel never uses."""
+
+    kind = "unused-load"
+    severity = NOTE
+    subject = N_("loads that are not used")
+    summary = N_("A block is loaded into a variable that the kernel never uses.")
+    why = N_(
+        "The value was meant to enter the result: a bias that is not added, a mask that is not applied. The compiler "
+        "leaves such a load out, so that no picture of accesses shows it."
+    )
+    remedy = N_("Use the variable, or remove the line.")
+    intended = N_("If the line is left from an earlier version of the kernel.")
+    blind = N_("Only the kernel's own text is read, not that of the functions that it calls.")
+    concerned = Concerned.ALL
+
+    def check(self, evidence: LaunchSummary, found: Sequence[Finding]) -> Iterator[Finding]:
+        """One finding for each variable."""
+        launch = evidence.launch
+        for node, name in _unused(launch.source):
+            line = node.lineno
+            text = launch.source.split("\n")[line - 1]
+            indent = len(launch.source.split("\n", 1)[0]) - len(launch.source.split("\n", 1)[0].lstrip())
+            begin = indent + node.col_offset
+            end = indent + (node.end_col_offset or 0) if node.end_lineno == line else len(text)
+            yield Finding(
+                self.kind,
+                _("`{name}` is loaded and never used").format(name=name),
+                _("Use it, or remove the line: the compiler leaves this load out."),
+                line=launch.first_line + line - 1,
+                column=begin,
+                excerpt=(text, " " * begin + "^" * max(1, end - begin)),
+                kernel=launch.kernel,
+                op=None,
+            )
+
+
+def _unused(source: str) -> Iterator[tuple[ast.stmt, str]]:
+    """The assignments of ``tl.load(...)`` to names that the function does not read."""
+    try:
+        tree = ast.parse(textwrap.dedent(source))
+    except SyntaxError:
+        return
+    nodes = list(ast.walk(tree))
+    read = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    read |= {each.target.id for each in nodes if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)}
+    for each in nodes:
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(value=owner, attr="load"))):
+                if name not in read and not name.startswith("_") and ast.unparse(owner) in ("tl", "triton.language"):
+                    yield each, name

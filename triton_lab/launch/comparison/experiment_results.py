@@ -284,5 +284,5 @@ class Causes:
     def __repr__(self) -> str:
         tried = [one.told(one.tried) for one in self.experiments] + [one.told() for one in self.pairs if one.of]
         if self._cut:
-            tried.append(f"other experiments did not end{self._cut}: causes(seconds=...) allows more")
+            tried.append(_("other experiments did not end{cut}: causes(seconds=...) allows more").format(cut=self._cut))
         return "\n".join([self.cause, *(f"  {one}" for one in tried)])

@@ -19,6 +19,7 @@ from triton_lab.launch.recording.progress_callback import TookTooLong, within
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.parallel_replay import keep_apart, replay_in_threads
 from triton_lab.launch.replay.replay_run import replay
+from triton_lab.localization import _
 
 
 def bounds(
@@ -52,7 +53,7 @@ def bounds_so_far(
     runs = executable or launch.executable
     with within(np.inf if seconds is None else seconds):
         if launch.snapshot is None:
-            raise CannotReplay("the launch was not recorded with what it needs to be run again")
+            raise CannotReplay(_("the launch was not recorded with what it needs to be run again"))
         memory = launch.snapshot.memory()
         if launch.programs > 1 and keep_apart(launch, runs, memory):
             held = MemoryBounds(memory, shared=True)

@@ -94,7 +94,7 @@ def perform(job: Job) -> JobAnswer:
     launch = kernel[job.grid]  # this loads it
     compiled = time.perf_counter() - start
     regions = [_placed(sent) for sent in job.memory]
-    signature = [type for _, type in work.signature]
+    signature = [type for _name, type in work.signature]
     objects = [_object(one, job.memory, regions) for one in work.arguments]
     hosts = [tensor for pair in zip(signature, objects, strict=True) for tensor in tensors_of(*pair)]
     mirrors = HostMirrors(hosts, driver.get_active_torch_device())

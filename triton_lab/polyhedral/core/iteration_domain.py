@@ -180,10 +180,10 @@ def without_empty(formula: Formula, iterators: tuple[str, ...], parameters: tupl
             piece = isl.Set(f"{head}{formula_text((case,))} }}")
         try:
             with effort(_("where a case holds")):
-                if piece.is_empty() or any(piece.is_subset(other) for _, other in kept):
+                if piece.is_empty() or any(piece.is_subset(other) for _case, other in kept):
                     continue
                 kept = [(c, other) for c, other in kept if not other.is_subset(piece)]
         except TooHard:  # then it is one case more
             pass
         kept.append((case, piece))
-    return tuple(case for case, _ in kept)
+    return tuple(case for case, _piece in kept)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from triton_lab import messages
 from triton_lab.ir import Op
 from triton_lab.ir.effects import Rmw
 from triton_lab.launch.byte_ranges import Ints
 from triton_lab.launch.checks.analysis.evidence import Evidence, EvidenceLanes, SeenAccess
 from triton_lab.launch.recording.replay_error import CannotReplay
 from triton_lab.launch.replay.replay_run import recall
+from triton_lab.localization import _
 
 Array = NDArray[Any]
 _MOST = 1 << 22  # lanes that are examined
@@ -34,7 +36,9 @@ def changed_elements(evidence: Evidence) -> Iterator[tuple[Op, EvidenceLanes]]:
     if not stores or not loads:
         return
     if sum(sight.event.lanes for sight in (*stores, *loads)) > _MOST:
-        raise CannotReplay(f"more than {_MOST:,} lanes read and write the same memory")
+        raise CannotReplay(
+            _("more than {count} lanes read and write the same memory").format(count=messages.number(_MOST))
+        )
     values = recall(evidence.launch, {sight.op.index for sight in (*stores, *loads)})
     stored, left = _left(evidence, stores, values)
     for op, sights in _by_op(loads).items():

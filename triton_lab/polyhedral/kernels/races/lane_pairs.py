@@ -37,7 +37,7 @@ def collisions(scop: KernelScop) -> Collisions:
             continue
         try:
             with effort(_("lanes of line {line}").format(line=first.statement.line)):
-                if any(not pairs.is_empty() for pairs, _ in _pairs(scop, first, second)):
+                if any(not pairs.is_empty() for pairs, _axes in _pairs(scop, first, second)):
                     found[first.statement.name] = first.statement
         except TooHard as unanswered:
             undecided.append(str(unanswered))
